@@ -1,4 +1,4 @@
-// Approval, one row a condition: all of them hold but one.
+// Conditions for approval by the sandbox, one row per condition: all hold but one.
 
 import assert from "node:assert/strict";
 import { failure, success } from "../../base/problem.ts";
@@ -43,7 +43,7 @@ function document(changes: Partial<NonNullable<ToolSettings["document"]>>): Part
   };
 }
 
-Deno.test("the sandbox approves a tool only where every condition holds", async () => {
+Deno.test("the sandbox approves a tool only if every condition holds", async () => {
   const rows: readonly (readonly [string, Partial<ToolSettings>, Sandbox, SandboxFacts, RegExp | null])[] = [
     ["all hold", {}, working, facts, null],
     ["as the superuser without privileges", {}, working, { ...facts, root: true }, null],
@@ -91,7 +91,7 @@ Deno.test("the sandbox approves a tool only where every condition holds", async 
   }
 });
 
-Deno.test("a guard that never answers counts as broken after five seconds, whatever kind of promise it gives", async () => {
+Deno.test("a guard that never answers counts as broken after five seconds, whatever kind of promise it returns", async () => {
   const never = { then() {} } as unknown as Promise<null>;
   for (const answer of [new Promise<null>(() => {}), never]) {
     const faults: ResolverFault[] = [];
@@ -106,7 +106,7 @@ Deno.test("a guard that never answers counts as broken after five seconds, whate
   }
 });
 
-Deno.test("a guard that answers at once is not timed, and one that answers late in time is heard", async () => {
+Deno.test("a guard that answers immediately is not timed, and a late answer within the limit counts", async () => {
   const approval = new ApprovalRegistry();
   approval.register("guard", { resolve: () => "deny" });
   const waits = await withoutWaiting(async () => {
@@ -117,7 +117,7 @@ Deno.test("a guard that answers at once is not timed, and one that answers late 
   assert.equal(await approval.resolve("bash", {}, CONTEXT), "deny");
 });
 
-Deno.test("the sandbox is waited for, because each of its tries has a limit and a busy machine needs all of them", async () => {
+Deno.test("the decision waits for the sandbox, since its tests have their own limits and a busy machine needs all of them", async () => {
   const faults: ResolverFault[] = [];
   const approval = new ApprovalRegistry((fault) => faults.push(fault));
   approval.register("urn:flemma:approval:sandbox", {
@@ -130,7 +130,7 @@ Deno.test("the sandbox is waited for, because each of its tries has a limit and 
   assert.deepEqual([waits, faults], [[], []]);
 });
 
-Deno.test("only what stands above the sandbox guards it, and only approvals by circumstance give way", async () => {
+Deno.test("only resolvers above the sandbox guard it, and only approvals by circumstance can be blocked", async () => {
   const broken = () => Promise.reject(new Error("broke"));
   const nonsense = () => "yes" as unknown as "approve";
   const rows: readonly (readonly [number, string, string])[] = [
@@ -154,7 +154,7 @@ Deno.test("only what stands above the sandbox guards it, and only approvals by c
   }
 });
 
-Deno.test("each way a guard fails is told once, and two ways are two", async () => {
+Deno.test("each way a guard fails is reported once, and two ways are two reports", async () => {
   const faults: ResolverFault[] = [];
   const approval = new ApprovalRegistry((fault) => faults.push(fault));
   let message = "one";
@@ -163,7 +163,7 @@ Deno.test("each way a guard fails is told once, and two ways are two", async () 
   assert.deepEqual(faults.map((fault) => fault.message), ["one", "two"]);
 });
 
-Deno.test("a module path is no name of a resolver, and the program's own URNs are", () => {
+Deno.test("a module path is not a resolver name, and the program's own URNs are", () => {
   const approval = new ApprovalRegistry();
   const rows: readonly (readonly [string, boolean])[] = [
     ["guard", true],
@@ -175,7 +175,7 @@ Deno.test("a module path is no name of a resolver, and the program's own URNs ar
   for (const [name, ok] of rows) assert.equal(approval.register(name, { resolve: () => null }).ok, ok, name);
 });
 
-Deno.test("what a run approves by name is asked only where something is named, and its presets deny", async () => {
+Deno.test("approval for one run is asked only about named tools, and its presets can deny", async () => {
   const presets = { $mixed: { approve: ["bash"], deny: ["write"] } };
   const approval = createApproval({
     settings: settings({ approved: ["$mixed"], presets, auto_approve_sandboxed: false }),

@@ -1,4 +1,5 @@
-// Who speaks about approval when the person, an untrusted project, the document and the command line all do.
+// Which approval settings apply when the person, an untrusted project, the document and the command line all have
+// some.
 
 import assert from "node:assert/strict";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
@@ -45,7 +46,7 @@ async function ask(settings: ToolSettings, tool: string, onFault?: (fault: Resol
   return `${decision} by ${source.replace("urn:flemma:approval:", "")}`;
 }
 
-Deno.test("a document that touches the list speaks at 90 and the person's list is silent", async () => {
+Deno.test("a document that changes the approval list decides at priority 90, and the person's list is not asked", async () => {
   const settings = settingsOf({ G: { auto_approve: ["read", "bash"] }, M: { auto_approve: ["ls"] } });
   assert.equal(await ask(settings, "read"), "require_approval by default");
   assert.equal(await ask(settings, "ls"), "approve by frontmatter");
@@ -55,7 +56,7 @@ Deno.test("a document that touches the list speaks at 90 and the person's list i
   assert.equal(await ask(appended, "bash"), "approve by sandbox");
 });
 
-Deno.test("that the person's list is silent is told with the reasons, where it is: one row a condition", async () => {
+Deno.test("the reasons say when the person's list is not asked: one row per condition", async () => {
   const tools = { hasCapability: () => false };
   const own = "the document has a list of its own; here only denials count";
   const function_ = () => null;
@@ -85,7 +86,7 @@ Deno.test("that the person's list is silent is told with the reasons, where it i
   }
 });
 
-Deno.test("what a list comes to for a tool is told: one row a condition", async () => {
+Deno.test("the effect of a list on a tool is reported: one row per condition", async () => {
   const usual = settingsOf({});
   const guard = settingsOf({ G: { presets: { $guard: { deny: ["bash"] } } } });
   const rows: readonly (readonly [ToolSettings, string])[] = [
@@ -113,7 +114,7 @@ Deno.test("what a list comes to for a tool is told: one row a condition", async 
   assert.deepEqual(lines?.at(-1), "the project denies bash");
 });
 
-Deno.test("what is named for this run is answered by its name, everything else by rules: one row a condition", async () => {
+Deno.test("tools named for this run are decided by name, all others by rules: one row per condition", async () => {
   const settings = settingsOf({ G: { presets: { $guard: { deny: ["ls"] } } } }, {
     approved: ["bash", "$guard"],
   });
@@ -139,7 +140,7 @@ Deno.test("what is named for this run is answered by its name, everything else b
   assert.equal(runResolver(unnamed, { hasCapability: () => false }, null), null);
 });
 
-Deno.test("under the plugin's profile the merged list speaks at 100", async () => {
+Deno.test("under the plugin's profile the merged list decides at priority 100", async () => {
   const profile = { approval_profile: "v0.11" };
   const settings = settingsOf({
     G: { ...profile, auto_approve: ["read"] },
@@ -149,7 +150,7 @@ Deno.test("under the plugin's profile the merged list speaks at 100", async () =
   assert.equal(await ask(settings, "read"), "approve by config");
 });
 
-Deno.test("a denial of the person is asked first, whatever the document assigns or calls by that name", async () => {
+Deno.test("a denial by the person takes precedence, whatever the document assigns or names the same", async () => {
   const person = { presets: { $guard: { deny: ["bash"] } }, auto_approve: ["$default", "$guard"] };
   for (const profile of ["founding", "v0.11"]) {
     const cases = [
@@ -164,7 +165,7 @@ Deno.test("a denial of the person is asked first, whatever the document assigns 
   }
 });
 
-Deno.test("a document's preset changes its own policy, not what the person's list means", async () => {
+Deno.test("a document's preset changes its own policy, not the meaning of the person's list", async () => {
   const presets = { $default: { approve: ["bash"] } };
   const only = settingsOf({ G: { auto_approve_sandboxed: false }, M: { presets } });
   assert.equal(await ask(only, "bash"), "require_approval by default");
@@ -177,7 +178,7 @@ Deno.test("a document's preset changes its own policy, not what the person's lis
   assert.equal(await ask(used, "read"), "require_approval by default");
 });
 
-Deno.test("a tool taken out of the list is not approved by the sandbox either", async () => {
+Deno.test("the sandbox does not approve a tool that was removed from the list either", async () => {
   assert.equal(await ask(settingsOf({}), "bash"), "approve by sandbox");
   const byDocument = settingsOf({ M: { auto_approve: { $remove: "bash" } } });
   assert.equal(await ask(byDocument, "bash"), "require_approval by default");
@@ -199,7 +200,7 @@ Deno.test("a document's own list, even an empty one, is complete: the sandbox ad
   assert.equal(await ask(settingsOf({ G: { auto_approve: null } }), "bash"), "require_approval by default");
 });
 
-Deno.test("a document can demand approval for everything but not switch it off", async () => {
+Deno.test("a document can require approval for everything but not switch it off", async () => {
   const open = { require_approval: false, auto_approve: [], auto_approve_sandboxed: false };
   assert.equal(await ask(settingsOf({ G: open }), "write"), "approve by catch-all");
   assert.equal(
@@ -212,7 +213,7 @@ Deno.test("a document can demand approval for everything but not switch it off",
   );
 });
 
-Deno.test("what the command line approves for a run holds below every denial and question", async () => {
+Deno.test("approvals on the command line rank below every denial and question", async () => {
   const approved = ["bash"];
   const assigned = settingsOf({ M: { auto_approve: [] } }, { approved });
   assert.equal(await ask(assigned, "bash"), "approve by approve-rules");
@@ -223,7 +224,7 @@ Deno.test("what the command line approves for a run holds below every denial and
   assert.equal(await ask(settingsOf({}, { approved, denied: ["bash"] }), "bash"), "deny by config");
 });
 
-Deno.test("a person's function keeps its turn when the document only adds to the list", async () => {
+Deno.test("a person's function keeps its rank when the document only adds to the list", async () => {
   const base = settingsOf({ M: { auto_approve: { $append: "ls" } } });
   const guard = (answer: unknown) => ({ ...base, auto_approve: () => answer });
   assert.equal(await ask(guard(false), "ls"), "require_approval by config");
@@ -282,7 +283,7 @@ Deno.test("a module in the list is a resolver of its own, named by its path", as
   }
 });
 
-Deno.test("asking for reasons changes no decision, and asks behind it only those who come with the program: one row a condition", async () => {
+Deno.test("asking for reasons changes no decision, and only asks later resolvers that are built in: one row per condition", async () => {
   const rows = [
     [false, "deny", ["guard"], null],
     ["waiting", "deny", ["guard"], null],

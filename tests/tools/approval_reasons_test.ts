@@ -1,4 +1,4 @@
-// Why a call is decided as it is: what each resolver is told to have said, and who is asked at all. One row a condition.
+// Why a call is decided as it is: the reported answer of each resolver, and which are asked. One row per condition.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
@@ -25,7 +25,7 @@ async function asked(definition: ResolverDefinition) {
   return { decision, stated: link === undefined ? "not asked" : `${link.answer}: ${link.detail}` };
 }
 
-Deno.test("a resolver is told to have said what it decided, why, and what it has to explain", async () => {
+Deno.test("a resolver is reported with its decision, its reason and its explanation", async () => {
   const deny = () => "deny" as const;
   const why = () => ({ detail: "because" });
   const explain = () => ["one", "two"];
@@ -47,7 +47,7 @@ Deno.test("a resolver is told to have said what it decided, why, and what it has
   }
 });
 
-Deno.test("a resolver that cannot tell whether a tool concerns it is asked", async () => {
+Deno.test("a resolver that does not know whether a tool concerns it is asked", async () => {
   const resolve = () => "deny" as const;
   assert.equal((await asked({ resolve })).stated, "deny: ");
   assert.equal((await asked({ resolve, concerns: (tool) => tool === "bash" })).stated, "deny: ");

@@ -1,4 +1,4 @@
-// Tool files are approved by the risk that their author names, within what the person and the document say.
+// Tool files are approved by the risk that their author states, within the limits of the person and the document.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.generated.ts";
@@ -30,7 +30,7 @@ async function decided(settings: Partial<ToolSettings>, risk?: Risk): Promise<st
   return `${decision} ${source.replace("urn:flemma:approval:", "")}`;
 }
 
-Deno.test("what each level approves, and what of high risk nothing below may approve", async () => {
+Deno.test("each risk level approves its tools, and no resolver below may approve a high risk", async () => {
   const rows: readonly (readonly [ToolSettings["auto_approve_risk"], string, string, string])[] = [
     ["none", "require_approval default", "require_approval default", "require_approval risk"],
     ["low", "approve risk", "require_approval default", "require_approval risk"],
@@ -46,20 +46,20 @@ Deno.test("what each level approves, and what of high risk nothing below may app
   }
 });
 
-Deno.test("require_approval: false approves medium risk, and high risk not", async () => {
+Deno.test("require_approval: false approves medium risk, but not high risk", async () => {
   assert.equal(await decided({ require_approval: false }, "medium"), "approve catch-all");
   assert.equal(await decided({ require_approval: false }, "high"), "require_approval risk");
   assert.equal(await decided({ require_approval: false }), "approve catch-all");
 });
 
-Deno.test("a name in a list of the person lifts high risk, one taken out of it holds low risk back", async () => {
+Deno.test("a person's list that names a tool allows its high risk, and removing it from the list blocks a low risk", async () => {
   assert.equal(await decided({ auto_approve: ["t"] }, "high"), "approve config");
   assert.equal(await decided({ excluded: ["t"] }, "low"), "require_approval default");
   assert.equal(await decided({ auto_approve: null }, "low"), "require_approval default");
   assert.equal(await decided({ denied: ["t"] }, "low"), "deny config");
 });
 
-Deno.test("a document that took the tool out, or assigned a list of its own, is not overruled by a low risk", async () => {
+Deno.test("a low risk does not override a document that removed the tool or assigned its own list", async () => {
   const own = { auto_approve: ["$default"], excluded: [], presets: {}, assigned: false, removed: [] };
   assert.equal(await decided({ document: own }, "low"), "approve risk");
   assert.equal(await decided({ document: { ...own, removed: ["t"] } }, "low"), "require_approval default");
@@ -71,7 +71,7 @@ Deno.test("a document that took the tool out, or assigned a list of its own, is 
   );
 });
 
-Deno.test("a tool without a risk is none of its business, and it is not told of", async () => {
+Deno.test("the risk resolver ignores a tool without a stated risk and is not reported for it", async () => {
   assert.equal(await decided({}), "require_approval default");
   const tools = new ToolRegistry();
   const approval = createApproval({ settings: DEFAULT_SETTINGS.tools, sandbox: OFF, tools, root: false });

@@ -171,12 +171,12 @@ async function runVector(vector: Vector): Promise<void> {
   }
 }
 
-Deno.test("the number of vectors, and of those that need Lua, is what it was", () => {
+Deno.test("the number of approval vectors, and of those that need Lua, is unchanged", () => {
   assert.equal(vectors.filter(needsLua).length, 36);
   assert.equal(vectors.length, 96);
 });
 
-Deno.test("a name with a dot is refused unless it is a URN of this program, and the error names it", () => {
+Deno.test("a resolver name with a dot is refused unless it is a URN of this program, and the error names it", () => {
   const registry = new ApprovalRegistry();
   const refused = registry.register("my.module", { resolve: () => "approve" });
   assert.ok(!refused.ok);
@@ -199,7 +199,7 @@ Deno.test("resolvers are listed by priority, then by name, whatever the order of
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("the oldest names of built-in resolvers still find them", () => {
+Deno.test("the old names of built-in resolvers still find them", () => {
   const approval = createApproval({
     settings: { ...settingsOf({}), require_approval: false },
     sandbox: sandboxLike({}),
@@ -240,7 +240,7 @@ Deno.test("a guard that throws keeps the sandbox and the catch-all from approvin
   assert.deepEqual(faults.map((fault) => fault.message), ["guard broke at line 2", "guard broke at line 2"]);
 });
 
-Deno.test("a guard whose priority is left open or no number is asked at 50, and opens nothing when it breaks", async () => {
+Deno.test("a guard with a missing or invalid priority is asked at 50, and approves nothing if it fails", async () => {
   for (const priority of [undefined, NaN, "high"] as (number | undefined)[]) {
     const approval = createApproval({
       settings: settingsOf({ require_approval: false, auto_approve_sandboxed: false }),
@@ -256,7 +256,7 @@ Deno.test("a guard whose priority is left open or no number is asked at 50, and 
   }
 });
 
-Deno.test("an approval by a person's list stands although a guard above it threw", async () => {
+Deno.test("an approval by a person's list counts although a guard above it threw", async () => {
   const approval = createApproval({
     settings: settingsOf({ auto_approve: ["bash"] }),
     sandbox: sandboxLike({}),
@@ -294,7 +294,7 @@ Deno.test("a resolver cannot change the input that the next one and the tool see
   assert.equal(input.command, "ls");
 });
 
-Deno.test("a global function decides by true, false and deny; other answers pass; throwing asks", async () => {
+Deno.test("a global function decides with true, false and deny; other answers are ignored, and an exception asks", async () => {
   const rows = [
     [() => true, "approve", "urn:flemma:approval:config"],
     [() => false, "require_approval", "urn:flemma:approval:config"],
@@ -321,7 +321,7 @@ Deno.test("a global function decides by true, false and deny; other answers pass
   }
 });
 
-Deno.test("the sandbox approves nothing when everything is writable or root keeps its privileges", async () => {
+Deno.test("the sandbox approves nothing if everything is writable or root keeps its privileges", async () => {
   for (const [facts, root] of [[{ rw: ["/"] }, false], [{ privileged: true }, true]] as const) {
     const approval = createApproval({
       settings: settingsOf({}),
@@ -333,7 +333,7 @@ Deno.test("the sandbox approves nothing when everything is writable or root keep
   }
 });
 
-Deno.test("a resolver registered under an older name of a built-in one takes its place, and can be found and removed", () => {
+Deno.test("a resolver registered under the old name of a built-in one replaces it, and can be found and removed", () => {
   const approval = new ApprovalRegistry();
   approval.register("urn:flemma:approval:frontmatter", { resolve: () => "deny" });
   approval.register("frontmatter:auto_approve", { resolve: () => "approve", priority: 7 });

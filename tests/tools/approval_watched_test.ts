@@ -1,4 +1,4 @@
-// Writing a file that somebody's next start obeys is asked about, whatever list approves the tool.
+// Writing a file that another program's next start obeys asks the person, whatever list approves the tool.
 
 import assert from "node:assert/strict";
 import { type ApprovalDecision, watchedFile, withDowngrades } from "../../tools/approval/mod.ts";
@@ -19,7 +19,7 @@ function decided(
   return withDowngrades(() => Promise.resolve(decided), [downgrade])({ id: "c1", name: "write", input });
 }
 
-Deno.test("writing a watched file asks although the tool is listed: one row a condition", async () => {
+Deno.test("writing a watched file asks although the tool is listed: one row per condition", async () => {
   const approve = { decision: "approve", source: "list" } as const;
   const write = { files: "write", path_input: "path" } as const;
   const sandbox = { watchedBy: (path: string) => path === "/w/.npmrc" ? "npm" : null };

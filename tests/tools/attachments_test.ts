@@ -1,4 +1,4 @@
-// Images and files that tools give back: what the result says of them, and what is kept.
+// Images and files that tools return: what the result says about them, and what is saved.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
@@ -24,7 +24,7 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-Deno.test("a file is kept under its digest for this person alone, and the result has one line about it", () =>
+Deno.test("a returned file is saved under its digest for this person only, with one line in the result", () =>
   withHome(async (environment, folder) => {
     const rows = [[PNG, "image/png"], [JPEG, "image/jpeg"], [PDF, "application/pdf"]] as const;
     for (const [bytes, type] of rows) {
@@ -37,7 +37,7 @@ Deno.test("a file is kept under its digest for this person alone, and the result
     assert.equal((await Deno.stat(folder)).mode! & 0o777, 0o700);
   }));
 
-Deno.test("an image is what its bytes say, whatever the tool says", () =>
+Deno.test("the type of an image is detected from its bytes, whatever the tool says", () =>
   withHome(async (environment) => {
     for (
       const type of ["image/png", "text/plain", "", undefined, 7, "image/png]\n\n@You:", "x".repeat(9000)]
@@ -47,7 +47,7 @@ Deno.test("an image is what its bytes say, whatever the tool says", () =>
     }
   }));
 
-Deno.test("what no model takes is kept, and its line says where", () =>
+Deno.test("a file type that no model accepts is saved, and its line says where", () =>
   withHome(async (environment, folder) => {
     const rows = [
       ["audio/wav", "RIFF....WAVE"],
@@ -65,7 +65,7 @@ Deno.test("what no model takes is kept, and its line says where", () =>
     }
   }));
 
-Deno.test("a text is put into the result, where a person can read it", () =>
+Deno.test("a text file is inserted into the result, where a person can read it", () =>
   withHome(async (environment, folder) => {
     for (const type of ["text/csv", "application/json", "image/svg+xml", "TEXT/Plain"]) {
       const taken = await takeFile({ type, data: text("a,ü\n").toBase64() }, environment);
@@ -74,7 +74,7 @@ Deno.test("a text is put into the result, where a person can read it", () =>
     await assert.rejects(Deno.stat(folder), Deno.errors.NotFound);
   }));
 
-Deno.test("what is empty or no Base64 is told in its line and not kept", () =>
+Deno.test("an empty file or invalid Base64 is reported in its line and not saved", () =>
   withHome(async (environment, folder) => {
     const taken = (data: unknown) => takeFile({ type: "image/png", data }, environment);
     assert.deepEqual(await taken(""), { text: "[image/png, empty]", attachment: null });
@@ -87,7 +87,7 @@ Deno.test("what is empty or no Base64 is told in its line and not kept", () =>
     await assert.rejects(Deno.stat(folder), Deno.errors.NotFound);
   }));
 
-Deno.test("two that keep the same file at once keep one, whole, and one that is there already is not written anew", () =>
+Deno.test("two processes that save the same file create one whole file, and an existing one is not rewritten", () =>
   withHome(async (environment, folder) => {
     const bytes = new Uint8Array(3_000_000);
     bytes.set(PNG);
@@ -101,7 +101,7 @@ Deno.test("two that keep the same file at once keep one, whole, and one that is 
     assert.equal((await Deno.stat(`${folder}/${hash}`)).ino, ino);
   }));
 
-Deno.test("half a file, or another one, under the name gives way to the right one", () =>
+Deno.test("an incomplete or different file under the same name is replaced by the right one", () =>
   withHome(async (environment, folder) => {
     const hash = await sha256(PNG);
     await Deno.mkdir(folder, { recursive: true });
@@ -112,7 +112,7 @@ Deno.test("half a file, or another one, under the name gives way to the right on
     }
   }));
 
-Deno.test("what a run that was killed left half written goes once nobody can be at work on it", () =>
+Deno.test("half-written files of a killed run are removed once nobody can be writing them", () =>
   withHome(async (environment, folder) => {
     await Deno.mkdir(folder, { recursive: true });
     const [old, fresh] = ["aaaaaaaa", "bbbbbbbb"].map((tag) => `${"0".repeat(64)}.${tag}.tmp`);
@@ -123,7 +123,7 @@ Deno.test("what a run that was killed left half written goes once nobody can be 
     assert.deepEqual(namesIn(folder), [fresh, await sha256(PNG), other].sort());
   }));
 
-Deno.test("a file that cannot be kept is told in its line, and stops nothing", () =>
+Deno.test("a file that cannot be saved is reported in its line, and stops nothing", () =>
   withHome(async (environment) => {
     await Deno.writeTextFile(`${environment.home}/.local`, "in the way");
     const { text, attachment } = await takeFile({ type: "image/png", data: PNG.toBase64() }, environment);

@@ -77,13 +77,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("an empty command, also one of blanks or with a NUL, is an error", async (place) => {
+test("an empty command, also one of only spaces or with a NUL, is an error", async (place) => {
   assert.match(await bashError(place, ""), /empty/);
   assert.match(await bashError(place, " \n"), /empty/);
   assert.match(await bashError(place, "echo \0"), /NUL/);
 });
 
-test("the timeout is the input's, else the default; at most max_timeout, and not zero", async (place) => {
+test("the timeout is the input's, or else the default; at most max_timeout, and not zero", async (place) => {
   const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
   assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
   assert.match(await bashError(place, "sleep 60", short, 0), /0\.2 seconds/);
@@ -95,7 +95,7 @@ test("the timeout is the input's, else the default; at most max_timeout, and not
   );
 });
 
-test("both streams share one pipe, so their order is kept", async (place) => {
+test("standard output and standard error share one pipe, so their order is kept", async (place) => {
   assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
 });
 
@@ -114,11 +114,11 @@ test("the shell gets the command verbatim after one line", async (place) => {
   assert.deepEqual(given.slice(1), ["-c", `read -r _ || exit 125; exec </dev/null; exec 2>&1\n${command}`]);
 });
 
-test("a syntax error of the command reaches the result", async (place) => {
+test("a syntax error of the command appears in the result", async (place) => {
   assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
 });
 
-test("shell, cwd and env come from tools.bash", async (place) => {
+test("shell, cwd and env are read from tools.bash", async (place) => {
   await Deno.mkdir(place.path("sub"));
   const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
   assert.equal(
@@ -131,7 +131,7 @@ test("shell, cwd and env come from tools.bash", async (place) => {
   assert.match(await bashError(place, "true", settings({ shell: "no-such-shell" })), /no-such-shell/);
 });
 
-test("a shell that lies in a writable folder is not used", async (place) => {
+test("a shell in a writable folder is not used", async (place) => {
   await Deno.writeTextFile(place.path("bash"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
   const sandbox = openSandbox([place.folder]);
   const first = { variables: { PATH: `${place.folder}:${Deno.env.get("PATH")}` }, sandbox };
@@ -142,7 +142,7 @@ test("a shell that lies in a writable folder is not used", async (place) => {
   );
 });
 
-test("when nothing may be wrapped nothing runs, and the error begins with the sandbox", async (place) => {
+test("nothing runs if the command cannot be sandboxed, and the error begins with the sandbox", async (place) => {
   const sandbox: Sandbox = {
     ...openSandbox(),
     prepare: () => Promise.resolve(failure("unknown-urn", "There is no such place.")),
@@ -162,11 +162,11 @@ test("when nothing may be wrapped nothing runs, and the error begins with the sa
   await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
 });
 
-test("standard input is empty", async (place) => {
+test("a command's standard input is empty", async (place) => {
   assert.equal(await bash(place, "cat; read line || echo end"), "end");
 });
 
-test("there is no terminal, and programs are told not to ask", async (place) => {
+test("a command has no terminal, and programs are told not to prompt", async (place) => {
   assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
   assert.equal(
     await bash(
@@ -184,7 +184,7 @@ test("there is no terminal, and programs are told not to ask", async (place) => 
   );
 });
 
-test("the command does not see the keys of providers", async (place) => {
+test("a command does not see the keys of providers", async (place) => {
   const variables = {
     PATH: Deno.env.get("PATH") ?? "",
     ANTHROPIC_API_KEY: "sk-secret",
@@ -198,7 +198,7 @@ test("the command does not see the keys of providers", async (place) => {
   );
 });
 
-test("a background child that holds the pipe does not hold the call, and ends with it", async (place) => {
+test("a background child that holds the pipe does not delay the call, and ends with it", async (place) => {
   const commands = [
     "sleep 300 & echo $!",
     "(yes >/dev/null & echo $!)",
@@ -211,11 +211,11 @@ test("a background child that holds the pipe does not hold the call, and ends wi
   }
 });
 
-test("what is written before the shell ends is all there", async (place) => {
+test("everything written before the shell ends is in the result", async (place) => {
   assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
 });
 
-test("output over the limits is kept whole in a file that the notice names", async (place) => {
+test("output over the limits is saved completely in a file that the notice names", async (place) => {
   const shown = await bash(place, "seq 1 30000");
   const path = /The complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
   const whole = Array.from({ length: 30000 }, (_, n) => `${n + 1}\n`).join("");
@@ -224,14 +224,14 @@ test("output over the limits is kept whole in a file that the notice names", asy
   assert.match(shown, /^28001\n[^]*\n30000\n\n\[Lines 28001-30000 of 30000 are shown\./);
 });
 
-test("a tail that is counted in memory says the same as one that was held whole", async (place) => {
+test("a tail counted in memory gives the same result as output held completely", async (place) => {
   for (const lines of [2001, 9000, 40000]) {
     const shown = await bash(place, `seq -f %012g 1 ${lines}`);
     assert.match(shown, new RegExp(`\\n\\n\\[Lines ${lines - 1999}-${lines} of ${lines} are shown\\.`));
   }
 });
 
-test("the file is capped and the notice says so", async (place) => {
+test("the file for long output has a maximum size, and the notice says so", async (place) => {
   const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
   const path = /The first 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
   assert.equal((await Deno.stat(path)).size, 1000);
@@ -260,23 +260,23 @@ test("one giant line is cut by bytes", async (place) => {
   );
 });
 
-test("bytes that are no characters cannot hide the tail", async (place) => {
+test("bytes that are not characters cannot hide the tail", async (place) => {
   const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
   assert.match(shown, /^\ufffd+\n\n\[Only the last/);
 });
 
-test("blanks and line ends at the very end go, those at the beginning stay", async (place) => {
+test("spaces and line breaks at the very end are removed, those at the beginning stay", async (place) => {
   assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
 });
 
-test("a flood of blanks after the text does not push the text out, nor count as output", async (place) => {
+test("a flood of spaces after the text neither pushes the text out nor counts as output", async (place) => {
   assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
   assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
   const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
   assert.match(shown, /\nend\n\n\[Lines 298003-300002 of 300002 are shown\./);
 });
 
-test("no output has words of its own", async (place) => {
+test("a command without output has its own message", async (place) => {
   assert.equal(await bash(place, "true"), "(no output)");
   assert.equal(await bashError(place, "false"), "(no output)\n\nThe command ended with exit code 1.");
 });
@@ -285,13 +285,13 @@ test("bytes that are not UTF-8 become replacement characters", async (place) => 
   assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
 });
 
-test("a failure has the output, an empty line and the exit code or the signal", async (place) => {
+test("a failure shows the output, an empty line and the exit code or the signal", async (place) => {
   assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command ended with exit code 42.");
   assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
   assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
 });
 
-test("a timeout ends the whole group and gives the text so far and the seconds", async (place) => {
+test("a timeout ends the whole group and shows the text so far and the seconds", async (place) => {
   // Its time is over when something came.
   await withWaitInHand(300, async (due) => {
     const error = await bashError(place, "sleep 300 & echo $!; wait", { onOutput: due }, 0.3);
@@ -303,7 +303,7 @@ test("a timeout ends the whole group and gives the text so far and the seconds",
   assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
 });
 
-test("what ignores the polite signal is killed", (place) =>
+test("a command that ignores SIGTERM is killed", (place) =>
   withWaitInHand(300, async (due) => {
     const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
     const error = await bashError(place, command, { onOutput: due }, 0.3);
@@ -311,7 +311,7 @@ test("what ignores the polite signal is killed", (place) =>
     assert.equal(isAlive(parseInt(error)), false);
   }));
 
-test("stopping a command ends its group, keeps its output, and the text says the person did it", async (place) => {
+test("stopping a command ends its group, keeps its output, and the text says that the person did it", async (place) => {
   const controller = new AbortController();
   let pid = 0;
   const onOutput = (chunk: string): void => {
@@ -325,7 +325,7 @@ test("stopping a command ends its group, keeps its output, and the text says the
   assert.equal(isAlive(pid), false);
 });
 
-test("a sandbox that could not be set up is not told as the command's output", async (place) => {
+test("a failed set-up of the sandbox is not shown as the command's output", async (place) => {
   let reported = "";
   const sandbox = preparing({
     argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
@@ -343,7 +343,7 @@ test("a sandbox that could not be set up is not told as the command's output", a
   assert.equal(reported, "bwrap: no namespaces\n");
 });
 
-test("a set-up that failed once is tried once more, and only the command that ran has output", async (place) => {
+test("a failed set-up is retried once, and only the command that ran has output", async (place) => {
   let attempts = 0;
   const failing = { argv: ["/bin/sh", "-c", "echo nothing; exit 1"] };
   const sandbox: Sandbox = {
@@ -366,7 +366,7 @@ test("a set-up that failed once is tried once more, and only the command that ra
   assert.equal(attempts, 2);
 });
 
-test("a command that was ready when what it was wrapped by no longer held is tried once more, and runs once", async (place) => {
+test("a command whose sandbox became outdated before the start is retried once, and runs once", async (place) => {
   const sandbox = realSandbox(place);
   let attempts = 0;
   let prepares = true;
@@ -389,7 +389,7 @@ test("a command that was ready when what it was wrapped by no longer held is tri
   assert.ok((await Deno.stat(`${place.folder}/.vscode`)).isDirectory, "it is the person's, and stays");
 });
 
-test("what was prepared is given back however the call ends", async (place) => {
+test("prepared resources are released however the call ends", async (place) => {
   let disposed = 0;
   const dispose = (): Promise<void> => Promise.resolve(void disposed++);
   await bash(place, "true", { sandbox: preparing({ dispose }) });
@@ -398,13 +398,13 @@ test("what was prepared is given back however the call ends", async (place) => {
   assert.equal(disposed, 3);
 });
 
-test("progress is passed on while the command runs", async (place) => {
+test("progress is reported while the command runs", async (place) => {
   const chunks: string[] = [];
   await bash(place, "printf 'é\\n'", { onOutput: (chunk) => chunks.push(chunk) });
   assert.equal(chunks.join(""), "é\n");
 });
 
-test("after a flood of output glimpses of the rest go on, and memory of it does not grow", async (place) => {
+test("after a flood of output, samples of the rest are still reported, in constant memory", async (place) => {
   let passed = 0;
   const late: string[] = [];
   await bash(
@@ -424,7 +424,7 @@ test("after a flood of output glimpses of the rest go on, and memory of it does 
   assert.ok(passed < 1.2e6, `${passed} characters were passed on`);
 });
 
-Deno.test("the description tells the limits that hold", () => {
+Deno.test("the description states the current limits", () => {
   const [tool] = builtinTools({
     ...DEFAULT_SETTINGS.tools,
     default_timeout: 7,
@@ -434,7 +434,7 @@ Deno.test("the description tells the limits that hold", () => {
   assert.match(JSON.stringify(tool?.input_schema), /null: 7/);
 });
 
-test("in the real sandbox a command writes beside the document, not to /etc and not to the document", async (place) => {
+test("in the real sandbox a command writes next to the document, not to /etc and not to the document", async (place) => {
   const sandbox = realSandbox(place);
   assert.equal(await bash(place, "echo x > made && cat made && pwd", { sandbox }), `x\n${place.folder}`);
   assert.match(await bashError(place, "echo x > /etc/flemma-test", { sandbox }), /Read-only file system/);
@@ -443,7 +443,7 @@ test("in the real sandbox a command writes beside the document, not to /etc and 
 });
 
 for (const enabled of [true, false]) {
-  Deno.test(`${enabled ? "in" : "without"} the real sandbox exit codes pass, daemons die, and a timeout leaves nothing`, () =>
+  Deno.test(`${enabled ? "with" : "without"} the real sandbox exit codes pass, daemons die, and a timeout leaves nothing`, () =>
     inScene((place) => leavesNothing(place, realSandbox(place, enabled))));
 }
 
@@ -475,7 +475,7 @@ async function leavesNothing(place: Scene, sandbox: Sandbox): Promise<void> {
   assert.equal(await running(), 0);
 }
 
-test("in the real sandbox a backend that cannot work is an error of the sandbox", async (place) => {
+test("with the real sandbox a backend that cannot work is an error of the sandbox", async (place) => {
   const sandbox = createSandbox({
     settings: {
       ...DEFAULT_SETTINGS.sandbox,
@@ -494,7 +494,7 @@ test("in the real sandbox a backend that cannot work is an error of the sandbox"
   await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
 });
 
-test("the collector holds no more than its window however the output is cut into chunks", async (place) => {
+test("the output collector holds no more than its window however the output is cut into chunks", async (place) => {
   const collector = new OutputCollector({
     maxLines: 10,
     maxBytes: 100,

@@ -1,4 +1,5 @@
-// Which Deno runs tool files: the program's own, else the one that is installed, else a sentence that says what to install.
+// Which Deno runs tool files: the program's own, or else an installed one, or else a message that says what to
+// install.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
@@ -24,7 +25,7 @@ function install(folder: string): string {
   return `${folder}/deno`;
 }
 
-Deno.test("a program that Deno runs takes that Deno, whatever is in PATH", () =>
+Deno.test("a program run by Deno uses that Deno, whatever is in PATH", () =>
   inFolder((folder, at) => {
     install(`${folder}/bin`);
     assert.deepEqual(findDeno(at(`${folder}/bin`), [], Deno.execPath()), {
@@ -33,19 +34,19 @@ Deno.test("a program that Deno runs takes that Deno, whatever is in PATH", () =>
     });
   }));
 
-Deno.test("the Deno that this program runs by is taken also from a project, where npm put it", () =>
+Deno.test("the Deno that runs this program is also used if npm installed it in a project", () =>
   inFolder((folder, at) => {
     const own = install(`${folder}/node_modules/deno`);
     assert.deepEqual(findDeno(at("/nonexistent"), [folder], own), { ok: true, value: own });
   }));
 
-Deno.test("a single binary, or one that Node runs, takes the Deno in PATH", () =>
+Deno.test("a single binary, or a program run by Node, uses the Deno in PATH", () =>
   inFolder((folder, at) => {
     const deno = install(`${folder}/bin`);
     assert.deepEqual(findDeno(at(`/nonexistent:${folder}/bin`), [], null), { ok: true, value: deno });
   }));
 
-Deno.test("where there is none, it is said what to install", () =>
+Deno.test("without a Deno the message says what to install", () =>
   inFolder((folder, at) => {
     Deno.mkdirSync(`${folder}/empty`);
     const found = findDeno(at(`${folder}/empty`), [], null);
@@ -55,7 +56,7 @@ Deno.test("where there is none, it is said what to install", () =>
     assert.match(found.problem.next ?? "", /npm install -g deno/);
   }));
 
-Deno.test("one that commands could have put there is not taken", () =>
+Deno.test("a Deno that commands could have put there is not used", () =>
   inFolder((folder, at) => {
     install(`${folder}/bin`);
     const found = findDeno(at(`${folder}/bin`), [folder], null);
@@ -63,7 +64,7 @@ Deno.test("one that commands could have put there is not taken", () =>
     assert.notEqual(found.problem.code, "deno-missing");
   }));
 
-Deno.test("who calls a tool file where there is none is told what to install, not that the file is broken", () =>
+Deno.test("a call of a tool file without a Deno is told what to install, not that the file is broken", () =>
   inFolder(async (folder, at) => {
     const path = `${folder}/greet.ts`;
     Deno.writeTextFileSync(path, "export default {};");

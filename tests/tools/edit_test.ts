@@ -38,7 +38,7 @@ function edit(place: Scene, oldText: string, newText: string, changes: ContextCh
   return place.output("edit", { path: NAME, oldText, newText }, changes);
 }
 
-Deno.test("errors come in their order", async () => {
+Deno.test("errors of edit are checked in a fixed order", async () => {
   assert.match(await editError("x", { path: "" }), /path is empty/);
   assert.match(await editError("x", { oldText: "" }), /old text is empty/);
   assert.match(await editError("x", {}), /old text is empty/);
@@ -55,28 +55,28 @@ Deno.test("errors come in their order", async () => {
   assert.match(await editError("x", { oldText: "x", newText: "x" }), /changes nothing/);
 });
 
-Deno.test("one occurrence is replaced, an empty new text takes it out", async () => {
+Deno.test("edit replaces one occurrence, and an empty new text removes it", async () => {
   assert.equal(await edited("one two three", "two", "2"), "one 2 three");
   assert.equal(await edited("one two three", "two ", ""), "one three");
   assert.equal(await edited("one", "one", "all of it"), "all of it");
 });
 
-Deno.test("replacement patterns are text", async () => {
+Deno.test("replacement patterns are plain text", async () => {
   assert.equal(await edited('log("done");', '"done"', '"$& $$ $1 $` $\'"'), 'log("$& $$ $1 $` $\'");');
   assert.equal(await edited("a.c abc", "a.c", "x"), "x abc");
 });
 
-Deno.test("a byte order mark stays, also when the passage is at the beginning", async () => {
+Deno.test("a byte order mark stays, even if the replaced text is at the beginning", async () => {
   assert.equal(await edited("\ufeffhello\n", "hello", "hello2"), "\ufeffhello2\n");
   assert.equal(await edited("\ufeffhello\n", "hello\n", "x"), "\ufeffx");
 });
 
-Deno.test("occurrences are counted with overlaps", async () => {
+Deno.test("overlapping occurrences are counted", async () => {
   assert.match(await editError("aaa", { oldText: "aa", newText: "b" }), /found 2 times/);
   assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /found 3 times/);
 });
 
-test("all other bytes stay, also those that are not UTF-8", async (place) => {
+test("all other bytes stay, including invalid UTF-8", async (place) => {
   const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
   await Deno.writeFile(place.path(NAME), new Uint8Array(before));
   await edit(place, "ab", "é");
@@ -85,19 +85,19 @@ test("all other bytes stay, also those that are not UTF-8", async (place) => {
   assert.deepEqual([...await Deno.readFile(place.path(NAME))], after);
 });
 
-test("in a file of CR LF lines a passage written with LF is found and the result says so", async (place) => {
+test("in a CR LF file, text written with LF is found, and the result says so", async (place) => {
   await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
   assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CR LF/);
   assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
   assert.doesNotMatch(await edit(place, "2b", "x"), /CR LF/);
 });
 
-Deno.test("the conversion is not tried in a file of mixed line ends, nor for text with CR", async () => {
+Deno.test("line ends are not converted in a file with mixed line ends, nor for text with CR", async () => {
   assert.match(await editError("a\r\nb\nc\r\n", { oldText: "a\nb", newText: "x" }), /not found/);
   assert.match(await editError("a\r\nb\r\n", { oldText: "a\rb\n", newText: "x" }), /not found/);
 });
 
-Deno.test("when the passage is not found the line that holds its first line is named", async () => {
+Deno.test("if the text is not found, the error names the line that contains its first line", async () => {
   const error = await editError("one\n\tfoo(bar) {\ntwo\n", {
     oldText: "  foo(bar) {\n    body\n",
     newText: "x",
@@ -109,7 +109,7 @@ Deno.test("when the passage is not found the line that holds its first line is n
   assert.ok(long.length < 700);
 });
 
-Deno.test("what looks the same and is not found is told with its line and the difference", async () => {
+Deno.test("if a similar-looking text exists, the error reports its line and the difference", async () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
     ["a\r\nb\nc\r\n", "a\nb\nc", /line 1, with other line ends/],
     ["x\na\nb\n", "a\r\nb", /line 2, with other line ends/],
@@ -125,7 +125,7 @@ Deno.test("what looks the same and is not found is told with its line and the di
   assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /It stands/);
 });
 
-test("a file that is named in another spelling, or through a link, is told with what is there", async (place) => {
+test("a file named in another spelling, or through a link, is reported with what exists", async (place) => {
   const input = { oldText: "x", newText: "y" };
   await Deno.mkdir(place.path("Sub"));
   await Deno.writeTextFile(place.path("cafe\u0301.txt"), "x");
@@ -160,13 +160,13 @@ test("a file that is named in another spelling, or through a link, is told with 
   );
 });
 
-Deno.test("nothing is found by likeness", async () => {
+Deno.test("edit never matches by similarity", async () => {
   const before = "\u201cx\u201d \u2013 y  \nnext\n";
   assert.match(await editError(before, { oldText: '"x" - y', newText: "z" }), /not found/);
   assert.match(await editError("  a\n", { oldText: "a ", newText: "b" }), /not found/);
 });
 
-test("replaceAll exists only where the setting allows it, and replaces from the left without overlaps", async (place) => {
+test("replaceAll exists only if the setting allows it, and replaces from the left without overlaps", async (place) => {
   const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
   await Deno.writeTextFile(place.path(NAME), "aaaaa aa");
@@ -179,7 +179,7 @@ test("replaceAll exists only where the setting allows it, and replaces from the 
   );
 });
 
-test("links and modes stay", async (place) => {
+test("edit keeps links and file modes", async (place) => {
   await Deno.writeTextFile(place.path("real.txt"), "old");
   await Deno.chmod(place.path("real.txt"), 0o600);
   await Deno.symlink("real.txt", place.path(NAME));
@@ -189,19 +189,19 @@ test("links and modes stay", async (place) => {
   assert.equal((await Deno.stat(place.path("real.txt"))).mode! & 0o777, 0o600);
 });
 
-test("edits of one file at the same time all survive", async (place) => {
+test("parallel edits of one file all take effect", async (place) => {
   const names = Array.from({ length: 30 }, (_, n) => `<${n}>`);
   await Deno.writeTextFile(place.path(NAME), names.join("\n"));
   await Promise.all(names.map((name) => edit(place, name, name.replace("<", "done <"))));
   assert.equal(await Deno.readTextFile(place.path(NAME)), names.map((name) => `done ${name}`).join("\n"));
 });
 
-test("the running document is refused", async (place) => {
+test("editing the running document is refused", async (place) => {
   const error = await place.error("edit", { path: "talk.chat", oldText: "hello", newText: "x" });
   assert.match(error, /document of this conversation/);
 });
 
-Deno.test("replacing a passage is splitting and joining at its only occurrence", () => {
+Deno.test("replacing a text equals splitting and joining at its only occurrence", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b", "é", "🎉", "\n"), maxLength: 40 });
   const passage = fc.string({ unit: fc.constantFrom("a", "b", "é", "🎉", "\n"), minLength: 1, maxLength: 4 });
   fc.assert(
@@ -221,7 +221,7 @@ Deno.test("replacing a passage is splitting and joining at its only occurrence",
   );
 });
 
-test("an edit that brings UTF-8 into a file of another encoding says so", async (place) => {
+test("an edit that adds UTF-8 to a file in another encoding says so", async (place) => {
   await Deno.writeFile(place.path("f.txt"), new Uint8Array([0x67, 0xf6, 0x20, 0x61, 0x0a]));
   const edit = (oldText: string, newText: string) =>
     place.output("edit", { path: "f.txt", oldText, newText });

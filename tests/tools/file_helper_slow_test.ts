@@ -1,4 +1,4 @@
-// The helper: what file tools do to the disk is done behind the wall that commands have.
+// The file helper: file tools access the disk inside the same sandbox as commands.
 
 import assert from "node:assert/strict";
 import { failure } from "../../base/problem.ts";
@@ -21,7 +21,7 @@ function inProject(
   });
 }
 
-Deno.test("every file tool works behind the wall", () =>
+Deno.test("every file tool works inside the sandbox", () =>
   inProject({}, async (root, { sandbox, output }) => {
     await requireBubblewrap(sandbox);
     assert.equal(await output("read", { path: "a.txt" }), "text of project/a.txt");
@@ -42,7 +42,7 @@ Deno.test("every file tool works behind the wall", () =>
     assert.equal(await output("grep", { pattern: "^tw\\w" }), "sub/b.txt:2:two \ufffd\n\n[1 match]");
   }));
 
-Deno.test("failures have the same sentences as without a helper", () =>
+Deno.test("errors have the same messages as without a helper", () =>
   inProject({}, async (root, { error }) => {
     assert.match(
       await error("read", { path: "A.txt" }),
@@ -69,7 +69,7 @@ Deno.test("failures have the same sentences as without a helper", () =>
     assert.match(await error("grep", { pattern: "(" }), /cannot be read: missing closing/);
   }));
 
-Deno.test("one helper serves a run, also calls at the same time, and another one where it was killed", () =>
+Deno.test("one helper serves a run, including parallel calls, and a new one replaces a killed one", () =>
   inProject({}, async (_, { disk, sandbox, output }) => {
     const worker = async () => {
       const started = await sandbox.startWorker(...await askedFor(sandbox, disk));
@@ -88,7 +88,7 @@ Deno.test("one helper serves a run, also calls at the same time, and another one
     assert.notEqual(await worker(), first);
   }));
 
-test("12.1, 12.5: what is hidden or protected, and all outside, holds by the kernel too", async (root) => {
+test("hidden paths, protected paths and the outside are enforced by the kernel too", async (root) => {
   plant(
     root,
     "project/notes.chat",
@@ -132,7 +132,7 @@ test("12.1, 12.5: what is hidden or protected, and all outside, holds by the ker
   assert.equal(Deno.readTextFileSync(`${project}/fine`), "PWNED");
 });
 
-Deno.test("a folder that a link takes the place of is not gone into, with a wall and without one", async () => {
+Deno.test("a folder that is replaced by a link is not entered, with and without the sandbox", async () => {
   for (const enabled of [true, false]) {
     await inProject({ enabled }, async (root, { disk }) => {
       plant(root, "project/in/file", "project/link -> ../outside");
@@ -156,7 +156,7 @@ Deno.test("a folder that a link takes the place of is not gone into, with a wall
   }
 });
 
-Deno.test("the helper is kept while its mounts would be the same, and started anew when they would not", () =>
+Deno.test("the helper is reused while its mounts would be the same, and restarted otherwise", () =>
   inProject({}, async (root, { sandbox, disk, output, error }) => {
     const asked = await askedFor(sandbox, disk);
     const worker = async () => {
@@ -180,7 +180,7 @@ Deno.test("the helper is kept while its mounts would be the same, and started an
     assert.equal(await worker(), second);
   }));
 
-Deno.test("beside a command, a helper whose mount of the document was lost is not used", () =>
+Deno.test("a helper that lost its mount of the document is not used next to a command", () =>
   inProject({}, async (root, { sandbox, disk }) => {
     const asked = await askedFor(sandbox, disk);
     const worker = async () => {
@@ -199,7 +199,7 @@ Deno.test("beside a command, a helper whose mount of the document was lost is no
     assert.equal(await worker(), beside);
   }));
 
-Deno.test("a helper that does not answer is ended when the call's time is over or the person stops it, and another one takes over", () =>
+Deno.test("a helper that does not answer is ended when the call times out or is stopped, and a new one takes over", () =>
   inProject({}, async (_, { sandbox, run, output, callsMayTake }) => {
     const { startWorker: worker } = sandbox;
     const silent = () => worker.call(sandbox, ["/bin/sleep", "600"], {});
@@ -228,7 +228,7 @@ Deno.test("a helper that does not answer is ended when the call's time is over o
     assert.equal(await output("read", { path: "a.txt" }), "text of project/a.txt");
   }));
 
-Deno.test("a helper that answers with what is no frame, or ends at once, is told of in one sentence", () =>
+Deno.test("a helper that sends an invalid answer or exits immediately is reported in one sentence", () =>
   inProject({}, async (_, { sandbox, error }) => {
     const { startWorker: worker } = sandbox;
     for (const words of [["/bin/echo", "no frame of ours"], ["/bin/true"], ["/bin/cat"]]) {
@@ -248,7 +248,7 @@ Deno.test("a helper that answers with what is no frame, or ends at once, is told
     );
   }));
 
-Deno.test("without a sandbox, and where this machine has none to give, the helper works in folders that are held", async () => {
+Deno.test("without a working sandbox the helper works in folders that are held open", async () => {
   for (const changes of [{ enabled: false }, { backend: "none-of-ours" }]) {
     await inProject(changes, async (_, { sandbox, disk, output }) => {
       const started = await sandbox.startWorker(...await askedFor(sandbox, disk));

@@ -17,7 +17,7 @@ function lines(...expected: readonly string[]): string {
   return expected.join("\n");
 }
 
-test("a pattern without a slash is held against names at any depth, in the order of the paths' bytes", async (place) => {
+test("a pattern without a slash is matched against names at any depth, in the byte order of the paths", async (place) => {
   await put(
     place,
     "a/b.ts",
@@ -39,7 +39,7 @@ test("a pattern without a slash is held against names at any depth, in the order
   assert.equal(await find(place, "nothing*"), "No files found.");
 });
 
-test("a pattern with a slash is held against the path from where the search begins", async (place) => {
+test("a pattern with a slash is matched against the path relative to the search folder", async (place) => {
   await put(place, "src/a.ts", "src/in/b.ts", "src/in/deep/c.ts", "lib/src/d.ts", "e.ts");
   assert.equal(await find(place, "src/**/*.ts"), lines("src/a.ts", "src/in/b.ts", "src/in/deep/c.ts"));
   assert.equal(await find(place, "src/*.ts"), "src/a.ts");
@@ -50,7 +50,7 @@ test("a pattern with a slash is held against the path from where the search begi
   assert.equal(await find(place, "**/src/*"), lines("lib/src/d.ts", "src/a.ts"));
 });
 
-test("paths are relative to the working folder, those outside of it begin as they were asked for", async (place) => {
+test("paths are relative to the working folder, and outside it they begin with the requested path", async (place) => {
   await put(place, "sub/in/x", "other/x");
   const named = { find: { cwd: `${place.folder}/sub` } };
   const run = (path: string | null) =>
@@ -63,7 +63,7 @@ test("paths are relative to the working folder, those outside of it begin as the
   assert.equal(await run(`${place.folder}/other/`), `${place.folder}/other/x`);
 });
 
-test("excluded names are skipped as any part of a path, and the setting replaces them", async (place) => {
+test("excluded names are skipped as any part of a path, and the setting replaces the list", async (place) => {
   await put(place, "node_modules/x", "a/dist/x", "a/x", "build", "vendor/x");
   assert.equal(await find(place, "x"), "a/x");
   assert.equal(await find(place, "build"), "No files found.");
@@ -74,7 +74,7 @@ test("excluded names are skipped as any part of a path, and the setting replaces
   assert.equal(await place.output("find", input, { tools: { named } }), lines("node_modules/x", "vendor/x"));
 });
 
-test("hidden files are found by a pattern with a dot at that place alone", async (place) => {
+test("hidden files are found only by a pattern with a dot at that position", async (place) => {
   await put(
     place,
     ".env",
@@ -97,7 +97,7 @@ test("hidden files are found by a pattern with a dot at that place alone", async
   assert.equal(await find(place, "../*"), "No files found.");
 });
 
-test("what .gitignore leaves out is not found in a repository, as git itself says", async (place) => {
+test("files that .gitignore excludes are not found in a repository, in agreement with git", async (place) => {
   await put(place, "r/.git/info/", "r/in/deep/", "r/sub/own/.git/", "plain/");
   const files = [
     ...[
@@ -146,7 +146,7 @@ test("what .gitignore leaves out is not found in a repository, as git itself say
   );
 });
 
-test("fault of patterns: globs and .gitignore lines that try every way to split a name take no time", async (place) => {
+test("glob and .gitignore patterns with many ways to match a name take no noticeable time", async (place) => {
   const long = "a".repeat(250);
   await put(place, "r/.git/", `r/${long}`);
   await Deno.writeTextFile(
@@ -159,7 +159,7 @@ test("fault of patterns: globs and .gitignore lines that try every way to split 
   assert.equal(await find(place, "*", "r"), "No files found.");
 });
 
-test("links are not followed, pipes are no files, and neither are folders", async (place) => {
+test("links are not followed, and pipes and folders are not files", async (place) => {
   await put(place, "real/x");
   await Deno.symlink("real", place.path("link"));
   await Deno.symlink("x", place.path("real/y"));
@@ -169,7 +169,7 @@ test("links are not followed, pipes are no files, and neither are folders", asyn
   assert.equal(await find(place, "*", "link"), "link/x");
 });
 
-test("over the limit come the first ones and a notice; what is cut is counted", async (place) => {
+test("over the limit find shows the first results and a notice with the number of all", async (place) => {
   await put(place, "d/c", "d/b", "d/a", "d/d");
   assert.equal(await find(place, "*", "d", 2), "d/a\nd/b\n\n[the first 2 files, limit reached]");
   assert.equal(await find(place, "*", "d", 4), "d/a\nd/b\nd/c\nd/d");
@@ -182,7 +182,7 @@ test("over the limit come the first ones and a notice; what is cut is counted", 
   );
 });
 
-test("each wrong input has its own sentence", async (place) => {
+test("each wrong input of find has its own message", async (place) => {
   await put(place, "file");
   const error = (pattern: string, path: string | null = null) =>
     place.error("find", { pattern, path, limit: null });
@@ -195,7 +195,7 @@ test("each wrong input has its own sentence", async (place) => {
   assert.match(await error("*", "/proc/self"), /may not be read by tools/);
 });
 
-test("12.1: a hidden folder is not gone into, and its number is told", async (place) => {
+test("find does not enter a hidden folder, and reports the number of hidden ones", async (place) => {
   await put(place, "open/x", "keys/x");
   const hidden = place.path("keys");
   const sandbox = {
@@ -206,7 +206,7 @@ test("12.1: a hidden folder is not gone into, and its number is told", async (pl
   assert.equal((await place.run("find", input, { sandbox })).output, "open/x\n\n[1 folder not readable]");
 });
 
-test("when the time is over, what was found is the partial output of an error", async (place) => {
+test("when find times out, the error includes the results found so far", async (place) => {
   await put(place, "a/x");
   const error = await place.error("find", { pattern: "x", path: null, limit: null }, {
     tools: { default_timeout: 0 },
@@ -220,7 +220,7 @@ test("when the time is over, what was found is the partial output of an error", 
   );
 });
 
-test("a name that would break its line is shown as JSON", async (place) => {
+test("a found name that would break its line is shown as JSON", async (place) => {
   await put(place, "d/a\nb");
   assert.equal(await find(place, "*", "d"), '"d/a\\nb"');
 });

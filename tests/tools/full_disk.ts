@@ -1,4 +1,4 @@
-// Run on a small file system: writes more than fits, by rename and in place, and tells what is left.
+// Run on a small file system: writes more than fits, by rename and in place, and prints what is left.
 
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 

@@ -30,7 +30,7 @@ async function put(place: Scene, files: Readonly<Record<string, string | Uint8Ar
   }
 }
 
-test("lines come as path:line:text, by path and then by line, and the last line counts them", async (place) => {
+test("grep prints path:line:text, ordered by path and line, and the last line counts the matches", async (place) => {
   await put(place, { "b.ts": "one\ntwo\none", "a/x.ts": "none\n", "a-b": "one", "c.ts": "zero" });
   assert.equal(await grep(place, "one$"), "a-b:1:one\na/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[4 matches]");
   assert.equal(await grep(place, "^two"), "b.ts:2:two\n\n[1 match]");
@@ -44,7 +44,7 @@ test("lines come as path:line:text, by path and then by line, and the last line 
   assert.equal(await grep(place, "one", { path: place.path("a") }), "a/x.ts:1:none\n\n[1 match]");
 });
 
-test("at the limit the search ends and says so; exactly as many is no limit", async (place) => {
+test("grep stops at the limit and says so, and exactly as many matches do not count as stopped", async (place) => {
   await put(place, { "d/a": "x\nx\n", "d/b": "x\n" });
   assert.equal(
     await grep(place, "x", { path: "d", limit: 2 }),
@@ -72,7 +72,7 @@ test("a pattern that looks like an option is a pattern, and nothing of it runs",
   assert.throws(() => Deno.statSync(place.path("ran")), Deno.errors.NotFound);
 });
 
-test("hidden, excluded and ignored files are searched only where path names them", async (place) => {
+test("hidden, excluded and ignored files are searched only if path names them", async (place) => {
   await put(place, {
     ...{
       "r/.git/HEAD": "x",
@@ -92,7 +92,7 @@ test("hidden, excluded and ignored files are searched only where path names them
   assert.equal(await grep(place, "x", { path: "r", glob: ".env" }), "r/.env:1:x\n\n[1 match]");
 });
 
-test("binary files are skipped, broken UTF-8, byte order marks, CR LF and giant lines are no obstacle", async (place) => {
+test("binary files are skipped; broken UTF-8, byte order marks, CR LF and giant lines are handled", async (place) => {
   const bytes = (...parts: readonly (string | number)[]) =>
     new Uint8Array(
       parts.flatMap((part) => typeof part === "number" ? [part] : [...new TextEncoder().encode(part)]),
@@ -121,7 +121,7 @@ test("binary files are skipped, broken UTF-8, byte order marks, CR LF and giant 
   assert.equal(await grep(place, "needle", { path: "d/bin" }), "No matches.\n\n[the file is not text]");
 });
 
-test("expressions that try every way to split a line, and those that grow when they are read, take no time", async (place) => {
+test("expressions with exponential backtracking or expansion take no noticeable time", async (place) => {
   await put(place, { "d/a": `${"a".repeat(5000)}!\n` });
   const patterns = [
     "(a+)+$",
@@ -142,7 +142,7 @@ test("expressions that try every way to split a line, and those that grow when t
   assert.match(error, /^The pattern cannot be read: /);
 });
 
-test("each wrong input has its own sentence", async (place) => {
+test("each wrong input of grep has its own message", async (place) => {
   await put(place, { file: "x" });
   const error = (pattern: string, more: Asked = {}) =>
     place.error("grep", { pattern, path: more.path ?? null, glob: more.glob ?? null, limit: null });
@@ -159,7 +159,7 @@ test("each wrong input has its own sentence", async (place) => {
   assert.equal(await grep(place, "a\\\\n"), "No matches.");
 });
 
-test("12.1: hidden files and folders give no line, and their number is told", async (place) => {
+test("hidden files and folders give no matches, and their number is reported", async (place) => {
   await put(place, { "open/x": "secret", "keys/x": "secret", "single": "secret" });
   const hidden = [place.path("keys"), place.path("single")];
   const isPathReadable = (path: string) => !hidden.some((each) => `${path}/`.startsWith(`${each}/`));
@@ -171,7 +171,7 @@ test("12.1: hidden files and folders give no line, and their number is told", as
   );
 });
 
-test("when the time is over, the sentence says so; a stopped call says that it was stopped", async (place) => {
+test("a timeout and a stopped call of grep each say so", async (place) => {
   await put(place, { "a/x": "x" });
   const input = { pattern: "x", path: null, glob: null, limit: null };
   assert.match(await place.error("grep", input, { tools: { default_timeout: 0 } }), /ended after 0 seconds/);
@@ -190,7 +190,7 @@ const hasRg = (() => {
 })();
 
 Deno.test(
-  "with rg and without it the answer is the same",
+  "the answer is the same with rg and without it",
   { ignore: !hasRg },
   () =>
     inScene(async (place) => {
@@ -275,7 +275,7 @@ Deno.test(
     }),
 );
 
-Deno.test("the text that every fitting line holds is told only where that is sure", () => {
+Deno.test("a literal text that every matching line contains is used only if it is certain", () => {
   const sure: Readonly<Record<string, string | null>> = {
     "function foo": "function foo",
     "^function\\s+foo$": "function",
@@ -305,7 +305,7 @@ Deno.test("the text that every fitting line holds is told only where that is sur
   for (const [pattern, text] of Object.entries(sure)) assert.equal(requiredText(pattern), text, pattern);
 });
 
-test("a program that fails tells nothing, and neither does one that is not there", async (place) => {
+test("a search program that fails or does not exist gives no matches", async (place) => {
   await put(place, { "a": "needle", "b": "x" });
   const files = ["a", "b"].map((name) => ({ path: name, folder: place.folder, name }));
   const { signal } = new AbortController();

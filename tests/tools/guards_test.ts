@@ -1,4 +1,4 @@
-// What guards files and commands of tools, one row a condition; and what stands between a look and the act, exchanged.
+// Checks around tools' files and commands, one row per condition; and files replaced between check and use.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
@@ -82,7 +82,7 @@ function exchange(path: string, text: string): void {
 
 // bash
 
-test("a maximum of seconds that is none leaves the program's own", async (place) => {
+test("an invalid maximum of seconds falls back to the program's own", async (place) => {
   for (const max_timeout of [0, -1, "5"]) {
     assert.equal(
       await place.output("bash", { command: "echo in time", timeout: null }, bashSettings({ max_timeout })),
@@ -91,7 +91,7 @@ test("a maximum of seconds that is none leaves the program's own", async (place)
   }
 });
 
-test("a shell in a writable folder is refused where commands are confined, and only there", async (place) => {
+test("a shell in a writable folder is refused only if commands are sandboxed", async (place) => {
   await Deno.writeTextFile(place.path("mine"), '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 });
   const shell = bashSettings({ shell: place.path("mine") });
   const confined = openSandbox([place.folder]);
@@ -127,7 +127,7 @@ test("a call that is stopped while its sandbox is set up starts nothing", async 
   assert.equal(started, false);
 });
 
-test("a command that took too long did run, so nobody is asked whether its sandbox could be set up", async (place) => {
+test("a command that timed out did run, so its set-up is not checked", async (place) => {
   let asked = false;
   const sandbox = wrapping(null, {
     setupFailure: (stated) => {
@@ -147,7 +147,7 @@ test("a command that took too long did run, so nobody is asked whether its sandb
   assert.equal(asked, false);
 });
 
-test("what stands around the shell is shown only of a command that failed without a word of its own", async (place) => {
+test("messages around the shell are shown only for a command that failed without output", async (place) => {
   const rows: readonly (readonly [string, string])[] = [
     ["echo around >&2; exit 3", "around\n\nThe command ended with exit code 3."],
     ["echo around >&2; echo own; exit 3", "own\n\nThe command ended with exit code 3."],
@@ -161,7 +161,7 @@ test("what stands around the shell is shown only of a command that failed withou
   }
 });
 
-test("of what stands around the shell the beginning is kept, however much it says", async (place) => {
+test("of the messages around the shell the beginning is kept, however long they are", async (place) => {
   let reported = "";
   const sandbox = wrapping(["/bin/sh", "-c", "yes around | head -c 200000 >&2; exit 1"], {
     setupFailure: (stated) => {
@@ -173,7 +173,7 @@ test("of what stands around the shell the beginning is kept, however much it say
   assert.equal(reported, "around\n".repeat(3000).slice(0, 16 * 1024));
 });
 
-test("progress of a flood is passed on up to a megabyte, the result is whole", async (place) => {
+test("progress of a flood of output is reported up to a megabyte, and the result is complete", async (place) => {
   let passed = 0;
   await place.output("bash", { command: "yes | head -c 4000000; echo end" }, {
     onOutput: (chunk) => passed += chunk.length,
@@ -181,7 +181,7 @@ test("progress of a flood is passed on up to a megabyte, the result is whole", a
   assert.ok(passed >= 1024 * 1024 && passed < 2 * 1024 * 1024, `${passed}`);
 });
 
-test("what the sandbox has to add stands at the end of a success and of a failure, and nothing where it has nothing", async (place) => {
+test("notices of the sandbox are appended to a success and a failure, and nothing if there are none", async (place) => {
   const note = () => "HEAD is held.";
   const noted = { sandbox: wrapping(null, { note }) };
   assert.equal(await place.output("bash", { command: "echo a" }, noted), "a\n\nHEAD is held.");
@@ -197,7 +197,7 @@ test("what the sandbox has to add stands at the end of a success and of a failur
 
 // read
 
-test("a file that is exchanged between looking and opening is not read, for a file and for a link", async (place) => {
+test("a file or link that is replaced between check and opening is not read", async (place) => {
   const path = place.path("a");
   Deno.writeTextFileSync(place.path("hidden"), "hidden");
   const exchanges = [
@@ -220,7 +220,7 @@ test("a file that is exchanged between looking and opening is not read, for a fi
   }
 });
 
-test("a file that came out of reach after it was judged is not read", async (place) => {
+test("a file that became unreadable by policy after its check is not read", async (place) => {
   Deno.writeTextFileSync(place.path("a"), "text");
   let asked = 0;
   const sandbox: Sandbox = { ...openSandbox(), isPathReadable: () => ++asked === 1 };
@@ -250,7 +250,7 @@ test("a path that leads elsewhere after its call had to wait is not written", as
   for (const name of ["one", "two"]) assert.equal(Deno.readTextFileSync(place.path(name)), name);
 });
 
-test("a lock that its holder took away while it was opened is not taken for the one that others open", async (place) => {
+test("a lock removed by its holder while it was opened is not taken for the current lock", async (place) => {
   const lock = await lockOf(place, "f");
   const context = place.context({ name: "t", description: "", input_schema: {} });
   await after("open", (path) => path === lock, () => Deno.removeSync(lock), async () => {
@@ -261,7 +261,7 @@ test("a lock that its holder took away while it was opened is not taken for the 
   });
 });
 
-test("what a living run is about to put in place is left alone by others", async (place) => {
+test("the unfinished file of a running process is left alone by others", async (place) => {
   const lock = await lockOf(place, "other");
   const temporary = place.path(`.flemma-${crypto.randomUUID()}`);
   await Deno.writeTextFile(temporary, "x");
@@ -273,7 +273,7 @@ test("what a living run is about to put in place is left alone by others", async
   assert.equal(await Deno.readTextFile(lock), temporary);
 });
 
-test("only a name that this program gives is removed after a crash, each part of it counts", async (place) => {
+test("only files with a name of this program's form are removed after a crash, and each part of the name counts", async (place) => {
   const id = crypto.randomUUID();
   const names = [`.flemma-${id}x`, `x.flemma-${id}`, `.flemma-${id.replaceAll("-", "_")}`, ".flemma-", id];
   for (const name of names) {
@@ -285,7 +285,7 @@ test("only a name that this program gives is removed after a crash, each part of
   assert.deepEqual([...Deno.readDirSync(locksOf(place))], []);
 });
 
-test("a file that was read and is gone, and one that was not there and is, are not written, by neither way", async (place) => {
+test("a file that was read and deleted, or that appeared since, is not overwritten, by rename or in place", async (place) => {
   const path = place.path("f");
   for (const way of ["by a rename", "in place"]) {
     const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null };
@@ -305,7 +305,7 @@ test("a file that was read and is gone, and one that was not there and is, are n
   }
 });
 
-test("what somebody writes into a file that is just being made in place stays", async (place) => {
+test("somebody's write into a file that is just being created in place is kept", async (place) => {
   const path = place.path("f");
   const between = () => Deno.writeTextFileSync(path, "theirs\n");
   const options = { shownAs: "f", temporary: null, since: null, between };
@@ -313,7 +313,7 @@ test("what somebody writes into a file that is just being made in place stays", 
   assert.equal(await Deno.readTextFile(path), "theirs\n");
 });
 
-test("a replaced file that is only cut short afterwards holds no save, so what was written stays", async (place) => {
+test("a replaced file that was only truncated afterwards contains no save, so the written text stays", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "one\ntwo\n");
   using editor = await Deno.open(path, { write: true });
@@ -329,7 +329,7 @@ test("a replaced file that is only cut short afterwards holds no save, so what w
   assert.equal(await Deno.readTextFile(path), "ours\n");
 });
 
-test("a folder that was exchanged for a link while its file was being written leads nowhere", async (place) => {
+test("a folder that was replaced by a link while its file was being written leads nowhere", async (place) => {
   for (const name of ["dir", "outside"]) await Deno.mkdir(place.path(name));
   await Deno.writeTextFile(place.path("dir/f"), "old");
   await after("lstatSync", (path) => path.includes("/.flemma-"), () => {
@@ -342,7 +342,7 @@ test("a folder that was exchanged for a link while its file was being written le
   assert.equal(await Deno.readTextFile(place.path("moved/f")), "old");
 });
 
-test("where the owner of a file cannot be given to another one it is written in place, and any other fault is told", async (place) => {
+test("a file whose owner cannot be transferred is written in place, and any other error is reported", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "old");
   const { ino } = await Deno.stat(path);
@@ -372,7 +372,7 @@ test("where the owner of a file cannot be given to another one it is written in 
   }
 });
 
-test("in a folder that takes no file, a file that may be written is, and a new one is refused", async (place) => {
+test("in a folder without write permission, a writable file is written and a new one is refused", async (place) => {
   await Deno.mkdir(place.path("home"));
   await Deno.writeTextFile(place.path("f"), "old");
   const scene = new URL("./scene.ts", import.meta.url).href;
@@ -398,7 +398,7 @@ test("in a folder that takes no file, a file that may be written is, and a new o
 
 // the file with the complete output
 
-test("a folder that is exchanged while the complete output is kept gets none of it", async (place) => {
+test("a folder that is replaced while the complete output is saved gets none of it", async (place) => {
   for (const planted of ["outside/o.txt", null]) {
     await Deno.mkdir(place.path("dir"));
     await Deno.mkdir(place.path("outside"), { recursive: true });
@@ -419,7 +419,7 @@ test("a folder that is exchanged while the complete output is kept gets none of 
   }
 });
 
-test("a link that a command made on the way is found before a folder is made, and again afterwards", async (place) => {
+test("a link that a command made in a parent path is found before a folder is created, and again afterwards", async (place) => {
   for (const answers of [["/link"], [null, "/link"]]) {
     let asked = 0;
     const file = new OverflowFile(place.path("dir/o.txt"), 100, () => answers[asked++] ?? null);

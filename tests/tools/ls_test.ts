@@ -16,7 +16,7 @@ async function put(place: Scene, ...names: readonly string[]): Promise<void> {
   }
 }
 
-test("folders come first, then files, each without regard to case and then by bytes; hidden ones are there", async (place) => {
+test("ls lists folders first, then files, each ignoring case and then by bytes, including hidden ones", async (place) => {
   await put(place, "b.txt", "B.txt", "a.txt", "Z/", "m/", ".git/", ".env", "é", "\u{1f389}", "\uff01");
   assert.equal(
     await ls(place, "tree"),
@@ -26,21 +26,21 @@ test("folders come first, then files, each without regard to case and then by by
   assert.equal(await ls(place, `${place.folder}/tree`), await ls(place, "./tree/"));
 });
 
-test("an empty folder is only the footer, one entry is counted as one", async (place) => {
+test("an empty folder prints only the footer, and one entry is counted in the singular", async (place) => {
   await put(place, "sub/");
   assert.equal(await ls(place, "tree/sub"), "[0 entries]");
   assert.equal(await ls(place, "tree"), "sub/\n\n[1 entry]");
   assert.equal(await ls(place, "tree", 1.9), "sub/\n\n[1 entry]");
 });
 
-test("with a depth the paths begin at the folder, and the footer says how deep it went", async (place) => {
+test("with a depth the paths start at the folder, and the footer states the depth", async (place) => {
   await put(place, "a/b/c/d", "z", "a/x");
   assert.equal(await ls(place, "tree", 2), "a/\na/b/\na/x\nz\n\n[4 entries, depth=2]");
   assert.equal(await ls(place, "tree", 99), "a/\na/b/\na/b/c/\na/b/c/d\na/x\nz\n\n[6 entries, depth=10]");
   for (const depth of [0, -3, 1]) assert.equal(await ls(place, "tree", depth), "a/\nz\n\n[2 entries]");
 });
 
-test("what comes within the limit is decided by the order, and the footer tells how many there are", async (place) => {
+test("ls applies its limit to the sorted entries, and the footer shows the total number", async (place) => {
   await put(place, ...Array.from({ length: 30 }, (_, n) => `f${String(29 - n).padStart(2, "0")}`));
   assert.equal(await ls(place, "tree", null, 2), "f00\nf01\n\n[2 of 30 entries]");
   assert.equal(await ls(place, "tree", null, 0), "f00\n\n[1 of 30 entries]");
@@ -51,7 +51,7 @@ test("what comes within the limit is decided by the order, and the footer tells 
   assert.equal(await place.output("ls", input, { tools: { truncate: short } }), "[0 of 30 entries]");
 });
 
-test("a link to a folder ends in a slash and is not followed, a link round in a ring neither", async (place) => {
+test("a link to a folder ends in a slash and is not followed, nor is a circular link", async (place) => {
   await put(place, "real/inside");
   for (
     const [target, name] of [["real", "to"], [".", "ring"], ["nowhere", "dangling"], [
@@ -69,7 +69,7 @@ test("a link to a folder ends in a slash and is not followed, a link round in a 
   assert.equal(await ls(place, "tree/to"), "inside\n\n[1 entry]");
 });
 
-test("no path, a missing one and a file have their own sentences", async (place) => {
+test("no path, a missing path and a file each have their own message", async (place) => {
   await put(place, "folder/file");
   const error = (path: string) => place.error("ls", { path, max_depth: null, limit: null });
   assert.match(await error(""), /path is empty/);
@@ -79,7 +79,7 @@ test("no path, a missing one and a file have their own sentences", async (place)
   assert.match(await error("a\0b"), /leads nowhere|NUL/);
 });
 
-test("4.2: paths begin at tools.ls.cwd, which is the folder of the document unless it is set", async (place) => {
+test("paths of ls start at tools.ls.cwd, by default the folder of the document", async (place) => {
   await put(place, "sub/file");
   const named = { ls: { cwd: `${place.folder}/tree` } };
   const input = { path: "sub", max_depth: null, limit: null };
@@ -87,12 +87,12 @@ test("4.2: paths begin at tools.ls.cwd, which is the folder of the document unle
   assert.match(await place.error("ls", input), /sub was not found/);
 });
 
-test("a name that would break its line is shown as JSON", async (place) => {
+test("a listed name that would break its line is shown as JSON", async (place) => {
   await put(place, "a\nb", "c\td/x");
   assert.equal(await ls(place, "tree", 2), '"c\\td"/\n"a\\nb"\n"c\\td"/x\n\n[3 entries, depth=2]');
 });
 
-test("the system's own folders are neither listed nor gone into", async (place) => {
+test("the system's own folders are neither listed nor entered", async (place) => {
   await put(place, "x");
   await Deno.symlink("/proc/self", place.path("tree/self"));
   for (const path of ["/proc", "/sys/kernel", "/dev", "tree/self", "tree/self/fd"]) {
@@ -105,7 +105,7 @@ test("the system's own folders are neither listed nor gone into", async (place) 
   assert.equal(await ls(place, "tree", 3), "self\nx\n\n[2 entries, depth=3]");
 });
 
-test("12.1: a hidden folder is named where it stands, but not gone into", async (place) => {
+test("ls names a hidden folder but does not enter it", async (place) => {
   await put(place, "open/file", "keys/secret");
   await Deno.symlink("keys", place.path("tree/link"));
   const open = openSandbox();
@@ -119,7 +119,7 @@ test("12.1: a hidden folder is named where it stands, but not gone into", async 
   }
 });
 
-test("a folder that another takes the place of while it is read gives nothing of the other", async (place) => {
+test("a folder that is replaced while ls reads it shows nothing of the replacement", async (place) => {
   await put(place, "sub/own", "hidden/secret");
   const hidden = place.path("tree/hidden");
   let looks = 0;
@@ -139,7 +139,7 @@ test("a folder that another takes the place of while it is read gives nothing of
   assert.match(result.error ?? "", /could not be read/);
 });
 
-test("ls holds what a real policy hides", async (place) => {
+test("ls respects the paths that a real policy hides", async (place) => {
   await put(place, "open", "keys/secret");
   const sandbox = createSandbox({
     settings: {

@@ -1,4 +1,4 @@
-// Somebody else works on the same files: nobody's save is lost, and a model does not write over what it never read.
+// Somebody else works on the same files: no save is lost, and a model does not overwrite what it never read.
 
 import assert from "node:assert/strict";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
@@ -10,10 +10,10 @@ import { seenInMemory } from "./seen_memory.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
-  "written over with the same length": (path) => Deno.writeTextFileSync(path, "two\n"),
+  "overwritten with the same length": (path) => Deno.writeTextFileSync(path, "two\n"),
   "made longer": (path) => Deno.writeTextFileSync(path, "one\nmore\n"),
   "emptied": (path) => Deno.truncateSync(path, 0),
-  "replaced by another file of the same text": (path) => {
+  "replaced by another file with the same text": (path) => {
     Deno.writeTextFileSync(`${path}~`, "one\n");
     Deno.renameSync(`${path}~`, path);
   },
@@ -21,7 +21,7 @@ const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
 };
 for (const [what, change] of Object.entries(MEANWHILE)) {
   for (const way of ["by a rename", "in place"]) {
-    test(`a file that is ${what} between look and act is not written ${way}`, async (place) => {
+    test(`a file that is ${what} between check and write is not written ${way}`, async (place) => {
       const path = place.path("f");
       await Deno.writeTextFile(path, "one\n");
       let after = "";
@@ -42,7 +42,7 @@ for (const [what, change] of Object.entries(MEANWHILE)) {
   }
 }
 
-test("a file that somebody makes where none was is not written over", async (place) => {
+test("a file that somebody else creates meanwhile is not overwritten", async (place) => {
   const path = place.path("f");
   const between = () => {
     Deno.writeTextFileSync(path, "theirs\n");
@@ -53,7 +53,7 @@ test("a file that somebody makes where none was is not written over", async (pla
   assert.deepEqual(leftovers(place), []);
 });
 
-test("a save into the file that was just replaced is put back, and the model is told", async (place) => {
+test("a save into a file that was just replaced is restored, and the model is told", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "one\n");
   using editor = await Deno.open(path, { write: true });
@@ -82,7 +82,7 @@ function elsewhere(place: Scene, code: string, wrapper: readonly string[] = []) 
   return new Deno.Command(program, { args, stdin: "null" }).output();
 }
 
-test("edits of one file by several runs at once all survive, and each says what it did", async (place) => {
+test("edits of one file by several runs in parallel all take effect, and each reports its own change", async (place) => {
   await Deno.writeTextFile(place.path("f"), "start\n");
   const code = (run: number) =>
     `for (let count = 0; count < 6; count++) {
@@ -98,7 +98,7 @@ test("edits of one file by several runs at once all survive, and each says what 
   assert.deepEqual(leftovers(place), []);
 });
 
-test("the temporary file of a run that was killed is removed by the next one that writes", async (place) => {
+test("the temporary file of a killed run is removed by the next run that writes", async (place) => {
   await Deno.writeTextFile(place.path("f"), "one\n");
   const locks = place.path("home/.local/state/flemma/locks/files");
   await Deno.mkdir(locks, { recursive: true });
@@ -113,7 +113,7 @@ test("the temporary file of a run that was killed is removed by the next one tha
   assert.deepEqual([...Deno.readDirSync(locks)], []);
 });
 
-test("a lock that another run holds is waited for, until the call is stopped", async (place) => {
+test("a lock held by another run is waited for, until the call is stopped", async (place) => {
   const locks = place.path("home/.local/state/flemma/locks/files");
   await Deno.mkdir(locks, { recursive: true });
   const path = `${locks}/${(await sha256(place.path("f"))).slice(0, 32)}`;
@@ -126,7 +126,7 @@ test("a lock that another run holds is waited for, until the call is stopped", a
   assert.throws(() => Deno.statSync(place.path("f")), Deno.errors.NotFound);
 });
 
-test("a file that is a mount point of its own is written in place", async (place) => {
+test("a file that is its own mount point is written in place", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "one\n");
   const wrapper = ["bwrap", "--dev-bind", "/", "/", "--bind", path, path];
@@ -138,7 +138,7 @@ test("a file that is a mount point of its own is written in place", async (place
   assert.deepEqual(leftovers(place), []);
 });
 
-test("what a person changed since it was read is not written over", async (place) => {
+test("a person's change since the file was read is not overwritten", async (place) => {
   const seen = seenInMemory();
   await Deno.writeTextFile(place.path("f"), "one\ntwo\n");
   await place.output("read", { path: "f" }, { seen });
@@ -157,7 +157,7 @@ test("what a person changed since it was read is not written over", async (place
   );
 });
 
-test("an edit waits for the other half of a save that is going on, and both are in the file", async (place) => {
+test("an edit waits for the second half of a save in progress, and both changes are in the file", async (place) => {
   const seen = seenInMemory();
   await Deno.writeTextFile(place.path("f"), "one\ntwo\nthree\n");
   await place.output("read", { path: "f" }, { seen });
@@ -172,7 +172,7 @@ test("an edit waits for the other half of a save that is going on, and both are 
   assert.equal(textOf(place.path("f")), "uno\nTWO\nthree\n");
 });
 
-test("a file that was never read here, one that is gone, and one that was touched but not changed are written", async (place) => {
+test("a file that was never read here, was deleted, or only got a new time is written", async (place) => {
   const seen = seenInMemory();
   await Deno.writeTextFile(place.path("f"), "one\n");
   await place.output("write", { path: "f", content: "two\n" }, { seen });
@@ -183,7 +183,7 @@ test("a file that was never read here, one that is gone, and one that was touche
   assert.equal(textOf(place.path("f")), "four\n");
 });
 
-test("what a command of the document changes counts as its own; what a person changed before it does not", async (place) => {
+test("changes by the document's commands count as its own, but not a person's change before them", async (place) => {
   const seen = seenInMemory();
   for (const name of ["a", "b", "c"]) await Deno.writeTextFile(place.path(name), `${name}\n`);
   for (const name of ["a", "b", "c"]) await place.output("read", { path: name }, { seen });

@@ -1,4 +1,4 @@
-// What a generated prompt lists of a tool, whatever the tool says of itself.
+// What a generated prompt lists about a tool, whatever the tool says about itself.
 
 import assert from "node:assert/strict";
 import { builtinTools } from "../../tools/builtin/mod.ts";
@@ -11,7 +11,7 @@ function listed(given: Record<string, unknown>, personality = "p") {
   return [only!.snippet, ...only!.guidelines];
 }
 
-Deno.test("a tool is listed with its own words, else with the first sentence of its description", () => {
+Deno.test("a tool is listed with its own text for prompts, or else with the first sentence of its description", () => {
   const rows: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
     ["no words", {}, ["Does it."]],
     ["words of another personality", { personalities: { q: { snippet: "no" } } }, ["Does it."]],
@@ -31,7 +31,7 @@ Deno.test("a tool is listed with its own words, else with the first sentence of 
   assert.deepEqual(listed({}, "constructor"), ["Does it."]);
 });
 
-Deno.test("the tools that come with the program have words for the personality that does", () => {
+Deno.test("all built-in tools have a text for the built-in prompt", () => {
   const silent = builtinTools().filter(({ enabled, personalities }) =>
     enabled !== false && personalities?.[CODING_ASSISTANT]?.snippet === undefined
   );

@@ -10,7 +10,7 @@ function preview(name: string, input: ToolInput, width?: number): string {
   return previewCall(tools.get(name), name, input, width);
 }
 
-Deno.test("bash shows its command, then the label", () => {
+Deno.test("the preview of bash shows its command, then the label", () => {
   assert.equal(
     preview("bash", { command: "make test", label: "running tests" }),
     "bash: $ make test  # running tests",
@@ -18,7 +18,7 @@ Deno.test("bash shows its command, then the label", () => {
   assert.equal(preview("bash", { command: "ls" }), "bash: $ ls");
 });
 
-Deno.test("read shows the path, the range if there is one, and the label", () => {
+Deno.test("the preview of read shows the path, the range if there is one, and the label", () => {
   assert.equal(
     preview("read", { path: "a.ts", offset: null, limit: null, label: "look" }),
     "read: a.ts  # look",
@@ -28,7 +28,7 @@ Deno.test("read shows the path, the range if there is one, and the label", () =>
   assert.equal(preview("read", { path: "a.ts", limit: 50 }), "read: a.ts  +0,50");
 });
 
-Deno.test("write shows the path and the size, edit the path", () => {
+Deno.test("the preview of write shows the path and the size, that of edit the path", () => {
   const content = "x".repeat(2355);
   assert.equal(preview("write", { path: "o.txt", content, label: "log" }), "write: o.txt  (2.3KB)  # log");
   assert.equal(
@@ -37,7 +37,7 @@ Deno.test("write shows the path and the size, edit the path", () => {
   );
 });
 
-Deno.test("ls shows the path, the depth if it is more than one, and the label", () => {
+Deno.test("the preview of ls shows the path, a depth above one, and the label", () => {
   assert.equal(
     preview("ls", { path: "src", max_depth: null, limit: null, label: "look" }),
     "ls: src  # look",
@@ -47,7 +47,7 @@ Deno.test("ls shows the path, the depth if it is more than one, and the label", 
   assert.equal(preview("ls", { path: "src", max_depth: 40 }), "ls: src  depth=10");
 });
 
-Deno.test("find shows the pattern and where, grep the expression, where and which files", () => {
+Deno.test("the preview of find shows the pattern and folder, that of grep the expression, folder and files", () => {
   assert.equal(
     preview("find", { pattern: "*.ts", path: null, limit: 3, label: "look" }),
     "find: *.ts  # look",
@@ -58,13 +58,13 @@ Deno.test("find shows the pattern and where, grep the expression, where and whic
   assert.equal(preview("grep", { pattern: "x", glob: "*.ts" }), "grep: /x/  *.ts");
 });
 
-Deno.test("the calculators show their expression, and the delay if there is one", () => {
+Deno.test("the previews of the calculators show their expression, and the delay if there is one", () => {
   assert.equal(preview("calculator", { expression: "1 + 1" }), "calculator: 1 + 1");
   assert.equal(preview("calculator_async", { expression: "2", delay: null }), "calculator_async: 2");
   assert.equal(preview("calculator_async", { expression: "2", delay: 50 }), "calculator_async: 2  # 50ms");
 });
 
-Deno.test("the preview of a waiting call says that its input does not fit, before anyone approves it", () => {
+Deno.test("the preview of a waiting call reports an invalid input before anyone approves it", () => {
   assert.equal(
     preview("read", { path: 7, label: "look" }),
     "read: (will not run, /path: must be string)   # look",
@@ -75,11 +75,11 @@ Deno.test("the preview of a waiting call says that its input does not fit, befor
   );
 });
 
-Deno.test("line ends of a command become one sign", () => {
+Deno.test("line breaks of a command are shown as one symbol", () => {
   assert.equal(preview("bash", { command: "a\nb\r\nc" }), "bash: $ a↵b↵c");
 });
 
-Deno.test("a tool without formatter, known or not, lists scalars first, then lists and objects, by name", () => {
+Deno.test("without a formatter, a preview lists scalars first, then lists and objects, by name", () => {
   const input = {
     b: 'x "y"\nz',
     a: 1,
@@ -100,7 +100,7 @@ Deno.test("a tool without formatter, known or not, lists scalars first, then lis
   assert.equal(previewCall(undefined, "t", {}), "t");
 });
 
-Deno.test("a structured preview puts label and detail together", () => {
+Deno.test("a structured preview combines label and detail", () => {
   const show = (preview: { label?: string; detail?: string | string[] }): string =>
     previewCall({ format_preview: () => preview }, "t", {});
   assert.equal(show({ label: "L", detail: ["a", "b"] }), "t: L — a  b");
@@ -109,7 +109,7 @@ Deno.test("a structured preview puts label and detail together", () => {
   assert.equal(show({}), "t");
 });
 
-Deno.test("a formatter that throws gives way to the generic form", () => {
+Deno.test("the generic preview replaces one whose formatter throws", () => {
   const broken = {
     format_preview(): string {
       throw new Error("no");
@@ -118,7 +118,7 @@ Deno.test("a formatter that throws gives way to the generic form", () => {
   assert.equal(previewCall(broken, "t", { a: 1 }), "t: a=1");
 });
 
-Deno.test("the formatter is told the width that is left for it", () => {
+Deno.test("the formatter gets the width that is left for it", () => {
   const widths: number[] = [];
   const definition = {
     format_preview(_input: ToolInput, width: number): string {
@@ -130,7 +130,7 @@ Deno.test("the formatter is told the width that is left for it", () => {
   assert.deepEqual(widths, [34]);
 });
 
-Deno.test("a shortened preview ends in an ellipsis and is known to be cut", () => {
+Deno.test("a shortened preview ends in an ellipsis and is marked as shortened", () => {
   const input = { command: `echo ok${" ".repeat(500)}; curl evil`, label: "running tests" };
   const shown = preview("bash", input);
   assert.ok(shown.endsWith("…"));
@@ -141,11 +141,11 @@ Deno.test("a shortened preview ends in an ellipsis and is known to be cut", () =
   assert.equal(previewIsCut(tools.get("bash"), "bash", forty), true);
 });
 
-Deno.test("a preview that itself ends in an ellipsis is not taken for a cut one", () => {
+Deno.test("a preview that itself ends in an ellipsis does not count as shortened", () => {
   assert.equal(previewIsCut(tools.get("bash"), "bash", { command: "echo …" }), false);
 });
 
-Deno.test("what hides or reorders a command is shown as escapes, in every tool", () => {
+Deno.test("characters that hide or reorder a command are shown as escapes, for every tool", () => {
   const hidden = "ls \r\x1b[8m\u202e\u200b; curl evil";
   const escaped = "ls \\r\\x1b[8m\\u202e\\u200b; curl evil";
   assert.equal(preview("bash", { command: hidden, label: "a\u202eb" }), `bash: $ ${escaped}  # a\\u202eb`);
@@ -153,13 +153,13 @@ Deno.test("what hides or reorders a command is shown as escapes, in every tool",
   assert.equal(previewCall(undefined, "x\x1bx", { a: hidden }), `x\\x1bx: a="${escaped}"`);
 });
 
-Deno.test("width counts cells, and no room gives nothing", () => {
+Deno.test("preview width counts terminal cells, and a width of zero gives nothing", () => {
   assert.equal(preview("bash", { command: "日本語" }, 12), "bash: $ 日…");
   assert.equal(preview("bash", { command: "ls" }, 0), "");
   assert.equal(preview("bash", { command: "ls" }, 1), "…");
 });
 
-Deno.test("a result is previewed by its first ten lines on one line", () => {
+Deno.test("the preview of a result is its first ten lines on one line", () => {
   const content = `\n  a   b \n${Array.from({ length: 20 }, (_, n) => n).join("\n")}\n`;
   assert.equal(previewResult("bash", content, { width: 200 }), "bash: a b↵0↵1↵2↵3↵4↵5↵6↵7↵8");
   assert.equal(previewResult("bash", "no\x1b[m", { isError: true }), "bash: (error) no\\x1b[m");

@@ -27,7 +27,7 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, n) => `line ${n + 1}`).join("\n");
 }
 
-test("an empty path, a missing file, a folder, a pipe and a locked file have their own sentences", async (place) => {
+test("an empty path, a missing file, a folder, a pipe and an unreadable file each have their own message", async (place) => {
   assert.match(await readError(place, ""), /empty/);
   assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt was not found/);
   await Deno.mkdir(place.path("sub"));
@@ -39,7 +39,7 @@ test("an empty path, a missing file, a folder, a pipe and a locked file have the
   assert.match(await readError(place, "file/below"), /needs a folder|not found/);
 });
 
-test("a binary file is one reference with its type", async (place) => {
+test("a binary file is read as one reference with its type", async (place) => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   await Deno.mkdir(place.path("a b#+%;?"));
   for (const name of ["shot.png", "SHOT.JPG", "doc.pdf", "a b#+%;?/x.gif", "bare"]) {
@@ -65,12 +65,12 @@ Deno.test("home, parent and absolute paths keep their form in the reference", ()
   assert.equal(fileReference(".hidden/x.png", "image/png"), "@./.hidden/x.png;type=image/png");
 });
 
-test("a type no provider takes is an error with type and size", async (place) => {
+test("a file type that no provider accepts is an error with type and size", async (place) => {
   await put(place, "blob", new Uint8Array(2048));
   assert.match(await readError(place, "blob"), /blob.*application\/octet-stream.*2\.0KB/);
 });
 
-test("textual types of their own, and unknown names without a NUL, are text", async (place) => {
+test("text types such as JSON, and unknown names without a NUL byte, are text", async (place) => {
   const rows = [
     "a.json",
     "a.ts",
@@ -112,12 +112,12 @@ test("offset and limit are whole numbers from 1", async (place) => {
   assert.match(await readError(place, "a.txt", 4), /Line 4 .*3 lines/);
 });
 
-test("an empty file is a success that says so", async (place) => {
+test("reading an empty file succeeds and says that it is empty", async (place) => {
   await put(place, "a.txt", "");
   assert.equal(await read(place, "a.txt"), "[The file is empty.]");
 });
 
-test("20 010 lines give exactly the first page the description speaks of", async (place) => {
+test("of 20 010 lines exactly the first page of the description is shown", async (place) => {
   await put(place, "a.txt", `${numbered(20_010)}\n`);
   assert.equal(
     await read(place, "a.txt"),
@@ -135,7 +135,7 @@ test("20 010 lines give exactly the first page the description speaks of", async
   assert.match(`${tool?.description}`, /2000 lines or 50\.0KB/);
 });
 
-test("cut by bytes the notice names the limit", async (place) => {
+test("a notice about a cut by size names the limit", async (place) => {
   await put(place, "a.txt", Array(100).fill("x".repeat(1023)).join("\n"));
   const shown = await read(place, "a.txt");
   assert.match(
@@ -145,7 +145,7 @@ test("cut by bytes the notice names the limit", async (place) => {
   assert.equal(byteLength(shown.split("\n\n[")[0] ?? ""), 50 * 1024 - 1);
 });
 
-test("only limit cut, the notice tells how many lines remain", async (place) => {
+test("a notice about a cut by the limit argument only says how many lines remain", async (place) => {
   await put(place, "a.txt", numbered(10));
   assert.equal(
     await read(place, "a.txt", 2, 3),
@@ -154,7 +154,7 @@ test("only limit cut, the notice tells how many lines remain", async (place) => 
   assert.match(await read(place, "a.txt", 1, 9), /\[1 line more in the file/);
 });
 
-test("a giant line gives its number, size and a command that prints its beginning", async (place) => {
+test("a giant line is described by its number, its size and a command that prints its beginning", async (place) => {
   await put(place, "it's big.txt", `short\n${"x".repeat(300_000)}\nend\n`);
   assert.match(
     await read(place, "it's big.txt"),
@@ -198,7 +198,7 @@ test("text that is one line in the form of a reference is escaped, other text is
   }
 });
 
-Deno.test("whoever reads a result gets back the path of a reference and the text that only looked like one", () => {
+Deno.test("a reader of the result gets back the path of a reference, or the text that only looked like one", () => {
   const name = fc.string({
     unit: fc.constantFrom("a", " ", "+", "%", "2", "0", "#", "?", ";", "é", "\u00a0", ".", "-"),
     minLength: 1,
@@ -224,7 +224,7 @@ test("relative paths start at the document's folder", async (place) => {
   assert.equal(await place.output("read", { path: "a.txt" }, changes), "in docs");
 });
 
-Deno.test("selecting lines from chunks of any size says the same as splitting the whole text", () => {
+Deno.test("selecting lines from chunks of any size gives the same as splitting the whole text", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "é", "🎉", "\n", "\r", "\ufeff"), maxLength: 60 });
   const range = fc.record({
     offset: fc.integer({ min: 1, max: 5 }),
@@ -256,14 +256,14 @@ Deno.test("selecting lines from chunks of any size says the same as splitting th
   );
 });
 
-test("the limits are those of the settings", async (place) => {
+test("the limits of read come from the settings", async (place) => {
   await put(place, "a.txt", numbered(10));
   const truncate = { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 4 };
   const shown = await place.output("read", { path: "a.txt" }, { tools: { truncate } });
   assert.match(shown, /\[Lines 1-4 of 10 are shown\. Go on with offset 5\.\]$/);
 });
 
-test("what the policy hides is not read, under no name it has", async (place) => {
+test("a file that policy hides cannot be read under any name", async (place) => {
   await Deno.mkdir(place.path("keys"));
   await put(place, "keys/id", "secret\n");
   await put(place, "open", "text\n");
@@ -284,7 +284,7 @@ test("what the policy hides is not read, under no name it has", async (place) =>
   assert.equal((await place.output("read", input("open"), { sandbox })).trim(), "text");
 });
 
-test("a text in UTF-16 is no garbage but told, with a command that shows it; other bytes become U+FFFD", async (place) => {
+test("UTF-16 text is reported with a command that shows it, and other invalid bytes become U+FFFD", async (place) => {
   const wide = [..."it's text\n"].flatMap((one) => [one.charCodeAt(0), 0]);
   for (
     const [name, bytes, encoding] of [["a.txt", [0xff, 0xfe, ...wide], "UTF-16"], [
@@ -304,7 +304,7 @@ test("a text in UTF-16 is no garbage but told, with a command that shows it; oth
   assert.equal(await place.output("read", { path: "c.txt", offset: null, limit: null }), "g\ufffd");
 });
 
-test("a link that leads back to itself is told as that", async (place) => {
+test("a circular link is reported as such", async (place) => {
   await Deno.symlink("b", place.path("a"));
   await Deno.symlink("a", place.path("b"));
   assert.match(await readError(place, "a"), /its links lead in a circle/);

@@ -21,7 +21,7 @@ function problem(outcome: Outcome<readonly Problem[]>): Problem {
   return outcome.problem;
 }
 
-Deno.test("tools are registered by name, by themselves, or in a batch", () => {
+Deno.test("tools can be registered by name, by definition, or as a batch", () => {
   const registry = new ToolRegistry();
   assert.deepEqual(warnings(registry.register("a", { input_schema: schema })), []);
   assert.deepEqual(warnings(registry.register(tool("b"))), []);
@@ -31,21 +31,21 @@ Deno.test("tools are registered by name, by themselves, or in a batch", () => {
   assert.equal(registry.count(), 4);
 });
 
-Deno.test("the name of the call wins over the one in the definition", () => {
+Deno.test("the name in the call of register takes precedence over the definition's", () => {
   const registry = new ToolRegistry();
   registry.register("x", tool("y"));
   assert.equal(registry.get("x")?.name, "x");
   assert.equal(registry.has("y"), false);
 });
 
-Deno.test("a batch with one bad definition registers none, and the problem names the tool", () => {
+Deno.test("a batch with one invalid definition registers none, and the problem names the tool", () => {
   const registry = new ToolRegistry();
   const outcome = registry.register([tool("good"), { name: "bad" } as unknown as Registration]);
   assert.match(problem(outcome).message, /\bbad\b/);
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("a name with a dot, no name, no schema, no definition: each is an error that says so", () => {
+Deno.test("a name with a dot, a missing name, schema or definition are each reported as an error", () => {
   const registry = new ToolRegistry();
   assert.match(problem(registry.register(tool("my.tool"))).message, /my\.tool.*dot/);
   assert.match(problem(registry.register(tool("my.server:tool"))).message, /my\.server:tool.*dot/);
@@ -56,11 +56,11 @@ Deno.test("a name with a dot, no name, no schema, no definition: each is an erro
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("a dot is fine behind the colon, where the name is a server's", () => {
+Deno.test("a dot is allowed behind the colon, where the name is an MCP server's", () => {
   assert.ok(new ToolRegistry().register(tool("server:my.tool")).ok);
 });
 
-Deno.test("registering a name again replaces it with a warning, unless it is the same object", () => {
+Deno.test("registering a name again replaces the tool with a warning, unless it is the same object", () => {
   const registry = new ToolRegistry();
   const first = tool("t");
   registry.register(first);
@@ -69,7 +69,7 @@ Deno.test("registering a name again replaces it with a warning, unless it is the
   assert.equal(registry.get("t")?.description, "new");
 });
 
-Deno.test("strict is kept for schemas that keep its rules and dropped with a warning for others", () => {
+Deno.test("strict is kept for schemas that follow its rules and dropped with a warning for others", () => {
   const registry = new ToolRegistry();
   const good = {
     type: "object",
@@ -102,7 +102,7 @@ Deno.test("strict is kept for schemas that keep its rules and dropped with a war
   assert.deepEqual(warnings(registry.register(tool("loose", { input_schema: bad.open }))), []);
 });
 
-Deno.test("all built-in tools are strict and register without a word", () => {
+Deno.test("all built-in tools are strict and register without a warning", () => {
   const registry = new ToolRegistry();
   assert.deepEqual(warnings(registry.register(builtinTools())), []);
   assert.deepEqual(registry.getAll().map(({ name, strict }) => [name, strict]), [
@@ -117,7 +117,7 @@ Deno.test("all built-in tools are strict and register without a word", () => {
   ]);
 });
 
-Deno.test("tools are offered in the order of the bytes of their names, disabled ones only when asked for", () => {
+Deno.test("tools are offered in the byte order of their names, disabled ones only on request", () => {
   const registry = new ToolRegistry();
   registry.register(["b", "a", "B", "a_", "é", "\u{1f389}", "\uff01"].map((name) => tool(name)));
   registry.register(tool("off", { enabled: false }));
@@ -134,7 +134,7 @@ Deno.test("tools are offered in the order of the bytes of their names, disabled 
   assert.equal(registry.isExecutable("off"), true);
 });
 
-Deno.test("a definition without execute, or marked so, cannot be executed", () => {
+Deno.test("a definition without execute, or marked as not executable, cannot be executed", () => {
   const registry = new ToolRegistry();
   registry.register([tool("a"), tool("b", { execute: undefined }), tool("c", { executable: false })]);
   assert.deepEqual(["a", "b", "c", "d"].map((name) => registry.isExecutable(name)), [
@@ -145,7 +145,7 @@ Deno.test("a definition without execute, or marked so, cannot be executed", () =
   ]);
 });
 
-Deno.test("capabilities, removal and clearing", () => {
+Deno.test("the registry answers about capabilities, and tools can be removed and cleared", () => {
   const registry = new ToolRegistry();
   registry.register(tool("a", { capabilities: ["x", "unknown"] }));
   assert.equal(registry.hasCapability("a", "unknown"), true);
@@ -158,7 +158,7 @@ Deno.test("capabilities, removal and clearing", () => {
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("the nearest name is at most three edits away", () => {
+Deno.test("the suggested name differs by at most three edits", () => {
   const registry = new ToolRegistry();
   registry.register([tool("bash"), tool("calculator"), tool("read")]);
   assert.equal(registry.closestMatch("bsah"), "bash");
@@ -167,7 +167,7 @@ Deno.test("the nearest name is at most three edits away", () => {
   assert.equal(registry.closestMatch("zzzzzzzz"), null);
 });
 
-Deno.test("a tool that is an object of a class keeps its methods and its object", () => {
+Deno.test("a tool that is an instance of a class keeps its methods and its object", () => {
   class Counter implements Registration {
     readonly name = "counter";
     readonly description = "";

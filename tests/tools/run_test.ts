@@ -23,7 +23,7 @@ async function run(
 const fine = { success: true, output: "fine" };
 const async = { async: true };
 
-Deno.test("a tool may return its result, a promise of it, or call back", async () => {
+Deno.test("a tool may return its result, return a promise, or call back", async () => {
   assert.deepEqual(await run(() => fine), fine);
   assert.deepEqual(await run(() => Promise.resolve(fine)), fine);
   assert.deepEqual(
@@ -39,7 +39,7 @@ Deno.test("a tool may return its result, a promise of it, or call back", async (
   );
 });
 
-Deno.test("an asynchronous function that calls back resolves with nothing first, and that is no answer", async () => {
+Deno.test("an asynchronous function that calls back resolves with nothing first, and that does not count as an answer", async () => {
   const execute: Execute = async (_input, _context, callback) => {
     await Promise.resolve();
     queueMicrotask(() => queueMicrotask(() => callback(fine)));
@@ -47,7 +47,7 @@ Deno.test("an asynchronous function that calls back resolves with nothing first,
   assert.deepEqual(await run(execute, async), fine);
 });
 
-Deno.test("an error that is no text becomes text", async () => {
+Deno.test("an error that is not a string becomes one", async () => {
   const given = (error: unknown): Execute => () => ({ success: false, error }) as ExecutionResult;
   assert.deepEqual(await run(given(new Error("late"))), { success: false, error: "late" });
   assert.deepEqual(await run(given({ code: 7 })), { success: false, error: '{"code":7}' });
@@ -63,7 +63,7 @@ Deno.test("the first answer counts", async () => {
   assert.deepEqual(await run(twice, async), fine);
 });
 
-Deno.test("whatever is thrown is an error with its message on one line", async () => {
+Deno.test("anything thrown is an error with its message on one line", async () => {
   const thrown = (value: unknown): Execute => () => {
     throw value;
   };
@@ -73,7 +73,7 @@ Deno.test("whatever is thrown is an error with its message on one line", async (
   assert.deepEqual(await run(() => Promise.reject(new Error("no"))), { success: false, error: "no" });
 });
 
-Deno.test("nothing, or something that is no object, is the error that there was no result", async () => {
+Deno.test("returning nothing, or something that is not an object, is reported as a missing result", async () => {
   for (const value of [undefined, null, "text", 1, [fine]]) {
     const result = await run((() => value) as unknown as Execute);
     assert.deepEqual(result, { success: false, error: NO_RESULT }, String(value));
@@ -81,7 +81,7 @@ Deno.test("nothing, or something that is no object, is the error that there was 
   assert.deepEqual(await run(() => Promise.resolve(), async), { success: false, error: NO_RESULT });
 });
 
-Deno.test("a success that is not true is a failure, and other members are kept", async () => {
+Deno.test("a success that is not true is a failure, and other fields are kept", async () => {
   const odd = { success: 1, error: "e", yieldToUser: true } as unknown as ExecutionResult;
   assert.deepEqual(await run(() => odd), { success: false, error: "e", yieldToUser: true });
 });
@@ -94,11 +94,11 @@ Deno.test("a tool that is only a definition gives an error that names it", async
   });
 });
 
-Deno.test("the sentences fit into a fence of three backticks", () => {
+Deno.test("error messages of tools fit into a fence of three backticks", () => {
   for (const sentence of [NO_RESULT, STOPPED, notExecutable("bash")]) assert.doesNotMatch(sentence, /[`\n]/);
 });
 
-Deno.test("aborting calls the cancel function, whose errors do not matter, and ends the run", async () => {
+Deno.test("aborting calls the cancel function, ignores its errors, and ends the run", async () => {
   const controller = new AbortController();
   let cancelled = 0;
   const running = run(
@@ -116,7 +116,7 @@ Deno.test("aborting calls the cancel function, whose errors do not matter, and e
   assert.equal(cancelled, 1);
 });
 
-Deno.test("a cancel function that arrives after the abort is called all the same", async () => {
+Deno.test("a cancel function that arrives after the abort is still called", async () => {
   const controller = new AbortController();
   let cancelled = false;
   const execute: Execute = () => {
@@ -129,7 +129,7 @@ Deno.test("a cancel function that arrives after the abort is called all the same
   assert.equal(cancelled, true);
 });
 
-Deno.test("a tool that watches the signal may end in order", async () => {
+Deno.test("a tool that watches the signal may finish in order", async () => {
   const controller = new AbortController();
   const execute: Execute = (_input, context) =>
     new Promise((resolve) => {
@@ -139,7 +139,7 @@ Deno.test("a tool that watches the signal may end in order", async () => {
   assert.deepEqual(await run(execute, async, controller.signal), { success: false, error: "cleaned up" });
 });
 
-Deno.test("a call that was stopped before it began does not begin", async () => {
+Deno.test("a call stopped before its start does not start", async () => {
   let began = false;
   const result = await run(
     () => {

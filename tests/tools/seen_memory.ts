@@ -1,4 +1,4 @@
-// What calls of a document have seen of files, remembered in this process only.
+// A memory of seen files for the calls of a document, in this process only.
 
 import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
 

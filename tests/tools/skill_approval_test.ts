@@ -1,4 +1,4 @@
-// When loading a skill needs no approval: where the built-in presets approve reading, and nobody said otherwise.
+// Loading a skill needs no approval if the built-in presets approve reading and nothing says otherwise.
 
 import assert from "node:assert/strict";
 import { draftLayer } from "../../config/layers/draft.ts";
@@ -45,11 +45,11 @@ const ASK = "require_approval";
 
 for (
   const [what, given, expected] of [
-    ["by the defaults", {}, APPROVE],
-    ["of a host's own tool of that name", { origin: "host" }, ASK],
-    ["of a module's tool of that name", { origin: "module" }, ASK],
-    ["of a tool file of that name", { origin: "file" }, ASK],
-    ["of another tool of the program", { tool: "other" }, ASK],
+    ["with the default settings", {}, APPROVE],
+    ["as a host's own tool of that name", { origin: "host" }, ASK],
+    ["as a module's tool of that name", { origin: "module" }, ASK],
+    ["as a tool file of that name", { origin: "file" }, ASK],
+    ["under another built-in tool's name", { tool: "other" }, ASK],
     ["with $readonly", { person: { auto_approve: ["$readonly"] } }, APPROVE],
     ["with $standard", { person: { auto_approve: ["$standard"] } }, APPROVE],
     ["with $readonly of the plugin's profile", {
@@ -58,15 +58,15 @@ for (
     ["with read alone", { person: { auto_approve: ["read"] } }, ASK],
     ["by its own name", { person: { auto_approve: ["skill"] } }, APPROVE],
     ["without any list", { person: { auto_approve: [] } }, ASK],
-    ["with a preset of the person in place of the built-in one", {
+    ["with a preset of the person instead of the built-in one", {
       person: { presets: { "$default": { approve: ["read"] } } },
     }, ASK],
     ["denied by a preset", {
       person: { presets: { "$no": { deny: ["skill"] } }, auto_approve: ["$default", "$no"] },
     }, "deny"],
-    ["when read was taken out", { person: { auto_approve: { $remove: ["read"] } } }, ASK],
-    ["when skill was taken out", { person: { auto_approve: { $remove: ["skill"] } } }, ASK],
-    ["when a document took $readonly out", { document: { auto_approve: { $remove: ["$readonly"] } } }, ASK],
+    ["after read was removed", { person: { auto_approve: { $remove: ["read"] } } }, ASK],
+    ["after skill was removed", { person: { auto_approve: { $remove: ["skill"] } } }, ASK],
+    ["after a document removed $readonly", { document: { auto_approve: { $remove: ["$readonly"] } } }, ASK],
     ["in a document with a list of its own", { document: { auto_approve: ["write"] } }, ASK],
     ["in a document that lists a preset", { document: { auto_approve: ["$readonly"] } }, APPROVE],
     ["named for one run by a preset", { person: { auto_approve: [] }, approved: ["$readonly"] }, APPROVE],

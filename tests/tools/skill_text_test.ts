@@ -1,4 +1,4 @@
-// What a SKILL.md says, and each mistake in one with its place.
+// The fields of a SKILL.md, and each possible mistake with its location.
 
 import assert from "node:assert/strict";
 import { readSkill } from "../../tools/skills/read.ts";
@@ -11,7 +11,7 @@ async function findings(text: string, folder = "pdf"): Promise<string[]> {
   return reading.findings.map(({ line, column, severity, code }) => `${line}:${column} ${severity} ${code}`);
 }
 
-Deno.test("a sound skill is read with name, description on one line and the instructions below", async () => {
+Deno.test("a valid skill is read with name, description on one line and the instructions below", async () => {
   const text = "---\nname: pdf\ndescription: |\n  Reads PDF.\n  Fills forms.\n---\n\nOne.\n---\nTwo.\n";
   assert.deepEqual(await readSkill(text, "pdf"), {
     skill: {
@@ -26,7 +26,7 @@ Deno.test("a sound skill is read with name, description on one line and the inst
   });
 });
 
-Deno.test("a byte order mark and CR LF are fine", async () => {
+Deno.test("a byte order mark and CR LF are accepted", async () => {
   const { skill, findings } = await readSkill(
     "\ufeff---\r\nname: pdf\r\ndescription: Reads.\r\n---\r\nDo it.\r\n",
     "pdf",
@@ -42,7 +42,7 @@ const rows = [
   ["a blank line before the frontmatter", `\n---\nname: pdf\ndescription: x${BODY}`, [
     "1:1 error skill_frontmatter_missing",
   ]],
-  ["a frontmatter without end", "---\nname: pdf\n", ["1:1 error skill_frontmatter_unclosed"]],
+  ["a frontmatter that is not closed", "---\nname: pdf\n", ["1:1 error skill_frontmatter_unclosed"]],
   ["a list", `---\n- name${BODY}`, ["2:1 error skill_frontmatter_invalid"]],
   ["an empty frontmatter", `---${BODY}`, [
     "1:1 error skill_name_missing",
@@ -98,22 +98,30 @@ const rows = [
     "4:10 warning skill_value_invalid",
   ]],
   [
-    "a compatibility of 501 characters",
+    "a compatibility text of 501 characters",
     `---\nname: pdf\ndescription: x\ncompatibility: ${"x".repeat(501)}${BODY}`,
     ["4:16 warning skill_value_invalid"],
   ],
-  ["a compatibility that is no text", `---\nname: pdf\ndescription: x\ncompatibility: [a]${BODY}`, [
+  ["a compatibility that is not a string", `---\nname: pdf\ndescription: x\ncompatibility: [a]${BODY}`, [
     "4:16 warning skill_value_invalid",
   ]],
-  ["metadata that is no text", `---\nname: pdf\ndescription: x\nmetadata: { version: 1.0 }${BODY}`, [
-    "4:11 warning skill_value_invalid",
-  ]],
-  ["allowed-tools that are no names", `---\nname: pdf\ndescription: x\nallowed-tools: [1]${BODY}`, [
+  [
+    "metadata that is not a map of strings",
+    `---\nname: pdf\ndescription: x\nmetadata: { version: 1.0 }${BODY}`,
+    [
+      "4:11 warning skill_value_invalid",
+    ],
+  ],
+  ["allowed-tools that are not names", `---\nname: pdf\ndescription: x\nallowed-tools: [1]${BODY}`, [
     "4:16 warning skill_value_invalid",
   ]],
-  ["a switch that is none", `---\nname: pdf\ndescription: x\ndisable-model-invocation: maybe${BODY}`, [
-    "4:27 warning skill_value_invalid",
-  ]],
+  [
+    "a switch that is neither true nor false",
+    `---\nname: pdf\ndescription: x\ndisable-model-invocation: maybe${BODY}`,
+    [
+      "4:27 warning skill_value_invalid",
+    ],
+  ],
   ["no instructions", "---\nname: pdf\ndescription: x\n---\n\n", ["5:1 warning skill_body_empty"]],
 ] as const;
 for (const [what, text, expected] of rows) {
@@ -124,7 +132,7 @@ for (const [what, text, expected] of rows) {
   });
 }
 
-Deno.test("the longest name and description are taken, and every key of the format is known", async () => {
+Deno.test("the longest name and description are accepted, and every key of the format is known", async () => {
   const name = "x".repeat(64);
   const text = `---\nname: ${name}\ndescription: ${"ä".repeat(1024)}\nlicense: MIT\ncompatibility: ${
     "x".repeat(500)
@@ -132,7 +140,7 @@ Deno.test("the longest name and description are taken, and every key of the form
   assert.deepEqual(await findings(text, name), []);
 });
 
-Deno.test("a description with a colon is read whole, further lines included", async () => {
+Deno.test("a description with a colon is read completely, including further lines", async () => {
   const text =
     "---\nname: pdf\ndescription: Use when: asked\n  for: a form\nlicense: MIT: yes\n---\nDo it.\n";
   const { skill, findings } = await readSkill(text, "pdf");
@@ -140,7 +148,7 @@ Deno.test("a description with a colon is read whole, further lines included", as
   assert.equal(findings[0]?.code, "skill_text_unquoted");
 });
 
-Deno.test("an unknown key is answered with the nearest known one, a bad name with one that would do", async () => {
+Deno.test("an unknown key is reported with the nearest known one, an invalid name with a valid one", async () => {
   const { findings } = await readSkill(`---\nname: My Skill!\ndesciption: x${BODY}`, "pdf");
   const words = findings.map(({ message }) => message).join("\n");
   assert.match(words, /did you mean description\?/);

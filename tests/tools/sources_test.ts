@@ -1,4 +1,5 @@
-// Sources of tools: begun when needed, waited for, told of when they fail, and forgotten when the registry is cleared.
+// Sources of tools: started when needed, waited for, reported when they fail, and forgotten when the registry is
+// cleared.
 
 import assert from "node:assert/strict";
 import type { Problem } from "../../base/problem.ts";
@@ -52,12 +53,12 @@ Deno.test("a source is asked when its tools are first needed, once, and its tool
 });
 
 const ENDINGS: readonly (readonly [name: string, resolve: ResolveTools, state: string, codes: string[]])[] = [
-  ["done is called at once", (_register, done) => done(), "done", []],
+  ["done is called immediately", (_register, done) => done(), "done", []],
   ["done is called with a text", (_register, done) => done("no such server"), "failed", [
     "tool-source-failed",
   ]],
-  ["done is called twice, first well", (_register, done) => (done(), done("late")), "done", []],
-  ["done is called twice, first badly", (_register, done) => (done("bad"), done()), "failed", [
+  ["done is called twice, first without an error", (_register, done) => (done(), done("late")), "done", []],
+  ["done is called twice, first with an error", (_register, done) => (done("bad"), done()), "failed", [
     "tool-source-failed",
   ]],
   [
@@ -80,9 +81,9 @@ const ENDINGS: readonly (readonly [name: string, resolve: ResolveTools, state: s
   ["its promise is rejected", (_register, _done) => Promise.reject(new Error("gone")), "failed", [
     "tool-source-failed",
   ]],
-  ["it takes no done and returns", (register) => register("t", TOOL), "done", []],
+  ["it takes no done parameter and returns", (register) => register("t", TOOL), "done", []],
   [
-    "it takes no done and its promise is fulfilled",
+    "it takes no done parameter and its promise is fulfilled",
     async (register) => {
       await Promise.resolve();
       register("t", TOOL);
@@ -91,7 +92,7 @@ const ENDINGS: readonly (readonly [name: string, resolve: ResolveTools, state: s
     [],
   ],
   [
-    "a definition of it is none",
+    "one of its definitions is invalid",
     (register, done) => {
       register("bad", {} as Registration);
       register("t", TOOL);
@@ -103,7 +104,7 @@ const ENDINGS: readonly (readonly [name: string, resolve: ResolveTools, state: s
 ];
 
 for (const [name, resolve, state, codes] of ENDINGS) {
-  Deno.test(`a source ends as it should when ${name}`, async () => {
+  Deno.test(`a source ends correctly when ${name}`, async () => {
     const found = registryOf();
     found.registry.register({ name: "the server", resolve });
     await found.registry.whenReady();
@@ -113,7 +114,7 @@ for (const [name, resolve, state, codes] of ENDINGS) {
   });
 }
 
-Deno.test("a source that never answers counts as done after its own time, else after the registry's, and may still answer", async () => {
+Deno.test("a source that never answers counts as done after its own or the registry's timeout, and may still answer", async () => {
   const { registry, codes, problems } = registryOf({ defaultTimeout: 0 });
   let late: Parameters<ResolveTools> | null = null;
   registry.register({ name: "slow", timeout: 0, resolve: (...given) => void (late = given) });
@@ -131,7 +132,7 @@ Deno.test("a source that never answers counts as done after its own time, else a
   assert.deepEqual(states(registry), ["done", "timed-out"]);
 });
 
-Deno.test("a source may say that it needs more time", async () => {
+Deno.test("a source may request more time", async () => {
   const { registry } = registryOf({ defaultTimeout: 0 });
   registry.register((register, done, within) => {
     within(60);
@@ -145,7 +146,7 @@ Deno.test("a source may say that it needs more time", async () => {
   assert.deepEqual(states(registry), ["done"]);
 });
 
-Deno.test("onReady calls back later, never inside the call, also when everything is ready already", async () => {
+Deno.test("onReady calls back later, never inside the call, even if everything is already ready", async () => {
   const { registry } = registryOf();
   registry.register((_register, done) => done());
   const order: string[] = [];
@@ -161,7 +162,7 @@ Deno.test("onReady calls back later, never inside the call, also when everything
   assert.deepEqual(order, ["after the call of first", "first", "after the call of second", "second"]);
 });
 
-Deno.test("clear forgets sources: what they answer later is not heard, and the new generation has its own", async () => {
+Deno.test("clear forgets sources: their later answers are ignored, and the new generation has its own", async () => {
   const { registry, problems, completed } = registryOf();
   let late: Parameters<ResolveTools> | null = null;
   registry.register((...given) => void (late = given));
@@ -177,7 +178,7 @@ Deno.test("clear forgets sources: what they answer later is not heard, and the n
   assert.equal(registry.has("t"), true);
 });
 
-Deno.test("whenKnown asks only the sources that may have the tool, and ends as soon as it is there", async () => {
+Deno.test("whenKnown asks only the sources that may have the tool, and ends as soon as the tool exists", async () => {
   const { registry } = registryOf();
   const asked: string[] = [];
   const source = (prefix: string, resolve: ResolveTools): ToolSource => ({
@@ -202,7 +203,7 @@ Deno.test("whenKnown asks only the sources that may have the tool, and ends as s
   registry.clear();
 });
 
-Deno.test("waiting ends when it is cancelled, and the sources go on", async () => {
+Deno.test("waiting ends when it is cancelled, and the sources continue", async () => {
   const { registry } = registryOf();
   let end = () => {};
   registry.register((_register, done) => void (end = done));
@@ -215,7 +216,7 @@ Deno.test("waiting ends when it is cancelled, and the sources go on", async () =
   await registry.whenReady();
 });
 
-Deno.test("a source that registers another one is ready when that is", async () => {
+Deno.test("a source that registers another one is ready when that one is", async () => {
   const { registry } = registryOf();
   registry.register((_register, done) => {
     registry.register((register, done) => (register("inner", TOOL), done()));
@@ -225,7 +226,7 @@ Deno.test("a source that registers another one is ready when that is", async () 
   assert.equal(registry.has("inner"), true);
 });
 
-Deno.test("a source that is left out is never asked, and is named for what it may have", async () => {
+Deno.test("a source that is left out is never asked, and is named for the tools it may have", async () => {
   const { registry } = registryOf();
   registry.leaveOut({ name: "the project", mayHave: (name) => name === "deploy" }, "it is not trusted");
   await registry.whenReady();
@@ -237,7 +238,7 @@ Deno.test("a source that is left out is never asked, and is named for what it ma
   assert.deepEqual(["deploy", "other"].map((name) => registry.unaskedSource(name)), ["the project", null]);
 });
 
-Deno.test("registries below count with their tools and sources, the stronger first", async () => {
+Deno.test("lower registries count with their tools and sources, the stronger first", async () => {
   const below = new ToolRegistry();
   const lowest = new ToolRegistry();
   const described = (description: string): Registration => ({ ...TOOL, description });
@@ -263,7 +264,7 @@ Deno.test("registries below count with their tools and sources, the stronger fir
   assert.equal(registry.count(), 4);
 });
 
-Deno.test("a function-typed enabled is asked with the settings; one that throws is told, and counts as disabled", () => {
+Deno.test("a function in enabled gets the settings; one that throws is reported and counts as disabled", () => {
   const { registry, codes } = registryOf();
   registry.register("always", { ...TOOL, enabled: () => true });
   registry.register("broken", {
@@ -276,14 +277,14 @@ Deno.test("a function-typed enabled is asked with the settings; one that throws 
   assert.deepEqual([names({}), names(), codes()], [["always"], [], ["tool-enabled"]]);
 });
 
-Deno.test("what getAll gives are copies", () => {
+Deno.test("getAll returns copies", () => {
   const { registry } = registryOf();
   registry.register("t", TOOL);
   Object.assign(registry.getAll()[0]!, { description: "changed" });
   assert.equal(registry.get("t")?.description, "");
 });
 
-Deno.test("every function answers to its other spelling", async () => {
+Deno.test("every function of the registry also has its other spelling", async () => {
   const { registry } = registryOf();
   registry.register("t", { ...TOOL, capabilities: ["c"] });
   assert.deepEqual(registry.get_all().map(({ name }) => name), ["t"]);
@@ -299,7 +300,7 @@ Deno.test("every function answers to its other spelling", async () => {
   await new Promise<void>((resolve) => registry.on_ready(resolve));
 });
 
-Deno.test("a file of code registers its definitions, or is a source with the time that it asks for", async () => {
+Deno.test("a code file either registers its definitions or is a source with the timeout it requests", async () => {
   await inFolder(async (folder) => {
     const file = (name: string, code: string) => {
       Deno.writeTextFileSync(`${folder}/${name}`, code);

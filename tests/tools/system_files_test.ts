@@ -1,4 +1,4 @@
-// The file tools leave the system's own files alone, whatever path leads there, and wait for none for ever.
+// File tools leave the system's own files alone, whatever path leads there, and never wait for one forever.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
@@ -6,7 +6,7 @@ import { testInScene as test } from "./scene.ts";
 
 const variable = "FLEMMA_TEST_SECRET";
 
-test("read gives nothing of /proc, /sys and /dev, by no way that leads there", async (place) => {
+test("read returns nothing of /proc, /sys and /dev, whatever path leads there", async (place) => {
   Deno.env.set(variable, "sk-1234");
   Deno.symlinkSync("/proc/self/environ", place.path("file"));
   Deno.symlinkSync("/proc", place.path("folder"));
@@ -29,12 +29,12 @@ test("read gives nothing of /proc, /sys and /dev, by no way that leads there", a
   Deno.env.delete(variable);
 });
 
-test("a way through /proc to a file of the person's own is a way like any other", async (place) => {
+test("a path through /proc to a file of the person's own works like any other", async (place) => {
   Deno.writeTextFileSync(place.path("a"), "mine");
   assert.equal(await place.output("read", { path: `/proc/self/root${place.path("a")}` }), "mine");
 });
 
-test("write and edit leave the system's files alone although no sandbox is there, and tell nothing of them", async (place) => {
+test("write and edit leave system files alone even without a sandbox, and reveal nothing about them", async (place) => {
   Deno.symlinkSync("/proc/self/comm", place.path("comm"));
   for (const path of ["comm", "/proc/self/comm", "/dev/null", "/dev/shm/flemma-x/y", "/sys/x"]) {
     const sentence = `Sandbox: ${path} is a system file, which tools may not use.`;
@@ -45,7 +45,7 @@ test("write and edit leave the system's files alone although no sandbox is there
   assert.throws(() => Deno.lstatSync("/dev/shm/flemma-x"), Deno.errors.NotFound);
 });
 
-test("a pipe that takes the place of a file before it is opened is not waited for", async (place) => {
+test("a pipe that replaces a file before it is opened does not block", async (place) => {
   const path = place.path("a");
   Deno.writeTextFileSync(path, "harmless");
   const look = Deno.lstatSync;

@@ -1,4 +1,4 @@
-// Ten skills as people write them: five sound ones in all the ways the format allows, five broken in different ways.
+// Ten realistic skills: five valid ones in all forms of the format, five invalid in different ways.
 
 /** Files of each skill by its folder. */
 export const TEN_SKILLS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -22,7 +22,7 @@ Deno.test("complete inputs of the built-in tools are valid", async () => {
   assert.deepEqual(await check("edit", { label: "l", path: "a", oldText: "a", newText: "" }), []);
 });
 
-Deno.test("a missing member that may be null counts as null", async () => {
+Deno.test("a missing field that may be null counts as null", async () => {
   assert.deepEqual(await check("bash", { label: "l", command: "ls" }), []);
   const bash = builtin.get("bash")!;
   assert.deepEqual(completeInput(bash, { label: "l", command: "ls" }), {
@@ -39,7 +39,7 @@ Deno.test("a missing label of a built-in tool is accepted, one of the wrong type
   assert.deepEqual(await check("write", { path: "a", content: "x", label: 1 }), ["/label: must be string"]);
 });
 
-Deno.test("each problem is a line with the place and what is wrong", async () => {
+Deno.test("each problem is a line with the location and the reason", async () => {
   assert.deepEqual(await check("bash", { command: 1, sandbox: false }), [
     "/sandbox: is not a member this tool knows",
     "/command: must be string",
@@ -48,7 +48,7 @@ Deno.test("each problem is a line with the place and what is wrong", async () =>
   assert.deepEqual(await check("read", { path: "a", offset: "1" }), ["/offset: must be number or null"]);
 });
 
-Deno.test("members the model adds are refused", async () => {
+Deno.test("additional fields in a model's input are refused", async () => {
   assert.notDeepEqual(
     await check("bash", { label: "l", command: "ls", dangerouslyDisableSandbox: true }),
     [],
@@ -56,19 +56,19 @@ Deno.test("members the model adds are refused", async () => {
   assert.notDeepEqual(await check("edit", { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
 });
 
-Deno.test("replaceAll is a member of edit only where the setting says so", async () => {
+Deno.test("replaceAll is a field of edit only if the setting says so", async () => {
   const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const edit = builtinTools(tools).find(({ name }) => name === "edit")!;
   assert.deepEqual(await checkInput(edit, { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
   assert.deepEqual(await checkInput(edit, { path: "a", oldText: "a", newText: "b" }), []);
 });
 
-Deno.test("at most five lines are told", async () => {
+Deno.test("at most five problems are reported", async () => {
   const extra = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`x${n}`, 1]));
   assert.equal((await check("bash", { command: "ls", ...extra })).length, 5);
 });
 
-Deno.test("a member name cannot break the line or the pointer", async () => {
+Deno.test("a field name cannot break the line or the pointer", async () => {
   assert.deepEqual(await check("bash", { command: "ls", "a/b~c\nd": 1 }), [
     "/a~1b~0c d: is not a member this tool knows",
   ]);
@@ -96,11 +96,11 @@ Deno.test("other schemas are compiled when they are first needed", async () => {
   assert.deepEqual(await checkSchema(schema, { count: "5" }), ["/count: must be integer"]);
 });
 
-Deno.test("the permissive schema of a tool without members accepts everything", async () => {
+Deno.test("the permissive schema of a tool without fields accepts everything", async () => {
   assert.deepEqual(await checkSchema({ type: "object", properties: {} }, { fail: "x", obj: { a: 1 } }), []);
 });
 
-Deno.test("draft-07 schemas with tuples and 2020-12 schemas are both understood, format is not enforced", async () => {
+Deno.test("draft-07 schemas with tuples and 2020-12 schemas both work, and format is not enforced", async () => {
   const tuple = {
     $schema: "http://json-schema.org/draft-07/schema#",
     type: "object",
@@ -118,12 +118,12 @@ Deno.test("draft-07 schemas with tuples and 2020-12 schemas are both understood,
   assert.deepEqual(await checkSchema(prefix, { pair: [1], mail: "no" }), ["/pair/0: must be string"]);
 });
 
-Deno.test("members of the prototype are not members of the input", async () => {
+Deno.test("properties of the prototype are not fields of the input", async () => {
   const schema = { type: "object", properties: { toString: { type: "string" } }, required: ["toString"] };
   assert.deepEqual(await checkSchema(schema, {}), ["/toString: is missing"]);
 });
 
-Deno.test("a schema that is itself invalid, or refers to another place, breaks the tool with a sentence", async () => {
+Deno.test("an invalid schema, or one with external references, disables the tool with a message", async () => {
   for (const input_schema of [{ type: "nonsense" }, { $ref: "https://example.org/s.json" }]) {
     const prepared = await prepareValidator({ name: "t", input_schema });
     assert.ok(!prepared.ok);
@@ -132,21 +132,21 @@ Deno.test("a schema that is itself invalid, or refers to another place, breaks t
   }
 });
 
-Deno.test("an input is checked without any step before, and a broken schema is its one problem", async () => {
+Deno.test("an input is validated without preparation, and a broken schema is reported as the only problem", async () => {
   assert.deepEqual(await checkInput({ name: "t", input_schema: { type: "object" } }, {}), []);
   const [problem, ...more] = await checkInput({ name: "t", input_schema: { type: "nonsense" } }, {});
   assert.match(problem ?? "", /input schema of the tool t is invalid/);
   assert.deepEqual(more, []);
 });
 
-Deno.test("the validators in the tree are what the generator makes, and need no module", async () => {
+Deno.test("the committed validators equal the generator's output, and need no module", async () => {
   for (const { path, text } of await generate()) {
     assert.equal(await Deno.readTextFile(path), text, `${path} is stale: run deno task generate`);
     assert.doesNotMatch(text, /\brequire\s*\(|^import (?!type)/m);
   }
 });
 
-Deno.test("a pattern of a stranger that would try for ever answers at once", async () => {
+Deno.test("an untrusted pattern with exponential backtracking answers immediately", async () => {
   const text = `${"a".repeat(5000)}!`;
   for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*a){20}b", "^([a-zA-Z0-9]+\\s?)*$"]) {
     const schema = { type: "object", properties: { x: { type: "string", pattern } } };
@@ -156,7 +156,7 @@ Deno.test("a pattern of a stranger that would try for ever answers at once", asy
   assert.deepEqual(await checkSchema(named, { [text]: "no number" }), []);
 });
 
-Deno.test("patterns mean what they mean elsewhere, as contents of texts and as names of members", async () => {
+Deno.test("patterns mean the same as elsewhere, for strings and for property names", async () => {
   const schema = (pattern: string) => ({ type: "object", properties: { x: { type: "string", pattern } } });
   const rows: readonly [pattern: string, fits: string, not: string][] = [
     ["b", "abc", "ac"],
@@ -182,7 +182,7 @@ Deno.test("patterns mean what they mean elsewhere, as contents of texts and as n
   assert.deepEqual(await checkSchema(named, { y: 1 }), ["/y: is not a member this tool knows"]);
 });
 
-Deno.test("what a pattern forbids that looks around or back is left to the tool; the rest of its schema holds", async () => {
+Deno.test("restrictions by lookarounds and backreferences are left to the tool, and the rest of the schema applies", async () => {
   const email = "^(?!\\.)(?!.*\\.\\.)[a-z.]+@[a-z.]+$";
   const schema = {
     type: "object",

@@ -26,14 +26,14 @@ async function leftovers(place: Scene, folder = ""): Promise<string[]> {
   return names;
 }
 
-test("an empty path and missing content are errors, empty content is fine", async (place) => {
+test("an empty path and missing content are errors, empty content is accepted", async (place) => {
   assert.match(await writeError(place, "", "x"), /path is empty/);
   assert.match(await writeError(place, "a.txt", undefined), /content is missing/);
   assert.equal(await write(place, "a.txt", ""), "Wrote 0 bytes to a.txt.");
   assert.equal((await Deno.stat(place.path("a.txt"))).size, 0);
 });
 
-test("exactly the bytes of the content, and the success names bytes and path", async (place) => {
+test("write stores exactly the bytes of the content, and the success names bytes and path", async (place) => {
   const content = "é\r\nno end\n\n  x";
   assert.equal(await write(place, "sub/deep/a.txt", content), "Wrote 15 bytes to sub/deep/a.txt.");
   assert.equal(await Deno.readTextFile(place.path("sub/deep/a.txt")), content);
@@ -41,7 +41,7 @@ test("exactly the bytes of the content, and the success names bytes and path", a
   assert.deepEqual(await leftovers(place, "sub/deep"), []);
 });
 
-test("writing over a file with a byte order mark writes just the content", async (place) => {
+test("overwriting a file that has a byte order mark writes just the content", async (place) => {
   await Deno.writeTextFile(place.path("a.txt"), "\ufeffhello\n");
   await write(place, "a.txt", "new");
   assert.deepEqual([...await Deno.readFile(place.path("a.txt"))], [...new TextEncoder().encode("new")]);
@@ -52,7 +52,7 @@ test("a lone surrogate from JSON does not get into the file", async (place) => {
   assert.equal(await Deno.readTextFile(place.path("a.txt")), "\ufffd");
 });
 
-test("a path that is not writable is refused by its own name, before anything is made", async (place) => {
+test("a path that is not writable is refused by its own name, before anything is created", async (place) => {
   const sandbox = openSandbox([place.path("in")]);
   assert.match(
     await writeError(place, "out/deep/a.txt", "x", { sandbox }),
@@ -81,7 +81,7 @@ test("the real policy refuses protected paths and places outside", async (place)
   await write(place, "fine.txt", "x", { sandbox });
 });
 
-test("the running document is refused under every name it has, with and without a sandbox", async (place) => {
+test("writing the running document is refused under every name it has, with and without a sandbox", async (place) => {
   await Deno.symlink("talk.chat", place.path("link.chat"));
   await Deno.link(place.document, place.path("hard.chat"));
   await Deno.mkdir(place.path("sub"));
@@ -97,7 +97,7 @@ test("the running document is refused under every name it has, with and without 
   assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
 });
 
-test("a link is followed and judged by its target", async (place) => {
+test("a link is followed, and its target is checked", async (place) => {
   await Deno.mkdir(place.path("in"));
   await Deno.mkdir(place.path("out"));
   await Deno.writeTextFile(place.path("in/real.txt"), "old");
@@ -113,7 +113,7 @@ test("a link is followed and judged by its target", async (place) => {
   assert.equal(await Deno.readTextFile(place.path("in/new.txt")), "made");
 });
 
-test("the mode stays, also special bits", async (place) => {
+test("write keeps the file mode, including special bits", async (place) => {
   for (const mode of [0o600, 0o755, 0o640, 0o4755]) {
     await Deno.writeTextFile(place.path("a"), "old");
     await Deno.chmod(place.path("a"), mode);
@@ -122,13 +122,13 @@ test("the mode stays, also special bits", async (place) => {
   }
 });
 
-test("a new file has the mode the umask leaves", async (place) => {
+test("a new file has the mode that the umask gives", async (place) => {
   await write(place, "a", "x");
   assert.equal((await Deno.stat(place.path("a"))).mode! & 0o777, 0o666 & ~Deno.umask());
 });
 
 Deno.test({
-  name: "the owner stays",
+  name: "write keeps the owner of the file",
   ignore: Deno.uid() !== 0,
   fn: () =>
     inScene(async (place) => {
@@ -148,7 +148,7 @@ test("hard links stay: both names have the new content", async (place) => {
   assert.equal((await Deno.stat(place.path("a"))).nlink, 2);
 });
 
-test("otherwise the file is replaced whole by a rename", async (place) => {
+test("any other file is replaced as a whole by a rename", async (place) => {
   await Deno.writeTextFile(place.path("a"), "old");
   const reader = await Deno.open(place.path("a"));
   await write(place, "a", "new and longer");
@@ -158,7 +158,7 @@ test("otherwise the file is replaced whole by a rename", async (place) => {
   assert.equal(new TextDecoder().decode(buffer.subarray(0, count ?? 0)), "old");
 });
 
-test("where policy allows only the file itself it is written in place, no sibling appears", async (place) => {
+test("if policy allows only the file itself, it is written in place without a temporary file next to it", async (place) => {
   await Deno.mkdir(place.path("dir"));
   await Deno.writeTextFile(place.path("dir/a"), "a longer old content");
   const { ino } = await Deno.stat(place.path("dir/a"));
@@ -171,7 +171,7 @@ test("where policy allows only the file itself it is written in place, no siblin
   assert.match(await writeError(place, "dir/c", "x", { sandbox }), /not writable/);
 });
 
-test("a link that takes the place of the file is not followed", async (place) => {
+test("a link that replaces the file is not followed", async (place) => {
   await Deno.writeTextFile(place.path("precious"), "mine");
   await Deno.symlink("precious", place.path("a"));
   const bytes = new TextEncoder().encode("new");
@@ -200,7 +200,7 @@ test("a folder or a file in the way, and a device, are errors", async (place) =>
 });
 
 Deno.test({
-  name: "when there is no space the old content is intact, by rename and in place",
+  name: "on a full disk the old content stays intact, by rename and in place",
   ignore: !await mayMount(),
   fn: () =>
     inScene(async (place) => {
@@ -225,7 +225,7 @@ test("writes to one path happen in the order of the calls", async (place) => {
   assert.equal(await Deno.readTextFile(place.path("a")), contents.at(-1));
 });
 
-test("a refused write does not hold up the next one", async (place) => {
+test("a refused write does not delay the next one", async (place) => {
   const sandbox = openSandbox([]);
   const [first, second] = await Promise.all([
     place.run("write", { path: "a", content: "1" }, { sandbox }),
@@ -234,7 +234,7 @@ test("a refused write does not hold up the next one", async (place) => {
   assert.deepEqual([first.success, second.success], [false, true]);
 });
 
-test("what read showed of bytes that are no text is not written back over them; other text is", async (place) => {
+test("bytes that read showed as replacement characters are not written back, and other text is", async (place) => {
   const latin = new Uint8Array([0x67, 0xf6, 0x0a]);
   await Deno.writeFile(place.path("f.txt"), latin);
   const error = await place.error("write", { path: "f.txt", content: "g\ufffd!\n" });
@@ -247,7 +247,7 @@ test("what read showed of bytes that are no text is not written back over them; 
   await place.output("write", { path: "new.txt", content: "\ufffd" });
 });
 
-test("a path that names a folder is refused by write and edit, whether one is there or not", async (place) => {
+test("write and edit refuse a path that names a folder, whether it exists or not", async (place) => {
   await Deno.mkdir(place.path("d"));
   await Deno.writeTextFile(place.path("f"), "x");
   for (const path of ["d/", "new/", "f/", "d/.", "d/..", "../"]) {

@@ -1,4 +1,5 @@
-// A call from its start to its result: one process, progress, stopping, refusals, questions back, a list that changes.
+// A call of an MCP server from start to result: one process, progress, stopping, refusals, questions, a changing
+// list.
 
 import assert from "node:assert/strict";
 import { faultsIn, type Place, scripted, withPlace } from "./scene.ts";
@@ -13,7 +14,7 @@ function heard(place: Place): { method?: string; id?: number; params?: Record<st
 
 const test = testsWith(withPlace);
 
-test("calls of one server at the same time share one process, which ends with the document", async (place) => {
+test("parallel calls of one MCP server share one process, which ends with the document", async (place) => {
   const calls = Array.from({ length: 5 }, () => ({ name: "one:stay" }));
   const { result } = await place.run({ one: bare }, calls);
   const pids = calls.map((_, at) => /\d+/.exec(result(at))![0]);
@@ -25,14 +26,14 @@ test("calls of one server at the same time share one process, which ends with th
   assert.equal(heard(place).filter(({ method }) => method === "initialize").length, 1);
 });
 
-test("progress is shown and begins the time of a call anew", async (place) => {
+test("progress of an MCP server is shown and restarts the timeout of the call", async (place) => {
   const { result, events } = await place.run({ one: { ...bare, timeout: 2 } }, [{ name: "one:slow" }]);
   assert.match(result(0), /at last/);
   const shown = events.flatMap((event) => event.event === "tool:output" ? [event.text] : []).join("");
   for (const at of [1, 4, 7]) assert.match(shown, new RegExp(`step ${at}/12\n`));
 });
 
-test("a call that is stopped is cancelled at the server, and only that one", async (place) => {
+test("a stopped call is cancelled at the server, and only that one", async (place) => {
   const calls = [{ name: "one:wait" }, { name: "one:slow" }];
   const { result } = await place.with({ one: bare }, calls, async (chat, events) => {
     const advancing = chat.advance();
@@ -50,7 +51,7 @@ test("a call that is stopped is cancelled at the server, and only that one", asy
   assert.deepEqual(cancelled.map(({ params }) => params?.requestId), [waits!.id]);
 });
 
-test("what a server refuses is told in its words and does not end it; without an answer it is asked for a sign of life", async (place) => {
+test("an MCP server's error is reported in its words and does not end it; a silent server is pinged", async (place) => {
   const calls = ["stay", "refuse", "wait"].map((name) => ({ name: `one:${name}` }));
   const { result } = await place.with({ one: { ...bare, timeout: 3 } }, calls, async (chat) => {
     await chat.advance();
@@ -65,18 +66,18 @@ test("what a server refuses is told in its words and does not end it; without an
   assert.equal(methods.filter((method) => method === "ping").length, 1);
 });
 
-test("what a server asks that we do not offer is refused; its ping and our folders are answered", async (place) => {
+test("requests by an MCP server for features we do not offer are refused; its ping and roots requests are answered", async (place) => {
   const { result } = await place.run({ one: bare }, [{ name: "one:ask" }]);
   assert.match(result(0), /-32601 -32601 answered answered/);
 });
 
-test("a long text is cut, also that of an error", async (place) => {
+test("a long text of an MCP server is shortened, also in an error", async (place) => {
   const { result } = await place.run({ one: bare }, [{ name: "one:long" }]);
   assert.match(result(0), /\(error\)/);
   assert.ok(result(0).length < 200_000, String(result(0).length));
 });
 
-Deno.test("tools that a server has from now on are offered by the next request, and kept", () =>
+Deno.test("tools that a server adds are offered with the next request, and cached", () =>
   withPlace(async (place) => {
     const offered: string[][] = [];
     const answer = async (_: unknown, init?: RequestInit) => {
@@ -100,7 +101,7 @@ Deno.test("tools that a server has from now on are offered by the next request, 
     assert.deepEqual(faultsIn(next), []);
   }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" }));
 
-test("two servers that have a tool of one name are called each by its own", async (place) => {
+test("tools of the same name on two MCP servers are each called on their own server", async (place) => {
   await Deno.mkdir(`${place.folder}/other`);
   const { result } = await place.run({ one: bare, two: { ...bare, cwd: "other" } }, [
     { name: "one:shell", input: { command: "pwd" } },
@@ -110,7 +111,7 @@ test("two servers that have a tool of one name are called each by its own", asyn
   assert.match(result(1), /\/work\/other$/m);
 });
 
-Deno.test("variables stand for what commands may see; what is not there is told, and a key of a provider never is there", () =>
+Deno.test("variables in server settings expand to what commands may see; missing ones are reported, and provider keys are never there", () =>
   withPlace(async (place) => {
     const server = {
       ...bare,

@@ -1,8 +1,8 @@
-// A stream of a server over HTTP ends with its connection, also when the runtime has collected what nobody held.
+// A stream of a server over HTTP ends with its connection, even if the runtime has garbage-collected the unread body.
 
 import assert from "node:assert/strict";
 
-Deno.test("a program ends although a server keeps a stream open that it has left", async () => {
+Deno.test("a program ends although a server keeps an abandoned stream open", async () => {
   const http = new URL("../../../tools/mcp/http.ts", import.meta.url).href;
   const program = `
     const { guardedFetch } = await import(${JSON.stringify(http)});

@@ -1,4 +1,4 @@
-// The client that the conformance suite runs: a document whose call goes to the server of a scenario.
+// The client for the conformance suite: a document with a call of the scenario's server.
 //
 //     conformance_client.ts URL    with the name of the scenario in MCP_CONFORMANCE_SCENARIO
 

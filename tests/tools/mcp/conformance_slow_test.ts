@@ -1,4 +1,5 @@
-// The conformance suite of the protocol, as far as it is about clients like ours (docs/reference/mcp.md has the table).
+// The conformance suite of the protocol, as far as it concerns clients like ours (docs/reference/mcp.md has the
+// table).
 
 import assert from "node:assert/strict";
 

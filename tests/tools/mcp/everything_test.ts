@@ -1,4 +1,4 @@
-// Every tool that `server-everything` offers a client like ours, called once; nobody here wrote that server.
+// Every tool that the independent `server-everything` offers a client like ours, called once.
 
 import assert from "node:assert/strict";
 import { attachmentsFolder } from "../../../base/folders.ts";

@@ -1,5 +1,5 @@
-// What is said of a server that does not start: what the wall kept from it, and how to start it outside; in real starts and
-// in the words of many programs.
+// Reports on a server that does not start: what the sandbox blocked, and how to start it outside; with real starts
+// and the messages of many programs.
 
 import assert from "node:assert/strict";
 import type { McpServer } from "../../../config/settings.generated.ts";
@@ -17,7 +17,7 @@ function next(stated: string, more: Partial<FaultPlace> = {}): string | undefine
   return faultOf(new Error("MCP error -32000: Connection closed"), place).next;
 }
 
-Deno.test("what a program says of a start that the wall was in the way of leads on to a start outside of it", () => {
+Deno.test("a start that the sandbox blocked is recognized by the program's message, and starting outside is advised", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["Error: EROFS: read-only file system, mkdir '/home/x/.cache'", WRITES],
     ["mkdir: cannot create directory '/opt/x': Read-only file system", WRITES],
@@ -34,7 +34,7 @@ Deno.test("what a program says of a start that the wall was in the way of leads 
   for (const [stated, expected] of rows) assert.equal(next(stated), expected, stated);
 });
 
-Deno.test("where no wall stands, or none was in the way, the command is to be tried by hand", () => {
+Deno.test("without a sandbox, or if it blocked nothing, the advice is to try the command by hand", () => {
   assert.equal(
     next("Error: EROFS: read-only file system", { confined: false }),
     "Try its command by hand: server --fast",
@@ -45,7 +45,7 @@ Deno.test("where no wall stands, or none was in the way, the command is to be tr
   );
 });
 
-Deno.test("a server that writes where it may not, or wants a socket that is hidden, says so at its real start", () =>
+Deno.test("a server that writes outside the policy, or needs a hidden socket, is diagnosed at its real start", () =>
   withPlace(async (place) => {
     await Deno.mkdir(`${place.root}/closed`);
     const starts: readonly (readonly [string, string])[] = [

@@ -1,4 +1,4 @@
-// Every tool of `server-filesystem`, called once, in the sandbox; nobody here wrote that server.
+// Every tool of the independent `server-filesystem`, called once, in the sandbox.
 
 import assert from "node:assert/strict";
 import { type Call, denoServer, faultsIn, FILES, withPlace } from "./scene.ts";

@@ -1,4 +1,4 @@
-// Servers over HTTP on loopback: the SDK's own with sessions, and ones that answer as a test says.
+// MCP servers over HTTP on loopback: the SDK's own with sessions, and ones that answer as a test says.
 
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";

@@ -1,4 +1,4 @@
-// Servers over HTTP: the SDK's own, and ones that answer otherwise than they should.
+// MCP servers over HTTP: the SDK's own, and ones that answer incorrectly.
 
 import assert from "node:assert/strict";
 import { startProxy } from "../../providers/proxy_server.ts";
@@ -15,7 +15,7 @@ async function using<S extends Listening>(server: S, body: (server: S) => Promis
   }
 }
 
-Deno.test("a server over HTTP is asked with the headers of the settings, in one session, which is taken leave of", () =>
+Deno.test("a server over HTTP gets the headers from the settings, in one session, which is closed at the end", () =>
   using(serveSessions(), (server) =>
     withPlace(async (place) => {
       const web = { url: server.url, headers: { Authorization: "Bearer ${WEB_TOKEN}", "X-Mine": "1" } };
@@ -28,7 +28,7 @@ Deno.test("a server over HTTP is asked with the headers of the settings, in one 
       assert.equal(server.seen.filter(({ method }) => method === "DELETE").length, 1);
     }, { WEB_TOKEN: "tkn" })));
 
-Deno.test("a session that the server forgot is begun again, and the call made once", () =>
+Deno.test("a session that the server forgot is started again, and the call made once", () =>
   using(serveSessions(), (server) =>
     withPlace(async (place) => {
       await place.run({ web: { url: server.url } }, [{ name: "web:echo" }]);
@@ -43,7 +43,7 @@ Deno.test("a session that the server forgot is begun again, and the call made on
       assert.equal(server.calls.echo, 3);
     })));
 
-Deno.test("a list that changes is told over HTTP too", () =>
+Deno.test("a changed list of tools is announced over HTTP too", () =>
   using(serveSessions(), (server) =>
     withPlace(async (place) => {
       let offered: string[] = [];
@@ -65,7 +65,7 @@ Deno.test("a list that changes is told over HTTP too", () =>
       assert.ok(offered.includes("web__grown"), offered.join(" "));
     }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" })));
 
-Deno.test("an address that is no server says what it answered, and what to do", async () => {
+Deno.test("an address that is not an MCP server is reported with its answer and what to do", async () => {
   const cases: readonly (readonly [() => Response, RegExp])[] = [
     [
       () => new Response("who are you", { status: 401 }),
@@ -114,7 +114,7 @@ Deno.test("an address that is no server says what it answered, and what to do", 
   });
 });
 
-Deno.test("an answer that does not come, breaks off, or has no end costs the call, at once", async () => {
+Deno.test("an answer that is missing, breaks off or never ends fails the call without delay", async () => {
   const endless = (piece: string) =>
     new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(piece)),
@@ -152,7 +152,7 @@ Deno.test("an answer that does not come, breaks off, or has no end costs the cal
   }
 });
 
-Deno.test("events before the answer, in any framing, end no call", () =>
+Deno.test("events before the answer, in any framing, do not end the call", () =>
   using(
     listen(untilCall(({ id }) => {
       const result = { jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "answer" }] } };
@@ -170,7 +170,7 @@ Deno.test("events before the answer, in any framing, end no call", () =>
       }),
   ));
 
-Deno.test("a stream with ids that ends early goes on where it stopped, and nothing of it is left", () => {
+Deno.test("a stream with ids that ends early is resumed where it stopped, and nothing of it is left", () => {
   let asked: number | undefined;
   const open = (text: string) =>
     new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) });
@@ -191,7 +191,7 @@ Deno.test("a stream with ids that ends early goes on where it stopped, and nothi
     }));
 });
 
-Deno.test("a redirect on the same host is followed; no header goes to another one", () =>
+Deno.test("a redirect on the same host is followed, and no header goes to another host", () =>
   using(listen(() => new Response("", { status: 500 })), (other) => {
     const serve = untilCall(({ id }) =>
       Response.json({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "there" }] } })
@@ -212,7 +212,7 @@ Deno.test("a redirect on the same host is followed; no header goes to another on
       }));
   }));
 
-Deno.test("the proxy that the variables name is the way to a server over HTTP", () =>
+Deno.test("a server over HTTP is reached through the proxy from the environment variables", () =>
   using(serveSessions(), async (server) => {
     const proxy = startProxy({ hosts: { "mcp.test": new URL(server.url).host } });
     try {

@@ -1,4 +1,4 @@
-// A server of tools that does what servers must not: prints between messages, never answers, dies, floods, lies.
+// An MCP server that does what servers must not: prints between messages, never answers, dies, floods, lies.
 
 const [, , mode = "plain"] = ["", "", ...Deno.args];
 const decoder = new TextDecoder();

@@ -1,9 +1,9 @@
-// A server of ours that misbehaves, and servers that do not start: each costs its own calls only.
+// A misbehaving MCP server, and servers that do not start: each affects only its own calls.
 
 import assert from "node:assert/strict";
 import { misbehaving, withPlace } from "./scene.ts";
 
-Deno.test("a server that prints, dies, floods or never answers costs its own call only", () =>
+Deno.test("an MCP server that prints, dies, floods or never answers affects only its own call", () =>
   withPlace(async (place) => {
     const bad = { ...misbehaving(), timeout: 4 };
     const calls = ["echo", "die", "echo", "flood", "echo", "never", "echo"]
@@ -20,7 +20,7 @@ Deno.test("a server that prints, dies, floods or never answers costs its own cal
     assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 4 s/);
   }));
 
-Deno.test("what does not start or is not to be asked is told, and its calls wait; the others work", () =>
+Deno.test("a server that does not start or must not be asked is reported, and its calls wait; the others work", () =>
   withPlace(async (place) => {
     const servers = {
       gone: { command: "no-such-program-here" },

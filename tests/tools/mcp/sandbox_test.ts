@@ -1,4 +1,4 @@
-// What a server reaches that is started as servers are by default: what a command reaches, and no more.
+// What an MCP server with default settings can reach: the same as a command, and no more.
 
 import assert from "node:assert/strict";
 import { freshFolder } from "../../folder.ts";
@@ -6,7 +6,7 @@ import { scripted, withPlace } from "./scene.ts";
 
 const SECRET = "sk-secret-value-of-a-provider";
 
-Deno.test("a server in the sandbox reaches what a command reaches: its folder; not others, the state, processes, keys, the document", () =>
+Deno.test("a sandboxed server reaches its folder like a command, but not other folders, the state, processes, keys or the document", () =>
   withPlace(async (place) => {
     const outside = await Deno.realPath(await freshFolder("flemma-mcp-outside-"));
     const victim = new Deno.Command("sleep", { args: ["60"] }).spawn();
@@ -45,7 +45,7 @@ Deno.test("a server in the sandbox reaches what a command reaches: its folder; n
 
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in" : "outside of";
-  Deno.test(`what a server ${where} the sandbox started ends with the document, also in a session of its own`, () =>
+  Deno.test(`processes started by a server ${where} the sandbox end with the document, even in a separate process session`, () =>
     withPlace(async (place) => {
       const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
       const command = `setsid sleep ${seconds} >/dev/null 2>&1 & echo started`;
@@ -68,7 +68,7 @@ for (const sandbox of [true, false]) {
     }));
 }
 
-Deno.test("a file tool has its turn once a server in the sandbox has answered", () =>
+Deno.test("a file tool gets its turn once a sandboxed server has answered", () =>
   withPlace(async (place) => {
     const { result } = await place.run({ one: scripted() }, [
       { name: "one:shell", input: { command: "sleep 0.2; echo made > made.txt" } },

@@ -1,4 +1,4 @@
-// A document whose calls go to servers of tools, in folders of its own: what tests of servers stand on.
+// A document whose calls go to MCP servers, in separate folders: the base of the tests of MCP servers.
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../../agent/open.ts";

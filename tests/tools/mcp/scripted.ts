@@ -1,7 +1,7 @@
-// A well-behaved server of tools for tests, over its pipes: it lists what a file says, notes what it is told, and does
-// what the name of a tool says.
+// A well-behaved MCP server for tests, over pipes: it lists tools from a file, records its messages, and acts by the name of
+// each tool.
 //
-//     scripted.ts FOLDER    lists FOLDER/tools.json where that is there, and notes each message in FOLDER/heard.jsonl
+//     scripted.ts FOLDER    lists FOLDER/tools.json if it exists, and records each message in FOLDER/heard.jsonl
 
 const [folder = "."] = Deno.args;
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-// The rule that "always" writes: it approves that very call again, and nothing beside it.
+// The rule that "always" writes: it approves exactly that call again, and nothing else.
 
 import assert from "node:assert/strict";
 import { checkedRule, proposeRule } from "../../../tools/approval/rules/propose.ts";
@@ -10,7 +10,7 @@ async function proposed(name: string, input: Input, folder: string, sandboxed = 
   return await proposeRule({ name, input }, partsFor([], { folder, sandboxed }));
 }
 
-test("of a command the rule is its words, of a path that path, else the tool", async (folder) => {
+test("the rule for a command is its words, for a file tool its path, and otherwise the tool", async (folder) => {
   const rows: readonly (readonly [string, Input, Input])[] = [
     ["bash", { command: "git   status -s" }, { approve: "bash", command: ["git status -s"] }],
     ["bash", { command: "make test" }, { approve: "bash", command: ["make test"] }],
@@ -34,7 +34,7 @@ test("of a command the rule is its words, of a path that path, else the tool", a
   }
 });
 
-test("a rule for several commands holds for the very text: no part of it is approved alone or in another order", async (folder) => {
+test("a rule for a compound command matches its exact text, not a part of it or another order", async (folder) => {
   const command = "cd src && rm -rf out";
   const rule = await proposed("bash", { command }, folder);
   assert.ok(rule.ok);
@@ -75,7 +75,7 @@ test("a rule for one command approves no other words", async (folder) => {
   assert.ok(spaced.approved);
 });
 
-test("what no rule can approve is not offered, and the reason is told", async (folder) => {
+test("a call that no rule can approve is not offered one, and the reason is reported", async (folder) => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["(ls)", /holds a subshell|holds/],
     ["for i in a; do ls; done", /the command holds|holds/],
@@ -98,7 +98,7 @@ test("what no rule can approve is not offered, and the reason is told", async (f
   }
 });
 
-test("a rule that a person wrote must approve the call", async (folder) => {
+test("a rule typed by a person must approve the call", async (folder) => {
   const call = { name: "bash", input: { command: "git log -1" } };
   const parts = partsFor([], { folder });
   const codeOf = async (written: Input) => {
@@ -113,7 +113,7 @@ test("a rule that a person wrote must approve the call", async (folder) => {
   assert.equal(await codeOf({ approve: "bash", command: "env **" }), "rule-invalid");
 });
 
-test("a rule that holds inside the sandbox approves nothing where none stands", async (folder) => {
+test("a rule that applies inside the sandbox approves nothing without one", async (folder) => {
   const rule = { approve: "bash", command: "ls", sandboxed: true };
   const evaluated = (sandboxed: boolean, rules: readonly Input[]) =>
     evaluate(rules, "bash", { command: "ls" }, { folder, sandboxed });
@@ -126,7 +126,7 @@ test("a rule that holds inside the sandbox approves nothing where none stands", 
   assert.equal((await evaluated(false, [rule, { deny: "bash" }])).restriction?.decision, "deny");
 });
 
-test("whether a sandbox stands is not asked where no rule depends on it", async (folder) => {
+test("the sandbox is not tested if no rule depends on it", async (folder) => {
   let asked = 0;
   const parts = partsFor([{ approve: "bash", command: "ls" }, { approve: "read", sandboxed: true }], {
     folder,

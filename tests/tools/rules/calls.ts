@@ -1,4 +1,4 @@
-// Documents with calls under settings of a person, a project and a first block, and what becomes of the calls.
+// Documents with calls under settings of a person, a project and frontmatter, and the decisions about the calls.
 
 import assert from "node:assert/strict";
 import { chatInMemory, type ChatSession } from "../../../agent/mod.ts";

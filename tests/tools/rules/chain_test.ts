@@ -1,10 +1,10 @@
-// Rules in the chain of approval: which layers may say them, what they outrank and what outranks them.
+// Approval rules among the other resolvers: which layers may have them, and what takes precedence.
 
 import assert from "node:assert/strict";
 import { inWorld } from "../../config/world.ts";
 import { bash, decideEach, FENCE, jsonBlock, open } from "./calls.ts";
 
-Deno.test("rules of the person's settings approve, ask and deny", () => {
+Deno.test("rules in the person's settings approve, ask and deny", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: bash, command: git log ** }, " +
     "{ ask: bash, command: git push ** }, { deny: bash, command: sudo **, reason: not here }, { deny: write }] }";
   return decideEach({ settings }, [
@@ -17,7 +17,7 @@ Deno.test("rules of the person's settings approve, ask and deny", () => {
   ]);
 });
 
-Deno.test("a question or a denial by a rule outranks every list, preset, name for this run and the catch-all", () => {
+Deno.test("a question or denial by a rule takes precedence over every list, preset, name for this run and the catch-all", () => {
   const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
     "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
   const block = jsonBlock({ auto_approve: ["bash", "write"] });
@@ -29,13 +29,13 @@ Deno.test("a question or a denial by a rule outranks every list, preset, name fo
   ]);
 });
 
-Deno.test("an approval by a rule never outranks a denial by a list or a preset", () => {
+Deno.test("an approval by a rule never takes precedence over a denial by a list or a preset", () => {
   const settings =
     "{ auto_approve: [$no], presets: { $no: { deny: [bash] } }, rules: [{ approve: bash, command: ls }] }";
   return decideEach({ settings }, [[bash("ls"), "deny by config"]]);
 });
 
-Deno.test("short forms stand in lists, in presets and after --approve", () => {
+Deno.test("short forms of rules are accepted in lists, in presets and after --approve", () => {
   const settings = '{ auto_approve: ["bash(git log **, git status)", "read(src/**)", $more], ' +
     'presets: { $more: { approve: ["bash(ls **)"], deny: ["bash(ls /etc)"] } } }';
   return decideEach({ settings, approve: ["bash(pwd)"] }, [
@@ -48,7 +48,7 @@ Deno.test("short forms stand in lists, in presets and after --approve", () => {
   ]);
 });
 
-Deno.test("a document's rules ask and deny; what they approve is left out and told", async () => {
+Deno.test("a document's rules ask and deny; their approvals are dropped and reported", async () => {
   const block = `${FENCE}yaml\nflemma:\n  tools:\n    rules:\n      - { approve: bash, command: rm ** }\n` +
     `      - { deny: bash, command: ls ** }\n${FENCE}\n\n`;
   await inWorld(async (world) => {
@@ -65,7 +65,7 @@ Deno.test("a document's rules ask and deny; what they approve is left out and to
   });
 });
 
-Deno.test("a document can neither take a rule of the person away nor set the list anew", async () => {
+Deno.test("a document can neither remove a rule of the person nor replace the list", async () => {
   const settings = "{ auto_approve: [bash], rules: [{ deny: bash, command: ls ** }] }";
   for (
     const rules of [{ $remove: { deny: "bash", command: "ls **" } }, [], { $remove: [{ deny: "bash" }] }]
@@ -74,7 +74,7 @@ Deno.test("a document can neither take a rule of the person away nor set the lis
   }
 });
 
-Deno.test("a project's rules only restrict until somebody trusts it", async () => {
+Deno.test("a project's rules only restrict until the person trusts it", async () => {
   const project = "{ rules: [{ approve: bash, command: pwd }, { deny: bash, command: ls ** }] }";
   for (const trusted of [false, true]) {
     await decideEach({ settings: "{ auto_approve: [] }", project, trusted }, [
@@ -84,7 +84,7 @@ Deno.test("a project's rules only restrict until somebody trusts it", async () =
   }
 });
 
-Deno.test("rules of every layer count together", () => {
+Deno.test("rules of every layer apply together", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: bash, command: pwd }] }";
   const project = "{ rules: [{ approve: bash, command: ls }, { deny: bash, command: rm ** }] }";
   const block = jsonBlock({ rules: { $append: { ask: "bash", command: "pwd" } } });
@@ -95,7 +95,7 @@ Deno.test("rules of every layer count together", () => {
   ]);
 });
 
-Deno.test("where the document has a list of its own or took the tool out, rules of files approve nothing for it", async () => {
+Deno.test("rules in settings files approve nothing for a document that has its own list or removed the tool", async () => {
   const settings = "{ auto_approve: [read], rules: [{ approve: bash, command: pwd }] }";
   const rows: readonly (readonly [auto_approve: unknown, approve: readonly string[], decision: string])[] = [
     [["read"], [], "require_approval by default"],
@@ -108,7 +108,7 @@ Deno.test("where the document has a list of its own or took the tool out, rules 
   }
 });
 
-Deno.test("relative patterns belong to the project's folder, the document's folder or the working folder", () => {
+Deno.test("relative patterns start at the project's folder, the document's folder or the working folder", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: read, path: mine/** }] }";
   const project = "{ rules: [{ approve: read, path: theirs/** }] }";
   return decideEach({ settings, project, trusted: true }, [
@@ -118,7 +118,7 @@ Deno.test("relative patterns belong to the project's folder, the document's fold
   ]);
 });
 
-Deno.test("a denial tells the model which part and why, and who decided stands in the verdict", async () => {
+Deno.test("a denial tells the model which part was denied and why, and the decision names who decided", async () => {
   await inWorld(async (world) => {
     await using session = await open(world, [bash("ls && git push origin")], {
       settings: "{ rules: [{ deny: bash, command: git push **, reason: pushing is done by hand }] }",
@@ -137,7 +137,7 @@ Deno.test("a denial tells the model which part and why, and who decided stands i
   });
 });
 
-Deno.test("lists that approve searching do not show what a rule keeps from being read", async () => {
+Deno.test("a list that approves searching does not show content that a rule keeps from being read", async () => {
   const searches = [
     'grep {"pattern":"x"}',
     'grep {"pattern":"x","path":"secret"}',

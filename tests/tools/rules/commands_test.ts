@@ -1,4 +1,4 @@
-// Rules about commands: patterns, what loosens them, what a rule that asks or denies sees.
+// Rules about commands: patterns, what loosens them, and what rules that ask or deny match.
 
 import assert from "node:assert/strict";
 import { evaluate, placed, testInRepository as test, type Where } from "./policy.ts";
@@ -14,7 +14,7 @@ async function restricts(rule: Rules[number], command: string, where: Where): Pr
   return (await evaluate([rule], "bash", { command }, where)).restriction?.decision;
 }
 
-test("patterns: words, one word, any characters of a word, any number of words, quotes", async (folder) => {
+test("patterns match words, one word, any characters of a word, any number of words, and quotes", async (folder) => {
   const rows: [pattern: string, command: string, fits: boolean][] = [
     ["git log", "git log", true],
     ["git log", "git log -1", false],
@@ -53,7 +53,7 @@ test("patterns: words, one word, any characters of a word, any number of words, 
   }
 });
 
-test("several rules may share the work of one command", async (folder) => {
+test("several rules may together approve the parts of one command", async (folder) => {
   const rules = [{ approve: "bash", command: "git log **" }, {
     approve: "bash",
     command: ["head **", "wc **"],
@@ -62,7 +62,7 @@ test("several rules may share the work of one command", async (folder) => {
   assert.equal(await approves(rules.slice(0, 1), "git log | head -3", { folder }), false);
 });
 
-test("a program that runs others is approved with a wildcard only where the rule says so", async (folder) => {
+test("a program that runs others is approved with a wildcard only if the rule allows it", async (folder) => {
   const rule = { approve: "bash", command: "deno fmt **", allow_runner: true };
   assert.ok(await approves([rule], "deno fmt --check", { folder }));
   assert.equal(await approves([rule], "deno run x.ts", { folder }), false);
@@ -76,7 +76,7 @@ test("a program that runs others is approved with a wildcard only where the rule
   assert.doesNotThrow(() => placed({ deny: "bash", command: "sudo **" }), "denying is no grant");
 });
 
-test("variables may be set before a command only where the rule lists them", async (folder) => {
+test("variables may be set before a command only if the rule lists them", async (folder) => {
   const rule = { approve: "bash", command: "git log **", env: ["TZ", "LANG"] };
   assert.ok(await approves([rule], "TZ=UTC LANG=C git log", { folder }));
   assert.equal(await approves([rule], "TZ=UTC GIT_PAGER=./x git log", { folder }), false);
@@ -152,7 +152,7 @@ test("with within, every argument and every redirection stays inside", async (fo
   for (const command of outside) assert.equal(await approves([rule], command, { folder }), false, command);
 });
 
-test("cd moves the folder of what follows only where it surely runs before it", async (folder) => {
+test("cd changes the folder of the following commands only if it certainly runs before them", async (folder) => {
   await Deno.mkdir(`${folder}/src/deep`);
   const rule = { approve: "bash", command: ["cat **", "cd **", "pwd"], within: "./src/**" };
   const rows: [command: string, fits: boolean][] = [
@@ -181,7 +181,7 @@ test("cd moves the folder of what follows only where it surely runs before it", 
   }
 });
 
-test("a program is looked up in PATH, and not taken from where commands could have put it", async (folder) => {
+test("a program is looked up in PATH, and not used from where commands could have put it", async (folder) => {
   await Deno.mkdir(`${folder}/bin`);
   await Deno.writeTextFile(`${folder}/bin/ls`, "#!/bin/sh\n", { mode: 0o755 });
   const system = "/usr/bin:/bin";
@@ -205,7 +205,7 @@ test("a program is looked up in PATH, and not taken from where commands could ha
   assert.equal(await approves("ls **", "ls", where), false, "a link to where commands write");
 });
 
-test("a program named by its path is the very file of the pattern", async (folder) => {
+test("a program named by its path must be the same file as in the pattern", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/run.sh`, "#!/bin/sh\n", { mode: 0o755 });
   await Deno.writeTextFile(`${folder}/other/run.sh`, "#!/bin/sh\n", { mode: 0o755 });
   const rule = [{ approve: "bash", command: ["./src/run.sh **", "./run.sh", "cd **"] }];
@@ -216,7 +216,7 @@ test("a program named by its path is the very file of the pattern", async (folde
   assert.equal(await approves("run.sh **", "./run.sh", { folder }), false, "a slash needs the slash");
 });
 
-test("rules about commands read bash and no other shell", async (folder) => {
+test("rules about commands apply to bash and no other shell", async (folder) => {
   const found = await evaluate([{ approve: "bash", command: "ls" }], "bash", { command: "ls" }, {
     folder,
     otherShell: "/usr/bin/zsh",
@@ -225,7 +225,7 @@ test("rules about commands read bash and no other shell", async (folder) => {
   assert.match(found.why ?? "", /rules read bash, and tools\.bash\.shell is \/usr\/bin\/zsh/);
 });
 
-test("a rule that denies sees the command wherever it stands", async (folder) => {
+test("a rule that denies finds the command anywhere in a compound command", async (folder) => {
   const rule = { deny: "bash", command: ["git push **", "sudo **"] };
   const denied = [
     "git push",
@@ -326,7 +326,7 @@ test("a rule that denies sees the command wherever it stands", async (folder) =>
   for (const command of denied) assert.equal(await restricts(rule, command, { folder }), "deny", command);
 });
 
-test("what cannot be told for sure asks instead of denying", async (folder) => {
+test("a command that cannot be recognized with certainty asks instead of being denied", async (folder) => {
   const rule = { deny: "bash", command: ["git push **", "cat .env"] };
   const asked = [
     "$x push",
@@ -381,7 +381,7 @@ test("the strictest rule wins, whatever the order", async (folder) => {
   }
 });
 
-test("rules about members of the input, and about a tool as a whole", async (folder) => {
+test("rules can match fields of the input, or a tool as a whole", async (folder) => {
   const found = async (rule: Rules[number], tool: string, input: Record<string, unknown>) => {
     const { approved, restriction } = await evaluate([rule], tool, input, { folder });
     return restriction?.decision ?? approved;

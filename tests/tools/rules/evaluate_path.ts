@@ -1,4 +1,4 @@
-// Judges paths by the rule `read(./src/**)` in a process of its own: FOLDER PATH…; prints a list of answers.
+// Evaluates paths by the rule `read(./src/**)` in a separate process: FOLDER PATH…; prints a list of answers.
 
 import { evaluate } from "./policy.ts";
 

@@ -1,4 +1,4 @@
-// The table of hazards, row by row: what writes or runs by an option waits, and what looks like it does not.
+// The table of hazards, row by row: options that write or run something wait, and lookalikes do not.
 
 import assert from "node:assert/strict";
 import { HAZARDS } from "../../../tools/approval/rules/hazards.ts";
@@ -206,16 +206,16 @@ async function eachCommand(
   }
 }
 
-test("what writes or runs by an option waits, one command a row of the table", (folder) =>
+test("a command whose option writes or runs something waits, one command per row of the table", (folder) =>
   eachCommand(REFUSED, folder, (command, { approved, why }) => {
     assert.equal(approved, false, command);
     assert.match(why ?? "", /may write a file or run a program/, command);
   }));
 
-test("what only looks like it is approved", (folder) =>
+test("a command that only looks like that is approved", (folder) =>
   eachCommand(APPROVED, folder, (command, { approved, why }) => assert.ok(approved, `${command}: ${why}`)));
 
-test("a pattern that spells an option out gives it away, and no other", (folder) => {
+test("only a pattern that spells out a hazardous option approves it", (folder) => {
   const commands = Object.values(REFUSED).flat().filter((command) => !/['"]|^(?:tar|wget)/.test(command));
   const spelt = Object.fromEntries(commands.map((command) => [command, [command]]));
   return eachCommand(
@@ -225,7 +225,7 @@ test("a pattern that spells an option out gives it away, and no other", (folder)
   );
 });
 
-test("every row of the table has a command above; programs that run others need allow_runner besides", async () => {
+test("every row of the table has a command above, and programs that run others also need allow_runner", async () => {
   const programs = new Set(Object.keys(REFUSED).map((pattern) => pattern.split(" ")[0]));
   const missing = Object.keys(HAZARDS).filter((name) =>
     !programs.has(name) && !["tar", "wget"].includes(name)

@@ -1,4 +1,4 @@
-// Faults that people reported on programs of this kind, each as it would show here.
+// Known faults of similar programs, each as it would appear here.
 
 import assert from "node:assert/strict";
 import { bash, decideEach, jsonBlock } from "./calls.ts";
@@ -18,46 +18,46 @@ async function approved(rules: Rules, commands: readonly string[]): Promise<stri
 
 const rule = (...command: string[]): Rules => [{ approve: "bash", command }];
 
-Deno.test("a compound command is not judged as one string", async () => {
+Deno.test("a compound command is not decided as one string", async () => {
   const separators = ["; ", " && ", " || ", " | ", " |& ", " & ", "\n"];
   const commands = separators.map((between) => `git log -1${between}touch /tmp/pwned`);
   assert.deepEqual(await approved(rule("git log **"), commands), []);
   assert.deepEqual(await approved(rule("git log **"), ["git log -1"]), ["git log -1"]);
 });
 
-Deno.test("a harmless head lends its approval to nothing behind it", async () => {
+Deno.test("a harmless first command does not approve what follows it", async () => {
   const commands = ["cd /tmp && python3 s.py", "cd /tmp; python3 s.py", "cd /tmp\npython3 s.py"];
   assert.deepEqual(await approved(rule("cd **"), commands), []);
 });
 
-Deno.test("the text that is judged is the text that runs, whatever characters it holds", async () => {
+Deno.test("the text that is checked equals the text that runs, whatever characters it contains", async () => {
   const between = ["\n", "\r", "\r\n", "\0", "\u2028", "\u2029", "\u0085", "\v", "\f"];
   assert.deepEqual(await approved(rule("pwd", "pwd **"), between.map((c) => `pwd${c}touch made`)), []);
   // Half a character reaches the shell as another one.
   assert.deepEqual(await approved(rule("pwd **"), ["pwd \ud83d", "pwd \udc00x", "pwd 🎉"]), ["pwd 🎉"]);
 });
 
-Deno.test("nothing that was recognised is no approval", async () => {
+Deno.test("a text in which no command is recognized is not approved", async () => {
   const nothing = ["git diff --", "-", "", " ", "\n", "# only a comment", "\t# x\n\n"];
   assert.deepEqual(await approved(rule("pwd"), nothing), []);
   const settings = "{ auto_approve: [], rules: [{ ask: '*' }] }";
   await decideEach({ settings }, nothing.map((command) => [bash(command), "require_approval by rules"]));
 });
 
-Deno.test("where a redirection leads is looked at", async () => {
+Deno.test("the target of a redirection is checked", async () => {
   const commands = [">", ">>", ">|", "&>", "2>", "1>", "&>>", "<>"].map((to) => `env ${to} ../outside.txt`);
   const others = ["env | tee ../outside.txt", "env; cat > ../outside.txt << E\nx\nE"];
   assert.deepEqual(await approved(rule("env", "cat **"), [...commands, ...others]), []);
   assert.deepEqual(await approved(rule("env"), ["env", "env 2>/dev/null"]), ["env", "env 2>/dev/null"]);
 });
 
-test("ordinary substitutions are not refused outright, and a refusal says what is in the way", async (folder) => {
+test("ordinary substitutions are not refused outright, and a refusal names the obstacle", async (folder) => {
   assert.ok((await evaluateCommand("echo $(git log -1)", { folder })).approved);
   const { why } = await evaluateCommand("git log | tee x; echo", { folder });
   assert.equal(why, '"tee x": no rule approves it');
 });
 
-Deno.test("programs that run others stand on no list by themselves", async () => {
+Deno.test("no built-in list approves programs that run others", async () => {
   const commands = [
     "find . -exec touch /tmp/p {} +",
     "env touch /tmp/p",
@@ -77,7 +77,7 @@ Deno.test("programs that run others stand on no list by themselves", async () =>
   }
 });
 
-Deno.test("a question of the person outranks the sandbox, and says which rule it was", () => {
+Deno.test("a question required by the person takes precedence over the sandbox, and names the rule", () => {
   const settings = "{ rules: [{ ask: bash, command: git push ** }] }";
   const block = jsonBlock({ rules: [{ ask: "bash", command: "git pull **" }] });
   return decideEach({ settings, block, sandbox: true }, [

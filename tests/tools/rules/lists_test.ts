@@ -1,4 +1,4 @@
-// What a policy of reading commands approves, and what it never does: two lists, one command a line.
+// Commands that a read-only policy approves, and never approves: two lists, one command per line.
 
 import assert from "node:assert/strict";
 import { evaluateCommand, inFolder, readList, testInRepository as test } from "./policy.ts";
@@ -6,7 +6,7 @@ import { evaluateCommand, inFolder, readList, testInRepository as test } from ".
 const attacks = readList("./attacks.txt");
 const harmless = readList("./harmless.txt");
 
-Deno.test("none of at least 150 attacks is approved by a policy of reading commands", async () => {
+Deno.test("none of at least 150 attacks is approved by a read-only policy", async () => {
   assert.ok(attacks.length >= 150, `${attacks.length} attacks`);
   await inFolder(async (folder) => {
     const approved: string[] = [];
@@ -18,7 +18,7 @@ Deno.test("none of at least 150 attacks is approved by a policy of reading comma
   });
 });
 
-Deno.test("all of at least 80 harmless commands are approved by the same policy", async () => {
+Deno.test("all of at least 80 harmless commands are approved by the same read-only policy", async () => {
   assert.ok(harmless.length >= 80, `${harmless.length} harmless commands`);
   await inFolder(async (folder) => {
     const asked: string[] = [];
@@ -30,7 +30,7 @@ Deno.test("all of at least 80 harmless commands are approved by the same policy"
   });
 });
 
-test("each attack is refused for what it is, never because nothing was looked at", async (folder) => {
+test("each attack is refused for its own reason, never because nothing was checked", async (folder) => {
   for (const { command } of attacks) {
     const { why } = await evaluateCommand(command, { folder });
     assert.match(why ?? "", /\w/, command);

@@ -1,4 +1,5 @@
-// What reads commands is loaded only where a rule is about commands, and a rule that cannot be judged opens nothing.
+// The command parser is loaded only if a rule is about commands, and a rule that cannot be evaluated approves
+// nothing.
 
 import assert from "node:assert/strict";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
@@ -11,7 +12,7 @@ import { evaluate, placed, testInRepository as test } from "./policy.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
 
-test("without a rule about commands the parser of the shell is not loaded", async (folder) => {
+test("the shell parser is not loaded without a rule about commands", async (folder) => {
   const where = { folder, loadShell: () => Promise.reject(new Error("it was loaded")) };
   const rules = [{ approve: "read", path: "./**" }, { ask: "bash", input: { timeout: 600 } }, {
     deny: "write",
@@ -30,7 +31,7 @@ test("without a rule about commands the parser of the shell is not loaded", asyn
   );
 });
 
-Deno.test("without rules there is nothing to judge by", async () => {
+Deno.test("without rules there is nothing to evaluate", async () => {
   const found = await rulesOf({
     settings: DEFAULT_SETTINGS,
     tools: new ToolRegistry(),
@@ -43,7 +44,7 @@ Deno.test("without rules there is nothing to judge by", async () => {
   assert.ok(BUILTIN_CATALOG.tools.length > 0);
 });
 
-Deno.test("rules that cannot be judged ask a person where one of them may ask or deny, and approve nothing else", async () => {
+Deno.test("if rules cannot be evaluated, those that may ask or deny ask the person, and nothing is approved", async () => {
   const broken: RuleEvaluator = {
     restricts: true,
     approves: true,

@@ -1,4 +1,4 @@
-// Rules about paths: what is judged is where a path really leads.
+// Rules about paths apply to the real path.
 
 import assert from "node:assert/strict";
 import { evaluate, testInRepository as test, type Where } from "./policy.ts";
@@ -14,7 +14,7 @@ async function reads(
   return (await evaluate(rules, "read", { path }, where)).approved;
 }
 
-test("a path is approved by where it leads, however it is spelled", async (folder) => {
+test("a path is approved by its real location, however it is spelled", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/a.ts`, "");
   await Deno.symlink("src", `${folder}/link`);
   // The tool takes `..` by the text: this one leads to src, not to where the link leads.
@@ -35,7 +35,7 @@ test("a path is approved by where it leads, however it is spelled", async (folde
   }
 });
 
-test("no path attack is approved outside of the folder of a rule", async (folder) => {
+test("no path attack is approved outside the folder of a rule", async (folder) => {
   await Deno.mkdir(`${folder}/out`);
   await Deno.writeTextFile(`${folder}/out/secret`, "");
   await Deno.symlink("../out", `${folder}/src/link`);
@@ -74,7 +74,7 @@ test("a pipe or a socket below the folder is not approved", async (folder) => {
   assert.equal(await reads("src/pipe", { folder }), false);
 });
 
-test("a file with another name is not written by a rule, but read", async (folder) => {
+test("a rule does not approve writing a file with another name, but approves reading it", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/a.ts`, "");
   await Deno.link(`${folder}/src/a.ts`, `${folder}/twin`);
   const writes = await evaluate(INSIDE, "write", { path: "src/a.ts" }, { folder });
@@ -83,14 +83,14 @@ test("a file with another name is not written by a rule, but read", async (folde
   assert.ok(await reads("src/a.ts", { folder }));
 });
 
-test("a protected path is not written by a rule, but read", async (folder) => {
+test("a rule does not approve writing a protected path, but approves reading it", async (folder) => {
   const where = { folder, protect: [`${folder}/src/hooks`] };
   assert.equal((await evaluate(INSIDE, "write", { path: "src/hooks/x" }, where)).approved, false);
   assert.ok((await evaluate(INSIDE, "write", { path: "src/other/x" }, where)).approved);
   assert.ok(await reads("src/hooks/x", where));
 });
 
-test("what is mounted below the folder is not part of it", async (folder) => {
+test("a mount below the folder does not belong to it", async (folder) => {
   const world = {
     crossesMount: (front: string, path: string) =>
       front === `${folder}/src` && path.startsWith(`${folder}/src/bind/`),
@@ -99,7 +99,7 @@ test("what is mounted below the folder is not part of it", async (folder) => {
   assert.ok(await reads("src/a.ts", { folder, world }));
 });
 
-test("the parent mounted below the folder is found in the table of the system", async (folder) => {
+test("the parent folder mounted below the folder is found in the system's mount table", async (folder) => {
   await Deno.mkdir(`${folder}/src/bind`);
   const script = new URL("./evaluate_path.ts", import.meta.url).pathname;
   const args = [
@@ -122,7 +122,7 @@ test("the parent mounted below the folder is found in the table of the system", 
   assert.deepEqual(JSON.parse(new TextDecoder().decode(stdout)), [false, true]);
 });
 
-test("patterns that take paths out win, whatever their order and by whatever way the path leads there", async (folder) => {
+test("patterns that exclude paths win, whatever their order and however the path is spelled", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/.env`, "");
   await Deno.symlink(".env", `${folder}/src/plain`);
   for (
@@ -135,7 +135,7 @@ test("patterns that take paths out win, whatever their order and by whatever way
   }
 });
 
-test("patterns: wildcards, brackets, braces, names at any depth, folders with all below them", async (folder) => {
+test("path patterns support wildcards, brackets, braces, names at any depth, and folders with all content", async (folder) => {
   const rows: [pattern: string, path: string, fits: boolean][] = [
     ["src/**", "src", true],
     ["src/**", "src/a/b/.c", true],
@@ -169,7 +169,7 @@ test("patterns: wildcards, brackets, braces, names at any depth, folders with al
   }
 });
 
-test("ask and deny hold for the path as it was written and where it leads, at any depth and anywhere", async (folder) => {
+test("ask and deny apply to the path as written and to its real path, at any depth", async (folder) => {
   await Deno.writeTextFile(`${folder}/.env`, "");
   await Deno.symlink("../.env", `${folder}/src/plain`);
   await Deno.symlink("docs", `${folder}/papers`);
@@ -185,14 +185,14 @@ test("ask and deny hold for the path as it was written and where it leads, at an
   assert.equal(await denied("src/y", ["src/**", "!src/x"]), "deny");
 });
 
-test("where letters of both sizes name one file, a denial holds for both", async (folder) => {
+test("on file systems that ignore case, a denial applies to both spellings", async (folder) => {
   const where = { folder, world: { ignoresCase: () => true } };
   const found = await evaluate([{ deny: "read", path: "./Secret/**" }], "read", { path: "secret/x" }, where);
   assert.equal(found.restriction?.decision, "deny");
   assert.equal(await reads("SRC/a.ts", where), false, "an approval goes by the very name");
 });
 
-test("a folder is looked through only where nothing below it is taken out or denied", async (folder) => {
+test("a folder may be searched only if nothing below it is excluded or denied", async (folder) => {
   const plain = [{ approve: ["grep", "ls"], path: "./**" }];
   const asks = async (rules: Parameters<typeof evaluate>[0], path: string | null = ".") =>
     (await evaluate(rules, "grep", { path }, { folder })).approved;
@@ -217,7 +217,7 @@ test("a call without the input that a rule is about is not approved by it", asyn
   assert.equal((await evaluate(INSIDE, "bash", { command: "ls" }, { folder })).approved, false);
 });
 
-test("what is not to be read is not shown by a search of a folder above it either: that asks, the file itself is denied", async (folder) => {
+test("searching a folder above a file that must not be read asks, and reading the file is denied", async (folder) => {
   const decisions = async (rules: Parameters<typeof evaluate>[0], tool: string, path?: string) => {
     const { restriction } = await evaluate(rules, tool, {
       pattern: "x",

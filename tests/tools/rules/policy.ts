@@ -1,4 +1,4 @@
-// The policy that lists of attacks and of harmless commands are judged under, and the judge for it.
+// The policy for the lists of attacks and harmless commands, and a function that evaluates it.
 
 import { resolvePath } from "../../../base/paths.ts";
 import { readRule } from "../../../config/rules/read_rule.ts";
