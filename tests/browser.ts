@@ -1,4 +1,4 @@
-// A page in a real browser: the page tells what it saw by posting it to `/report`.
+// A page in a real browser that posts what it found to `/report`.
 
 import { freshFolder } from "./folder.ts";
 

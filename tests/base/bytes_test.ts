@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { toHex } from "../../base/hash.ts";
 import { commonPrefix, concat, fromBase64, sameBytes } from "../../base/bytes.ts";
 
-Deno.test("parts are joined in order; one part is not copied, and no part gives no bytes", () => {
+Deno.test("parts are joined in order; one part is not copied, and no parts give no bytes", () => {
   const [a, b] = [Uint8Array.of(1, 2), Uint8Array.of(3)];
   assert.deepEqual(concat([a, new Uint8Array(0), b]), Uint8Array.of(1, 2, 3));
   assert.equal(concat([a]), a);
   assert.equal(concat([]).length, 0);
 });
 
-Deno.test("bytes are the same when length and every byte are, whatever holds them", () => {
+Deno.test("byte arrays are equal if length and every byte are, whatever their type", () => {
   const whole = Uint8Array.of(9, 1, 2);
   assert.ok(sameBytes(whole, whole));
   assert.ok(sameBytes(whole.subarray(1), Uint8Array.of(1, 2)));
@@ -17,13 +17,13 @@ Deno.test("bytes are the same when length and every byte are, whatever holds the
   assert.ok(!sameBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 3)));
 });
 
-Deno.test("the common prefix ends at the first difference or with the shorter one", () => {
+Deno.test("the common prefix ends at the first difference or with the shorter array", () => {
   assert.equal(commonPrefix(Uint8Array.of(1, 2, 3), Uint8Array.of(1, 2, 4)), 2);
   assert.equal(commonPrefix(Uint8Array.of(1, 2), Uint8Array.of(1, 2, 4)), 2);
   assert.equal(commonPrefix(Uint8Array.of(5), Uint8Array.of(1)), 0);
 });
 
-Deno.test("Base64 and hexadecimal digits are read and written alike where the runtime has no methods for them", () => {
+Deno.test("Base64 and hexadecimal digits are read and written the same on runtimes without methods for them", () => {
   const has = Uint8Array.fromBase64;
   const all = Uint8Array.from({ length: 256 }, (_, at) => at);
   try {

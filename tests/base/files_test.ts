@@ -17,7 +17,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 const names = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name);
 
-Deno.test("all bytes are written to a taker that takes them in pieces", async () => {
+Deno.test("all bytes are written to a writer that accepts them in pieces", async () => {
   const taken: number[] = [];
   const taker = {
     write: (rest: Uint8Array) => {
@@ -29,7 +29,7 @@ Deno.test("all bytes are written to a taker that takes them in pieces", async ()
   assert.deepEqual(taken, [1, 2, 3, 4, 5]);
 });
 
-Deno.test("a new file is made for this person alone, and never in place of another", () =>
+Deno.test("a new private file is readable by this person only, and never replaces another", () =>
   inFolder(async (folder) => {
     const path = `${folder}/new`;
     await createFile(path, bytes("text"));
@@ -40,7 +40,7 @@ Deno.test("a new file is made for this person alone, and never in place of anoth
   }));
 
 for (const durable of [true, false]) {
-  Deno.test(`a small file is replaced whole and leaves nothing beside it${durable ? ", durably" : ""}`, () =>
+  Deno.test(`a small file is replaced as a whole and leaves nothing next to it${durable ? ", durably" : ""}`, () =>
     inFolder(async (folder) => {
       const path = `${folder}/small`;
       for (const text of ["first", "second"]) {
@@ -51,7 +51,7 @@ for (const durable of [true, false]) {
       assert.deepEqual(names(folder), ["small"]);
     }));
 
-  Deno.test(`a small file that cannot be replaced stays, and so does nothing else${durable ? ", durably" : ""}`, () =>
+  Deno.test(`a small file that cannot be replaced stays, and no other file is left${durable ? ", durably" : ""}`, () =>
     inFolder(async (folder) => {
       await Deno.mkdir(`${folder}/taken/inner`, { recursive: true });
       await assert.rejects(replaceSmallFile(`${folder}/taken`, bytes("text"), { durable }));
@@ -63,7 +63,7 @@ for (const durable of [true, false]) {
     }));
 }
 
-Deno.test("a file is taken away if it is there; a folder with files in it is told", () =>
+Deno.test("an existing file is removed, and a folder with files in it is reported", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a`, "");
     await removeIfThere(`${folder}/a`);
@@ -92,7 +92,7 @@ function race(folder: string, acts: Readonly<Record<number, () => void>>, rename
   return taken;
 }
 
-Deno.test("a file takes the place of the one it is to replace, and of no other, whenever that is put there", () =>
+Deno.test("a file replaces exactly the intended file and no other, whenever another appears there", () =>
   inFolder((folder) => {
     const read = () => Deno.readTextFileSync(`${folder}/a`);
     const impossible: RenameWith = () => false;
@@ -122,7 +122,7 @@ Deno.test("a file takes the place of the one it is to replace, and of no other, 
     return Promise.resolve();
   }));
 
-Deno.test("a file that vanished right before stays away, and one that vanished while it went back is theirs", () =>
+Deno.test("a file that disappeared just before a write is not recreated, and one that appears during a restore is kept", () =>
   inFolder((folder) => {
     const impossible: RenameWith = () => false;
     for (const rename of [undefined, impossible]) {
@@ -139,7 +139,7 @@ Deno.test("a file that vanished right before stays away, and one that vanished w
     return Promise.resolve();
   }));
 
-Deno.test("a new file takes a free place only: what was put there at the last moment stays", () =>
+Deno.test("a new file takes a free place only: a file put there at the last moment stays", () =>
   inFolder((folder) => {
     const [path, temporary] = [`${folder}/a`, `${folder}/.a.12345678.tmp`];
     for (const rename of [undefined, (() => false) as RenameWith]) {
@@ -155,7 +155,7 @@ Deno.test("a new file takes a free place only: what was put there at the last mo
     return Promise.resolve();
   }));
 
-Deno.test("a new file is made whole, with the mode that the umask leaves, and never in place of another", () =>
+Deno.test("a new file is created whole, with the mode that the umask gives, and never replaces another", () =>
   inFolder(async (folder) => {
     const path = `${folder}/new.chat`;
     await makeFile(path, bytes("text"), 0o666);
@@ -169,7 +169,7 @@ Deno.test("a new file is made whole, with the mode that the umask leaves, and ne
     assert.equal(await Deno.readTextFile(long), "text");
   }));
 
-Deno.test("what a writer that was killed was about to put in place goes with the next write; nobody else's does", () =>
+Deno.test("the next write removes the temporary file of a killed writer, and no others", () =>
   inFolder(async (folder) => {
     const kept = [
       // Of another file, of a name that is not ours, a folder, and one whose writer lives.
@@ -186,7 +186,7 @@ Deno.test("what a writer that was killed was about to put in place goes with the
     assert.equal(isThere(`${folder}/.a.chat.01234567.tmp`), false);
   }));
 
-Deno.test("a person's file is written anew behind its link, with its mode, and a new one as others are", () =>
+Deno.test("a person's file is rewritten behind its link and keeps its mode, and a new one gets the usual mode", () =>
   inFolder(async (folder) => {
     Deno.writeTextFileSync(`${folder}/real`, "old", { mode: 0o600 });
     Deno.chmodSync(`${folder}/real`, 0o640);
@@ -199,7 +199,7 @@ Deno.test("a person's file is written anew behind its link, with its mode, and a
     assert.equal(Deno.statSync(`${folder}/fresh`).mode! & 0o777, 0o644);
   }));
 
-Deno.test("what cannot be looked at may be there, one row a condition", () =>
+Deno.test("a path that cannot be checked counts as possibly existing, one row per condition", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/file`, "");
     await Deno.symlink("loop", `${folder}/loop`);

@@ -1,4 +1,4 @@
-// Whether a look at the file system notices that it would look different now.
+// Whether a file system snapshot notices that a new one would differ.
 
 import assert from "node:assert/strict";
 import { FsSnapshot, patienceWith } from "../../base/disk/fs_snapshot.ts";
@@ -17,32 +17,32 @@ function holdsAfter(look: (snapshot: FsSnapshot) => void, change: () => void): b
 }
 
 const CHANGES: Readonly<Record<string, [names: string[], change: (root: string) => void, holds: boolean]>> = {
-  "something that was missing appears": [["w/"], (root) => plant(root, "w/asked"), false],
-  "something that was there goes": [["w/asked"], (root) => Deno.removeSync(`${root}/w/asked`), false],
+  "a missing path appears": [["w/"], (root) => plant(root, "w/asked"), false],
+  "an existing path is deleted": [["w/asked"], (root) => Deno.removeSync(`${root}/w/asked`), false],
   "a file becomes a link": [["w/asked", "other"], (root) => {
     Deno.removeSync(`${root}/w/asked`);
     Deno.symlinkSync("../other", `${root}/w/asked`);
   }, false],
-  "a link leads elsewhere": [["w/asked -> a", "a", "b"], (root) => {
+  "a link target changes": [["w/asked -> a", "a", "b"], (root) => {
     Deno.removeSync(`${root}/w/asked`);
     Deno.symlinkSync("b", `${root}/w/asked`);
   }, false],
-  "the folder around is moved away": [
+  "the parent folder is moved away": [
     ["w/asked"],
     (root) => Deno.renameSync(`${root}/w`, `${root}/v`),
     false,
   ],
-  "it may be run from now on": [["w/asked"], (root) => Deno.chmodSync(`${root}/w/asked`, 0o755), false],
-  "another file of the same text takes its place": [["w/asked"], (root) => {
+  "a file becomes executable": [["w/asked"], (root) => Deno.chmodSync(`${root}/w/asked`, 0o755), false],
+  "another file with the same text replaces it": [["w/asked"], (root) => {
     Deno.copyFileSync(`${root}/w/asked`, `${root}/w/copy`);
     Deno.renameSync(`${root}/w/copy`, `${root}/w/asked`);
   }, false],
-  "another file appears beside it": [["w/asked"], (root) => plant(root, "w/other"), true],
-  "another folder has its place": [["w/asked/"], (root) => {
+  "another file appears next to it": [["w/asked"], (root) => plant(root, "w/other"), true],
+  "another folder replaces it": [["w/asked/"], (root) => {
     Deno.renameSync(`${root}/w/asked`, `${root}/w/old`);
     Deno.mkdirSync(`${root}/w/asked`);
   }, false],
-  "a folder has the place of a file": [["w/asked"], (root) => {
+  "a folder replaces a file": [["w/asked"], (root) => {
     Deno.removeSync(`${root}/w/asked`);
     Deno.mkdirSync(`${root}/w/asked`);
   }, false],
@@ -55,15 +55,15 @@ const CHANGES: Readonly<Record<string, [names: string[], change: (root: string) 
 
 /** Ways to ask: for one thing or for many, which is answered from a listing; soon or long after the last change. */
 const WAYS: readonly (readonly [string, others: readonly string[], age: number])[] = [
-  ["one thing in a young folder", [], 0],
-  ["one thing in a settled folder", [], 60_000],
-  ["many things in a young folder", ["x", "y", "z"], 0],
-  ["many things in a settled folder", ["x", "y", "z"], 60_000],
+  ["one path in a recently changed folder", [], 0],
+  ["one path in a folder unchanged for long", [], 60_000],
+  ["many paths in a recently changed folder", ["x", "y", "z"], 0],
+  ["many paths in a folder unchanged for long", ["x", "y", "z"], 60_000],
 ];
 
 for (const [name, [planted, change, holds]] of Object.entries(CHANGES)) {
   for (const [way, others, age] of WAYS) {
-    Deno.test(`a look at ${way} ${holds ? "still holds" : "no longer holds"} when ${name}`, () =>
+    Deno.test(`a snapshot of ${way} ${holds ? "is still valid" : "is no longer valid"} when ${name}`, () =>
       inFolder((root) => {
         plant(root, ...planted);
         const now = Date.now;
@@ -96,7 +96,7 @@ function touch(folder: string): void {
   }
 }
 
-Deno.test("names that were asked for by their beginning are noticed when they appear or go", () =>
+Deno.test("paths requested by prefix are noticed when they appear or disappear", () =>
   inFolder((root) => {
     plant(root, "w/sock-1", "w/other");
     const look = (snapshot: FsSnapshot) => assert.deepEqual(snapshot.names(`${root}/w`, "sock-"), ["sock-1"]);
@@ -107,15 +107,18 @@ Deno.test("names that were asked for by their beginning are noticed when they ap
 /** What may become of a file that was read a moment ago, whose times could stay the same at the next change. */
 const FILES: Readonly<Record<string, readonly [change: (path: string) => void, holds: boolean]>> = {
   "nothing happened": [() => {}, true],
-  "the same was written again": [(path) => Deno.writeTextFileSync(path, "text of f\n"), true],
-  "its text is another of the same length": [(path) => Deno.writeTextFileSync(path, "TEXT of f\n"), false],
+  "the same text was written again": [(path) => Deno.writeTextFileSync(path, "text of f\n"), true],
+  "its text is different with the same length": [
+    (path) => Deno.writeTextFileSync(path, "TEXT of f\n"),
+    false,
+  ],
   "it is longer": [(path) => Deno.writeTextFileSync(path, "more", { append: true }), false],
-  "its mode is another": [(path) => Deno.chmodSync(path, 0o755), false],
-  "another file of the same text has its place": [(path) => {
+  "its mode changed": [(path) => Deno.chmodSync(path, 0o755), false],
+  "another file with the same text replaced it": [(path) => {
     Deno.writeTextFileSync(`${path}2`, "text of f\n");
     Deno.renameSync(`${path}2`, path);
   }, false],
-  "it is a folder": [(path) => {
+  "it became a folder": [(path) => {
     Deno.removeSync(path);
     Deno.mkdirSync(path);
   }, false],
@@ -124,7 +127,7 @@ const FILES: Readonly<Record<string, readonly [change: (path: string) => void, h
 
 for (const [name, [change, holds]] of Object.entries(FILES)) {
   for (const read of ["read", "readBytes"] as const) {
-    Deno.test(`after ${read} a look ${holds ? "still holds" : "no longer holds"} when ${name}`, () =>
+    Deno.test(`after ${read} a snapshot ${holds ? "is still valid" : "is no longer valid"} when ${name}`, () =>
       inFolder((root) => {
         plant(root, "f");
         const answer = holdsAfter(
@@ -136,7 +139,7 @@ for (const [name, [change, holds]] of Object.entries(FILES)) {
   }
 }
 
-Deno.test("a file that is too long to be read is taken for another while it is young", () =>
+Deno.test("a recently changed file that is too long to be read counts as changed", () =>
   inFolder((root) => {
     plant(root, "f");
     const snapshot = new FsSnapshot();
@@ -147,11 +150,11 @@ Deno.test("a file that is too long to be read is taken for another while it is y
 /** What may be accepted in the place of the file `asked`, and whether the look then holds. */
 const ACCEPTED: Readonly<Record<string, readonly [change: (path: string) => void, holds: boolean]>> = {
   "nothing happened": [() => {}, true],
-  "it was written anew": [(path) => {
+  "it was rewritten": [(path) => {
     Deno.copyFileSync(path, `${path}2`);
     Deno.renameSync(`${path}2`, path);
   }, true],
-  "it was written anew with other rights": [(path) => {
+  "it was rewritten with other permissions": [(path) => {
     Deno.writeTextFileSync(`${path}2`, "x");
     Deno.chmodSync(`${path}2`, 0o700);
     Deno.renameSync(`${path}2`, path);
@@ -168,7 +171,7 @@ const ACCEPTED: Readonly<Record<string, readonly [change: (path: string) => void
 };
 
 for (const [name, [change, holds]] of Object.entries(ACCEPTED)) {
-  Deno.test(`a look that accepts a file ${holds ? "holds" : "does not hold"} where ${name}`, () =>
+  Deno.test(`a snapshot that accepts a file ${holds ? "is valid" : "is not valid"} when ${name}`, () =>
     inFolder((root) => {
       plant(root, "w/asked", "w/other", "w/folder/");
       const snapshot = new FsSnapshot();
@@ -178,12 +181,12 @@ for (const [name, [change, holds]] of Object.entries(ACCEPTED)) {
       sealed.accept([`${root}/w/asked`, `${root}/w/missing`]);
       assert.equal(sealed.holds(), holds);
       // Once more after it was accepted.
-      if (holds) ACCEPTED["it was written anew"]![0](`${root}/w/asked`);
+      if (holds) ACCEPTED["it was rewritten"]![0](`${root}/w/asked`);
       assert.ok(!sealed.holds());
     }));
 }
 
-Deno.test("what was not named, and a folder that was, is not accepted", () =>
+Deno.test("a path that was not named, and a named folder, is not accepted", () =>
   inFolder((root) => {
     for (const accepted of ["w/other", "w/folder"]) {
       plant(root, "w/asked", "w/other", "w/folder/");
@@ -191,7 +194,7 @@ Deno.test("what was not named, and a folder that was, is not accepted", () =>
       snapshot.lstat(`${root}/w/asked`);
       snapshot.lstat(`${root}/w/folder`);
       const sealed = snapshot.seal();
-      if (accepted === "w/other") ACCEPTED["it was written anew"]![0](`${root}/w/asked`);
+      if (accepted === "w/other") ACCEPTED["it was rewritten"]![0](`${root}/w/asked`);
       else {
         Deno.renameSync(`${root}/w/folder`, `${root}/w/old`);
         Deno.mkdirSync(`${root}/w/folder`);
@@ -202,7 +205,7 @@ Deno.test("what was not named, and a folder that was, is not accepted", () =>
     }
   }));
 
-Deno.test("many misses in one folder, and what lies in a missing one, are told as they are", () =>
+Deno.test("many missing paths in one folder, and paths in a missing folder, are reported correctly", () =>
   inFolder((root) => {
     plant(root, "w/here");
     const snapshot = new FsSnapshot();
@@ -213,7 +216,7 @@ Deno.test("many misses in one folder, and what lies in a missing one, are told a
     assert.ok(!snapshot.has(`${root}/w/here/below`));
   }));
 
-Deno.test("a shared look gives the same real paths as a new one for each path", () =>
+Deno.test("a shared snapshot gives the same real paths as a new one for each path", () =>
   inFolder((root) => {
     plant(root, "a/b/c", "l -> a", "a/up -> ..", "dangling -> nowhere/x", "loop -> loop");
     const snapshot = new FsSnapshot();
@@ -234,7 +237,7 @@ Deno.test("a shared look gives the same real paths as a new one for each path", 
     assert.equal(realPath("dangling/y", root, snapshot), `${root}/nowhere/x/y`);
   }));
 
-Deno.test("a file is read only when it is one, and no longer than allowed", () =>
+Deno.test("only a regular file is read, and no more of it than allowed", () =>
   inFolder((root) => {
     plant(root, "f", "folder/");
     Deno.writeTextFileSync(`${root}/f`, "four");
@@ -248,7 +251,7 @@ Deno.test("a file is read only when it is one, and no longer than allowed", () =
     }
   }));
 
-Deno.test("a file that was read and settled long ago holds until it or its name changes", () =>
+Deno.test("a file read and unchanged for long is valid until it or its name changes", () =>
   inFolder((root) => {
     const now = Date.now;
     Date.now = () => now() + 60_000;
@@ -267,7 +270,7 @@ Deno.test("a file that was read and settled long ago holds until it or its name 
     }
   }));
 
-Deno.test("names that were asked for are noticed also when their folder goes, and where one came and another went", () =>
+Deno.test("requested names are noticed also when their folder disappears, or one appears and another disappears", () =>
   inFolder((root) => {
     const look = (snapshot: FsSnapshot) => void snapshot.names(`${root}/w`, "s", ".k");
     plant(root, "w/s1.k", "w/s2.x", "w/t1.k", "w/s.k");
@@ -279,7 +282,7 @@ Deno.test("names that were asked for are noticed also when their folder goes, an
     assert.deepEqual(new FsSnapshot().names(`${root}/w`), []);
   }));
 
-Deno.test("a folder is listed after two misses where it is small, and the later the larger it is", () => {
+Deno.test("a small folder is listed after two missing paths, a larger one later", () => {
   const rows: readonly (readonly [size: number, misses: number])[] = [
     [0, 2],
     [4096, 2],

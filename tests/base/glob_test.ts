@@ -9,7 +9,7 @@ function fits(glob: string, path: string, anyCase = false): boolean {
   return read.value.matches(path, anyCase);
 }
 
-Deno.test("wildcards stay inside a component, two of them go through any number", () => {
+Deno.test("a wildcard stays inside a path component, and two of them match any number of components", () => {
   const rows: [glob: string, path: string, fits: boolean][] = [
     ["/a", "/a", true],
     ["/a", "/ab", false],
@@ -60,12 +60,12 @@ Deno.test("wildcards stay inside a component, two of them go through any number"
   for (const [glob, path, expected] of rows) assert.equal(fits(glob, path), expected, `${glob} of ${path}`);
 });
 
-Deno.test("where letters of both sizes are the same, they fit each other, in brackets too", () => {
+Deno.test("a case-insensitive glob matches both cases, in brackets too", () => {
   assert.ok(fits("/Ab*/[c-e]", "/aBx/D", true));
   assert.ok(!fits("/Ab*/[c-e]", "/aBx/D"));
 });
 
-Deno.test("what is no glob is told", () => {
+Deno.test("an invalid glob is reported", () => {
   for (
     const [glob, stated] of [
       ["[a", /bracket \[ is not closed/],
@@ -81,7 +81,7 @@ Deno.test("what is no glob is told", () => {
   }
 });
 
-Deno.test("a pattern of many wildcards over a long path comes to an end", () => {
+Deno.test("matching a pattern of many wildcards against a long path terminates quickly", () => {
   const glob = `${"/**/a*a*a*".repeat(40)}/x`;
   assert.equal(fits(glob, `/${"aaaaaaaaaa/".repeat(400)}y`), false);
   assert.equal(fits(`${"**".repeat(50)}x`, "a/".repeat(2000)), false);

@@ -1,4 +1,4 @@
-// Where home is when nobody says it: cron, services and containers leave the variable out.
+// The home folder when no variable names it, as under cron, services and containers.
 
 import assert from "node:assert/strict";
 import { homeIn } from "../../base/environment.ts";
@@ -6,7 +6,7 @@ import { homeIn } from "../../base/environment.ts";
 const DATABASE =
   "root:x:0:0:root:/root:/bin/sh\nodd:x:7:7\nme:x:70:70:Me,,,:/home/me:/bin/sh\nno:x:8:8::relative:\n";
 
-Deno.test("home is the sixth field of the user's own line, and only an absolute path is one", () => {
+Deno.test("the home folder is the sixth field of the user's own line, and must be an absolute path", () => {
   assert.equal(homeIn(DATABASE, 70), "/home/me");
   assert.equal(homeIn(DATABASE, 0), "/root");
   for (const uid of [7, 8, 9, null]) assert.equal(homeIn(DATABASE, uid), undefined, String(uid));
@@ -46,13 +46,13 @@ async function run(args: string[], { unknown = false, stdin = "" } = {}) {
   }
 }
 
-Deno.test("without the variable the user database says where home is", async () => {
+Deno.test("without the variable the user database gives the home folder", async () => {
   const { code, stdout, stderr } = await run(["config", "path"]);
   assert.equal(code, 0, stderr);
   assert.doesNotMatch(stdout, / \/\.config|\/\//);
 });
 
-Deno.test("where nobody knows home the program stops with one sentence, and a piped document comes back", async () => {
+Deno.test("without any home folder the program stops with one sentence, and a piped document is printed unchanged", async () => {
   const text = "@You:\nhi\n";
   const { code, stdout, stderr } = await run(["advance"], { unknown: true, stdin: text });
   assert.notEqual(code, 0);

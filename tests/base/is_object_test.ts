@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isObject, own } from "../../base/is_object.ts";
 
-Deno.test("an object with members is one; lists, null and everything else are not", () => {
+Deno.test("an object with fields is one; arrays, null and everything else are not", () => {
   for (const value of [{}, { a: 1 }, Object.create(null), JSON.parse('{"length":0}')]) {
     assert.ok(isObject(value));
   }
@@ -10,7 +10,7 @@ Deno.test("an object with members is one; lists, null and everything else are no
   }
 });
 
-Deno.test("a table holds nothing under the names to which every object answers", () => {
+Deno.test("a table returns nothing for the names of built-in object properties", () => {
   const table = { mine: "word" };
   for (const name of ["constructor", "toString", "hasOwnProperty", "__proto__", "valueOf", ""]) {
     assert.equal(own(table, name), undefined, name);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { joinNames } from "../../base/names.ts";
 
-Deno.test("a sentence names a few names whole, and of many the first ten and how many more", () => {
+Deno.test("a sentence lists a few names completely, and of many the first ten and the number of others", () => {
   const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`);
   assert.equal(joinNames([]), "");
   assert.equal(joinNames(["a", "b"]), "a, b");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { problemLine, thrownText } from "../../base/problem.ts";
 
-Deno.test("what the system says is told without numbers of errors and names of system calls", () => {
+Deno.test("a system error is reported without its number and the name of the system call", () => {
   const failing = [
     () => Deno.readFileSync("/no/such 'file'"),
     () => Deno.realPathSync("/no/such"),
@@ -21,7 +21,7 @@ Deno.test("what the system says is told without numbers of errors and names of s
   assert.equal(thrownText("a word"), "a word");
 });
 
-Deno.test("a problem on one line says what is wrong, and what to do where there is something", () => {
+Deno.test("a problem on one line says what is wrong, and what to do if there is something", () => {
   assert.equal(problemLine({ message: "It broke." }), "It broke.");
   assert.equal(problemLine({ message: "It broke.", next: "Mend it." }), "It broke. Mend it.");
 });

@@ -9,7 +9,7 @@ Deno.test("a quick hash is the same for the same text, and 14 hexadecimal digits
   }
 });
 
-Deno.test("no two texts that are nearly alike have one quick hash", () => {
+Deno.test("no two similar texts have the same quick hash", () => {
   const seen = new Map<string, string>();
   const add = (text: string) => {
     const print = quickHash(text);

@@ -1,4 +1,4 @@
-// Reading files that nobody vouches for: the system's own, exchanged ones, and those that never answer.
+// Reading files that cannot be trusted: the system's own, replaced ones, and those that never answer.
 
 import assert from "node:assert/strict";
 import {
@@ -11,14 +11,14 @@ import {
   withTimeout,
 } from "../../base/system/reading.ts";
 
-Deno.test("what lies below /proc, /sys and /dev is the system's, and what only sounds like it is not", () => {
+Deno.test("paths below /proc, /sys and /dev are the system's, and paths that only look similar are not", () => {
   for (const path of ["/proc", "/proc/self/environ", "/sys/kernel", "/dev/shm/x"]) {
     assert.ok(isSystemPath(path));
   }
   for (const path of ["/process", "/home/proc/x", "/developer", "/"]) assert.ok(!isSystemPath(path));
 });
 
-Deno.test("a file is the system's by its place or by its device", () => {
+Deno.test("a file is the system's by its path or by its device", () => {
   const { dev } = Deno.statSync("/proc/self/environ");
   const own = Deno.statSync(new URL(import.meta.url));
   assert.ok(isSystemFile("/srv/root/proc/self/environ", { dev }));
@@ -26,7 +26,7 @@ Deno.test("a file is the system's by its place or by its device", () => {
   assert.ok(!isSystemFile("/srv/root/proc/self/environ", own));
 });
 
-Deno.test("the devices of the system's file systems are found in the list of mounts", () => {
+Deno.test("the devices of system file systems are found in the list of mounts", () => {
   const mountinfo = [
     "22 27 0:21 / /srv/a\\040b/proc rw,relatime shared:5 - proc proc rw",
     "27 1 254:3 / / rw - ext4 /dev/vda rw",
@@ -53,7 +53,7 @@ async function both(path: string, evaluate: Parameters<typeof readChecked>[1]): 
   );
 }
 
-Deno.test("what is judged is the file that a link leads to", () =>
+Deno.test("the check applies to the file that a link leads to", () =>
   inFolder(async (folder) => {
     Deno.writeTextFileSync(`${folder}/a`, "text");
     Deno.symlinkSync("a", `${folder}/link`);
@@ -74,7 +74,7 @@ for (
       Deno.removeSync(`${folder}/d/a`);
       Deno.symlinkSync("../secret", `${folder}/d/a`);
     }],
-    ["a link in place of the folder, to a hard link of the same file", (folder: string) => {
+    ["a link instead of the folder, to a hard link of the same file", (folder: string) => {
       Deno.mkdirSync(`${folder}/e`);
       Deno.linkSync(`${folder}/d/a`, `${folder}/e/a`);
       Deno.removeSync(`${folder}/d`, { recursive: true });
@@ -82,7 +82,7 @@ for (
     }],
   ] as const
 ) {
-  Deno.test(`${what} that takes the place of a file between judging and opening is not read`, async () => {
+  Deno.test(`${what} that replaces a file between check and opening is not read`, async () => {
     for (const read of [readChecked, readCheckedSync]) {
       await inFolder(async (folder) => {
         Deno.mkdirSync(`${folder}/d`);
@@ -100,16 +100,16 @@ for (
 
 const never = new Promise<never>(() => {});
 
-Deno.test("what comes in time comes through, as it is", async () => {
+Deno.test("a file that arrives in time is returned unchanged", async () => {
   assert.equal(await withTimeout(60, Promise.resolve(1)), 1);
   await assert.rejects(withTimeout(60, Promise.reject(new Error("x"))), { message: "x" });
 });
 
-Deno.test("what never comes is given up when its time is over", async () => {
+Deno.test("a read that never ends is given up after its timeout", async () => {
   await assert.rejects(withTimeout(0.001, never), TimeOver);
 });
 
-Deno.test("a person's stop ends the waiting, also one that came before it began", async () => {
+Deno.test("a person's stop ends a wait, even if it came before the wait began", async () => {
   const controller = new AbortController();
   const waiting = withTimeout(60, never, controller.signal);
   controller.abort(new Error("stopped"));
@@ -117,7 +117,7 @@ Deno.test("a person's stop ends the waiting, also one that came before it began"
   await assert.rejects(withTimeout(60, never, controller.signal), { message: "stopped" });
 });
 
-Deno.test("a process ends although a file it has given up on still does not answer", () => {
+Deno.test("a process can exit although a file it has given up on still does not answer", () => {
   const folder = Deno.makeTempDirSync();
   try {
     const pipe = `${folder}/pipe`;

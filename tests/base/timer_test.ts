@@ -1,10 +1,10 @@
-// A moment from now that wakes nothing else.
+// A timer that starts no other part of the runtime.
 
 import assert from "node:assert/strict";
 import { after, afterSilence } from "../../base/system/timer.ts";
 import { withClock } from "../waiting.ts";
 
-Deno.test("what is put off happens once, behind what is due earlier", async () => {
+Deno.test("a timer fires once, after earlier ones", async () => {
   const order: string[] = [];
   await new Promise<void>((done) => {
     after(30, () => (order.push("late"), done()));
@@ -13,7 +13,7 @@ Deno.test("what is put off happens once, behind what is due earlier", async () =
   assert.deepEqual(order, ["early", "late"]);
 });
 
-Deno.test("what is taken back never happens, and can be taken back again", async () => {
+Deno.test("a cancelled timer never fires, and can be cancelled again", async () => {
   let happened = false;
   const takeBack = after(1, () => happened = true);
   takeBack();
@@ -22,12 +22,12 @@ Deno.test("what is taken back never happens, and can be taken back again", async
   assert.equal(happened, false);
 });
 
-Deno.test("a time that no timer can wait for is the longest, and one that has passed is now", async () => {
+Deno.test("a delay too long for a timer becomes the longest possible, and one in the past becomes zero", async () => {
   after(2 ** 40, () => assert.fail("this is due in years"))();
   await new Promise<void>((done) => after(-5, done));
 });
 
-Deno.test("what ends a patience can be taken back until what came in time was taken in, and happens once then", () =>
+Deno.test("a timeout can be cancelled until data that arrived in time is processed, and then fires once", () =>
   withClock(async (clock) => {
     let ended = 0;
     const takeBack = afterSilence(100, () => ended++);
@@ -60,7 +60,7 @@ async function runOf(code: string): Promise<{ readonly stated: string; readonly 
   }
 }
 
-Deno.test("a process lives until its time, not for what was taken back, and nothing of Node is woken", async () => {
+Deno.test("a process stays alive for a timer but not for a cancelled one, and no Node module is loaded", async () => {
   const module = JSON.stringify(new URL("../../base/system/timer.ts", import.meta.url).href);
   const code = `after(5, () => console.log("due")); after(600000, () => {})();`;
   assert.deepEqual(await runOf(`import { after } from ${module}; ${code}`), {

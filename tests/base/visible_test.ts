@@ -17,17 +17,17 @@ Deno.test("bidirectional controls and zero-width characters become visible", () 
   assert.equal(visible("a\u{e0041}\u2028\u2029\u180e\ud800"), "a\\u{e0041}\\u2028\\u2029\\u180e\\ud800");
 });
 
-Deno.test("an emoji keeps its joiners, text does not get any through one", () => {
+Deno.test("an emoji keeps its joiners, and other text loses them", () => {
   assert.equal(visible("👨‍👩‍👧 ❤️ 👍🏽"), "👨‍👩‍👧 ❤️ 👍🏽");
   assert.equal(visible("👨‍a"), "👨\\u200da");
   assert.equal(visible("a\ufe0f"), "a\\ufe0f");
 });
 
-Deno.test("several lines may keep line feeds and tabs, and nothing else", () => {
+Deno.test("text of several lines keeps only line feeds and tabs", () => {
   assert.equal(visible("a\n\tb\r\n", { lines: true }), "a\n\tb\\r\n");
 });
 
-Deno.test("nothing a terminal acts on survives, and doing it twice changes nothing", () => {
+Deno.test("nothing that acts on a terminal survives, and escaping twice changes nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
       const shown = visible(text);
@@ -38,7 +38,7 @@ Deno.test("nothing a terminal acts on survives, and doing it twice changes nothi
   );
 });
 
-Deno.test("the width of text is what the package for it says", () => {
+Deno.test("the width of text equals that of the reference package", () => {
   const samples = [
     "plain",
     "日本語",
@@ -58,7 +58,7 @@ Deno.test("the width of text is what the package for it says", () => {
   for (const sample of samples) assert.equal(displayWidth(sample), stringWidth(sample), sample);
 });
 
-Deno.test("the width of every letter, number and sign is what the package for it says", () => {
+Deno.test("the width of every letter, number and symbol equals that of the reference package", () => {
   const different: string[] = [];
   for (let code = 0x20; code < 0x20000; code++) {
     const character = String.fromCodePoint(code);
@@ -69,7 +69,7 @@ Deno.test("the width of every letter, number and sign is what the package for it
   assert.deepEqual(different, []);
 });
 
-Deno.test("cut text fits, ends in an ellipsis and never ends inside a character", () => {
+Deno.test("shortened text fits, ends in an ellipsis and never ends inside a character", () => {
   assert.equal(cutToWidth("abcdef", 6), "abcdef");
   assert.equal(cutToWidth("abcdef", 5), "abcd…");
   assert.equal(cutToWidth("日本語", 4), "日…");
@@ -92,7 +92,7 @@ Deno.test("cut text fits, ends in an ellipsis and never ends inside a character"
   );
 });
 
-Deno.test("a very long text is cut without being measured whole", () => {
+Deno.test("a very long text is shortened without being measured completely", () => {
   assert.equal(cutToWidth("x".repeat(10_000_000), 4), "xxx…");
   assert.equal(cutToWidth("日".repeat(1_000_000), 5), "日日…");
 });

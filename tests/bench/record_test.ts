@@ -1,4 +1,4 @@
-// Figures are kept, and a page is made of them that says where, when, and what is missed.
+// Measurements are stored, and a page is generated from them with machine, day and missed goals.
 
 import assert from "node:assert/strict";
 import { rowsOf } from "../../bench/harness.ts";
@@ -16,7 +16,7 @@ function measured(bench: string, value: number, changes: Partial<Measured> = {})
   return { bench, about: "whole processes", day: "2026-01-02", version: "0.1.0", machine, rows, ...changes };
 }
 
-Deno.test("what a bench measures takes the place of what it measured before, and of nothing else", async () => {
+Deno.test("a new measurement replaces the earlier one of the same bench, and nothing else", async () => {
   const path = await Deno.makeTempFile();
   try {
     const file = new URL(`file://${path}`);
@@ -37,7 +37,7 @@ Deno.test("what a bench measures takes the place of what it measured before, and
   }
 });
 
-Deno.test("the page has each bench by its name, with machine, day and whether goals are met, and tells a busy machine", () => {
+Deno.test("the page lists each bench by name, with machine, day and whether goals are met, and reports a busy machine", () => {
   const page = pageOf([
     measured("startup", 150),
     measured("parse", 130, { machine: { ...machine, processor: "", cores: 1, load: 7 } }),
@@ -53,7 +53,7 @@ Deno.test("the page has each bench by its name, with machine, day and whether go
   assert.match(page, /on 1 core \(linux x86_64\)\. The machine was busy: 7 processes/);
 });
 
-Deno.test("no two cells of a table run together, and the page ends with one line feed", () => {
+Deno.test("the cells of a table stay separate, and the page ends with one line feed", () => {
   assert.match(pageOf([measured("startup", 150)]), /[^\n]\n$/);
   assert.match(pageOf([]), /[^\n]\n$/);
 });

@@ -1,4 +1,4 @@
-// A browser for tests: Chromium without a window, which reaches nothing and keeps nothing.
+// A browser for tests: headless Chromium without network access or stored data.
 
 import type { Browser, Page } from "playwright-core";
 import { freshFolder } from "../folder.ts";

@@ -1,5 +1,5 @@
-// What rules approve of random commands, run by a real bash in which every program is a recorder: only programs that the
-// policy names may start, with arguments that it allows, and no file may appear.
+// Random commands that rules approve, run by a real bash whose programs are recorders: only programs named by the
+// policy may start, with allowed arguments, and no file may appear.
 
 import assert from "node:assert/strict";
 import { evaluateCommand, inFolder } from "../tools/rules/policy.ts";

@@ -1,4 +1,4 @@
-// All attacks on the wall, by the superuser and by an ordinary user, counted for the record.
+// All attacks on the sandbox, by the superuser and by an ordinary user, counted for the record.
 
 import assert from "node:assert/strict";
 import { tryAttacks } from "../sandbox/attacks/both_users.ts";

@@ -13,44 +13,44 @@ import { KEPT_SEEDS, readers } from "./reader_fuzz.ts";
 import { replies } from "./replies.ts";
 import { saves } from "./saves.ts";
 
-Deno.test("a few saves by another writer at random and aimed instants lose nothing", async () => {
+Deno.test("a few saves by another writer at random and chosen moments lose nothing", async () => {
   await saves(16, 1);
 });
 
-Deno.test("a few saves by editors' habits while replies stream lose nothing and cut nothing", async () => {
+Deno.test("a few saves in the ways of editors while replies stream lose nothing and cut nothing", async () => {
   await replies(8, 1);
 });
 
-Deno.test("a few kills lose nothing, double nothing and leave nothing behind", async () => {
+Deno.test("a few kills lose nothing, duplicate nothing and leave nothing behind", async () => {
   await kills(3, 1);
 });
 
-Deno.test("a few kills of undo and fork leave every file old or new, and the next run does all of it", async () => {
+Deno.test("a few kills of undo and fork leave every file old or new, and the next run completes them", async () => {
   await commandKills(2, 0);
 });
 
-Deno.test("every command of that campaign changes something when nobody kills it", async () => {
+Deno.test("every command of the campaign of killed commands changes something if nobody kills it", async () => {
   for (const command of COMMANDS) await undisturbed(command);
 });
 
-Deno.test("a few hundred replies of every provider forge nothing, and come back as they were declared", async () => {
+Deno.test("a few hundred replies of every provider forge nothing, and are read back as declared", async () => {
   await forgery(150, 1);
 });
 
-Deno.test("a few filters to which something happens give back what they were given, or more", async () => {
+Deno.test("a few filters that hit a fault print the document they were given, or more", async () => {
   await filterFaults(4, 1);
 });
 
-Deno.test("a few machines that fail cost no document anything", async () => {
+Deno.test("a few faults of the machine damage no document", async () => {
   await machineFaults(3, 1);
 });
 
-Deno.test("random input for streams, settings, first blocks, commands and messages is read or refused", async () => {
+Deno.test("random input for streams, settings, frontmatter, commands and messages is read or refused", async () => {
   for (const seed of KEPT_SEEDS) await readers(1, seed);
   await readers(240, 1);
 });
 
-Deno.test("what rules approve of a few hundred random commands starts only what they name, and writes nothing", async () => {
+Deno.test("a few hundred random commands that rules approve start only what the rules name, and write nothing", async () => {
   const reported = await approvedCommands(400, 1);
   const [, ran = "0", started = "0"] =
     /^(\d+) of \d+ commands were approved and started (\d+)/.exec(reported) ??
@@ -58,7 +58,7 @@ Deno.test("what rules approve of a few hundred random commands starts only what 
   assert.ok(Number(ran) > 20 && Number(started) > 20, `hardly anything was tried: ${reported}`);
 });
 
-Deno.test("a command that starts something else, or leaves a file behind, would be found", () =>
+Deno.test("a command that starts something else or leaves a file behind would be found", () =>
   inFolder(async (folder) => {
     await assert.rejects(checkApproved("cat a; rm b", folder), /started \["rm","b"\]/);
     await assert.rejects(checkApproved("sort -o c a", folder), /it may write or run|started/);

@@ -18,19 +18,19 @@ export interface Campaign {
 
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   saves: {
-    what: "saves by another writer, by editors' habits, while results, `write` and `edit` are written",
+    what: "saves by another writer, in the ways of editors, while results, `write` and `edit` are written",
     standard: 1000,
     step: 50,
     load: async () => (await import("./saves.ts")).saves,
   },
   replies: {
-    what: "saves by editors' habits while a reply streams into the file",
+    what: "saves in the ways of editors while a reply streams into the file",
     standard: 200,
     step: 40,
     load: async () => (await import("./replies.ts")).replies,
   },
   kills: {
-    what: "`kill -9` at a random instant of a run with a call and a reply, and a run after it",
+    what: "`kill -9` at a random moment of a run with a call and a reply, and a run after it",
     standard: 1000,
     step: 20,
     load: async () => (await import("./kills.ts")).kills,
@@ -44,14 +44,13 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     load: async () => (await import("./command_kills.ts")).commandKills,
   },
   machine: {
-    what:
-      "runs on a machine that fails: a full disk, folders that take nothing, clocks, locks, names, links, mounts",
+    what: "runs on a faulty machine: a full disk, read-only folders, clocks, locks, names, links, mounts",
     standard: 30,
     step: 15,
     load: async () => (await import("./machine_faults.ts")).machineFaults,
   },
   filters: {
-    what: "filters to which something happens, each kind once",
+    what: "filters that hit a fault, each kind once",
     standard: Object.keys(FILTER_FAULTS).length,
     step: Object.keys(FILTER_FAULTS).length,
     load: async () => (await import("./filter_faults.ts")).filterFaults,
@@ -63,20 +62,19 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     load: async () => (await import("./forgery.ts")).forgery,
   },
   approvals: {
-    what:
-      "random commands of the shell: what rules approve is run in a real bash whose programs are recorders",
+    what: "random shell commands: those that rules approve run in a real bash whose programs are recorders",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./approved_commands.ts")).approvedCommands,
   },
   attacks: {
-    what: "attacks on the wall, each as the superuser and as an ordinary user",
+    what: "attacks on the sandbox, each as the superuser and as an ordinary user",
     standard: 2 * ATTACKS.length,
     step: 2 * ATTACKS.length,
     load: async () => (await import("./attacks.ts")).attacks,
   },
   races: {
-    what: "rounds of nine calls of file tools while a folder changes places with a link",
+    what: "rounds of nine file tool calls while a folder is swapped with a link",
     standard: 200,
     step: 50,
     load: async () => (await import("./file_races.ts")).fileRaces,
@@ -88,14 +86,14 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     load: async () => (await import("./parser_fuzz.ts")).documents,
   },
   edits: {
-    what: "random sequences of edits, each compared with reading the text anew",
+    what: "random sequences of edits, each compared with parsing the text again",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./parser_fuzz.ts")).editSequences,
   },
   readers: {
     what:
-      "random input for whatever reads: streams, first blocks, settings, commands, messages of editors and of servers of tools",
+      "random input for every reader: streams, frontmatter, settings, commands, messages of editors and MCP servers",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./reader_fuzz.ts")).readers,

@@ -1,4 +1,4 @@
-// Commands that make or change something of the person's, each with what is there before and how it is asked for again.
+// Commands that create or change the person's files, each with its initial state and how it is repeated.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Finished, type Scene } from "../cli/harness.ts";
@@ -85,7 +85,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     asks: true,
   },
   {
-    what: "compact of results alone",
+    what: "compact of results only",
     prepare: (place) => place.write("a.chat", withResult),
     line: "flemma compact a.chat --to b.chat --results-only",
     again: unlessThere("flemma compact a.chat --to b.chat --results-only"),
@@ -150,7 +150,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     stepwise: "place/.git/config",
   },
   {
-    what: "git setup, taken back",
+    what: "git setup, undone",
     prepare: async (place) => {
       place.write(".gitattributes", "*.png binary\n");
       await runs(place, `${REPOSITORY}; flemma git setup --write -q`);
@@ -165,7 +165,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     line: "flemma editor vim --install",
   },
   {
-    what: "files for an editor, brought up to date beside the person's own",
+    what: "files for an editor, updated next to the person's own",
     prepare: async (place) => {
       await runs(
         place,
@@ -215,7 +215,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     settled: () => {},
   },
   {
-    what: "a setting until logout",
+    what: "a session setting",
     prepare: (place) => runs(place, "flemma session set model=before"),
     line: "flemma session set thinking=high",
     holds: "flemma session show | grep -q before && flemma session show | grep -q high",

@@ -1,5 +1,5 @@
-// `kill -9` in the middle of commands that make documents, change them or write settings and state: each file is afterwards what
-// it was or what it was to become, whole, and the same command is done when it is asked for once more.
+// `kill -9` during commands that create or change documents, settings and state: afterwards each file is the old or
+// the new one, whole, and repeating the command completes it.
 
 import assert from "node:assert/strict";
 import { type Finished, type Scene, withScene } from "../cli/harness.ts";

@@ -1,4 +1,4 @@
-// Races over names: while a command of another run exchanges a folder for a link as fast as it can, the file tools
+// Races over file names: while a command of another run swaps a folder with a link as fast as it can, the file tools
 // write nothing outside, read nothing hidden and leave nothing behind.
 
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// What an editor gets back from a filter to which something happens: always a document, the one it gave or more.
+// The output of a filter that hits a fault: always a document, the given one or more.
 
 import assert from "node:assert/strict";
 import { type Finished, type Scene, withScene } from "../cli/harness.ts";

@@ -1,5 +1,5 @@
-// Replies full of what looks like structure, in the stream of each provider, cut at random bytes: what is read back is what
-// was declared, and nothing else, at every moment of the reply.
+// Replies full of text that looks like structure, in each provider's stream, cut at random bytes: exactly what was
+// declared is read back, at every moment of the reply.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";

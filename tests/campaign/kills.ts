@@ -1,4 +1,4 @@
-// Kills at random instants of a run: nothing is lost, nothing happens twice, nothing is left behind, nobody lives on.
+// Kills at random moments of a run: nothing is lost, happens twice, is left behind or keeps running.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Started, withScene } from "../cli/harness.ts";

@@ -1,5 +1,5 @@
-// A run in place on a machine that fails: the document is afterwards what it was, or has the result, and nothing in between; what
-// could not be done is told in a sentence.
+// A run in place on a faulty machine: afterwards the document is the old one or has the result, and a failure is
+// reported in a sentence.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Finished, type Scene, withScene } from "../cli/harness.ts";
@@ -31,7 +31,7 @@ const emoji = "🙂".repeat(62) + ".chat";
 /** Faults by what is wrong with the machine. */
 export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
   "nothing": { shell: RUN, ending: "done" },
-  "no room for the document": {
+  "no space for the document": {
     shell: mounted(
       `mkdir m; mount -t tmpfs -o size=8k none m; cp "$doc" m/; dd if=/dev/zero of=m/fill bs=1k >/dev/null 2>&1; cd m; ` +
         `sh -c "$flemma advance --no-autopilot a.chat"; code=$?; cp a.chat ../a.chat; exit $code`,
@@ -39,7 +39,7 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
     ending: "either",
     mounts: true,
   },
-  "no room for the state": {
+  "no space for the state": {
     shell: mounted(
       `mkdir -p "$XDG_STATE_HOME"; mount -t tmpfs -o size=4k none "$XDG_STATE_HOME"; ` +
         `dd if=/dev/zero of="$XDG_STATE_HOME/fill" bs=1k >/dev/null 2>&1; sh -c "$flemma advance --no-autopilot a.chat"`,
@@ -47,7 +47,7 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
     ending: "either",
     mounts: true,
   },
-  "a folder that is mounted for reading only": {
+  "a folder that is mounted read-only": {
     shell: mounted(
       'mount --bind . .; mount -o remount,ro,bind .; cd "$PWD"; sh -c "$flemma advance --no-autopilot a.chat"',
     ),
@@ -61,15 +61,15 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
   },
   "no HOME": { shell: `unset HOME; ${RUN}`, ending: "either" },
   "a file in place of the state folder": { shell: `: > f; XDG_STATE_HOME=$PWD/f; ${RUN}`, ending: "refused" },
-  "a file in place of the folder of locks": {
+  "a file instead of the folder of locks": {
     shell: `mkdir -p "$XDG_STATE_HOME/flemma"; : > "$XDG_STATE_HOME/flemma/locks"; ${RUN}`,
     ending: "refused",
   },
   "no folder for temporary files": { shell: `TMPDIR=/none; ${RUN}`, ending: "either" },
-  "a file in place of the login's folder": { shell: `: > f; XDG_RUNTIME_DIR=$PWD/f; ${RUN}`, ending: "done" },
-  "a document of a far day": { shell: `touch -d 2099-01-01 "$doc"; ${RUN}`, ending: "done" },
-  "a document of the first day": { shell: `touch -d @0 "$doc"; ${RUN}`, ending: "done" },
-  "a state of a far day": {
+  "a file instead of the runtime folder": { shell: `: > f; XDG_RUNTIME_DIR=$PWD/f; ${RUN}`, ending: "done" },
+  "a document from the far future": { shell: `touch -d 2099-01-01 "$doc"; ${RUN}`, ending: "done" },
+  "a document from the first day": { shell: `touch -d @0 "$doc"; ${RUN}`, ending: "done" },
+  "a state folder from the far future": {
     shell: `flemma status "$doc" >/dev/null; flemma approve "$doc" c1 >/dev/null 2>&1; ` +
       `find "$XDG_STATE_HOME" -exec touch -d 2099-01-01 {} +; ${RUN}`,
     ending: "done",
@@ -80,18 +80,18 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
       `until [ -e began ]; do sleep 0.05; done; ${RUN}; code=$?; kill $!; wait $!; mv b.chat "$doc"; exit $code`,
     ending: "refused",
   },
-  "a lock of a run that is gone": {
+  "a lock of a dead run": {
     shell: `mkdir -p "$XDG_STATE_HOME/flemma/locks"; flemma status "$doc" >/dev/null; ` +
       `for f in "$XDG_STATE_HOME"/flemma/locks/*; do [ -f "$f" ] && echo '{"pid":4194303}' > "$f"; done; ${RUN}`,
     ending: "done",
   },
-  "a name as long as names may be": {
+  "a name of maximum length": {
     shell: `mv "$doc" ${longest}; doc=${longest}; ${RUN}`,
     ending: "done",
     look: longest,
   },
-  "a name of pictures": { shell: `mv "$doc" ${emoji}; doc=${emoji}; ${RUN}`, ending: "done", look: emoji },
-  "a name that is no UTF-8": {
+  "a name of emoji": { shell: `mv "$doc" ${emoji}; doc=${emoji}; ${RUN}`, ending: "done", look: emoji },
+  "a name that is not UTF-8": {
     shell: `n=$(printf 'a\\351.chat'); cp "$doc" "$n"; flemma advance --no-autopilot "$n"`,
     ending: "refused",
   },
@@ -106,13 +106,13 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
   },
   "a second name": { shell: `ln "$doc" second; ${RUN}`, ending: "done", also: "cmp -s a.chat second" },
   "a link": { shell: `mv "$doc" real; ln -s real "$doc"; ${RUN}`, ending: "done", also: "[ -L a.chat ]" },
-  "a link in a ring": { shell: `cp "$doc" b; ln -s y x; ln -s x y; flemma advance x`, ending: "refused" },
-  "a link to nothing": { shell: `ln -s none x; flemma advance x`, ending: "refused", also: "[ ! -e none ]" },
-  "a pipe in place of a document": { shell: `mkfifo p; flemma advance p`, ending: "refused" },
-  "a device in place of a document": { shell: `flemma advance /dev/zero`, ending: "refused" },
-  "a folder in place of a document": { shell: `mkdir d; flemma advance d`, ending: "refused" },
-  "a document whose folder is gone": { shell: `flemma advance none/a.chat`, ending: "refused" },
-  "few open files": { shell: `ulimit -n 40; ${RUN}`, ending: "either" },
+  "a circular link": { shell: `cp "$doc" b; ln -s y x; ln -s x y; flemma advance x`, ending: "refused" },
+  "a broken link": { shell: `ln -s none x; flemma advance x`, ending: "refused", also: "[ ! -e none ]" },
+  "a pipe instead of a document": { shell: `mkfifo p; flemma advance p`, ending: "refused" },
+  "a device instead of a document": { shell: `flemma advance /dev/zero`, ending: "refused" },
+  "a folder instead of a document": { shell: `mkdir d; flemma advance d`, ending: "refused" },
+  "a document whose folder was deleted": { shell: `flemma advance none/a.chat`, ending: "refused" },
+  "few open files allowed": { shell: `ulimit -n 40; ${RUN}`, ending: "either" },
   "files that may not grow": { shell: `ulimit -f 0; ${RUN}`, ending: "either" },
 };
 

@@ -1,4 +1,4 @@
-// Random documents and edits against the promises of the parser. Each follows from its seed alone.
+// Random documents and edits tested against the parser's guarantees. Each follows from its seed alone.
 
 import { hostileDocument, Random } from "../parser/hostile.ts";
 import { checkDocument, checkEdits } from "../parser/promises.ts";

@@ -1,4 +1,4 @@
-// Chance that can be repeated: a campaign prints its seed, and the same seed makes the same choices.
+// Repeatable randomness: a campaign prints its seed, and the same seed makes the same choices.
 
 export interface Chance {
   /** A whole number from 0 up to, not including, `below`. */

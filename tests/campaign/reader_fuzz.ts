@@ -1,4 +1,4 @@
-// Random input for whatever reads what others wrote: nothing throws, nothing hangs, and what is not understood is told as that.
+// Random input for every reader of untrusted text: nothing throws or hangs, and invalid input is reported.
 
 import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
@@ -23,7 +23,7 @@ const READERS: Readonly<Record<string, (random: Chance) => Promise<void>>> = {
   "settings": settings,
   "a command": commands,
   "messages of an editor": messages,
-  "an answer of a server of tools": answers,
+  "an answer of an MCP server": answers,
 };
 
 /** Seeds with which something once went wrong; the gate tries them each time. */

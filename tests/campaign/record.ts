@@ -1,4 +1,4 @@
-// What the long campaigns did, kept in one small file: how often, from which seed, with which version, and what was found.
+// The results of long campaigns in one small file: number of tries, seed, version, and findings.
 
 const FILE = new URL("record.json", import.meta.url);
 

@@ -1,4 +1,4 @@
-// Saves by editors' habits while replies stream into the file that the editor has open.
+// Saves in the ways of editors while replies stream into the file that the editor has open.
 
 import assert from "node:assert/strict";
 import { withScene } from "../cli/harness.ts";

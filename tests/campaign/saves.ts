@@ -1,4 +1,4 @@
-// Saves by another writer at random and at aimed instants, beside a run that writes a document, and beside file tools.
+// Saves by another writer at random and chosen moments, during a run that writes a document and during file tools.
 
 import assert from "node:assert/strict";
 import { openFile } from "../../cycle/storage/file_store.ts";

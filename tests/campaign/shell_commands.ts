@@ -1,5 +1,5 @@
-// Commands of every shape the shell has, as a model or an attacker may write them: from a grammar, and from the lists of
-// tests/tools/rules with pieces exchanged.
+// Commands of every form that the shell has, as a model or an attacker may write them: from a grammar, and from the
+// lists of tests/tools/rules with parts exchanged.
 
 import { readList } from "../tools/rules/policy.ts";
 import type { Chance } from "./random.ts";

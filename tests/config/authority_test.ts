@@ -1,4 +1,4 @@
-// What a first block comes to where it says what may run and how: the same for the same values, and nothing beside them.
+// The effects of frontmatter on what may run and how: the same text for the same values, and nothing else.
 
 import assert from "node:assert/strict";
 import { authorityOf, findStatedAuthority } from "../../config/document/authority.ts";
@@ -14,7 +14,7 @@ function block(...rows: readonly Row[]): LayerLog {
 const text = (log: LayerLog | null, code: string | null = null) =>
   authorityOf(log === null ? [] : [log], code).text;
 
-Deno.test("the text is that of the values, whatever their order, their spelling and what else the block says", () => {
+Deno.test("the authority text depends only on the values, not on their order, spelling or the rest of the frontmatter", () => {
   const one = block(["sandbox.enabled", false], ["tools.auto_approve", ["bash"]]);
   const same: readonly LayerLog[] = [
     block(["tools.auto_approve", ["bash"]], ["sandbox.enabled", false]),
@@ -46,7 +46,7 @@ Deno.test("the text is that of the values, whatever their order, their spelling 
   assert.equal(texts.has(text(one)), false);
 });
 
-Deno.test("keys below those that say what may run belong to them, keys that only begin alike do not", () => {
+Deno.test("keys below those that decide what may run belong to them, keys with only the same beginning do not", () => {
   const rows: readonly (readonly [string, unknown, boolean])[] = [
     ["sandbox.policy.network", true, true],
     ["tools.auto_approve", [], true],
@@ -64,7 +64,7 @@ Deno.test("keys below those that say what may run belong to them, keys that only
   }
 });
 
-Deno.test("a function has no value to compare, so the whole block is part of the text, and only then", () => {
+Deno.test("a function has no comparable value, so only then the whole frontmatter is part of the authority text", () => {
   const decides = block(["tools.auto_approve", () => true]);
   assert.notEqual(text(decides, "one"), text(decides, "two"));
   assert.equal(text(decides, "one"), text(block(["tools.auto_approve", () => false]), "one"));
@@ -72,13 +72,13 @@ Deno.test("a function has no value to compare, so the whole block is part of the
   assert.equal(text(list, "one"), text(list, "two"));
 });
 
-Deno.test("only what the document's own layer says counts", () => {
+Deno.test("only the document's own layer counts for its authority", () => {
   const person = new LayerLog("G", [{ op: "set", path: ["sandbox", "enabled"], value: false }]);
   assert.equal(authorityOf([person], null).text, text(null));
   assert.equal(authorityOf([person, block(["sandbox.enabled", true])], null).lines.length, 1);
 });
 
-Deno.test("a block that takes away only, against what holds without it, needs no word: one row a kind", () => {
+Deno.test("frontmatter that only restricts the settings it meets needs no trust: one row per kind", () => {
   const person = new LayerLog("G", [{ op: "set", path: ["tools", "max_concurrent"], value: 2 }]);
   const rows: readonly (readonly [readonly Row[], boolean, boolean])[] = [
     [[], true, false],

@@ -40,7 +40,7 @@ async function reported(world: World, text: string): Promise<{ lines: readonly s
 const MISTAKEN = cases("mistaken_files.txt");
 const SOUND = cases("sound_files.txt");
 
-Deno.test(`config check tells every mistake of ${MISTAKEN.length} settings files, with its place and the right hint, and nothing else`, async (test) => {
+Deno.test(`config check reports every mistake of ${MISTAKEN.length} settings files, with location and the right hint, and nothing else`, async (test) => {
   assert.ok(MISTAKEN.length >= 40);
   await inWorld(async (world) => {
     for (const { name, text, reported: expected } of MISTAKEN) {
@@ -57,7 +57,7 @@ Deno.test(`config check tells every mistake of ${MISTAKEN.length} settings files
   });
 });
 
-Deno.test(`config check is content with ${SOUND.length} settings files without a mistake`, async (test) => {
+Deno.test(`config check accepts ${SOUND.length} settings files without a mistake`, async (test) => {
   assert.ok(SOUND.length >= 20);
   await inWorld(async (world) => {
     for (const { name, text } of SOUND) {

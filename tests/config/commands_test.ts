@@ -4,7 +4,7 @@ import { loadSettingsLayers } from "../../config/load.ts";
 import { addToSession } from "../../config/sources/session_overrides.ts";
 import { testInWorld as test } from "./world.ts";
 
-test("config check lists all ten mistakes of a file with line, column and suggestion, and ends with 2", async (world) => {
+test("config check lists all ten mistakes of a file with line, column and suggestion, and exits with 2", async (world) => {
   const yaml = [
     "modle: x", // 1 unknown key, near one
     "provider: []", // 2 a list for one value
@@ -41,7 +41,7 @@ test("config check lists all ten mistakes of a file with line, column and sugges
   assert.equal(shown.out, "");
 });
 
-test("config show names the layer of each value when all six layers speak", async (world) => {
+test("config show names the layer of each value when all six layers have some", async (world) => {
   await world.write(
     `${world.home}/.config/flemma/config.yaml`,
     "thinking: low\ntimeout: 5\ntools: { auto_approve: [$default] }\n",
@@ -91,7 +91,7 @@ test("config show names the layer of each value when all six layers speak", asyn
   assert.match(text.out, /^GPMC +tools\.auto_approve +\[\$default, bash, grep\] +\(without write\)$/m);
 });
 
-test("config show evaluates a document's Lua, and config check tells its mistakes with their lines", async (world) => {
+test("config show evaluates a document's Lua, and config check reports its mistakes with their lines", async (world) => {
   const lua = (code: string) =>
     world.write(`${world.project}/a.chat`, `\`\`\`lua\n${code}\n\`\`\`\n\n@You:\nHi\n`);
   await lua(
@@ -114,7 +114,7 @@ test("config show evaluates a document's Lua, and config check tells its mistake
   assert.match(endless.out, /frontmatter_runtime/);
 });
 
-test("config get of an old key without effect says what became of it, and of a renamed one its value", async (world) => {
+test("config get of an old key without effect says what replaced it, and of a renamed one prints its value", async (world) => {
   for (
     const [key, message] of [
       ["tools.mcporter.path", '"tools.mcporter.path" has no effect; mcporter is not started any more.'],
@@ -140,7 +140,7 @@ test("config get prints one value, and an unknown key gets the nearest one and e
   assert.match(err, /did you mean "sandbox\.backend"\?/);
 });
 
-test("an untrusted project only restricts, and trusting it ends with the next change of it or its code", async (world) => {
+test("an untrusted project only restricts, and its trust ends with the next change of its settings or code", async (world) => {
   const file = `${world.project}/.flemma/config.yaml`;
   await world.write(`${world.project}/.flemma/approve.ts`, "export default () => true;\n");
   const yaml =
@@ -178,7 +178,7 @@ test("an untrusted project only restricts, and trusting it ends with the next ch
   assert.equal((await world.run("trust", "--revoke", ".")).code, 1);
 });
 
-test("a change of a file that a project's trusted code imports, however far, ends the trust", async (world) => {
+test("a change of a file that a project's trusted code imports, directly or not, ends the trust", async (world) => {
   const folder = `${world.project}/.flemma`;
   await world.write(`${folder}/config.yaml`, "tools: { auto_approve: [./approve.ts] }\n");
   await world.write(`${folder}/approve.ts`, 'import { rule } from "../lib/rule.ts";\nexport default rule;\n');
@@ -194,7 +194,7 @@ test("a change of a file that a project's trusted code imports, however far, end
   assert.equal(await policy(), "[$default]");
 });
 
-test("an untrusted project that takes names out of no policy does not make one, which would switch on the sandbox's", async (world) => {
+test("an untrusted project that removes names from a missing sandbox policy does not create a policy", async (world) => {
   await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
   for (const item of ["write", "$default"]) {
     await world.write(
@@ -206,7 +206,7 @@ test("an untrusted project that takes names out of no policy does not make one, 
   }
 });
 
-test("--preset takes over a preset for one run, an unknown one is refused, and unknown approvals are told", async (world) => {
+test("--preset applies a preset for one run, an unknown one is refused, and unknown approvals are reported", async (world) => {
   await world.write(
     `${world.home}/.config/flemma/config.yaml`,
     "presets: { $quick: { provider: anthropic, model: m1, temperature: 0.2, approve: [bash] } }\n",
@@ -224,7 +224,7 @@ test("--preset takes over a preset for one run, an unknown one is refused, and u
   assert.match(approved.err, /names the tool "raed", which does not exist; did you mean "read"\?/);
 });
 
-test("a parameter named like what every object has is an unknown key", async (world) => {
+test("a parameter with the name of a built-in object property is an unknown key", async (world) => {
   for (const name of ["__proto__.polluted", "constructor.polluted", "__proto__"]) {
     const { code, err } = await world.run("config", "show", "--param", `${name}=1`);
     assert.equal(code, 2, name);
@@ -248,7 +248,7 @@ test("a module that decides about approval is protected like the file that names
   assert.deepEqual([loaded.value.files, loaded.value.code], [[file], [guard]]);
 });
 
-test("what such a module imports, itself or by another, is protected too: it is loaded at the first question only", async (world) => {
+test("imports of an approval module, direct or not, are protected too, since it is loaded only at the first question", async (world) => {
   const lib = (name: string) => `${world.project}/lib/${name}`;
   await world.write(lib("one.ts"), 'export { two } from "./two.ts";\n');
   await world.write(lib("two.ts"), "export const two = 2;\n");
@@ -268,7 +268,7 @@ test("what such a module imports, itself or by another, is protected too: it is 
   }
 });
 
-test("session overrides end after twelve hours where logging out does not end them", async (world) => {
+test("session overrides end after twelve hours on systems where logout does not end them", async (world) => {
   const { cwd, home } = world.environment();
   const environment = { cwd, home, variables: {} };
   const start = new Date("2026-01-01T00:00:00Z");
@@ -302,7 +302,7 @@ test("a project with a mistake is not trusted and stops the program", async (wor
   assert.equal((await world.run("config", "show")).code, 2);
 });
 
-test("session set checks what it is given and holds for all documents or for one", async (world) => {
+test("session set validates its value and applies to all documents or to one", async (world) => {
   await world.write(`${world.project}/a.chat`, "@You:\nHi\n");
   await world.write(`${world.project}/b.chat`, "@You:\nHi\n");
   const refused = await world.run("session", "set", "tools.bash.shell=zsh");
@@ -326,7 +326,7 @@ test("session set checks what it is given and holds for all documents or for one
   assert.equal(mode, 0o600);
 });
 
-test("session set takes rules and lists whole, as a settings file and as JSON write them", async (world) => {
+test("session set accepts whole rules and lists, as written in settings files and in JSON", async (world) => {
   const get = async (key: string) => JSON.parse((await world.run("config", "get", key, "--json")).out).value;
   const rules = '[{"deny":"bash","command":["git push **","sudo a, b"]},{"ask":"write"}]';
   assert.equal((await world.run("session", "set", `tools.rules=${rules}`)).code, 0);
@@ -348,7 +348,7 @@ test("session set takes rules and lists whole, as a settings file and as JSON wr
   assert.match(broken.err, /tools\.rules: the value cannot be read \(1:\d+\): /);
 });
 
-test("session switch takes over a preset's model and approvals", async (world) => {
+test("session switch applies a preset's model and approvals", async (world) => {
   await world.write(
     `${world.home}/.config/flemma/config.yaml`,
     "presets:\n  $quick: { provider: openai, model: gpt-5, approve: [read] }\n",
@@ -361,7 +361,7 @@ test("session switch takes over a preset's model and approvals", async (world) =
   assert.match(unknown.err, /There is no preset "\$quack"/);
 });
 
-test("the sandbox switch of the session beats the document until it is reset", async (world) => {
+test("the session's sandbox switch overrides the document until it is reset", async (world) => {
   await world.write(`${world.project}/a.chat`, '```json\n{"flemma": {"sandbox": true}}\n```\n\n@You:\nHi\n');
   const enabled = async () => (await world.run("config", "get", "sandbox.enabled", "a.chat")).out.trim();
   assert.equal((await world.run("sandbox", "disable")).code, 0);

@@ -24,7 +24,7 @@ const codes = (found: { diagnostics: readonly { code: string; key?: string; line
     [code, key, line].filter((part) => part !== undefined).join(" ")
   );
 
-Deno.test("a document without a first block has the settings of the run, untouched", async () => {
+Deno.test("a document without frontmatter has exactly the settings of the run", async () => {
   const environment = { cwd: "/", home: "/", variables: {} };
   const loaded = await loadSettingsLayers({ environment, noConfig: true });
   assert.ok(loaded.ok);
@@ -32,7 +32,7 @@ Deno.test("a document without a first block has the settings of the run, untouch
   assert.equal(document.settings, loaded.value.settings);
 });
 
-Deno.test("in YAML every fault is told with its line, and what is right applies all the same", async () => {
+Deno.test("every mistake in YAML is reported with its line, and valid settings still apply", async () => {
   const code =
     "flemma:\n  temperature: hot\n  tools:\n    max_concurent: 1\n    auto_approve: { $append: [read, raed] }\n  thinking: low\nwho: QA";
   const found = await evaluate("yaml", code);
@@ -45,7 +45,7 @@ Deno.test("in YAML every fault is told with its line, and what is right applies 
   assert.deepEqual(found.variables, { who: "QA" });
 });
 
-Deno.test("broken YAML names its line; key twice, tags and alias bombs are errors", async () => {
+Deno.test("broken YAML names its line; duplicate keys, tags and alias bombs are errors", async () => {
   assert.deepEqual(codes(await evaluate("yml", "a: 1\nb: [")), ["frontmatter_yaml_syntax 3"]);
   assert.deepEqual(codes(await evaluate("yaml", "a: 1\na: 2")), ["frontmatter_yaml_syntax 3"]);
   assert.equal((await evaluate("yaml", "a: !!binary x")).diagnostics[0]!.code, "frontmatter_yaml_syntax");
@@ -59,7 +59,7 @@ Deno.test("broken YAML names its line; key twice, tags and alias bombs are error
   assert.equal((await evaluate("yaml", bomb)).diagnostics[0]!.code, "frontmatter_yaml_syntax");
 });
 
-Deno.test("JSON that is no object says nothing, and settings that are no object are an error", async () => {
+Deno.test("JSON that is not an object is ignored, and settings that are not an object are an error", async () => {
   for (const code of ["42", "null", '"x"', "[1]"]) {
     assert.deepEqual(codes(await evaluate("json", code)), ["frontmatter_not_object"]);
   }
@@ -70,7 +70,7 @@ Deno.test("JSON that is no object says nothing, and settings that are no object 
   assert.deepEqual(codes(await evaluate("json", '{"flemma": null}')), []);
 });
 
-Deno.test("in JSON every fault is told with its line, and broken JSON too, whatever the engine's message says", async () => {
+Deno.test("every mistake in JSON is reported with its line, and so is broken JSON, whatever the engine's message says", async () => {
   const code = '{"flemma": {\n"timeout": "x",\n"tools": {\n"max_concurrent": -1}}}';
   assert.deepEqual(codes(await evaluate("json", code)), [
     "config_invalid_value parameters.timeout 3",
@@ -92,7 +92,7 @@ Deno.test("in JSON every fault is told with its line, and broken JSON too, whate
   }
 });
 
-Deno.test("a key that stands twice in JSON is an error, so that nobody reads another value than the one in force", async () => {
+Deno.test("a duplicate key in JSON is an error, so that nobody reads a value other than the effective one", async () => {
   const code =
     '{"flemma": {"tools": {"auto_approve": []}},\n"flemma": {"tools": {"auto_approve": ["bash"]}}}';
   const found = await evaluate("json", code);
@@ -102,7 +102,7 @@ Deno.test("a key that stands twice in JSON is an error, so that nobody reads ano
   assert.deepEqual(codes(await evaluate("json", '{"a": [{"b": 1}, {"b": 2}], "b": {"a": 1}}')), []);
 });
 
-Deno.test("values nested without end, or inside themselves, are an error and never a fault of the program", async () => {
+Deno.test("endlessly nested or circular values are an error and never crash the program", async () => {
   const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   for (const levels of [200, 20_000, 400_000]) {
     assert.deepEqual(codes(await evaluate("json", `{"x": ${deep(levels)}}`)), ["frontmatter_json_syntax 2"]);
@@ -114,7 +114,7 @@ Deno.test("values nested without end, or inside themselves, are an error and nev
   assert.deepEqual(codes(await evaluate("json", `{"x": ${deep(90)}}`)), []);
 });
 
-Deno.test("a block of thousands of keys and faults is read in time that grows with its length alone", async () => {
+Deno.test("frontmatter of thousands of keys and mistakes is read in linear time", async () => {
   const keys = Array.from({ length: 50_000 }, (_, at) => `k${at}`);
   const yaml = await evaluate("yaml", keys.map((key) => `${key}: 1`).join("\n"));
   assert.equal(Object.keys(yaml.variables).length, keys.length);
@@ -131,7 +131,7 @@ Deno.test("a block of thousands of keys and faults is read in time that grows wi
   assert.equal((await evaluate("json", `{"flemma": {"presets": {${presets}}}}`)).diagnostics.length, 100);
 });
 
-Deno.test("names that every object has are unknown keys or plain names, and change no object of the program", async () => {
+Deno.test("names of built-in object properties are unknown keys or plain names, and change no object of the program", async () => {
   const names = ["constructor", "__proto__", "toString", "hasOwnProperty"];
   for (const name of names) {
     const found = await evaluate("json", `{"flemma": {"${name}": {"polluted": 1}, "tools": {"${name}": 2}}}`);
@@ -172,7 +172,7 @@ Deno.test("an unknown language is an error that lists the known ones", async () 
   assert.equal(diagnostics[0]!.suggestion, "json");
 });
 
-Deno.test("Lua without an engine is an error, never a block that says nothing", async () => {
+Deno.test("Lua without an engine is an error, never ignored", async () => {
   const { diagnostics, settings } = await evaluate("lua", "flemma.opt.tools.require_approval = true");
   assert.deepEqual(diagnostics.map(({ code, severity }) => [code, severity]), [[
     "frontmatter_lua_unavailable",
@@ -181,7 +181,7 @@ Deno.test("Lua without an engine is an error, never a block that says nothing", 
   assert.equal(settings.tools.require_approval, true);
 });
 
-Deno.test("a text of any length that a block raises is told up to a length that somebody reads", async () => {
+Deno.test("an error text raised by frontmatter is shortened to a readable length", async () => {
   const loaded = await loadSettingsLayers({
     environment: { cwd: "/", home: "/", variables: {} },
     noConfig: true,
@@ -195,13 +195,13 @@ Deno.test("a text of any length that a block raises is told up to a length that 
   assert.ok(diagnostics[0]!.message.length < 1100);
 });
 
-Deno.test("a variable named like a built-in of templates is left out with a warning", async () => {
+Deno.test("a variable named like a built-in of templates is dropped with a warning", async () => {
   const found = await evaluate("json", '{"format": 1, "who": 2}', {}, new Set(["format"]));
   assert.deepEqual(found.variables, { who: 2 });
   assert.deepEqual(codes(found), ["config_ignored_value format"]);
 });
 
-Deno.test("a list of one bad item is not set; a bad item of append is skipped", async () => {
+Deno.test("a list with one invalid item is not set, and an invalid item of append is skipped", async () => {
   const found = await evaluate(
     "json",
     '{"flemma": {"sandbox": {"policy": {"rw_paths": {"$append": ["/a", 5], "$remove": 7}}}}}',
@@ -210,7 +210,7 @@ Deno.test("a list of one bad item is not set; a bad item of append is skipped", 
   assert.equal(found.settings.sandbox.policy.rw_paths.at(-1), "/a");
 });
 
-Deno.test("the command line beats the document, and a document's contradiction of a preset is its own fault", async () => {
+Deno.test("the command line overrides the document, and a document that contradicts a preset is reported as the document's mistake", async () => {
   const found = await evaluate("json", '{"flemma": {"temperature": 0.3}}', { temperature: 0.9 });
   assert.equal(found.settings.parameters.temperature, 0.9);
   const presets = '"presets": {"$quick": "vertex gemini-2.5-flash temperature=0.2 project_id=p"}';

@@ -1,4 +1,4 @@
-// What guards a person's word, one row a condition: all holds but this one.
+// Checks that protect a person's settings, one row per condition: all hold but one.
 
 import assert from "node:assert/strict";
 import { draftLayer } from "../../config/layers/draft.ts";
@@ -23,7 +23,7 @@ import { inWorld, testInWorld as test } from "./world.ts";
 
 const catalog = BUILTIN_CATALOG;
 
-Deno.test("a write narrows only by its own operation, its own direction and beside what holds already", () => {
+Deno.test("a write restricts only with the right operation, in the right direction and relative to the current value", () => {
   const rows: readonly (readonly [string, Op, unknown, unknown, boolean])[] = [
     ["tools.require_approval", "set", true, false, true],
     ["tools.require_approval", "set", false, true, false],
@@ -65,7 +65,7 @@ Deno.test("a write narrows only by its own operation, its own direction and besi
   }
 });
 
-Deno.test("of a project that nobody trusts only what takes away is in force, and the rest is named", async () => {
+Deno.test("only the restrictions of an untrusted project take effect, and the rest is named", async () => {
   const person =
     "tools: { auto_approve: [read, bash], max_concurrent: 2 }\nsandbox: { policy: { rw_paths: [/a, /b], network: true } }\n";
   const rows: readonly (readonly [string, string, unknown, boolean])[] = [
@@ -119,7 +119,7 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
   }
 });
 
-test("a list of an untrusted project takes nothing out of a policy that is none", async (world) => {
+test("a list of an untrusted project removes nothing from a missing policy", async (world) => {
   await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
   await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_approve: [read] }\n");
   const loaded = await loadSettingsLayers({ environment: world.environment() });
@@ -128,7 +128,7 @@ test("a list of an untrusted project takes nothing out of a policy that is none"
   assert.deepEqual(loaded.value.notices.map(({ code }) => code), ["project-untrusted"]);
 });
 
-test("denials of a preset that an untrusted project lists hold, and its other members do not", async (world) => {
+test("denials of a preset listed by an untrusted project apply, and its other entries do not", async (world) => {
   const yaml =
     "presets: { $p: { approve: [bash], deny: [write] } }\ntools: { auto_approve: { $append: $p } }\n";
   await world.write(`${world.project}/.flemma/config.yaml`, yaml);
@@ -144,7 +144,7 @@ test("denials of a preset that an untrusted project lists hold, and its other me
   assert.deepEqual(unlisted.value.notices, [], "a preset that only denies grants nothing");
 });
 
-Deno.test("a trusted project names code inside of itself and nothing that belongs to the person", () => {
+Deno.test("a trusted project may name code inside itself and nothing that belongs to the person", () => {
   const rows: readonly (readonly [string, unknown, boolean])[] = [
     ["tools.auto_approve", ["read", "/p/.flemma/a.ts"], true],
     ["tools.auto_approve", ["/p/a.ts"], true],
@@ -170,7 +170,7 @@ Deno.test("a trusted project names code inside of itself and nothing that belong
   }
 });
 
-Deno.test("the files that a project names are those that it would load, not those it takes off a list", () => {
+Deno.test("a project's files are those it would load, not those it removes from a list", () => {
   const log = new LayerLog("P", [
     { op: "set", path: ["tools", "auto_approve"], value: ["read", "./a.ts"] },
     { op: "remove", path: ["tools", "auto_approve"], value: "./b.ts" },
@@ -185,7 +185,7 @@ Deno.test("the files that a project names are those that it would load, not thos
   ]);
 });
 
-test("a file of code that decides about approval must be a file that is there", async (world) => {
+test("a code file that decides about approval must exist", async (world) => {
   await world.write(`${world.home}/.config/flemma/there.ts`, "export default () => true;\n");
   await Deno.mkdir(`${world.home}/.config/flemma/folder.ts`);
   for (const [name, isThere] of [["there", true], ["gone", false], ["folder", false]] as const) {
@@ -204,7 +204,7 @@ test("a file of code that decides about approval must be a file that is there", 
   }
 });
 
-test("trust holds for exactly this path, this text, these files and their content", async (world) => {
+test("trust applies to exactly this path, this text, these files and their content", async (world) => {
   const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
   const [settings, code, other] = ["config.yaml", "a.ts", "b.ts"].map((name) => `${world.project}/${name}`);
   await world.write(code!, "export default 1;\n");
@@ -226,7 +226,7 @@ test("trust holds for exactly this path, this text, these files and their conten
   assert.deepEqual(await isTrusted(environment, settings!, "text", [code!]), { ok: true, value: false });
 });
 
-test("a list of trusted files, or of session overrides, that is not one is an error, never an empty one", async (world) => {
+test("an invalid list of trusted files or session overrides is an error, never an empty list", async (world) => {
   const environment = world.environment();
   const entry = { op: "set", path: ["model"], value: "m" };
   const session = await sessionPath(environment, null);
@@ -252,7 +252,7 @@ test("a list of trusted files, or of session overrides, that is not one is an er
   assert.deepEqual(await isTrusted(environment, "/x", "", []), { ok: true, value: false });
 });
 
-test("resetting what a session says takes out its keys and what is below them, and the file when nothing is left", async (world) => {
+test("resetting a session setting removes its key and those below, and the file when nothing is left", async (world) => {
   const environment = world.environment();
   const now = new Date();
   const path = await sessionPath(environment, null);
@@ -275,7 +275,7 @@ test("resetting what a session says takes out its keys and what is below them, a
   assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: false });
 });
 
-test("overrides of a session end with their time, and no earlier", async (world) => {
+test("session overrides end at their time, and not before", async (world) => {
   const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
   const began = new Date("2026-01-01T00:00:00Z");
   const at = (hours: number) => new Date(began.getTime() + hours * 3_600_000);
@@ -290,7 +290,7 @@ test("overrides of a session end with their time, and no earlier", async (world)
 const draft = (layer: Layer, lua = false, ...others: LayerLog[]) =>
   draftLayer({ layer, others, catalog, lua });
 
-Deno.test("what a key is: members of a record are one value, old keys take members, and unknown ones are told", () => {
+Deno.test("fields of a record are one value, old keys accept fields, and unknown keys are reported", () => {
   const kinds = (key: string) => {
     const answer = draft("M").kind(key.split("."));
     return answer.ok ? answer.value : answer.problem.code;
@@ -310,7 +310,7 @@ Deno.test("what a key is: members of a record are one value, old keys take membe
   assert.deepEqual(draft("M").read(["keymaps"]), { ok: true, value: null });
 });
 
-Deno.test("an empty table of Lua is an empty group, anything else that looks like a list is not", () => {
+Deno.test("an empty Lua table is an empty group, and anything else that looks like a list is not a group", () => {
   const codes = (value: unknown, lua: boolean) =>
     draft("M", lua).apply("set", ["sandbox"], value).map(({ code }) => code);
   assert.deepEqual(codes([], true), []);
@@ -319,7 +319,7 @@ Deno.test("an empty table of Lua is an empty group, anything else that looks lik
   assert.deepEqual(codes("x", true), ["config_not_assignable"]);
 });
 
-Deno.test("a document's policy is its own when it assigned one, once, whatever it added beside", () => {
+Deno.test("a document has its own policy if it assigned one, once, whatever else it added", () => {
   const assigned = (...ops: Op[]) => {
     const log = new LayerLog(
       "M",
@@ -338,7 +338,7 @@ Deno.test("a document's policy is its own when it assigned one, once, whatever i
   assert.equal(assigned("remove", "set"), true);
 });
 
-Deno.test("a preset of both homes whose parts do not fit each other is a fault of the model that names it", () => {
+Deno.test("a preset in two forms whose parts contradict each other is an error that names the model", () => {
   const log = new LayerLog("G", [
     {
       op: "set",
@@ -352,7 +352,7 @@ Deno.test("a preset of both homes whose parts do not fit each other is a fault o
   assert.deepEqual(faults.map(({ code, key }) => [code, key]), [["config_invalid_value", "model"]]);
 });
 
-Deno.test("where a value comes from names the layers that contributed, and the defaults where nobody else did", () => {
+Deno.test("the source of a value names the layers that contributed, and the defaults if no other did", () => {
   const logs = [
     new LayerLog("G", [{ op: "append", path: ["tools", "auto_approve"], value: "bash" }]),
     new LayerLog("C", [{ op: "set", path: ["model"], value: "m" }]),
@@ -367,7 +367,7 @@ Deno.test("where a value comes from names the layers that contributed, and the d
   assert.equal(originOf(logs, catalog, "sandbox.policy"), "frontmatter");
 });
 
-Deno.test("replaying a list: each operation, on a list, on none and on a function, with presets and without", () => {
+Deno.test("list operations are replayed on a list, on nothing and on a function, with and without presets", () => {
   const policy = () => true;
   const presets = { $p: { approve: ["read", "$q", "edit"] } };
   type Step = readonly [Layer, Op, unknown];
@@ -439,7 +439,7 @@ Deno.test("replaying a list: each operation, on a list, on none and on a functio
   }
 });
 
-Deno.test("two values are the same by their content, whatever they are made of", () => {
+Deno.test("two values are equal if their content is, whatever their representation", () => {
   const rows: readonly (readonly [unknown, unknown, boolean])[] = [
     [1, 1, true],
     [1, "1", false],
@@ -462,7 +462,7 @@ Deno.test("two values are the same by their content, whatever they are made of",
   }
 });
 
-Deno.test("an approval list opened into tools leaves out what is excluded, names each once, and a function names none", () => {
+Deno.test("expanding an approval list into tools drops exclusions and duplicates, and a function gives none", () => {
   const expanded = (value: unknown, excluded?: readonly string[]) =>
     expandedOf([], { key: "tools.auto_approve", value, layers: ["D"], ...(excluded ? { excluded } : {}) });
   assert.deepEqual(expanded(["$default", "bash", "read"]), ["read", "write", "edit", "bash"]);

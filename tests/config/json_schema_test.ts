@@ -1,4 +1,4 @@
-// The JSON Schema that editors use agrees with the program about whole files.
+// The JSON Schema for editors agrees with the program about whole files.
 
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -9,7 +9,7 @@ import { settingsSchema } from "../../scripts/generate/settings/settings.ts";
 const validate = new Ajv2020({ strict: false, allErrors: true }).compile(settingsSchema());
 const wrong = (tree: unknown) => (validate(tree) ? [] : validate.errors!.map((error) => error.instancePath));
 
-Deno.test("every settings file that the manual shows is accepted, but for those with mistakes", async () => {
+Deno.test("every settings file shown in the manual is accepted, except those with mistakes", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/configuration.md", import.meta.url));
   const files = fencesOf(page).filter(({ info }) => /^yaml file=/.test(info));
   assert.ok(files.length >= 12);
@@ -25,7 +25,7 @@ Deno.test("every settings file that the manual shows is accepted, but for those 
   }
 });
 
-Deno.test("short forms, operators, aliases and presets are accepted, wrong words and unknown keys are not", () => {
+Deno.test("short forms, operators, aliases and presets are accepted, wrong values and unknown keys are not", () => {
   for (
     const tree of [
       {

@@ -24,7 +24,7 @@ async function settingsOf(environment: Environment, extra = {}) {
   return loaded.value;
 }
 
-Deno.test("without any file the defaults hold", async () => {
+Deno.test("without any settings file the defaults apply", async () => {
   await withFiles({}, async (environment) => {
     const { settings, files, origin } = await settingsOf(environment);
     assert.deepEqual(settings, DEFAULT_SETTINGS);
@@ -33,7 +33,7 @@ Deno.test("without any file the defaults hold", async () => {
   });
 });
 
-Deno.test("a YAML file lies over the defaults and the command line over both", async () => {
+Deno.test("a YAML file overrides the defaults and the command line overrides both", async () => {
   const yaml = `
 model: some-model
 thinking: low
@@ -61,7 +61,7 @@ sandbox:
   });
 });
 
-Deno.test("every mistake of a file is listed with line, column and the nearest key, and nothing applies", async () => {
+Deno.test("every mistake of a settings file is listed with line, column and the nearest key, and nothing applies", async () => {
   const yaml = [
     "modle: x", // 1: unknown key with a near name
     "tools:",
@@ -95,7 +95,7 @@ Deno.test("broken YAML names file, line and column", async () => {
   });
 });
 
-Deno.test("a configuration file that was named must exist; an empty variable means no file", async () => {
+Deno.test("a configuration file named explicitly must exist, and an empty variable means no file", async () => {
   await withFiles({ ".config/flemma/config.yaml": "model: from-file\n" }, async (environment) => {
     const missing = await loadSettingsLayers({ environment, configPath: "nowhere.yaml" });
     assert.ok(!missing.ok && missing.problem.code === "config-missing");
@@ -106,7 +106,7 @@ Deno.test("a configuration file that was named must exist; an empty variable mea
   });
 });
 
-Deno.test("a JSON file works and a folder in its place is an error that names it", async () => {
+Deno.test("a JSON file works, and a folder in its place is an error that names it", async () => {
   await withFiles({ "a.json": '{"tools":{"auto_approve":null}}', "d/x": "" }, async (environment) => {
     const loaded = await settingsOf(environment, { configPath: "a.json" });
     assert.equal(loaded.settings.tools.auto_approve, null);
@@ -115,7 +115,7 @@ Deno.test("a JSON file works and a folder in its place is an error that names it
   });
 });
 
-Deno.test("names approved for one run are added to whatever list holds", async () => {
+Deno.test("names approved for one run are added to the effective list", async () => {
   await withFiles({}, async (environment) => {
     const { settings } = await settingsOf(environment, { approve: ["bash"] });
     assert.deepEqual(settings.tools.auto_approve, ["$default", "bash"]);
@@ -129,7 +129,7 @@ Deno.test("keys of the editor plugin are accepted and dropped", async () => {
   });
 });
 
-test("a settings file that is found but is a pipe, a device or endless is refused, not waited for", async (world) => {
+test("a settings file that is a pipe, a device or endless is refused without blocking", async (world) => {
   const path = `${world.project}/.flemma/config.yaml`;
   await Deno.mkdir(`${world.project}/.flemma`);
   const refused = async (reason: RegExp) => {

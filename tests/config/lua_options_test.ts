@@ -1,4 +1,4 @@
-// `flemma.opt` beyond the vectors: what may be written how, what is refused, and functions that outlive the block.
+// `flemma.opt` beyond the vectors: spellings, refusals, and functions that outlive the frontmatter.
 
 import assert from "node:assert/strict";
 import { runLua } from "../lua/lua.ts";
@@ -38,7 +38,7 @@ Deno.test("every spelling of a write is one operation on the canonical key", asy
   ]);
 });
 
-Deno.test("reads see what was written above, through records and copies of tables", async () => {
+Deno.test("reads return what was written above, through records and copies of tables", async () => {
   const { variables, problems } = await runLua(`
     flemma.opt.thinking.level = "max"
     level, foreign = flemma.opt.thinking.level, flemma.opt.parameters.thinking.foreign
@@ -59,7 +59,7 @@ Deno.test("reads see what was written above, through records and copies of table
   });
 });
 
-Deno.test("what cannot be is refused with its code, its key and the line", async () => {
+Deno.test("an impossible write is refused with its code, its key and the line", async () => {
   for (
     const [code, expected, key] of [
       ["flemma.opt.nope = 1", "config_unknown_key", "nope"],
@@ -97,7 +97,7 @@ Deno.test("what cannot be is refused with its code, its key and the line", async
   }
 });
 
-Deno.test("misused operators and methods are errors of the block", async () => {
+Deno.test("misused operators and methods are errors of the frontmatter", async () => {
   for (
     const code of [
       'local x = "grep" + flemma.opt.tools',
@@ -112,7 +112,7 @@ Deno.test("misused operators and methods are errors of the block", async () => {
   }
 });
 
-Deno.test("adding to a function that stands for the list is told as that, and other misuse of functions as Lua has it", async () => {
+Deno.test("adding to a function in place of the list is reported as such, and other misuse of functions as Lua reports it", async () => {
   const assigned = "flemma.opt.tools.auto_approve = function() end\n";
   for (
     const code of [
@@ -135,12 +135,12 @@ Deno.test("adding to a function that stands for the list is told as that, and ot
   }
 });
 
-Deno.test("the precedence of ^ is explained where it makes a power of two texts", async () => {
+Deno.test("the precedence of ^ is explained if it makes a power of two strings", async () => {
   const { problems } = await runLua('flemma.opt.tools = flemma.opt.tools + "grep" - "write" ^ "bash"');
   assert.match(problems[0]!.message, /put the part with \^ in parentheses first/);
 });
 
-Deno.test("what was written before an error stays written, and an error that pcall caught is not told", async () => {
+Deno.test("settings written before an error stay written, and an error that pcall caught is not reported", async () => {
   const { draft, codes, variables } = await runLua(
     "x = pcall(function() flemma.opt.nope = 1 end)\nflemma.opt.timeout = 9\nflemma.opt.nope = 2\nflemma.opt.timeout = 10",
   );
@@ -149,14 +149,14 @@ Deno.test("what was written before an error stays written, and an error that pca
   assert.deepEqual(draft.operations.map(({ value }) => value), [9]);
 });
 
-Deno.test("an error about a setting that was caught does not colour a later one", async () => {
+Deno.test("a caught error about a setting does not affect a later one", async () => {
   const { problems } = await runLua(
     'local ok, text = pcall(function() flemma.opt.nope = 1 end)\nerror("other: " .. text, 0)',
   );
   assert.deepEqual(problems.map(({ code }) => code), ["frontmatter_runtime"]);
 });
 
-Deno.test("an approval function is called with the tool, its input and the names of the founding pages", async () => {
+Deno.test("an approval function is called with the tool, its input and the documented names", async () => {
   const { draft, problems } = await runLua(`
     local calls = 0
     flemma.opt.tools.auto_approve = function(tool_name, input, ctx)

@@ -1,4 +1,4 @@
-// Servers of mcporter's own settings file, which an old setting asks for.
+// Servers from mcporter's own settings file, which an old setting requests.
 
 import assert from "node:assert/strict";
 import { loadSettingsLayers } from "../../config/load.ts";
@@ -21,7 +21,7 @@ async function loaded(world: World, files: Readonly<Record<string, unknown>>, va
 const ON = "tools: { mcporter: { enabled: true } }\n";
 const FILE = "home/.mcporter/mcporter.json";
 
-test("servers of mcporter's file are servers of the settings, with a warning that says what to do", async (world) => {
+test("servers in mcporter's file become servers of the settings, with a warning that says what to do", async (world) => {
   const { servers, warnings } = await loaded(world, {
     "home/.config/flemma/config.yaml": ON,
     [FILE]: {
@@ -44,12 +44,12 @@ test("servers of mcporter's file are servers of the settings, with a warning tha
   assert.match(warnings[0]!.next!, /mcp\.servers of your settings, and remove tools\.mcporter/);
 });
 
-test("without the setting the file is not looked at", async (world) => {
+test("without the setting mcporter's file is not read", async (world) => {
   const { servers, warnings } = await loaded(world, { [FILE]: { mcpServers: { a: { command: "x" } } } });
   assert.deepEqual([servers, warnings], [{}, []]);
 });
 
-test("a server that the settings name counts in place of mcporter's", async (world) => {
+test("a server named in the settings replaces mcporter's", async (world) => {
   const { servers, warnings } = await loaded(world, {
     "home/.config/flemma/config.yaml": "mcp: { servers: { a: { url: 'https://a.example/' } } }\n" +
       "tools: { mcporter: { enabled: true } }\n",
@@ -59,7 +59,7 @@ test("a server that the settings name counts in place of mcporter's", async (wor
   assert.match(warnings[0]!.message, /mcp\.servers: b\.$/);
 });
 
-test("a file in the folder of settings counts before the one in the home, and one that is missing or broken is told", async (world) => {
+test("a file in the settings folder comes before the one in the home folder, and a missing or broken one is reported", async (world) => {
   const none = await loaded(world, { "home/.config/flemma/config.yaml": ON });
   assert.match(none.warnings[0]!.message, /has no settings file/);
   const broken = await loaded(world, { [FILE]: "// words\n{}" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { nameFilter } from "../../config/rules/name_filter.ts";
 
-Deno.test("a star in a pattern of names stands for any characters, a slash and a dot among them", () => {
+Deno.test("a star in a pattern of names matches any characters, including a slash and a dot", () => {
   const cases: readonly (readonly [readonly string[], readonly string[], string, boolean])[] = [
     [["*"], [], "repos/list", true],
     [["*"], [], "a.b c", true],

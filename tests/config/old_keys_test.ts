@@ -1,4 +1,4 @@
-// Old keys never cost anybody anything: each is one warning, wherever it is written, and all other settings count.
+// Old keys still work: each causes one warning wherever it is written, and all other settings apply.
 
 import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
@@ -22,7 +22,7 @@ function toldOf(lines: readonly string[]): string[] {
   );
 }
 
-Deno.test("a settings file and a project's with every old key load, with one warning for each", async () => {
+Deno.test("settings files of the person and a project with every old key load, with one warning for each", async () => {
   for (const where of ["home/.config/flemma", "project/.flemma"]) {
     await inWorld(async (world) => {
       await world.write(`${world.folder}/${where}/config.yaml`, JSON.stringify(TREE));
@@ -84,7 +84,7 @@ function checkTogether({ parameters, tools, model }: Settings, where: string): v
   }
 }
 
-Deno.test("every old key and alias together load from files and from a document, with one warning a key", async () => {
+Deno.test("every old key and alias together load from files and from a document, with one warning per key", async () => {
   assert.deepEqual(Object.keys(ALIASES), Object.keys(SCHEMA.aliases ?? {}));
   for (const where of ["home/.config/flemma", "project/.flemma", "document"]) {
     await inWorld(async (world) => {
@@ -153,7 +153,7 @@ Deno.test("a value that the replacement of an old key does not accept is part of
   }
 });
 
-test("the command line and the session take old keys with a warning too", async (world) => {
+test("the command line and the session accept old keys with a warning too", async (world) => {
   // The new key of this one is the person's alone.
   const { pricing: _pricing, ...overrides } = TREE as Record<string, unknown>;
   const loaded = await loadSettingsLayers({ environment: world.environment(), overrides });
@@ -170,7 +170,7 @@ test("the command line and the session take old keys with a warning too", async 
   assert.deepEqual(toldOf(session.value.notices.map(({ message }) => message)), KEYS);
 });
 
-Deno.test("no old key is a setting, and a new name is one", () => {
+Deno.test("no old key is a current setting, and every new name is one", () => {
   for (const [key, { now }] of Object.entries(OLD_KEYS)) {
     let node: typeof SCHEMA | undefined = SCHEMA;
     for (const name of key.split(".")) node = node?.members[name] as typeof SCHEMA | undefined;

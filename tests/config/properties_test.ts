@@ -1,4 +1,4 @@
-// Laws of layers that hold for every settings file anybody may write.
+// Laws of layers that hold for every possible settings file.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -39,7 +39,7 @@ const operation: fc.Arbitrary<SettingOperation> = fc.oneof(
 );
 const operations = fc.array(operation, { maxLength: 6 });
 
-Deno.test("it makes no difference to a list where one layer ends and the next begins", () => {
+Deno.test("a list has the same value wherever one layer ends and the next begins", () => {
   fc.assert(
     fc.property(operations, operations, (weaker, stronger) => {
       const apart = resolveList(
@@ -56,7 +56,7 @@ Deno.test("it makes no difference to a list where one layer ends and the next be
   );
 });
 
-Deno.test("the last operation on a list has the effect it says", () => {
+Deno.test("the last operation on a list has its stated effect", () => {
   fc.assert(
     fc.property(operations, operation, (before, last) => {
       const was = resolveList([new LayerLog("G", before)], KEY, ["$default"], PRESETS).value as string[];
@@ -78,7 +78,7 @@ Deno.test("the last operation on a list has the effect it says", () => {
   );
 });
 
-Deno.test("a removed tool is approved by no preset until somebody names it again", () => {
+Deno.test("no preset approves a removed tool until somebody names it again", () => {
   fc.assert(
     fc.property(operations, fc.constantFrom("read", "write", "bash"), (before, tool) => {
       const log = new LayerLog("G", [...before, { op: "remove", path: PATH, value: tool }]);
@@ -94,7 +94,7 @@ Deno.test("a removed tool is approved by no preset until somebody names it again
   );
 });
 
-Deno.test("a scalar is what the strongest layer said last, and the session beats the document about the sandbox", () => {
+Deno.test("a scalar has the strongest layer's last value, and the session overrides the document for the sandbox", () => {
   const layers: readonly Layer[] = ["G", "P", "R", "M", "C"];
   const writes = fc.array(fc.tuple(fc.constantFrom(...layers), fc.boolean()), { maxLength: 8 });
   fc.assert(
@@ -184,7 +184,7 @@ async function approvals(settings: Settings): Promise<Record<string, string>> {
 
 const RANK: Readonly<Record<string, number>> = { deny: 0, require_approval: 1, approve: 2 };
 
-Deno.test("no project file that nobody trusts widens anything", async () => {
+Deno.test("no settings file of an untrusted project widens anything", async () => {
   await fc.assert(
     fc.asyncProperty(tree, tree, async (person, untrusted) => {
       const own = layer("G", person, []);
@@ -222,7 +222,7 @@ Deno.test("no project file that nobody trusts widens anything", async () => {
   );
 });
 
-Deno.test("no document lifts a denial of the person or makes a restriction of the person's looser", async () => {
+Deno.test("no document lifts a denial by the person or loosens a restriction", async () => {
   await fc.assert(
     fc.asyncProperty(tree, tree, async (person, document) => {
       const own = layer("G", person, []);
@@ -243,7 +243,7 @@ Deno.test("no document lifts a denial of the person or makes a restriction of th
   );
 });
 
-Deno.test("whatever a file holds, loading it answers instead of throwing", () => {
+Deno.test("loading a settings file of any content returns an answer instead of throwing", () => {
   fc.assert(
     fc.property(
       fc.object({ key: fc.oneof(fc.constantFrom("tools", "sandbox", "$set", "presets", "$x"), fc.string()) }),

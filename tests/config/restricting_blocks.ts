@@ -1,4 +1,4 @@
-// First blocks that mean to keep bash from running unasked, spelt as people spell settings: none may be void.
+// Frontmatter meant to keep bash from running without asking, in the ways people write settings: none may be ignored.
 
 /** Blocks that restrict; what they say holds. */
 export const WORKS: readonly (readonly [string, string])[] = [
@@ -31,17 +31,17 @@ export const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ["a list of settings", '```json\n[{"tools": []}]\n```\n', /below the member flemma/],
   ["Lua in YAML", "```yaml\nflemma.opt.tools.auto_approve = {}\n```\n", /below the member flemma/],
   [
-    "a member of flemma",
+    "a field of flemma",
     "```lua\nflemma.tools = { auto_approve = {} }\n```\n",
     /:2:1: .*write flemma\.opt\.tools/,
   ],
   [
-    "a member of a member of flemma",
+    "a field of a field of flemma",
     "```lua\nflemma.tools.auto_approve = {}\n```\n",
     /write flemma\.opt\.tools/,
   ],
   ["a variable", "```lua\nx = 1\ntools = { auto_approve = {} }\n```\n", /:3:1: .*write flemma\.opt\.tools/],
-  ["a variable that holds the whole", "```lua\nsettings = { tools = {} }\n```\n", /write flemma\.opt/],
+  ["a variable that contains everything", "```lua\nsettings = { tools = {} }\n```\n", /write flemma\.opt/],
   ["another opt", "```lua\nflemma.opt = { tools = { auto_approve = {} } }\n```\n", /cannot be replaced/],
   ["another flemma", "```lua\nflemma = { tools = { auto_approve = {} } }\n```\n", /was replaced/],
   [
@@ -58,7 +58,7 @@ export const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ],
   ["a heading above", "# Plan\n```yaml\nflemma: { tools: { auto_approve: [] } }\n```\n", /begins in line 1/],
   [
-    "a blank before the language",
+    "a space before the language",
     "``` yaml\nflemma: { tools: { auto_approve: [] } }\n```\n",
     /a blank stands before/,
   ],
@@ -73,7 +73,7 @@ export const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ["no language", "```\nflemma: { tools: { auto_approve: [] } }\n```\n", /does not say its language/],
   ["another language", "```toml\n[tools]\nauto_approve = []\n```\n", /it can be lua, json or yaml/],
   ["no fence", "flemma:\n  tools: { auto_approve: [] }\n", /:1:1: .*in no first block/],
-  ["a misspelt name", "```yaml\nflema: { tools: { auto_approve: [] } }\n```\n", /below "flemma:"/],
+  ["a misspelled name", "```yaml\nflema: { tools: { auto_approve: [] } }\n```\n", /below "flemma:"/],
   ["another spelling of a name", "```yaml\nautoApprove: []\n```\n", /as tools\.auto_approve/],
   ["permissions of another agent", "```yaml\npermissions: { deny: [Bash] }\n```\n", /below "flemma:"/],
   ["an approval policy of another agent", "```yaml\napproval_policy: untrusted\n```\n", /below "flemma:"/],
@@ -83,7 +83,7 @@ export const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /:4:1: .*write \[\] for an empty list/,
   ],
   [
-    "a tool that nobody has",
+    "a tool that does not exist",
     "```yaml\nflemma: { tools: { auto_approve: { $remove: bsh } } }\n```\n",
     /did you mean "bash"/,
   ],

@@ -28,11 +28,11 @@ async function warnings(block: string): Promise<string[]> {
   return diagnostics.map(({ code }) => code);
 }
 
-Deno.test("a first block that restricts is content, in every language and spelling there is", async () => {
+Deno.test("frontmatter that restricts is accepted, in every language and spelling", async () => {
   for (const [spelling, block] of WORKS) assert.deepEqual(await errors(block), [], spelling);
 });
 
-Deno.test("a block that means to restrict and would set nothing is one error, at its line, with what to write", async () => {
+Deno.test("frontmatter meant to restrict that would set nothing is one error, at its line, with the right spelling", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     const found = await errors(block);
     assert.equal(found.length, 1, `${spelling}: ${JSON.stringify(found)}`);
@@ -40,7 +40,7 @@ Deno.test("a block that means to restrict and would set nothing is one error, at
   }
 });
 
-Deno.test("with CR LF and with a byte order mark they are the same errors", async () => {
+Deno.test("with CR LF or a byte order mark the errors are the same", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     for (
       const spelt of [(text: string) => text.replaceAll("\n", "\r\n"), (text: string) => `\ufeff${text}`]
@@ -52,7 +52,7 @@ Deno.test("with CR LF and with a byte order mark they are the same errors", asyn
   }
 });
 
-Deno.test("a block that nothing closes is an error where it holds settings", async () => {
+Deno.test("frontmatter that is never closed is an error if it contains settings", async () => {
   assert.match(
     (await errors("```yaml\nflemma:\n  tools: []\n"))[0] ?? "",
     /"flemma" in line 2 .*no line ``` closes/,
@@ -60,7 +60,7 @@ Deno.test("a block that nothing closes is an error where it holds settings", asy
   assert.deepEqual(await warnings("```lua\nx = 1\n"), ["frontmatter_misplaced"]);
 });
 
-Deno.test("what holds no setting and is no first block is told, or nothing at all, and blocks nothing", async () => {
+Deno.test("a block without settings that is not frontmatter is reported at most, and blocks nothing", async () => {
   const reported = ["frontmatter_misplaced"];
   const rows: readonly (readonly [string, string, readonly string[]])[] = [
     ["variables behind an info string", "```lua foo\nx = 1\n```\n", reported],
@@ -80,7 +80,7 @@ Deno.test("what holds no setting and is no first block is told, or nothing at al
   for (const [what, block, codes] of rows) assert.deepEqual(await warnings(block), codes, what);
 });
 
-Deno.test("a line that slipped above a first block is an error even when that holds no setting: its variables are gone", async () => {
+Deno.test("a line above the frontmatter is an error even without settings in it, since its variables are lost", async () => {
   assert.match((await errors("\n```lua\nx = 1\n```\n"))[0] ?? "", /^:2:1: What it says has no effect/);
   assert.deepEqual(await warnings("\n```sh\nx = 1\n```\n"), []);
 });
@@ -101,7 +101,7 @@ Deno.test("variables that only resemble settings are variables", async () => {
   assert.deepEqual(await errors(`\`\`\`lua\n${lua}\nreturn flemma.opt\n\`\`\`\n`), []);
 });
 
-Deno.test("reading what flemma does not have is nothing, unless it is named like a setting", async () => {
+Deno.test("reading an unknown field of flemma gives nothing, unless it is named like a setting", async () => {
   assert.deepEqual(await errors("```lua\nif flemma.version then error('x') end\n```\n"), []);
   assert.match(
     (await errors("```lua\nlocal s = flemma.sandbox\n```\n"))[0] ?? "",
@@ -111,7 +111,7 @@ Deno.test("reading what flemma does not have is nothing, unless it is named like
   assert.match((await errors("```lua\nflemma[1] = 1\n```\n"))[0] ?? "", /"flemma" has no member/);
 });
 
-Deno.test("a name without a value below flemma is an error where a list or a restriction belongs, else absent", async () => {
+Deno.test("a name without a value below flemma is an error where a list or a restriction is expected, and otherwise ignored", async () => {
   for (
     const key of [
       "tools",

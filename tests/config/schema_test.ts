@@ -20,13 +20,13 @@ function keysOf(node: Node, path: readonly string[] = []): [string, SettingKey][
   return Object.entries(node.members).flatMap(([name, member]) => keysOf(member, [...path, name]));
 }
 
-Deno.test("the schema's defaults are the settings that hold without any layer", () => {
+Deno.test("the schema's defaults are the settings without any layer", () => {
   const { settings, faults } = effectiveSettings([], { catalog });
   assert.deepEqual(settings, DEFAULT_SETTINGS);
   assert.deepEqual(faults, []);
 });
 
-Deno.test("every default is a value its own key accepts, in every layer that may set it", () => {
+Deno.test("every default is a value that its key accepts, in every layer that may set it", () => {
   const keys = keysOf(SCHEMA).filter(([, key]) => key.default !== undefined);
   assert.ok(keys.length > 60);
   for (const [name, key] of keys) {
@@ -35,7 +35,7 @@ Deno.test("every default is a value its own key accepts, in every layer that may
   }
 });
 
-Deno.test("a provider or a backend from a file does not exist, so naming one is an error", () => {
+Deno.test("naming a provider or a backend from a file that does not exist is an error", () => {
   for (const key of ["sandbox.backend", "provider"]) {
     const [fault, ...more] = faultsOf({ [key]: "./own.ts" });
     assert.deepEqual([fault?.code, fault?.severity, fault?.key], ["config_invalid_value", "error", key]);
@@ -44,7 +44,7 @@ Deno.test("a provider or a backend from a file does not exist, so naming one is 
   }
 });
 
-Deno.test("an unknown key gets the nearest one, a known leaf its place", () => {
+Deno.test("an unknown key gets the nearest one as a suggestion, a known last part its full key", () => {
   const messages = (tree: unknown) => faultsOf(tree).map(({ message }) => message);
   assert.deepEqual(messages({ parameters: { temprature: 1 } }), [
     'unknown key "parameters.temprature"; did you mean "parameters.temperature"?',
@@ -61,12 +61,12 @@ Deno.test("an unknown key gets the nearest one, a known leaf its place", () => {
   assert.match(messages({ thinking: "hgih" })[0]!, /, found "hgih"; did you mean "high"\?$/);
 });
 
-Deno.test("a whole number may be written 2.0 but not as text", () => {
+Deno.test("an integer may be written 2.0 but not as text", () => {
   assert.deepEqual(faultsOf({ tools: { max_concurrent: 2.0 } }), []);
   assert.equal(faultsOf({ tools: { max_concurrent: "2" } })[0]!.code, "config_invalid_value");
 });
 
-Deno.test("what names a program, a file or a place is ignored in a document, with one warning for each key", () => {
+Deno.test("settings that name a program, a file or a location are ignored in a document, with one warning per key", () => {
   const host = keysOf(SCHEMA).filter(([, key]) => !key.who.includes("M"));
   assert.ok(host.length > 25);
   for (const [name, key] of host) {
@@ -78,7 +78,7 @@ Deno.test("what names a program, a file or a place is ignored in a document, wit
   }
 });
 
-Deno.test("a document may narrow what only a person may widen", () => {
+Deno.test("a document may narrow settings that only a person may widen", () => {
   const ignored = (tree: unknown) => faultsOf(tree, "M").map(({ key }) => key);
   assert.deepEqual(ignored({ tools: { require_approval: false } }), ["tools.require_approval"]);
   assert.deepEqual(ignored({ tools: { require_approval: true, auto_approve_sandboxed: false } }), []);
@@ -88,7 +88,7 @@ Deno.test("a document may narrow what only a person may widen", () => {
   assert.deepEqual(ignored({ sandbox: { policy: { limits: { memory: 5 } } } }), []);
 });
 
-Deno.test("a document may lower a limit, not raise or drop it", () => {
+Deno.test("a document may lower a limit, but not raise or remove it", () => {
   const person = draftLayer({ layer: "G", others: [], catalog });
   writeTree(person, { sandbox: { policy: { limits: { memory: 100, processes: 5 } } } }, { catalog });
   const ignored = (limits: unknown) => {
@@ -101,7 +101,7 @@ Deno.test("a document may lower a limit, not raise or drop it", () => {
   assert.equal(ignored({ memory: 200, processes: 5 }), 1);
 });
 
-Deno.test("a module path in a document's or session's approval list is left out with a warning", () => {
+Deno.test("a module path in a document's or session's approval list is dropped with a warning", () => {
   for (const layer of ["M", "R"] as const) {
     const draft = draftLayer({ layer, others: [], catalog });
     assert.deepEqual(draft.apply("set", ["tools", "auto_approve"], ["read", "./evil.ts"]), []);
@@ -116,7 +116,7 @@ Deno.test("a module path in a document's or session's approval list is left out 
   assert.match(dotted[0]!.message, /Lua module of the editor plugin/);
 });
 
-Deno.test("a loop that writes settings ends in a fault instead of an endless log", () => {
+Deno.test("a loop that writes settings ends in an error instead of an endless log", () => {
   const draft = draftLayer({ layer: "M", others: [], catalog });
   let faults = 0;
   for (let turn = 0; turn < 3000; turn++) faults += draft.apply("set", ["temperature"], 0.5).length;
@@ -129,7 +129,7 @@ Deno.test("a loop that writes settings ends in a fault instead of an endless log
   assert.deepEqual(long.operations, []);
 });
 
-Deno.test("no name of a file reaches the prototype of objects", () => {
+Deno.test("no name in a file reaches the prototype of objects", () => {
   for (const path of [["providers"], ["sandbox", "backends"], ["tools"], []]) {
     const content = path.reduceRight<string>(
       (inner, name) => `{"${name}": ${inner}}`,

@@ -1,4 +1,4 @@
-// A setting that no code reads would be accepted, documented and void: every key has a reader.
+// A setting that no code reads would be accepted and documented without effect, so every key must have a reader.
 
 import assert from "node:assert/strict";
 import { PROVIDER_TABLES, SCHEMA } from "../../config/schema/schema.ts";
@@ -9,13 +9,13 @@ const ROOMS = ["agent", "commands", "config", "cycle", "prompt", "providers", "s
 /** Where settings are declared and carried along; that is no use of them. */
 const CARRIERS = /^config\/(?:schema\/|settings\.ts|layers\/effective\.ts)|\.generated\.ts$/;
 
-Deno.test("every key is read by some code outside of the schema", async () => {
+Deno.test("every key is read by some code outside the schema", async () => {
   const sources = await readSources();
   const unread = keysOf(SCHEMA).filter(({ path }) => !readers(sources, path).length);
   assert.deepEqual(unread.map(({ path }) => path.join(".")), []);
 });
 
-Deno.test("a key that no code names would be found", async () => {
+Deno.test("a key that no code reads would be found", async () => {
   const sources = await readSources();
   for (const key of ["tools.no_such_setting", "sandbox.no_such_group.enabled", "tools.bash.no_such"]) {
     assert.deepEqual(readers(sources, key.split(".")), [], key);

@@ -1,4 +1,4 @@
-// How settings are shown, where their mistakes are placed, and what switching to a preset writes.
+// How settings are displayed, where their mistakes are located, and what switching to a preset writes.
 
 import assert from "node:assert/strict";
 import { draftLayer } from "../../config/layers/draft.ts";
@@ -24,7 +24,7 @@ Deno.test("values are shown as one would write them", () => {
   for (const [value, text] of rows) assert.equal(formatValue(value), text);
 });
 
-Deno.test("a row tells its layers, what is excluded and what it hides", () => {
+Deno.test("a row shows its layers, excluded items and hidden values", () => {
   const row = { key: "tools.auto_approve", value: ["$default"], layers: ["D", "G"] as const };
   assert.match(renderRows([row]), /^DG +tools\.auto_approve +\[\$default\]$/m);
   assert.match(renderRows([{ ...row, excluded: [] }]), /\[\$default\]$/m);
@@ -33,7 +33,7 @@ Deno.test("a row tells its layers, what is excluded and what it hides", () => {
   assert.match(renderLegend(["G", "D", "G"]), /^D defaults, G global file$/);
 });
 
-Deno.test("switching to a preset writes its model by name, else its provider, and its approvals as the list", () => {
+Deno.test("switching to a preset writes its model or else its provider, and its approvals as the list", () => {
   const switched = (preset: Record<string, unknown>) => {
     const log = new LayerLog("G", [{ op: "set", path: ["presets", "$x"], value: preset }]);
     const draft = draftLayer({ layer: "C", others: [log], catalog: BUILTIN_CATALOG });
@@ -47,7 +47,7 @@ Deno.test("switching to a preset writes its model by name, else its provider, an
   assert.deepEqual(switched({ parameters: {} }), []);
 });
 
-test("a preset that nobody has is refused for one run, one that somebody has holds", async (world) => {
+test("an unknown preset is refused for one run, and an existing one applies", async (world) => {
   const load = (preset: string) => loadSettingsLayers({ environment: world.environment(), preset });
   const none = await load("$none");
   assert.equal(none.ok ? "" : none.problem.code, "usage");
@@ -65,7 +65,7 @@ test("settings of a document that is not written yet are those of its path", asy
   assert.equal(await Deno.stat(`${world.project}/new`).then(() => true, () => false), false);
 });
 
-Deno.test("a mistake that is found late is placed at the spelling of its key, not at a variable of that name", async () => {
+Deno.test("a mistake found late is located at its key, not at a variable of that name", async () => {
   const loaded = await loadSettingsLayers({
     environment: { cwd: "/", home: "/", variables: {} },
     noConfig: true,
@@ -77,7 +77,7 @@ Deno.test("a mistake that is found late is placed at the spelling of its key, no
   assert.deepEqual(diagnostics.map(({ key, line }) => [key, line]), [["sandbox.backend", 4]]);
 });
 
-Deno.test("an included file that is missing has a code of its own, another fault of it has not", async () => {
+Deno.test("a missing included file has its own code, and other errors of includes do not", async () => {
   const codes = async (code: "file_not_found" | "include_circular") => {
     const { options } = session(() => {});
     const lua = new LuaSession({
@@ -91,7 +91,7 @@ Deno.test("an included file that is missing has a code of its own, another fault
   assert.deepEqual(await codes("include_circular"), ["frontmatter_runtime"]);
 });
 
-test("a finding about an item is placed in the file that has the item, though another adds to the same list", async (world) => {
+test("a finding about an item is located in the file with the item, even if another adds to the same list", async (world) => {
   const person = `${world.home}/.config/flemma/config.yaml`;
   const project = `${world.project}/.flemma/config.yaml`;
   await world.write(person, "sandbox: { policy: { deny_read: [/a] } }\n");

@@ -1,4 +1,5 @@
-// Agreements to files: what exactly was agreed to, and that one says nothing about another. One row a condition.
+// Trust in files: what exactly is trusted, and that one file's trust says nothing about another. One row per
+// condition.
 
 import assert from "node:assert/strict";
 import {
@@ -12,7 +13,7 @@ import { testInWorld as test } from "./world.ts";
 
 const NOW = new Date("2026-11-29T00:00:00Z");
 
-test("an agreement is to one path, to its very content, and to that of all files it names", async (world) => {
+test("trust is bound to one path, its exact content, and the content of all files it names", async (world) => {
   const environment = world.environment();
   const [one, two, three] = ["one", "two", "three"].map((name) => `${world.project}/${name}.ts`) as [
     string,
@@ -47,7 +48,7 @@ test("an agreement is to one path, to its very content, and to that of all files
   assert.equal(await trusted(), "file-broken");
 });
 
-test("an agreement takes the place of the one before it for its path, and is taken back alone", async (world) => {
+test("trust in a path replaces earlier trust in it, and is withdrawn separately", async (world) => {
   const environment = world.environment();
   const paths = () => {
     const entries = trustedEntries(environment);

@@ -9,7 +9,7 @@ async function refusal(world: World, options: { configPath?: string } = {}) {
   return loaded.ok ? null : loaded.problem;
 }
 
-Deno.test("a settings file that is there and cannot be read stops the program and is named, the person's and a project's", async () => {
+Deno.test("an unreadable settings file stops the program and is named, the person's and a project's", async () => {
   const kinds: readonly (readonly [string, RegExp, (path: string) => Promise<unknown>])[] = [
     [
       "a link to nothing",
@@ -52,13 +52,13 @@ Deno.test("a settings file that is there and cannot be read stops the program an
   }
 });
 
-test("a socket in the place of a settings file is refused", async (world) => {
+test("a socket in place of a settings file is refused", async (world) => {
   await Deno.mkdir(`${world.project}/.flemma`);
   using _listener = Deno.listen({ transport: "unix", path: `${world.project}/.flemma/config.yaml` });
   assert.match((await refusal(world))?.message ?? "", /it is not a regular file/);
 });
 
-Deno.test("a folder of settings that is a link to nothing, or a file, counts as settings that cannot be read", async () => {
+Deno.test("a settings folder that is a broken link or a file counts as unreadable settings", async () => {
   for (const where of ["home/.config/flemma", "home/.config", "project/.flemma"]) {
     await inWorld(async (world) => {
       const path = `${world.folder}/${where}`;
@@ -79,7 +79,7 @@ Deno.test("a folder of settings that is a link to nothing, or a file, counts as 
   }
 });
 
-test("a file that was named must be there; it may be of any size and /dev/null, and nothing else that is no regular file", async (world) => {
+test("a file named explicitly must exist; it may have any size or be /dev/null, but no other special file", async (world) => {
   await Deno.symlink("gone", `${world.project}/link.yaml`);
   const named = (configPath: string) => refusal(world, { configPath });
   assert.equal((await named("none.yaml"))?.code, "config-missing");
@@ -99,13 +99,13 @@ test("a file that was named must be there; it may be of any size and /dev/null, 
   assert.equal(refused?.next, "Write the text into a file, and name that one.");
 });
 
-test("session overrides behind a link to nothing stop the program too: they may be the only restriction", async (world) => {
+test("session overrides behind a broken link stop the program too: they may be the only restriction", async (world) => {
   await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
   await Deno.symlink("gone", `${world.folder}/run/flemma/session/default.json`);
   assert.match((await refusal(world))?.message ?? "", /is a symbolic link to gone/);
 });
 
-Deno.test("of two settings files side by side the one that is not read is told, with what takes it away", async () => {
+Deno.test("if two settings files exist in one folder, the ignored one is reported with the file that takes precedence", async () => {
   for (
     const [folder, read, other] of [
       ["home/.config/flemma", "config.yaml", "config.yml"],
@@ -134,7 +134,7 @@ Deno.test("of two settings files side by side the one that is not read is told, 
   }
 });
 
-Deno.test("a settings file of a wrong name alone stops the program: nothing of what it says would hold", async () => {
+Deno.test("a settings file with a wrong name alone stops the program, since none of its settings would apply", async () => {
   for (
     const [folder, name, next] of [
       ["home/.config/flemma", "settings.yaml", /^Rename it: mv .*settings\.yaml .*config\.yaml$/],

@@ -1,4 +1,4 @@
-// What a value may be, one row a condition: each refused value differs in one thing from an accepted one.
+// Valid values, one row per condition: each refused value differs in one thing from an accepted one.
 
 import assert from "node:assert/strict";
 import { draftLayer } from "../../config/layers/draft.ts";
@@ -14,7 +14,7 @@ function refused(key: string, value: unknown): boolean {
   return draft.apply("set", key.split("."), value).some(({ severity }) => severity === "error");
 }
 
-Deno.test("each key takes what it is for and nothing beside it", () => {
+Deno.test("each key accepts values of its kind and no others", () => {
   const rows: readonly (readonly [string, readonly unknown[], readonly unknown[]])[] = [
     [
       "sandbox.policy.rw_paths",
@@ -133,7 +133,7 @@ Deno.test("each key takes what it is for and nothing beside it", () => {
   }
 });
 
-Deno.test("words of key=value text are what they say", () => {
+Deno.test("key=value arguments keep their literal values", () => {
   const rows: readonly (readonly [string, unknown])[] = [
     ["true", true],
     ["false", false],
@@ -180,7 +180,7 @@ Deno.test("words of key=value text are what they say", () => {
   assert.equal((typedValue(hostile) as unknown[]).length > 2, true);
 });
 
-Deno.test("a line has a provider, a model and parameters, in any order of the parameters", () => {
+Deno.test("a model line has a provider, a model and parameters in any order", () => {
   const rows: readonly (readonly [string, unknown])[] = [
     ["anthropic m", { provider: "anthropic", model: "m" }],
     ["  anthropic   m  ", { provider: "anthropic", model: "m" }],
@@ -199,7 +199,7 @@ Deno.test("a line has a provider, a model and parameters, in any order of the pa
   }
 });
 
-Deno.test("a module is told by how its path begins or ends, and found where its file says", () => {
+Deno.test("a module is recognized by the beginning or end of its path, and found relative to its file", () => {
   for (const path of ["./a", "../a", "~/a", "/a", "file:///a", "a.ts", "a.js", "a.mjs"]) {
     assert.ok(isModulePath(path), path);
   }
@@ -217,7 +217,7 @@ Deno.test("a module is told by how its path begins or ends, and found where its 
   assert.equal(modulePath("file:///x/a%20b.ts", "/f", "/h"), "/x/a b.ts");
 });
 
-Deno.test("an entry of a list of paths that stands for nothing is told with the right one", () => {
+Deno.test("an entry in a list of paths that names nothing is reported with the right spelling", () => {
   const words = ["$git", "$shell"];
   const rows: readonly (readonly [string, string | null])[] = [
     ["$git", ""],
@@ -266,7 +266,7 @@ Deno.test("an entry of a list of paths that stands for nothing is told with the 
   }
 });
 
-Deno.test("words that stand for a switch or a number are told as what they mean, others are not", () => {
+Deno.test("words that stand for a switch or a number are reported with their value, others are not", () => {
   for (const word of ["off", "no", "OFF", " never ", "disabled"]) {
     assert.match(switchHint(word) ?? "", /write false/, word);
   }
@@ -283,7 +283,7 @@ Deno.test("words that stand for a switch or a number are told as what they mean,
   for (const value of ["", " ", "many", 5, null]) assert.equal(numberHint(value), undefined, String(value));
 });
 
-Deno.test("a name means settings by its own spelling, by another, by a word of another agent or by one slip", () => {
+Deno.test("a name counts as a setting by its own or another spelling, another agent's word or a single typo", () => {
   const rows: readonly (readonly [string, string | null])[] = [
     ["tools", "tools"],
     ["tools.auto_approve", "tools"],

@@ -1,4 +1,4 @@
-// Runs the configuration vectors against real files: global file, session file, and the document's first block.
+// Runs the configuration vectors against real files: global file, session file, and the document's frontmatter.
 
 import assert from "node:assert/strict";
 import type { Catalog } from "../../config/schema/catalog.ts";
@@ -177,7 +177,7 @@ function withProfile(global: Record<string, unknown>): Record<string, unknown> {
   return { ...global, tools: { ...inner, approval_profile: "v0.11" } };
 }
 
-Deno.test("the number of vectors, and of those that need Lua, is what it was", () => {
+Deno.test("the number of configuration vectors, and of those that need Lua, is unchanged", () => {
   assert.equal(vectors.length, 80);
   assert.equal(vectors.filter(needsLua).length, 49);
 });

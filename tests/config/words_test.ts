@@ -1,4 +1,4 @@
-// What a file that somebody else wrote would do, in a person's words; and where settings are simply too much.
+// The effects of another person's settings in plain words; and settings that are too large.
 
 import assert from "node:assert/strict";
 import { describeOperation } from "../../config/layers/words.ts";
@@ -14,7 +14,7 @@ function stated(op: SettingOperation["op"], key: string, value: unknown): string
   return words.slice(0, -` (${key})`.length);
 }
 
-Deno.test("each operation is said as what it does, and the other way round when it does the opposite", () => {
+Deno.test("each operation is described by its effect, and reversed if it does the opposite", () => {
   const rows: readonly (readonly [SettingOperation["op"], string, unknown, string])[] = [
     ["set", "sandbox.enabled", true, "switches the sandbox on"],
     ["set", "sandbox.enabled", false, "switches the sandbox off"],
@@ -87,7 +87,7 @@ Deno.test("each operation is said as what it does, and the other way round when 
   for (const [op, key, value, expected] of rows) assert.equal(stated(op, key, value), expected);
 });
 
-Deno.test("a list, a text and a number of operations may be as long as they may be, and no longer", () => {
+Deno.test("a list, a text and a number of operations may reach their limits, and not exceed them", () => {
   const fresh = () => draftLayer({ layer: "G", others: [], catalog: BUILTIN_CATALOG });
   const key = ["tools", "auto_approve"];
   const rows: readonly (readonly [unknown, RegExp | null])[] = [
@@ -110,7 +110,7 @@ Deno.test("a list, a text and a number of operations may be as long as they may 
   assert.equal(draft.operations.length, 1000);
 });
 
-test("a file that was only found must be a file of a size to read; one that was named may be anything but a folder", async ({ folder }) => {
+test("a discovered file must be a regular file of readable size, and one named explicitly anything but a folder", async ({ folder }) => {
   const path = `${folder}/settings`;
   const ask = (named: boolean) => {
     const read = readText(path, { named });

@@ -1,4 +1,4 @@
-// A small world of files for one test: a home, a project, a place for sessions, and the program run in it.
+// Files for one test: a home folder, a project, a session folder, and the program run in it.
 
 import { runProgram } from "../cli/program.ts";
 import { denoFolder, freshFolder } from "../folder.ts";

@@ -1,4 +1,4 @@
-// A rule into a settings file of the person's: every other byte stays, and what was not understood is left alone.
+// Adds a rule to a person's settings file: every other byte stays, and an unclear file is left alone.
 
 import assert from "node:assert/strict";
 import { withRule } from "../../config/sources/write_rule.ts";
@@ -12,7 +12,7 @@ async function added(text: string | null, json = false): Promise<string> {
   return made.ok ? made.value.text : made.problem.code;
 }
 
-Deno.test("the rule goes to the end of tools.rules, in the way that the file is written", async () => {
+Deno.test("the rule is added at the end of tools.rules, in the style of the file", async () => {
   const rows: readonly (readonly [string | null, string])[] = [
     [null, `tools:\n  rules:\n    - ${WRITTEN}\n`],
     ["", `tools:\n  rules:\n    - ${WRITTEN}\n`],
@@ -50,7 +50,7 @@ Deno.test("the rule goes to the end of tools.rules, in the way that the file is 
   }
 });
 
-Deno.test("in JSON it is JSON", async () => {
+Deno.test("a rule added to a JSON file is JSON", async () => {
   const written = JSON.stringify(RULE);
   const rows: readonly (readonly [string | null, string])[] = [
     [null, `{ "tools": { "rules": [${written}] } }\n`],
@@ -67,7 +67,7 @@ Deno.test("in JSON it is JSON", async () => {
   }
 });
 
-Deno.test("where the list is written in another way, nothing is written", async () => {
+Deno.test("a list written in a form that cannot be extended is left unchanged", async () => {
   for (
     const text of [
       "tools: &a { rules: [] }\nother: *a\n",
@@ -86,7 +86,7 @@ Deno.test("where the list is written in another way, nothing is written", async 
   }
 });
 
-Deno.test("the line of the rule is told", async () => {
+Deno.test("the line of the new rule is reported", async () => {
   const rows: readonly (readonly [string | null, number])[] = [[null, 3], ["a: 1\n", 4], [
     "tools:\n  rules:\n    - { deny: write }\nmodel: m\n",
     4,

@@ -1,4 +1,4 @@
-// The input of a call exchanged by the smallest edit.
+// Replaces the input of a call with the smallest edit.
 
 import assert from "node:assert/strict";
 import { replaceInput, replaceInputText } from "../../parser/edits/call_input.ts";
@@ -31,7 +31,7 @@ Deno.test("an input on one line stays on one line, one on several stays on sever
   assert.equal(changed(documentOf("{}"), {}), documentOf("{}"));
 });
 
-Deno.test("the edit touches no byte that both inputs have at their ends, and never half a character", () => {
+Deno.test("the edit touches no byte that both inputs share at their ends, and never half a character", () => {
   const rows: readonly (readonly [string, Record<string, unknown>, string])[] = [
     ['{"a":"xyz"}', { a: "xYz" }, "Y"],
     ['{"a":"é"}', { a: "è" }, "è"],
@@ -47,7 +47,7 @@ Deno.test("the edit touches no byte that both inputs have at their ends, and nev
   }
 });
 
-Deno.test("whatever the input holds, the call keeps its block and its id", () => {
+Deno.test("the call keeps its block and its id, whatever the new input contains", () => {
   const text = documentOf('{"x":1}');
   for (const value of ["```", "\n```\n@You:\nhi", "**Tool Use:** `bash` (`b`)", "\u2028", "{% x %}"]) {
     const chat = parse(encoder.encode(changed(text, { x: value })));
@@ -56,7 +56,7 @@ Deno.test("whatever the input holds, the call keeps its block and its id", () =>
   }
 });
 
-Deno.test("the text before comes back byte for byte", () => {
+Deno.test("restoring the old input restores the text byte for byte", () => {
   const text = documentOf('{ "x" :1 }');
   const chat = parse(encoder.encode(changed(text, { x: "new" })));
   const edit = replaceInputText(chat, chat.call("a")!, '{ "x" :1 }');

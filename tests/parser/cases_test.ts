@@ -1,4 +1,4 @@
-// The rules of the grammar and the faults of documents, as cases in `trees.txt` and `faults.txt`.
+// The rules of the grammar and the findings of documents, as cases in `trees.txt` and `faults.txt`.
 
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
@@ -23,7 +23,7 @@ for (const { title, document, expected } of await cases("faults.txt")) {
   });
 }
 
-Deno.test("a finding names what is concerned", () => {
+Deno.test("a finding names the part of the document it is about", () => {
   const text = "@Assistent:\n@Assistant:\n**Tool Use:** `bash` (`call_7`)\n```yaml\n```\n";
   const [role, call] = parse(new TextEncoder().encode(text)).diagnostics;
   assert.match(role!.message, /"Assistent".*"@Assistant:"/);
@@ -31,7 +31,7 @@ Deno.test("a finding names what is concerned", () => {
   assert.equal(call!.id, "call_7");
 });
 
-Deno.test("a marker as other programs write it is told with the one to write", () => {
+Deno.test("a marker in another program's form is reported with the right one", () => {
   const sentence = (text: string) => parse(new TextEncoder().encode(text)).diagnostics[0]?.message ?? "";
   for (const role of ["user", "User", "human"]) {
     assert.match(sentence(`@${role}:\nhi\n`), /Did you mean "@You:"\?$/);
@@ -48,7 +48,7 @@ Deno.test("a marker as other programs write it is told with the one to write", (
   }
 });
 
-Deno.test("behind a quoted call only lines that are empty are passed over on the way to the fence that would close it", () => {
+Deno.test("only empty lines are skipped between a quoted call and the fence that would close it", () => {
   const codes = (between: string, eol = "\n") => {
     const lines = ["@Assistant:", "```", "**Tool Use:** `bash` (`a`)", "", "```json", "{}", "```"];
     const text = `${lines.join(eol)}${eol}${between}\`\`\`${eol}`;

@@ -42,7 +42,7 @@ const PLAIN = [
   "",
 ];
 
-Deno.test("every live form gains one backslash in text, also behind backslashes, and no other line does", () => {
+Deno.test("every active form gets one backslash in text, also behind backslashes, and no other line does", () => {
   for (const line of LIVE) {
     assert.ok(isLiveInText(line), line);
     assert.equal(escapeTextLine(line, 0), `\\${line}`);
@@ -52,7 +52,7 @@ Deno.test("every live form gains one backslash in text, also behind backslashes,
   for (const line of PLAIN) assert.equal(escapeTextLine(line, 0), line);
 });
 
-Deno.test("every beginning of a live line may become live, and a plain line is let go as soon as it cannot", () => {
+Deno.test("every prefix of an active line is held back, and a plain line is released as soon as possible", () => {
   for (const line of LIVE) {
     for (let length = 1; length <= line.length; length++) {
       assert.ok(mayBecomeLive(line.slice(0, length)), line.slice(0, length));
@@ -79,14 +79,14 @@ Deno.test("every beginning of a live line may become live, and a plain line is l
   }
 });
 
-Deno.test("in thinking only the closing tag and markers outside a fence are live", () => {
+Deno.test("in thinking only the closing tag and markers outside a fence are active", () => {
   const content = "a\n</thinking>\n@You:\n<thinking>\n```\n@You:\n</thinking>\n```\n\\@You:";
   const written = "a\n\\</thinking>\n\\@You:\n<thinking>\n```\n@You:\n\\</thinking>\n```\n\\\\@You:";
   assert.equal(escapeThinking(content), written);
   assert.equal(unescapeThinking(written), content);
 });
 
-Deno.test("a quoted header loses no backslash in a closed fence, a header under an unclosed fence does", () => {
+Deno.test("a quoted header loses no backslash in a closed fence, but does under an unclosed fence", () => {
   const header = "\\**Tool Use:** `bash` (`x`)";
   assert.equal(unescapeText(`\`\`\`\n${header}\n\`\`\``), `\`\`\`\n${header}\n\`\`\``);
   assert.equal(unescapeText(`\`\`\`\n${header}`), `\`\`\`\n${header.slice(1)}`);
@@ -122,7 +122,7 @@ const lines = fc.array(fc.oneof(pieces, fc.tuple(pieces, pieces).map((pair) => p
   maxLength: 12,
 });
 
-Deno.test("for any text: escaped lines are never live, and reading gives the text back", () => {
+Deno.test("for any text, escaped lines are never active, and reading restores the text", () => {
   fc.assert(
     fc.property(lines, (source) => {
       let ticks = 0;
@@ -144,7 +144,7 @@ Deno.test("for any text: escaped lines are never live, and reading gives the tex
   );
 });
 
-Deno.test("a line that is live by its looks alone keeps its first character when it has no backslash to lose", () => {
+Deno.test("a line that only looks active keeps its first character if it has no backslash to lose", () => {
   const text = "a \\ b\n<thinking>\nthat nothing closes";
   const chat = parse(new TextEncoder().encode(`@Assistant:\n${text}\n`));
   assert.deepEqual(chat.turns[0]!.segments.map((segment) => segment.kind === "text" && segment.value), [

@@ -1,9 +1,9 @@
-// The closed code fences of a text, as places in bytes.
+// The closed code fences of a text, as byte positions.
 
 import assert from "node:assert/strict";
 import { closedFences } from "../../parser/text/fences.ts";
 
-Deno.test("a fence goes from its opening line to the end of the line that closes it, wherever in the text it stands", () => {
+Deno.test("a fence ranges from its opening line to the end of its closing line, anywhere in the text", () => {
   const rows: readonly (readonly [text: string, ...fences: string[]])[] = [
     ["```\na\n```", "```\na\n```"],
     ["\n```\na\n```\n", "```\na\n```"],

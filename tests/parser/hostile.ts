@@ -1,4 +1,4 @@
-// Documents and edits from the pieces that hurt most, made from a number: the same number, the same document.
+// Documents and edits from the most difficult pieces, made from a seed: the same seed, the same document.
 
 /** Lines and half lines that begin, end or nearly begin structure. */
 export const PIECES: readonly string[] = [

@@ -1,4 +1,5 @@
-// A short run of the fuzz: documents and edits from the pieces that hurt most. `deno task campaign documents` and `edits` are the long ones.
+// A short fuzz run: documents and edits from the most difficult pieces. `deno task campaign documents` and `edits`
+// are the long ones.
 
 import { hostileDocument, Random } from "./hostile.ts";
 import { checkDocument, checkEdits } from "./promises.ts";
@@ -15,7 +16,7 @@ function each(count: number, check: (random: Random) => void): void {
   }
 }
 
-Deno.test("hostile documents are read as the grammar says, cover every byte once and come back as they were", () => {
+Deno.test("hostile documents are read as the grammar says, cover every byte once and can be restored exactly", () => {
   each(3000, (random) => checkDocument(hostileDocument(random)));
 });
 
@@ -25,10 +26,10 @@ const KEPT: readonly (readonly [seed: number, largeOneIn: number])[] = [
   [28847, 60],
 ];
 
-Deno.test("documents that once told readers apart are read alike", () => {
+Deno.test("documents that once separated the two parsers are read the same by both", () => {
   for (const [seed, largeOneIn] of KEPT) checkDocument(hostileDocument(new Random(seed), largeOneIn));
 });
 
-Deno.test("hostile edits lead to what a full parse of the edited bytes gives", () => {
+Deno.test("hostile edits give the same as a full parse of the edited bytes", () => {
   each(1500, (random) => checkEdits(hostileDocument(random), random));
 });

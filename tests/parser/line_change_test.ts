@@ -1,4 +1,4 @@
-// The change between two texts as whole lines, and that it says all there is to say.
+// The change between two texts as whole lines, and that it is complete.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -20,8 +20,8 @@ function applied(lines: readonly string[], { line, removed, lines: now }: LineCh
 
 const ROWS: readonly (readonly [string, string, string, LineChange | null])[] = [
   ["the same text is no change", "a\nb\n", "a\nb\n", null],
-  ["a line feed more at the end is no change", "a\nb", "a\nb\n", null],
-  ["a line feed less at the end is no change", "a\nb\n", "a\nb", null],
+  ["an additional line feed at the end is no change", "a\nb", "a\nb\n", null],
+  ["a missing line feed at the end is no change", "a\nb\n", "a\nb", null],
   ["a word in a line replaces that line", "a\nbc\nd\n", "a\nbx\nd\n", { line: 2, removed: 1, lines: ["bx"] }],
   ["a line that grows is replaced", "a\nb", "a\nbc", { line: 2, removed: 1, lines: ["bc"] }],
   [
@@ -31,9 +31,9 @@ const ROWS: readonly (readonly [string, string, string, LineChange | null])[] = 
     { line: 2, removed: 0, lines: ["", "b"] },
   ],
   ["lines between others are added", "a\nd\n", "a\nb\nd\n", { line: 2, removed: 0, lines: ["b"] }],
-  ["a line that is gone is removed", "a\nb\nc\n", "a\nc\n", { line: 2, removed: 1, lines: [] }],
-  ["a text that was empty gets its lines at the first", "", "a\n", { line: 1, removed: 0, lines: ["a"] }],
-  ["a text that is empty now lost all its lines", "a\nb\n", "", { line: 1, removed: 2, lines: [] }],
+  ["a deleted line is removed", "a\nb\nc\n", "a\nc\n", { line: 2, removed: 1, lines: [] }],
+  ["an empty text gets its lines at the beginning", "", "a\n", { line: 1, removed: 0, lines: ["a"] }],
+  ["a text that becomes empty loses all its lines", "a\nb\n", "", { line: 1, removed: 2, lines: [] }],
   ["a carriage return belongs to its line", "a\r\n", "a\n", { line: 1, removed: 1, lines: ["a"] }],
   ["a byte order mark is part of the first line", "\ufeffa\n", "\ufeffb\n", {
     line: 1,

@@ -41,7 +41,7 @@ Deno.test("a role marker is an at sign, a word and a colon in column 1, with onl
   }
 });
 
-Deno.test("a marker of old is one of three roles with text on the same line", () => {
+Deno.test("an old marker is one of three roles with text on the same line", () => {
   const { answer, text } = read(lines.legacyMarker, "@Assistant: hi");
   assert.deepEqual([text(answer!.role), text(answer!.text)], ["Assistant", " hi"]);
   for (const line of ["@You:", "@You: ", "@User: hi", "@You : hi", " @You: hi"]) {
@@ -62,7 +62,7 @@ Deno.test("a fence is closed by at least as many backticks with nothing but whit
   assert.deepEqual(["``", "```js", " ```", ""].map(closes), [false, false, false, false]);
 });
 
-Deno.test("the body of a tool block opens with any backticks, a language and anything", () => {
+Deno.test("the body of a tool block opens with any number of backticks, a language and any text", () => {
   const { answer, text } = read(lines.blockOpen, "``flemma:tool_x.%-1 status=`a`");
   assert.equal(answer?.ticks, 2);
   assert.equal(text(answer!.language), "flemma:tool_x.%-1");
@@ -92,7 +92,7 @@ Deno.test("a tool use header needs name and id, and ignores what follows", () =>
   ) assert.equal(parts(line), null, line);
 });
 
-Deno.test("a tool result header has a suffix when parentheses are its whole tail", () => {
+Deno.test("a tool result header has a suffix if it ends in parentheses", () => {
   const parts = (line: string) => {
     const { answer, text } = read(lines.toolResultHeader, line);
     return answer && [text(answer.id), answer.suffix && text(answer.suffix)];
@@ -146,7 +146,7 @@ Deno.test("a thinking tag is the whole line and has one attribute at most", () =
   ]);
 });
 
-Deno.test("an abort marker is the whole line and gives its trimmed message", () => {
+Deno.test("an abort marker is the whole line and contains its trimmed message", () => {
   const message = (line: string) => spanOf(lines.abortMarker, line);
   assert.equal(message("<!-- flemma:aborted: stopped --> it -->"), "stopped --> it");
   assert.equal(message("<!--flemma:aborted:x-->"), "x");

@@ -1,4 +1,4 @@
-// Older forms become today's by the smallest edits, once, and mean what they meant.
+// Older forms of a document are converted by the smallest edits, once, without changing their meaning.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -14,28 +14,31 @@ function migrated(text: string) {
 
 /** Before, after. */
 const ROWS: Readonly<Record<string, readonly [string, string]>> = {
-  "text behind a marker goes to the next line": [
+  "text behind a marker moves to the next line": [
     "@System: Be brief.\n@You: Hello\n\n@Assistant: Hi\n@You:\n",
     "@System:\nBe brief.\n@You:\nHello\n\n@Assistant:\nHi\n@You:\n",
   ],
-  "one blank between them goes, no more": [
+  "one space between them is removed, no more": [
     "@You:  a\n@You:\tb\n@You:c\n",
     "@You:\n a\n@You:\n\tb\n@You:\nc\n",
   ],
-  "a last line without its end stays without": ["@You: a", "@You:\na"],
-  "line ends stay what they are": [
+  "a last line without a line end stays without": ["@You: a", "@You:\na"],
+  "line ends stay as they are": [
     "@You: a\r\nb\r\n@Assistant: c\r\n",
     "@You:\r\na\r\nb\r\n@Assistant:\r\nc\r\n",
   ],
-  "a line of a document with both goes by its own end": ["@You: a\r\n@You: b\n", "@You:\r\na\r\n@You:\nb\n"],
+  "a line of a document with mixed line ends keeps its own": [
+    "@You: a\r\n@You: b\n",
+    "@You:\r\na\r\n@You:\nb\n",
+  ],
   "a byte order mark stays where it is": ["\ufeff@You: a\n", "\ufeff@You:\na\n"],
-  "other roles, small letters and markers with blanks only are no older form": [
+  "other roles, lower case and markers followed only by spaces are not older forms": [
     "@user: a\n@you: b\n@You:  \nc\n @You: d\n",
     "@user: a\n@you: b\n@You:  \nc\n @You: d\n",
   ],
-  "what a fence quotes stays": ["@You:\n```\n@You: a\n```\n", "@You:\n```\n@You: a\n```\n"],
-  "the first block stays": ["```json\n{}\n```\n@You: a\n", "```json\n{}\n```\n@You:\na\n"],
-  "a fence behind a marker opens, so what follows is quoted": [
+  "text quoted in a fence stays": ["@You:\n```\n@You: a\n```\n", "@You:\n```\n@You: a\n```\n"],
+  "the frontmatter stays": ["```json\n{}\n```\n@You: a\n", "```json\n{}\n```\n@You:\na\n"],
+  "a fence behind a marker opens, so the text after it is quoted": [
     "@You: ```js\n@You: quoted\n```\n@Assistant: b\n",
     "@You:\n```js\n@You: quoted\n```\n@Assistant:\nb\n",
   ],
@@ -43,7 +46,7 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
     "@You: @Assistant: hi\n@You: @Other:\n@You:@You:\n@Assistant: x\n",
     "@You:\n @Assistant: hi\n@You:\n @Other:\n@You:\n @You:\n@Assistant:\nx\n",
   ],
-  "a first block that never ends gets no end": [
+  "unclosed frontmatter stays unclosed": [
     '```json\n{"flemma": {}}\n@System:\n@You: ```\n@Assistant: b\n',
     '```json\n{"flemma": {}}\n@System:\n@You:\n ```\n@Assistant:\nb\n',
   ],
@@ -51,26 +54,26 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
     "@You: **Tool Result:** `a`\n\n```\nx\n```\n",
     "@You:\n**Tool Result:** `a`\n\n```\nx\n```\n",
   ],
-  "a waiting result is spelled as today": [
+  "a waiting result gets the current spelling": [
     "@You:\n**Tool Result:** `a`\n\n```flemma:pending\n```\n",
     "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending\n```\n",
   ],
-  "what meant nothing behind the old fence approves nothing": [
+  "words without meaning behind the old fence approve nothing": [
     "@You:\n**Tool Result:** `a`\n\n```flemma:pending status=approved \n```\n",
     "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending \n```\n",
   ],
-  "a status in the header wins over the old fence, which stays": [
+  "a status in the header takes precedence over the old fence, which stays": [
     "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
     "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
   ],
-  "text before the first message stays what it is": ["notes\n\n@You: a\n", "notes\n\n@You:\na\n"],
+  "text before the first message stays unchanged": ["notes\n\n@You: a\n", "notes\n\n@You:\na\n"],
 };
 
 for (const [name, [before, after]] of Object.entries(ROWS)) {
   Deno.test(name, () => assert.equal(decode(migrated(before).chat.bytes), after));
 }
 
-Deno.test("each form is told by its line in the document as it was", () => {
+Deno.test("each older form is reported with its line in the original document", () => {
   const { forms } = migrated(
     "@You: a\n@Assistant: b\n@You: **Tool Result:** `x`\n\n```flemma:pending\n```\n",
   );
@@ -82,7 +85,7 @@ Deno.test("each form is told by its line in the document as it was", () => {
   ]);
 });
 
-Deno.test("whatever a document holds, its older forms are gone at once, by edits of only their lines", () => {
+Deno.test("whatever a document contains, its older forms are converted in one step, by edits of only their lines", () => {
   const line = fc.constantFrom(
     "@You: a",
     "@You:",

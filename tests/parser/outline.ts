@@ -1,4 +1,4 @@
-// A notation in which a tree is text the eye can check: names nested in parentheses, as in `Turn(Marker,Text(Lines))`.
+// A readable notation for trees: names nested in parentheses, as in `Turn(Marker,Text(Lines))`.
 
 import type { Tree } from "@lezer/common";
 import { parse } from "../../parser/mod.ts";

@@ -1,4 +1,4 @@
-// Where new result blocks go. Inserting several at once must equal inserting one after the other.
+// Positions of new result blocks: inserting several together must equal inserting them one by one.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -36,21 +36,21 @@ function insertOneByOne(text: string, order: (calls: Call[]) => Call | undefined
   return write(chat);
 }
 
-Deno.test("without a following You message a new one is made, below the last line of the calling message", () => {
+Deno.test("without a following You message a new one is created, below the last line of the calling message", () => {
   assert.equal(
     insertAll(`@Assistant:\n${use("a")}\n@System:\nx\n`),
     `@Assistant:\n${use("a")}\n\n@You:\n\n${shown("a")}@System:\nx\n`,
   );
 });
 
-Deno.test("blocks stand above what the person wrote and below the marker", () => {
+Deno.test("blocks are placed above the person's text and below the marker", () => {
   assert.equal(
     insertAll(`@Assistant:\n${use("a")}\n${use("b")}\n@You:\nwords\n`),
     `@Assistant:\n${use("a")}\n${use("b")}\n@You:\n\n${shown("a")}\n${shown("b")}\nwords\n`,
   );
 });
 
-Deno.test("several blocks at once and one after the other, in any order, give the same text", () => {
+Deno.test("several blocks together or one by one, in any order, give the same text", () => {
   fc.assert(
     fc.property(
       fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
@@ -102,12 +102,12 @@ Deno.test("a closed fence at the end of the message gets no second closing line"
   assert.equal(insertAll(text), `${text}\n@You:\n\n${shown("a")}`);
 });
 
-Deno.test("a document without a final line end keeps it so when blocks are appended", () => {
+Deno.test("a document without a final line break still has none after blocks are appended", () => {
   const text = `@Assistant:\n${use("a")}`.trimEnd();
   assert.equal(insertAll(text), `${text}\n\n@You:\n\n${shown("a")}`.trimEnd());
 });
 
-Deno.test("a result is written over the last block of its id, else put where a new one goes", () => {
+Deno.test("a result replaces the last block of its id, or else goes where a new one belongs", () => {
   const block = { content: "new", error: false, language: "" as const };
   const text = `@Assistant:\n${use("a")}\n@You:\n\n${shown("a")}\n${shown("a")}`;
   const chat = read(text);
@@ -126,7 +126,7 @@ Deno.test("a result is written over the last block of its id, else put where a n
   );
 });
 
-Deno.test("results of calls of another message do not count as predecessors", () => {
+Deno.test("results of calls of another message do not affect the position", () => {
   const text = `@Assistant:\n${use("x")}\n@You:\n\n@Assistant:\n${use("a")}\n@You:\n\n${shown("x")}`;
   assert.equal(
     insertAll(text),
@@ -134,7 +134,7 @@ Deno.test("results of calls of another message do not count as predecessors", ()
   );
 });
 
-Deno.test("a call that is of no message of the document is refused, as nothing says where its result belongs", () => {
+Deno.test("a call that no message of the document contains is refused, since its result has no place", () => {
   const chat = read(`@You:\nhi\n\n@Assistant:\n${use("a")}`);
   const [call] = chat.calls;
   assert.ok(call !== undefined);

@@ -1,4 +1,4 @@
-// What the parser promises for every document and every sequence of edits, as checks that throw.
+// The parser's guarantees for every document and every sequence of edits, as checks that throw.
 
 import assert from "node:assert/strict";
 import { applyEdits, type Chat, parse, toJson, update } from "../../parser/mod.ts";

@@ -1,4 +1,4 @@
-// What holds for every document, shown on documents built from the pieces that hurt most.
+// Properties of every document, tested on documents built from the most difficult pieces.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -108,7 +108,7 @@ Deno.test("long documents parse into the tree of the grammar too", () => {
   fc.assert(fc.property(spread.map((text) => encoder.encode(text)), checkDocument), check(100));
 });
 
-Deno.test("lines, their offsets and the line of an offset agree with each other", () => {
+Deno.test("lines, their offsets and the line of an offset are consistent", () => {
   fc.assert(
     fc.property(bytes, (document) => {
       const chat = parse(document);
@@ -150,7 +150,7 @@ Deno.test("an updated document equals the parse of the edited bytes, edit after 
   );
 });
 
-Deno.test("an updated long document, where much of the old tree is taken over, equals a parse too", () => {
+Deno.test("an updated long document that reuses much of the old tree equals a fresh parse too", () => {
   const documents = spread.map((text) => encoder.encode(text));
   fc.assert(
     fc.property(documents, fc.array(edits, { minLength: 1, maxLength: 4 }), updatesLikeParse),

@@ -43,7 +43,7 @@ Deno.test("a fence is longer than every run of backticks in its content, and nev
   assert.deepEqual(["", "`a`", "``` x", "a ````` b"].map((text) => fenceFor(text).length), [3, 3, 4, 6]);
 });
 
-Deno.test("any content written as a result is read back unchanged, whatever fences and markers it holds", () => {
+Deno.test("any content written as a result is read back unchanged, whatever fences and markers it contains", () => {
   const piece = fc.constantFrom(
     "`",
     "```",
@@ -77,7 +77,7 @@ Deno.test("a placeholder is read back with its status in both spellings", () => 
   }
 });
 
-Deno.test("the automatic style is that of the last placeholder; finished blocks do not count", () => {
+Deno.test("the automatic style is that of the last placeholder, and finished blocks do not count", () => {
   const fence = placeholderLines("a", "pending", "fence").join("\n");
   const header = placeholderLines("b", "pending", "header").join("\n");
   const error = finalLines("c", { content: "x", error: true, language: "" }).join("\n");
@@ -87,7 +87,7 @@ Deno.test("the automatic style is that of the last placeholder; finished blocks 
   assert.equal(placeholderStyle(read(`@You:\n\n${fence}\n`), "header"), "header");
 });
 
-Deno.test("taking the status off keeps body, fence length and neighbours, in every spelling", () => {
+Deno.test("removing the status keeps body, fence length and surrounding text, in every spelling", () => {
   const cases: [string, string, string, string][] = [
     ["**Tool Result:** `c1` (pending)", "```", "**Tool Result:** `c1`", "```"],
     ["**Tool Result:** `c1` (pending note=keep)", "```text", "**Tool Result:** `c1`", "```text"],
@@ -102,7 +102,7 @@ Deno.test("taking the status off keeps body, fence length and neighbours, in eve
   }
 });
 
-Deno.test("a change of status touches the word alone and keeps the spelling and all other tokens", () => {
+Deno.test("changing the status edits only that word and keeps the spelling and all other tokens", () => {
   const cases: [string, string, string, string][] = [
     ["**Tool Result:** `c1` (pending)", "```", "**Tool Result:** `c1` (approved)", "```"],
     ["**Tool Result:** `c1` (a=1 pending x)", "```", "**Tool Result:** `c1` (a=1 approved x)", "```"],
@@ -136,7 +136,7 @@ Deno.test("a change of status touches the word alone and keeps the spelling and 
   }
 });
 
-Deno.test("the oldest spelling knows one status, so another one is written in the chosen style", () => {
+Deno.test("the oldest spelling has only one status, so another one is written in the chosen style", () => {
   const before = document("**Tool Result:** `c1`", "```flemma:pending", "");
   assert.equal(
     changed(before, (chat, block) => setStatus(chat, block, "approved", "header")),
@@ -148,14 +148,14 @@ Deno.test("the oldest spelling knows one status, so another one is written in th
   );
 });
 
-Deno.test("setting the status a block has already changes nothing", () => {
+Deno.test("setting the status that a block already has changes nothing", () => {
   for (const [header, opener] of [["`c1` (x approved)", "```"], ["`c1`", "```flemma:tool status=approved"]]) {
     const chat = read(document(`**Tool Result:** ${header}`, opener ?? ""));
     assert.deepEqual(setStatus(chat, result(chat), "approved", "fence"), []);
   }
 });
 
-Deno.test("a rejection message replaces the body inside a fence of its own size", () => {
+Deno.test("a rejection message replaces the body inside a fence of the right length", () => {
   const before = document("**Tool Result:** `c1`", "```flemma:tool status=pending", "old\n");
   assert.equal(
     changed(before, (chat, block) => rejectWith(chat, block, "use\n```sh\nls\n```", "fence")),
@@ -192,12 +192,12 @@ Deno.test("blocks in a CR LF document are changed and written with CR LF", () =>
   );
 });
 
-Deno.test("in a document of mixed line ends the CR of a changed line stays", () => {
+Deno.test("in a document with mixed line ends the CR of a changed line stays", () => {
   const before = "@You:\n\n**Tool Result:** `c1` (pending)\r\n\n```flemma:tool status=pending\r\nmine\n```\n";
   assert.equal(changed(before, stripStatus), "@You:\n\n**Tool Result:** `c1`\r\n\n```\r\nmine\n```\n");
 });
 
-Deno.test("a header names the files of a result, and nothing that is no digest", () => {
+Deno.test("a header lists the files of a result, and nothing that is not a digest", () => {
   const name = "0f".repeat(32);
   const header = (error: boolean, ...attachments: string[]) =>
     finalLines("c", { content: "x", error, language: "", attachments })[0];
@@ -209,7 +209,7 @@ Deno.test("a header names the files of a result, and nothing that is no digest",
   assert.equal(header(false, "x approved", "../x", name.toUpperCase(), ""), "**Tool Result:** `c`");
 });
 
-Deno.test("the files that a header names are read as they are written, digits alone too, the last word of that name", () => {
+Deno.test("the files in a header are read as written, also from digests alone, and from the last field of that name", () => {
   const digits = "1".repeat(64);
   const read = (suffix: string) =>
     parse(new TextEncoder().encode(`@You:\n**Tool Result:** \`c\` (${suffix})\n\n\`\`\`\nx\n\`\`\`\n`))

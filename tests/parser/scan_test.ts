@@ -1,4 +1,4 @@
-// Stage one: what the scan in WASM finds is what the classifiers of lines say of every single line.
+// Stage one: the WASM scan finds the same lines as the classifiers of single lines.
 
 import assert from "node:assert/strict";
 import { Chunk, STRIDE } from "../../parser/text/chunk.ts";
@@ -70,11 +70,11 @@ function check(bytes: Uint8Array): void {
   assert.deepEqual([chunk.feeds, chunk.crFeeds, ...chunk.lines], [feeds, crFeeds, ...starts]);
 }
 
-Deno.test("every line that means something begins with a starter, and the scan finds exactly those lines", () => {
+Deno.test("every meaningful line begins with a known byte, and the scan finds exactly those lines", () => {
   for (let seed = 0; seed < 2000; seed++) check(hostileDocument(new Random(seed)));
 });
 
-Deno.test("lines and line ends across the windows of the scan are seen whole", () => {
+Deno.test("the scan handles lines and line ends that cross its windows", () => {
   for (const length of [-3, -2, -1, 0, 1, WINDOW - 1, WINDOW].map((more) => WINDOW + more)) {
     const filler = new Uint8Array(length).fill(0x78);
     for (const tail of ["\n@You:\n", "\r\n```js\r\n", "\n", "\n@", "", "\n```\n@You:\n`"]) {
@@ -90,7 +90,7 @@ Deno.test("lines and line ends across the windows of the scan are seen whole", (
   }
 });
 
-Deno.test("lines of every length, at every place of a step of the scan, are found", () => {
+Deno.test("lines of every length are found at every position of a scan step", () => {
   for (let length = 0; length < 40; length++) {
     for (let shift = 0; shift < 20; shift++) {
       const line = "`".repeat(length > 20 ? 3 : 1) + "y".repeat(length);

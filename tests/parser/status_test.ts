@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readStatus } from "../../parser/view/status.ts";
 
-Deno.test("the header's status beats the fence's, and a header without a known word leaves the fence's", () => {
+Deno.test("the header's status takes precedence over the fence's, unless the header has no known status", () => {
   assert.deepEqual(readStatus("approved", "flemma:tool", " status=pending"), {
     status: "approved",
     style: "header",
@@ -16,7 +16,7 @@ Deno.test("the header's status beats the fence's, and a header without a known w
   });
 });
 
-Deno.test("a status fence counts by its key alone, and is pending when that says nothing known", () => {
+Deno.test("a status fence counts by its key alone, and is pending if its value is unknown", () => {
   const status = (info: string) => readStatus(null, "flemma:tool", info).status;
   assert.equal(status(" status=reject"), "rejected");
   assert.equal(status(" x=1 status=aborted"), "aborted");
@@ -61,7 +61,7 @@ Deno.test("values of suffix tokens are strings, lists, numbers, booleans or abse
   assert.equal(meta("  "), null);
 });
 
-Deno.test("in quotes a backslash takes the quote or itself along, and stands for itself before anything else", () => {
+Deno.test("in quotes a backslash escapes the quote or itself, and is literal before anything else", () => {
   const meta = (suffix: string) => readStatus(suffix, "", "").meta;
   assert.deepEqual(meta(String.raw`a="x \\" b="y \" z" c='it\'s' d="\n" e="o'clock"`), {
     a: "x \\",
@@ -72,12 +72,12 @@ Deno.test("in quotes a backslash takes the quote or itself along, and stands for
   });
 });
 
-Deno.test("two quotes with nothing between them are an empty text, and one alone is itself", () => {
+Deno.test("two quotes with nothing between them are an empty text, and a single one is literal", () => {
   const meta = (suffix: string) => readStatus(suffix, "", "").meta;
   assert.deepEqual(meta(`a="" b='' c="`), { a: "", b: "", c: '"' });
 });
 
-Deno.test("an unclosed quote runs to the end of the suffix", () => {
+Deno.test("an unclosed quote extends to the end of the suffix", () => {
   assert.deepEqual(readStatus(`pending "a b`, "", ""), {
     status: "pending",
     style: "header",
@@ -85,7 +85,7 @@ Deno.test("an unclosed quote runs to the end of the suffix", () => {
   });
 });
 
-Deno.test("a status counts whatever its case, and what is meant as one but is none makes the block wait, with the nearest word", () => {
+Deno.test("a status is read in any case, and an invalid one makes the block wait, with the nearest status suggested", () => {
   const rows:
     readonly (readonly [suffix: string | null, info: string, status: string | null, near?: string | null])[] =
       [

@@ -1,4 +1,4 @@
-// Tags in bytes: what opens and closes one, and that nothing behind the end of a text counts.
+// Template tags in bytes: what opens and closes one, and that nothing after the end of a text counts.
 
 import assert from "node:assert/strict";
 import { endOfRaw, isRaw, openedEnd, readTag, tagOpener, tagsIn } from "../../parser/text/tags.ts";
@@ -48,7 +48,7 @@ const WHOLE: readonly string[] = [
   "{%\traw\r\n%}{% x %}{% endraws %}{% endra %}{%\n endraw\t%}",
 ];
 
-Deno.test("a tag ends at its closer, and without its last byte it does not end", () => {
+Deno.test("a template tag ends at its closing delimiter, and is open without its last byte", () => {
   for (const text of WHOLE) {
     assert.equal(end(text), text.length, text);
     assert.equal(end(text.slice(0, -1)), -1, `${text} without its end`);
@@ -56,7 +56,7 @@ Deno.test("a tag ends at its closer, and without its last byte it does not end",
   }
 });
 
-Deno.test("what does not close a tag leaves it open", () => {
+Deno.test("other text does not close a template tag", () => {
   for (
     const text of [
       "{{ } ",
@@ -79,7 +79,7 @@ Deno.test("what does not close a tag leaves it open", () => {
   ) assert.equal(end(text), -1, text);
 });
 
-Deno.test("raw is one word in a code tag, with any blanks around it", () => {
+Deno.test("raw is one word in a code tag, with any spaces around it", () => {
   const raw = (text: string) => {
     const bytes = encoder.encode(text);
     const tag = readTag(bytes, 0, bytes.length);
@@ -94,7 +94,7 @@ Deno.test("raw is one word in a code tag, with any blanks around it", () => {
   }
 });
 
-Deno.test("an opener is two bytes, and one at the very end is none", () => {
+Deno.test("an opening delimiter has two bytes, and half of one at the very end does not count", () => {
   const at = (text: string, from = 0) => tagOpener(encoder.encode(text), from, text.length);
   assert.deepEqual(["{{", "a{%", "{ {{", "{{{", "{", "a{", "{a{", ""].map((text) => at(text)), [
     0,
@@ -109,7 +109,7 @@ Deno.test("an opener is two bytes, and one at the very end is none", () => {
   assert.deepEqual([at("{{ {%", 1), at("{{ {%", 4)], [3, -1]);
 });
 
-Deno.test("the tags of a text are none, all closed, or one that goes on", () => {
+Deno.test("the template tags of a text are none, all closed, or the last one open", () => {
   const of = (text: string) => tagsIn(encoder.encode(text));
   assert.deepEqual(["", "a { b", "}}"].map(of), ["none", "none", "none"]);
   assert.deepEqual(["{{a}}", "x{% a %}{{b}}y", "{% raw %}{{{% endraw %}"].map(of), [
@@ -120,7 +120,7 @@ Deno.test("the tags of a text are none, all closed, or one that goes on", () => 
   assert.deepEqual(["{{", "{{a}} {%", "{% raw %}{{a}}"].map(of), ["open", "open", "open"]);
 });
 
-Deno.test("bytes behind the end of a text change nothing of what is read in it", () => {
+Deno.test("bytes after the end of a text do not change how it is read", () => {
   for (const text of [...WHOLE, "{% raw %} {%- endraw -%} {% raw %}{% endraw %}"]) {
     const bytes = encoder.encode(`${text}}} %}]]]=]'"\n{% endraw %}`);
     for (let to = 2; to <= text.length; to++) {

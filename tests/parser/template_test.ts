@@ -15,13 +15,13 @@ function describe(segment: Segment): string {
   return `${segment.kind}${segment.trimBefore ? "-" : ""}<${segment.code}>${segment.trimAfter ? "-" : ""}`;
 }
 
-Deno.test("a dash directly inside a delimiter is a trim mark and no part of the code", () => {
+Deno.test("a dash directly inside a delimiter trims white space and is not part of the code", () => {
   assert.deepEqual(read("{{- a -}}{%-b-%}"), ["expression-< a >-", "code-<b>-"]);
   assert.deepEqual(read("{{ - a - }}"), ["expression< - a - >"]);
   assert.deepEqual(read("{{-}}"), ["expression-<>"]);
 });
 
-Deno.test("strings and comments of Lua hide a closer", () => {
+Deno.test("Lua strings and comments hide a closing delimiter", () => {
   assert.deepEqual(read(`{{ 'it\\'s }}' }}.`), [`expression< 'it\\'s }}' >`, `"."`]);
   assert.deepEqual(read("{{ [[ }} ]] }}."), ["expression< [[ }} ]] >", `"."`]);
   assert.deepEqual(read("{% --[=[ %} ]] ]=] %}."), ["code< --[=[ %} ]] ]=] >", `"."`]);
@@ -33,13 +33,13 @@ Deno.test("braces are counted in expressions and not in code", () => {
   assert.deepEqual(read("{% x = { %} }"), ["code< x = { >", `" }"`]);
 });
 
-Deno.test("a tag that is never closed makes itself and the rest text, and later tags are not looked for", () => {
+Deno.test("a tag that is never closed turns itself and the rest into text, and later tags are ignored", () => {
   assert.deepEqual(read(`a {{ "b }} {{ c }}`), [`"a "`, `"{{ \\"b }} {{ c }}"`]);
   assert.deepEqual(read("{{ [==[ ]] }}"), [`"{{ [==[ ]] }}"`]);
   assert.deepEqual(read("{{"), [`"{{"`]);
 });
 
-Deno.test("a single brace, or an opener across the end of the text, is text", () => {
+Deno.test("a single brace, or an opening delimiter across the end of the text, is text", () => {
   assert.deepEqual(read("{ {} %} }} {"), [`"{ {} %} }} {"`]);
 });
 

@@ -1,4 +1,4 @@
-// New messages at the end of a document: what has to stand before their marker, one row a condition.
+// New messages at the end of a document: the required text before their marker, one row per condition.
 
 import assert from "node:assert/strict";
 import { openTurn, sayNext } from "../../parser/edits/turn.ts";
@@ -6,7 +6,7 @@ import { parse, update } from "../../parser/mod.ts";
 
 const chat = (text: string) => parse(new TextEncoder().encode(text));
 
-Deno.test("a new message begins below a blank line, with the line before it ended and an open fence closed", () => {
+Deno.test("a new message begins below a blank line, after the previous line is ended and an open fence closed", () => {
   const rows: readonly (readonly [document: string, opening: string])[] = [
     ["", "@You:\n"],
     ["@You:\nhi", "\n\n@You:\n"],
@@ -26,7 +26,7 @@ Deno.test("a new message begins below a blank line, with the line before it ende
   }
 });
 
-Deno.test("what is said next goes into an empty message of the person, else into a new one, with the document's line ends", () => {
+Deno.test("new text goes into an empty message of the person, or else a new one, with the document's line ends", () => {
   const stated = (document: string) => {
     const before = chat(document);
     return new TextDecoder().decode(update(before, [sayNext(before, "Go on.")]).bytes);

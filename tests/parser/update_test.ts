@@ -1,4 +1,4 @@
-// What an incremental parse takes over, and the places where taking over would be wrong.
+// What an incremental parse reuses, and where reuse would be wrong.
 
 import assert from "node:assert/strict";
 import type { Tree } from "@lezer/common";
@@ -59,12 +59,12 @@ function call(id: number): string {
   }\n**Tool Use:** \`bash\` (\`c${id}\`)\n\n\`\`\`json\n{"command": "ls"}\n\`\`\`\n\n`;
 }
 
-Deno.test("no edit gives back the very same document", () => {
+Deno.test("an update without edits returns the same document object", () => {
   const before = chat("@You:\nhi\n");
   assert.equal(update(before, []), before);
 });
 
-Deno.test("an edit in a long conversation takes over nearly all messages", () => {
+Deno.test("an edit in a long conversation reuses nearly all messages", () => {
   const before = chat(
     Array.from({ length: 600 }, (_, at) => `@You:\n${prose.repeat(3)}\n@Assistant:\n${call(at)}`).join(""),
   );
@@ -87,7 +87,7 @@ Deno.test("an edit in a long body scans none of its other lines again", () => {
   assert.ok(shared(before, after) > 0.95 * after.bytes.length);
 });
 
-Deno.test("two edits far apart leave what is between them alone", () => {
+Deno.test("two distant edits leave the text between them alone", () => {
   const before = chat(Array.from({ length: 900 }, (_, at) => `@Assistant:\n${call(at)}`).join(""));
   const after = edited(before, replacing(before, "`c5`", "`x`"), replacing(before, "`c890`", "`y`"));
   assert.ok(reused(before.tree, after.tree) > 0.9 * after.bytes.length);
@@ -105,7 +105,7 @@ Deno.test("a shorter opening fence ends a long body at the fence that was inside
   }
 });
 
-Deno.test("a fence that is opened far above hides the markers below, and shows them again when it goes", () => {
+Deno.test("a fence opened far above hides the markers below, and removing it shows them again", () => {
   const turns = Array.from({ length: 100 }, (_, at) => `@You:\n${prose.repeat(3)}\n@Assistant:\n${call(at)}`)
     .join("");
   const before = chat(turns);
@@ -114,14 +114,14 @@ Deno.test("a fence that is opened far above hides the markers below, and shows t
   assert.equal(edited(hidden, { from: 6, to: 12, insert: "" }).turns.length, 200);
 });
 
-Deno.test("a role that changes far above changes what its long message means", () => {
+Deno.test("a changed role far above changes the meaning of its long message", () => {
   const before = chat(`@Assistant:\n${call(1)}${call(2)}`);
   const after = edited(before, replacing(before, "Assistant", "You"));
   assert.equal(before.calls.length, 2);
   assert.equal(after.calls.length, 0);
 });
 
-Deno.test("a closing tag that goes turns long thinking into text", () => {
+Deno.test("removing a closing tag turns long thinking into text", () => {
   const before = chat(
     `@Assistant:\n${prose.repeat(60)}<thinking>\n${prose.repeat(60)}</thinking>\n${prose.repeat(60)}`,
   );
@@ -131,7 +131,7 @@ Deno.test("a closing tag that goes turns long thinking into text", () => {
   assert.deepEqual(again.turns[0]!.segments.map((segment) => segment.kind), ["text", "thinking"]);
 });
 
-Deno.test("frontmatter that is closed at last takes the messages in it", () => {
+Deno.test("closing the frontmatter adds the messages inside it to it", () => {
   const before = chat(`\`\`\`lua\n${`@You:\n${prose.repeat(60)}`.repeat(5)}`);
   const after = edited(before, { from: before.bytes.length, to: before.bytes.length, insert: "```\n" });
   assert.equal(before.turns.length, 5);
@@ -142,7 +142,7 @@ Deno.test("frontmatter that is closed at last takes the messages in it", () => {
   );
 });
 
-Deno.test("one line end that changes turns the whole document from CR LF to LF", () => {
+Deno.test("changing one line end turns the whole document from CR LF to LF", () => {
   const before = chat("@Assistant:\r\n<thinking>\r\nx\r\n</thinking>\r\n");
   const at = before.bytes.length - 2;
   const after = edited(before, { from: at, to: at + 1, insert: "" });
@@ -150,7 +150,7 @@ Deno.test("one line end that changes turns the whole document from CR LF to LF",
   assert.deepEqual(after.turns[0]!.segments.map((segment) => segment.kind), ["text"]);
 });
 
-Deno.test("an edit that takes the line feed between two stretches of lines joins the lines", () => {
+Deno.test("an edit that removes the line feed between two chunks of lines joins the lines", () => {
   const before = chat(`@You:\n${prose.repeat(2000)}`);
   assert.ok(before instanceof Document && before.content.chunks.length > 3);
   for (const offset of before.content.offsets.slice(1, -1)) {
@@ -160,7 +160,7 @@ Deno.test("an edit that takes the line feed between two stretches of lines joins
   }
 });
 
-Deno.test("a byte order mark that edits lay bare, or make, or take away, counts at once", () => {
+Deno.test("a byte order mark that edits expose, create or remove counts immediately", () => {
   const before = chat("x\ufeff@You:\nhi\n");
   const bare = edited(before, { from: 0, to: 1, insert: "" });
   assert.deepEqual([before.bom, bare.bom, bare.turns.length], [false, true, 1]);
@@ -170,14 +170,14 @@ Deno.test("a byte order mark that edits lay bare, or make, or take away, counts 
   assert.equal(edited(halves, { from: 0, to: 1, insert: "" }, { from: 3, to: 4, insert: "" }).bom, true);
 });
 
-Deno.test("a marker at the very end that gets a text on its line is no marker any more", () => {
+Deno.test("a marker at the very end that gets text on its line is no longer a marker", () => {
   const before = chat("@You:\nhi\n@Assistant:");
   const after = edited(before, { from: 20, to: 20, insert: " hello" });
   assert.deepEqual([before.turns.length, after.turns.length], [2, 1]);
   assert.equal(edited(after, { from: 20, to: 26, insert: "\n" }).turns.length, 2);
 });
 
-Deno.test("edits that overlap are refused", () => {
+Deno.test("overlapping edits are refused", () => {
   const before = chat("@You:\nhi\n");
   assert.throws(
     () => update(before, [{ from: 0, to: 3, insert: "" }, { from: 2, to: 4, insert: "" }]),
@@ -185,7 +185,7 @@ Deno.test("edits that overlap are refused", () => {
   );
 });
 
-Deno.test("messages before an edit are the same objects in the next version, and still read what they say", () => {
+Deno.test("messages before an edit are the same objects in the next version, and still have their text", () => {
   const before = chat(Array.from({ length: 100 }, (_, at) => `@Assistant:\n${call(at)}`).join(""));
   const [turns, calls] = [before.turns, before.calls];
   const at = before.lineStart(turns[60]!.place.start + 1);
@@ -200,7 +200,7 @@ Deno.test("messages before an edit are the same objects in the next version, and
   assert.equal(turns[99]!.segments.length, before.turns[99]!.segments.length);
 });
 
-Deno.test("an edit that reaches from any chunk into any other, the last one too, leaves the bytes around it", () => {
+Deno.test("an edit from any chunk into any other, including the last, leaves the bytes around it", () => {
   const text = `@You:\n${prose.repeat(700)}\n@Assistant:\n${prose.repeat(700)}`;
   const before: Chat = chat(text);
   assert.ok(before instanceof Document);
@@ -229,7 +229,7 @@ Deno.test("an edit that reaches from any chunk into any other, the last one too,
   }
 });
 
-Deno.test("a text that grows bit by bit holds little more memory than its length", () => {
+Deno.test("a text that grows piece by piece uses little more memory than its length", () => {
   let chat = parse(new TextEncoder().encode("@You:\n"));
   const piece = "Another line of a long reply, which goes on.\n".repeat(150);
   for (let count = 0; count < 300; count++) {

@@ -1,4 +1,4 @@
-// Places in UTF-16 terms.
+// Positions in UTF-16.
 
 import assert from "node:assert/strict";
 import { parse, update } from "../../parser/mod.ts";
@@ -8,7 +8,7 @@ import { hostileDocument, Random } from "./hostile.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-Deno.test("a position counts code units, two for a character outside of the first plane", () => {
+Deno.test("a position counts code units, two for a character outside the basic plane", () => {
   const chat = parse(encoder.encode("@You:\né🙂x\n"));
   assert.deepEqual(positionAt(chat, 6), { line: 1, character: 0 });
   assert.deepEqual(positionAt(chat, 8), { line: 1, character: 1 });
@@ -16,7 +16,7 @@ Deno.test("a position counts code units, two for a character outside of the firs
   assert.equal(offsetAt(chat, { line: 1, character: 3 }), 12);
 });
 
-Deno.test("a place inside a character is the character's beginning, one past a line the line's end", () => {
+Deno.test("a position inside a character becomes the character's start, one past a line the line's end", () => {
   const chat = parse(encoder.encode("@You:\r\n🙂\r\n"));
   assert.equal(offsetAt(chat, { line: 1, character: 1 }), 7);
   assert.deepEqual(positionAt(chat, 9), { line: 1, character: 0 });
@@ -26,7 +26,7 @@ Deno.test("a place inside a character is the character's beginning, one past a l
   assert.equal(offsetAt(chat, { line: 7, character: 0 }), 13);
 });
 
-Deno.test("an edit between positions replaces what stands between them", () => {
+Deno.test("an edit between positions replaces the text between them", () => {
   const chat = parse(encoder.encode("\ufeff@You:\nso 🙂 it is\n"));
   const edit = editBetween(chat, { line: 1, character: 3 }, { line: 1, character: 5 }, "ein Ä");
   assert.equal(update(chat, [edit]).lineText(2), "so ein Ä it is");
@@ -58,7 +58,7 @@ Deno.test("positions and counts agree with a decoder on hostile documents", () =
   }
 });
 
-Deno.test("the place behind the last line end is the line below, there and back", () => {
+Deno.test("the position after the final line break is the line below, in both directions", () => {
   for (const [text, line] of [["@You:\nHi\n", 2], ["\n", 1], ["@You:\r\n", 1]] as const) {
     const chat = parse(new TextEncoder().encode(text));
     assert.deepEqual(positionAt(chat, chat.byteLength), { line, character: 0 });

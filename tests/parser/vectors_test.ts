@@ -43,7 +43,7 @@ Deno.test("the documents of all vectors have the trees of the grammar, with LF, 
   }
 });
 
-Deno.test("no vector of the format is left out", () => {
+Deno.test("no vector of the format is omitted", () => {
   assert.equal(vectors.length, 250 + 23);
 });
 

@@ -76,7 +76,7 @@ Deno.test("thinking and effort follow the table of models", async () => {
   }
 });
 
-Deno.test("a budget stays under max_tokens or, where 1024 do not fit, is left out, and the provider's table is the stronger one", async () => {
+Deno.test("a thinking budget stays below max_tokens or is omitted below 1024, and the provider's own settings take precedence", async () => {
   const low = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1025 }));
   assert.deepEqual(low.body.thinking, { type: "enabled", budget_tokens: 1024 });
   const none = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1024 }));
@@ -101,7 +101,7 @@ Deno.test("a budget stays under max_tokens or, where 1024 do not fit, is left ou
   assert.deepEqual((await build("@You:\nhi\n", effort)).body.output_config, { effort: "xhigh" });
 });
 
-Deno.test("max_tokens is a share of the model's limit, held inside it, and warns when it changes a number", async () => {
+Deno.test("max_tokens as a share of the model's limit stays within it, and a changed number causes a warning", async () => {
   const cases = [
     ["claude-sonnet-4-6", "50%", 64_000, 0],
     ["claude-3-haiku-20240307", "50%", 2048, 1],
@@ -125,7 +125,7 @@ Deno.test("max_tokens is a share of the model's limit, held inside it, and warns
   assert.equal(hot.body.temperature, undefined);
 });
 
-Deno.test("a new model of the house thinks adaptively, and one that nobody knows is asked for nothing it could refuse", async () => {
+Deno.test("a new Claude model uses adaptive thinking, and an unknown one is asked for nothing it could refuse", async () => {
   const rows = [
     ["claude-opus-9", "high", "adaptive", "high"],
     ["claude-opus-9", "minimal", "adaptive", "low"],
@@ -145,7 +145,7 @@ Deno.test("a new model of the house thinks adaptively, and one that nobody knows
   }
 });
 
-Deno.test("thinking that shall be off is switched off in the model's own way, or asked for at its least", async () => {
+Deno.test("disabled thinking is switched off in the model's own way, or requested at its minimum", async () => {
   const rows = [
     ["claude-sonnet-5-5", { type: "between_tools" }, undefined, 0],
     ["claude-haiku-5-5", { type: "disabled" }, undefined, 0],
@@ -162,7 +162,7 @@ Deno.test("thinking that shall be off is switched off in the model's own way, or
   }
 });
 
-Deno.test("an effort that a model does not know becomes the strongest that it knows below, and the person is told", async () => {
+Deno.test("an effort that a model lacks becomes the strongest lower one, and the person is told", async () => {
   const rows = [
     ["claude-sonnet-4-6", "xhigh", "high", 1],
     ["claude-sonnet-5-5", "xhigh", "xhigh", 0],
@@ -177,7 +177,7 @@ Deno.test("an effort that a model does not know becomes the strongest that it kn
   }
 });
 
-Deno.test("a temperature goes only to a model that takes it, and 1 is what holds without any", async () => {
+Deno.test("a temperature is sent only to a model that accepts it, and 1 is the default", async () => {
   const rows = [
     ["claude-sonnet-5-5", 0.5, "high", undefined, 1],
     ["claude-sonnet-5-5", 1, "high", undefined, 0],
@@ -223,7 +223,7 @@ function shape(built: Built): string[] {
   );
 }
 
-Deno.test("a call without a result is answered in the user turn right after it, before that turn's text", async () => {
+Deno.test("a call without a result is answered at the start of the following user turn", async () => {
   const built = await build(
     `@You:\ngo\n@Assistant:\n${USE("a")}\n${USE("b")}\n@You:\n${RESULT("b")}\nand then\n@Assistant:\nok\n`,
   );
@@ -234,7 +234,7 @@ Deno.test("a call without a result is answered in the user turn right after it, 
   assert.deepEqual(shape(between), ["assistant: a", "user: a", "assistant: more"]);
 });
 
-Deno.test("calls of two turns with one id go out with ids of their own, each answered by its own result", async () => {
+Deno.test("calls of two turns with one id are sent with unique ids, each answered by its own result", async () => {
   const result = (text: string) => RESULT("call_0").replace("out", text);
   const built = await build(
     `@You:\ngo\n@Assistant:\n${USE("call_0")}\n@You:\n${result("one")}\n@Assistant:\n${
@@ -265,7 +265,7 @@ Deno.test("calls of two turns with one id go out with ids of their own, each ans
   assert.deepEqual(exchanges(twins), ["use x", "use x_2", "result x 1", "result x_2 2"]);
 });
 
-Deno.test("of two calls with one id in one message the last gets the only result, two results go in order", async () => {
+Deno.test("of two calls with one id in one message the last gets the only result, and two results are assigned in order", async () => {
   const calls = `@You:\nhi\n\n@Assistant:\n\n${USE("x")}\n${USE("x")}\n@You:\n\n`;
   const one = await build(`${calls}${RESULT("x")}`);
   const blocks = (built: Built) => (built.body.messages as readonly Message[]).at(-1)!.content;
@@ -281,7 +281,7 @@ Deno.test("of two calls with one id in one message the last gets the only result
   );
 });
 
-Deno.test("of two results of one call only the last is sent, and a result far away goes where the API takes it", async () => {
+Deno.test("of two results of one call only the last is sent, and a distant result moves to where the API accepts it", async () => {
   const twice = await build(
     `@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}\n${RESULT("a").replace("out", "later")}`,
   );
@@ -303,7 +303,7 @@ Deno.test("of two results of one call only the last is sent, and a result far aw
   assert.deepEqual(shape(early), ["user: \ngo", "assistant: a", "user: a"]);
 });
 
-Deno.test("an empty error result, which the API refuses, is sent with a sentence, and an empty result as it is", async () => {
+Deno.test("an empty error result, which the API refuses, is sent with a sentence, and an empty result unchanged", async () => {
   const emptied = (suffix: string) => `**Tool Result:** \`a\`${suffix}\n\n\`\`\`\n\`\`\`\n`;
   const failed = await build(`@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${emptied(" (error)")}`);
   assert.deepEqual(exchanges(failed), ["use a", "result a The call failed without an error message."]);
@@ -311,13 +311,13 @@ Deno.test("an empty error result, which the API refuses, is sent with a sentence
   assert.deepEqual(exchanges(silent), ["use a", "result a "]);
 });
 
-Deno.test("an orphan result is left out, and an input goes out in the model's own text", async () => {
+Deno.test("a result without a call is omitted, and an input is sent in the model's own text", async () => {
   const built = await build(`@You:\n${RESULT("ghost")}\nhi\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}`);
   assert.ok(!built.text.includes("ghost"));
   assert.ok(built.text.includes('"input":{"b":1.0,"a":12345678901234567890}'));
 });
 
-Deno.test("thinking goes in document order when it stands first, and to the front in the ancestor's layout", async () => {
+Deno.test("thinking is sent in document order if it comes first, and moved to the front in the older layout", async () => {
   const T = (word: string) => `<thinking anthropic:signature="s">\n${word}\n</thinking>\n`;
   const foreign = "<thinking>\nelse\n</thinking>\n";
   const first = await build(
@@ -334,7 +334,7 @@ Deno.test("thinking goes in document order when it stands first, and to the fron
   assert.equal(shape(await build(`@You:\nq\n@Assistant:\n${foreign}hi\n`, dropped))[1], "assistant: hi");
 });
 
-Deno.test("text that came before thinking stays before it, also in a reply that has a call behind it", async () => {
+Deno.test("text before thinking stays before it, also in a reply with a call behind it", async () => {
   const T = '<thinking anthropic:signature="s">\nnote\n</thinking>\n';
   const built = await build(`@You:\nq\n@Assistant:\nLook.\n\n${T}\n${USE("a")}\n@You:\n${RESULT("a")}`);
   assert.equal(shape(built)[1], "assistant: Look., note, a");
@@ -342,7 +342,7 @@ Deno.test("text that came before thinking stays before it, also in a reply that 
   assert.equal(shape(between)[1], "assistant: a, note, b, note");
 });
 
-Deno.test("a loop of calls without thinking before them is sent without thinking to models that are given a budget", async () => {
+Deno.test("a loop of calls without preceding thinking is sent without thinking to models with a budget", async () => {
   const signed = '<thinking anthropic:signature="s">\nplan\n</thinking>\n\n';
   const redacted = "<thinking redacted>\nR\n</thinking>\n\n";
   const loop = (before: string, after = "") =>
@@ -369,7 +369,7 @@ Deno.test("escaped lines of an earlier reply are sent as the model wrote them", 
   assert.deepEqual(shape(built), ["user: q", "assistant: @You:\nx"]);
 });
 
-Deno.test("ids fit the wire and stay apart, also when cutting would make them equal", () => {
+Deno.test("ids are valid for the API and stay unique, even if shortening would make them equal", () => {
   const ids = new WireIds();
   const long = "x".repeat(64);
   assert.equal(ids.next("urn:a b_"), "urn_a_b");
@@ -379,20 +379,20 @@ Deno.test("ids fit the wire and stay apart, also when cutting would make them eq
   assert.match(ids.next("___"), /^[A-Za-z0-9_-]{1,64}$/);
 });
 
-Deno.test("a tool whose own name holds two underscores gets its name back", () => {
+Deno.test("a tool whose own name contains two underscores gets its name back", () => {
   const tool = { name: "a__b", description: "", input_schema: {} };
   assert.equal(toolName("a__b", [tool]), "a__b");
   assert.equal(toolName("slack__list", [tool]), "slack:list");
 });
 
-Deno.test("a call whose name no provider takes, such as one a model made up, does not spoil the request", async () => {
+Deno.test("a call with an invalid name, such as one a model made up, does not make the request invalid", async () => {
   const odd = USE("a").replace("`bash`", "`functions.bash é😀`");
   const built = await build(`@You:\ngo\n@Assistant:\n${odd}\n@You:\n${RESULT("a")}`);
   assert.ok(built.text.includes('"name":"functions_bash___"'));
   assert.equal(toolName("my_tool", [{ name: "my tool", description: "", input_schema: {} }]), "my tool");
 });
 
-Deno.test("the shape of a tool's output stands in its description", async () => {
+Deno.test("the description of a tool includes the form of its output", async () => {
   const tool = {
     name: "t",
     description: "Does.",
@@ -424,7 +424,7 @@ Deno.test("the order in which tools and their schemas are given does not change 
   assert.equal(longer.text.slice(0, prefix.length), prefix);
 });
 
-Deno.test("a refused signature of thinking comes with the way to mend the document", () => {
+Deno.test("a refused signature of thinking is reported with how to repair the document", () => {
   const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
   const error = anthropic.readError(
     { type: "error", error: { type: "invalid_request_error", message } },
@@ -435,7 +435,7 @@ Deno.test("a refused signature of thinking comes with the way to mend the docume
   assert.match(error.next ?? "", /Take the signature out of the opening tag/);
 });
 
-Deno.test("thinking without its signature goes as text, to whatever model is asked", async () => {
+Deno.test("thinking without its signature is sent as text, whatever the model", async () => {
   const block = (tag: string) => `@You:\nq\n@Assistant:\n${tag}\nedited\n</thinking>\nhi\n`;
   const signed = await build(
     block('<thinking anthropic:signature="s">'),
@@ -446,7 +446,7 @@ Deno.test("thinking without its signature goes as text, to whatever model is ask
   assert.deepEqual(shape(bare), ["user: q", "assistant: <thinking>\nedited\n</thinking>, hi"]);
 });
 
-Deno.test("an hour's cache entry is priced at twice the input", () => {
+Deno.test("a cache entry of an hour is priced at twice the input", () => {
   const prices = pricesAt(findModel("anthropic", "claude-sonnet-4-6")!, "2026-11-28", 1000)!;
   const usage = { ...NO_USAGE, cache_write: 1_000_000 };
   assert.equal(costOf(usage, prices, { outputIncludesThoughts: true }).total, 3.75);
@@ -460,7 +460,7 @@ Deno.test("an unknown provider is refused with the nearest name", async () => {
   assert.ok((await getProvider("anthropic")).ok);
 });
 
-Deno.test("a block that is written when it is whole tells how much of it has come", () => {
+Deno.test("a block that is written only once complete reports how much of it has arrived", () => {
   const reader = anthropic.reader();
   const start = (index: number, content_block: unknown) => ({
     type: "content_block_start",
@@ -481,7 +481,7 @@ Deno.test("a block that is written when it is whole tells how much of it has com
   assert.deepEqual(reader.event(delta(1, piece)), progress("call", 5, { name: "bash" }));
 });
 
-Deno.test("a request of several rounds is billed by all of them, and thinking is counted", () => {
+Deno.test("a request of several rounds is billed for all of them, and thinking is counted", () => {
   const used = (usage: Record<string, unknown>) => {
     const reader = anthropic.reader();
     const effects = reader.event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage });

@@ -1,4 +1,4 @@
-// Asks an address once, as a provider is asked, with the proxies that some variables name; prints what came.
+// Sends one request to an address like a provider, with the proxies from given variables; prints the answer.
 
 import { openNetwork } from "../../providers/http/network.ts";
 

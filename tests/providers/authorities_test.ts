@@ -1,4 +1,4 @@
-// Which certificates the variables of a person add, one row a condition.
+// Which certificates the person's environment variables add, one row per condition.
 
 import assert from "node:assert/strict";
 import { addedAuthorities } from "../../providers/http/authorities.ts";
@@ -6,7 +6,7 @@ import { testInFolder as test } from "../folder.ts";
 
 const certificate = (body: string) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----`;
 
-test("of a folder the files with names of certificates count, and neither other files, folders nor dead links", async (folder) => {
+test("only files with certificate names in a folder count, not other files, folders or broken links", async (folder) => {
   await Deno.mkdir(`${folder}/certs/folder.pem`, { recursive: true });
   for (const name of ["b.pem", "a.crt", "c.cer", "1a2b3c4d.0"]) {
     await Deno.writeTextFile(`${folder}/certs/${name}`, `# of ${name}\n${certificate(name)}\n`);

@@ -1,4 +1,4 @@
-// A certificate authority that lives for one test, and certificates of servers that it signs; made by openssl.
+// A certificate authority for one test and the server certificates that it signs; made by openssl.
 
 export interface Authority {
   /** The authority's certificate, a file in PEM form. */

@@ -21,7 +21,7 @@ function posted(options: Partial<Parameters<typeof post>[0]>): ReturnType<typeof
   });
 }
 
-Deno.test("a base URL leads to the same place with a slash, the version or the whole path, and keeps its query", () => {
+Deno.test("a base URL with a slash, the version or the whole path leads to the same place, and keeps its query", () => {
   const rows = [
     ["https://api.anthropic.com", "https://api.anthropic.com/v1/messages"],
     ["https://api.anthropic.com/", "https://api.anthropic.com/v1/messages"],
@@ -36,7 +36,7 @@ Deno.test("a base URL leads to the same place with a slash, the version or the w
   for (const [base, expected] of rows) assert.equal(endpointUrl(base, "/v1/messages"), expected);
 });
 
-Deno.test("blanks around an address do not count, a blank one is none, and a fragment is refused", () => {
+Deno.test("spaces around a base URL are ignored, a blank one means none, and a fragment is refused", () => {
   const provider = { name: "anthropic", defaultBaseUrl: "https://api.anthropic.com" };
   const resolve = (base_url: string | undefined, variable?: string) =>
     resolveBaseUrl(provider, { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url } } }, {
@@ -58,7 +58,7 @@ Deno.test("blanks around an address do not count, a blank one is none, and a fra
   }
 });
 
-Deno.test("a host that takes no connection is given up after connect_timeout, one that only thinks is not", async () => {
+Deno.test("a host that accepts no connection is given up after connect_timeout, but not one that takes time to answer", async () => {
   const server = serve(() => ({ body: "ok" }));
   const request = { method: "POST", url: server.url, headers: {}, body: "{}" } as const;
   const exchange = (reach: () => Promise<boolean>, thought: Promise<unknown>) =>
@@ -88,7 +88,7 @@ function aborted(signal: AbortSignal | null | undefined): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
 }
 
-Deno.test("whether a host takes connections is known of one that does and one that refuses", async () => {
+Deno.test("whether a host accepts connections is known after a success and after a refusal", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`;
   const signal = new AbortController().signal;
@@ -99,7 +99,7 @@ Deno.test("whether a host takes connections is known of one that does and one th
   assert.equal(await isReachable("no address", signal), false);
 });
 
-Deno.test("where there is a proxy, it is the proxy that has to take the connection, and it is named when it does not", async () => {
+Deno.test("with a proxy, it is the proxy that must accept the connection, and it is named if it does not", async () => {
   const asked: string[] = [];
   const exchange = await posted({
     request: { method: "POST", url: "https://api.example/v1", headers: {}, body: "{}" },
@@ -136,7 +136,7 @@ Deno.test("a redirect is any status from 300 to 399, and none is followed", asyn
   }
 });
 
-Deno.test("no more of a reply is read while who takes it is behind, and that is no silence of the server's", () =>
+Deno.test("reading a reply pauses while its consumer is behind, and that does not count as silence of the server", () =>
   withClock(async (clock) => {
     const sent = Array.from({ length: 50 }, (_, at) => `data: {"at":${at}}\n\n`);
     const pulled: number[] = [];
@@ -171,7 +171,7 @@ Deno.test("no more of a reply is read while who takes it is behind, and that is 
     assert.deepEqual(taken, sent.map((_, at) => at));
   }));
 
-Deno.test("a body of bytes is read into one buffer, and one of anything else as it comes: the events are the same", async () => {
+Deno.test("a body of bytes is read into one buffer and any other one in pieces, with the same events", async () => {
   const sent = new TextEncoder().encode(
     Array.from({ length: 500 }, (_, at) => `data: {"at":${at},"text":"${"–".repeat(at)}"}\n\n`).join(""),
   );
@@ -224,7 +224,7 @@ Deno.test("a body of bytes is read into one buffer, and one of anything else as 
   assert.deepEqual([own, sizes.size], [0, 1]);
 });
 
-Deno.test("what is no stream of events is read up to a limit, and of what is one stray lines are not kept without end", async () => {
+Deno.test("a reply that is not an event stream is read up to a limit, and stray lines of a stream are not collected without limit", async () => {
   const stray = new TextEncoder().encode(`${"x".repeat(1023)}\n`.repeat(64));
   const answered = async (begins: string, pieces: number) => {
     let pulled = 0;
@@ -255,7 +255,7 @@ Deno.test("what is no stream of events is read up to a limit, and of what is one
   assert.ok(stream.size <= (1 << 20) + 2 * stray.length, `${stream.size}`);
 });
 
-Deno.test("pings keep a request alive for a while and not for ever; whatever is more than a ping begins that time anew", async () => {
+Deno.test("pings keep a request alive for a limited time, and any other event restarts that time", async () => {
   const limit = 1;
   const after = async (type: string, piece: (at: number) => string) => {
     let kind = "";
@@ -309,7 +309,7 @@ Deno.test("pings keep a request alive for a while and not for ever; whatever is 
   for (const [what, type, piece, expected] of rows) assert.match(await after(type, piece), expected, what);
 });
 
-Deno.test("a ping is told from everything else: one row a condition", () => {
+Deno.test("a ping is distinguished from everything else: one row per condition", () => {
   const chunk = (choice: object, more: object = {}) => ({ choices: [{ index: 0, ...choice }], ...more });
   const empty = {
     delta: { role: "assistant", content: "", tool_calls: [], refusal: null },

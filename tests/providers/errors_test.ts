@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { answeredError, classifyError, extractError, unexpectedBody } from "../../providers/http/errors.ts";
 import { transportError } from "../../providers/http/transport_error.ts";
 
-Deno.test("the message of every known error shape is found", () => {
+Deno.test("the message of every known form of error is found", () => {
   assert.deepEqual(extractError({ error: { message: "m", type: "t" } }), { type: "t", message: "m" });
   assert.deepEqual(extractError({ error: { message: "m" } }), { type: null, message: "m" });
   assert.deepEqual(extractError({ error: "m" }), { type: null, message: "m" });
@@ -14,7 +14,7 @@ Deno.test("the message of every known error shape is found", () => {
   assert.equal(answeredError({ type: "error" }, null, undefined).message, "Unknown API error");
 });
 
-Deno.test("classes follow the words first and the status second", () => {
+Deno.test("an error is classified by its words first and its status second", () => {
   const cases = [
     ["prompt is too long: 9 tokens", undefined, "context_overflow"],
     ["This model's maximum context length is 1", undefined, "context_overflow"],
@@ -38,7 +38,7 @@ Deno.test("an unexpected body is shown from its beginning, on one line", () => {
   assert.match(unexpectedBody("é".repeat(500)), /^Unexpected API response: é{150}\.\.\.$/);
 });
 
-Deno.test("transport errors of Node and of Deno are told apart alike", () => {
+Deno.test("transport errors of Node and Deno are classified the same", () => {
   const node = (code: string, message: string) => {
     const cause = Object.assign(new Error(message), { code });
     return new TypeError("fetch failed", { cause });
@@ -72,7 +72,7 @@ Deno.test("transport errors of Node and of Deno are told apart alike", () => {
   }
 });
 
-Deno.test("a page in place of an answer leads to the address, and an error of the API or of the moment does not", () => {
+Deno.test("an HTML page as an answer suggests checking the address, but an API error or a temporary one does not", () => {
   const next = (body: unknown, status?: number) => answeredError(body, null, status).next ?? "";
   const advice = /not the API: check the base URL/;
   for (const status of [undefined, 404, 405, 400]) assert.match(next("404 page not found", status), advice);
@@ -91,7 +91,7 @@ Deno.test("a page in place of an answer leads to the address, and an error of th
   assert.equal(next({ odd: 1 }, 404), "", "nobody said what is not there");
 });
 
-Deno.test("more in one piece than a text can be is told as that, and not asked for again", () => {
+Deno.test("an answer larger than the longest possible string is reported as such and not retried", () => {
   let thrown: unknown;
   try {
     "x".repeat(2 ** 30);

@@ -1,4 +1,4 @@
-// A request that is refused for something it can do without is made once more without it, and never twice the same.
+// A request refused for an optional part is repeated once without it, and never twice the same.
 
 import assert from "node:assert/strict";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -41,13 +41,13 @@ const work = (tag: string, words = "") =>
   `@You:\ngo\n\n@Assistant:\n<thinking${tag}>\n${words}\n</thinking>\n\n${USE}\n${RESULT}`;
 
 const ROWS: Readonly<Record<string, Row>> = {
-  "Anthropic: a picture that is too large": {
+  "Anthropic: an image that is too large": {
     provider: "anthropic",
     refusal: "messages.2.content.0.tool_result.content.1.image.source.base64: image exceeds 5 MB maximum",
     has: (_, text) => text.includes('"image/png"'),
     document: seen,
   },
-  "Anthropic: pictures that are too many bytes": {
+  "Anthropic: images with too many bytes in total": {
     provider: "anthropic",
     refusal: "Request exceeds the maximum size",
     status: 413,
@@ -55,47 +55,47 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: (_, text) => text.includes('"image/png"'),
     document: seen,
   },
-  "OpenAI: a model without eyes": {
+  "OpenAI: a model that accepts no images": {
     provider: "openai",
     refusal: "Invalid content type. image_url is only supported by certain models.",
     has: (_, text) => text.includes("input_image"),
     document: seen,
   },
-  "Gemini: a picture that it cannot read": {
+  "Gemini: an image that it cannot read": {
     provider: "gemini",
     refusal: "Unable to process input image. Please retry or report.",
     has: (_, text) => text.includes("inlineData"),
     document: seen,
   },
-  "OpenAI: reasoning of another organisation": {
+  "OpenAI: reasoning of another organization": {
     provider: "openai",
     refusal: "The encrypted content for item rs_1 could not be verified.",
     has: (_, text) => text.includes('encrypted_content":"'),
     document: work(` openai:signature="${REASONING}"`),
   },
-  "OpenAI: reasoning that nothing follows": {
+  "OpenAI: reasoning without a following item": {
     provider: "openai",
     refusal: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
     has: (_, text) => text.includes('encrypted_content":"'),
     document: work(` openai:signature="${REASONING}"`),
   },
-  "OpenAI: a time for the cache": {
+  "OpenAI: a cache duration": {
     provider: "openai",
     refusal: "prompt_cache_retention is not supported for this model",
     has: (body) => body.prompt_cache_retention !== undefined,
     parameters: { cache_retention: "long" },
   },
-  "OpenAI: a summary for an organisation that nobody has looked at": {
+  "OpenAI: a reasoning summary for an unverified organization": {
     provider: "openai",
     refusal: "Your organization must be verified to generate reasoning summaries.",
     has: (body) => (body.reasoning as Body | undefined)?.summary !== undefined,
   },
-  "OpenAI: an effort": {
+  "OpenAI: a reasoning effort": {
     provider: "openai",
     refusal: "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
     has: (body) => body.reasoning !== undefined,
   },
-  "OpenAI: sealed reasoning": {
+  "OpenAI: encrypted reasoning": {
     provider: "openai",
     refusal: "Encrypted content is not supported with this model.",
     has: (body) => body.include !== undefined,
@@ -106,43 +106,43 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: (_, text) => text.includes("c2ln"),
     document: work(' gemini:signature="c2ln"'),
   },
-  "Gemini: a level": {
+  "Gemini: a thinking level": {
     provider: "gemini",
     refusal: "Thinking level is not supported for this model.",
     has: (body) => (body.generationConfig as Body).thinkingConfig !== undefined,
   },
-  "vLLM: a limit that does not fit its window": {
+  "vLLM: a token limit that does not fit its context window": {
     provider: "openai_chat",
     refusal:
       "'max_tokens' or 'max_completion_tokens' is too large: 16000. This model's maximum context length is 8192 " +
       "tokens and your request has 30 input tokens.",
     has: (body) => body.max_tokens !== undefined,
   },
-  "a server that cannot count": {
+  "a server that cannot count tokens": {
     provider: "openai_chat",
     refusal: "Unknown parameter: stream_options",
     has: (body) => body.stream_options !== undefined,
   },
-  "a server that wants no reasoning back": {
+  "a server that does not accept reasoning back": {
     provider: "openai_chat",
     refusal: "Unknown parameter: 'messages[1].reasoning_content'.",
     has: (_, text) => text.includes("reasoning_content"),
     document: work("", "Hm."),
   },
-  "a server that wants its reasoning back": {
+  "a server that requires its reasoning back": {
     provider: "openai_chat",
     refusal: "The reasoning_content in the thinking mode must be passed back to the API.",
     has: (_, text) => !text.includes("reasoning_content"),
     document: `@You:\ngo\n\n@Assistant:\n${USE}\n${RESULT}`,
   },
-  "a model of Mistral and the ids of others": {
+  "a Mistral model and ids of other providers": {
     provider: "openai_chat",
     refusal: "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9.",
     has: (_, text) =>
       [...text.matchAll(/"(?:id|tool_call_id)":"([^"]*)"/g)].some(([, id]) => !/^[a-z0-9]{9}$/.test(id!)),
     document: work("", "Hm."),
   },
-  "a template without a system role": {
+  "a prompt template without a system role": {
     provider: "openai_chat",
     refusal: "Jinja Exception: System role not supported",
     // llama.cpp takes an error of a template for one of its own, and would be asked the same again and again.
@@ -150,13 +150,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: (_, text) => text.includes('"role":"system"') || !text.includes("Be brief."),
     document: "@System:\nBe brief.\n\n@You:\nhi\n",
   },
-  "a server that takes no effort": {
+  "a server that accepts no effort": {
     provider: "openai_chat",
     refusal: "Unrecognized request argument supplied: reasoning_effort",
     has: (body) => body.reasoning_effort !== undefined,
     parameters: { openai_chat: { reasoning: "high" } },
   },
-  "a server that takes no temperature": {
+  "a server that accepts no temperature": {
     provider: "openai_chat",
     refusal: "Unsupported value: 'temperature' does not support 0.2 with this model.",
     has: (body) => body.temperature !== undefined,
@@ -180,7 +180,7 @@ const GOOD: Readonly<Record<string, string>> = {
 };
 
 for (const [what, row] of Object.entries(ROWS)) {
-  Deno.test(`without what was refused a second request succeeds, and a third has not to be refused: ${what}`, async () => {
+  Deno.test(`a second request without the refused part succeeds, and later ones omit it from the start: ${what}`, async () => {
     const server = serve((text) =>
       row.has(JSON.parse(text), text)
         ? {
@@ -217,7 +217,7 @@ for (const [what, row] of Object.entries(ROWS)) {
   });
 }
 
-Deno.test("what is refused again, or cannot be left out, ends with the refusal", async () => {
+Deno.test("a part that is refused again, or cannot be omitted, ends the request with the refusal", async () => {
   for (const message of ["Unknown parameter: stream_options", "The sky is too blue."]) {
     const server = serve(() => ({
       status: 400,

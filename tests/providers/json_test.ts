@@ -5,7 +5,7 @@ import { bodyBytes, sameBody, withBody } from "../../providers/http/body.ts";
 import { Raw, toJsonValue, writeBody, writeJson } from "../../providers/request/json.ts";
 import { byBytes } from "../../base/bytes.ts";
 
-Deno.test("keys are sorted at every depth, and trailing keys come last in their own order", () => {
+Deno.test("JSON keys are sorted at every depth, and trailing keys come last in their own order", () => {
   const body = {
     z: 1,
     tools: [{ b: 1, a: { d: 1, c: 2 } }],
@@ -20,7 +20,7 @@ Deno.test("keys are sorted at every depth, and trailing keys come last in their 
   );
 });
 
-Deno.test("a tool input keeps its numbers and the order of its members", () => {
+Deno.test("a tool input keeps its numbers and the order of its fields", () => {
   const input = '{ "b": 1.0,\n "2": 12345678901234567890, "s": "a  \\" b" }';
   assert.equal(
     writeJson({ input: new Raw(input) }),
@@ -28,18 +28,18 @@ Deno.test("a tool input keeps its numbers and the order of its members", () => {
   );
 });
 
-Deno.test("half a character in a tool input or a text never reaches the wire", () => {
+Deno.test("half a surrogate pair in a tool input or a text is never sent", () => {
   const input = String.raw`{"a":"x\ud83d y","b":"\ud83d\uDE00","c":"\\ud83d","d":"\ude00\ud83d\ud83d\ude00"}`;
   const sent = String.raw`{"a":"x\ufffd y","b":"\ud83d\uDE00","c":"\\ud83d","d":"\ufffd\ufffd\ud83d\ude00"}`;
   assert.equal(writeJson(new Raw(input)), sent);
   assert.equal(writeJson({ text: "cut \ud83d" }), '{"text":"cut \ufffd"}');
 });
 
-Deno.test("text outside ASCII goes out as it is", () => {
+Deno.test("text outside ASCII is sent unescaped", () => {
   assert.equal(writeJson({ é: "😀" }), '{"é":"😀"}');
 });
 
-Deno.test("for any value: compacting changes nothing but blanks, and sorting is by bytes", () => {
+Deno.test("for any JSON value, compacting changes only white space, and keys are sorted by bytes", () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false }), (text) => {
       const loose = JSON.stringify(JSON.parse(text), null, 2);
@@ -65,7 +65,7 @@ Deno.test("a string of any length is compacted and measured like a short one", (
   assert.equal(nestingDepth(long), 1);
 });
 
-Deno.test("the depth of nesting counts lists and objects, and nothing inside strings", () => {
+Deno.test("the depth of nesting counts arrays and objects, and nothing inside strings", () => {
   const rows: readonly (readonly [string, number])[] = [
     ["1", 0],
     ["{}", 1],
@@ -76,7 +76,7 @@ Deno.test("the depth of nesting counts lists and objects, and nothing inside str
   for (const [text, depth] of rows) assert.equal(nestingDepth(text), depth, text.slice(0, 40));
 });
 
-Deno.test("a key that stands twice in one object is found, however it is spelt, and only there", () => {
+Deno.test("a key that occurs twice in one object is found however it is escaped, and only there", () => {
   const rows: readonly (readonly [string, string | null])[] = [
     ["{}", null],
     ['{"a":1,"b":2}', null],
@@ -94,7 +94,7 @@ Deno.test("a key that stands twice in one object is found, however it is spelt, 
   for (const [text, key] of rows) assert.equal(repeatedKey(text), key, text);
 });
 
-Deno.test("a request holds its body as the bytes that are sent; a copy with another body is counted by that", () => {
+Deno.test("a request holds its body as the bytes that are sent, and a copy with another body is counted by that one", () => {
   const head = { method: "POST", url: "http://127.0.0.1/", headers: {} } as const;
   const made = () => withBody(head, writeBody({ a: "山 😀" }, []));
   const request = made();

@@ -1,4 +1,4 @@
-// Programs that know keys, as shell scripts that keep what they are told in the folder RING, and write down their arguments.
+// Fake key programs as shell scripts that store keys in the folder RING and record their arguments.
 
 /** `secret-tool`: one file for each service and key; the secret comes on standard input, never as an argument. */
 export const SECRET_TOOL = `#!/bin/sh

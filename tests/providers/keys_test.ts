@@ -1,4 +1,4 @@
-// Keys from programs on the search path: fakes that keep what they are told in a folder, and refuse what real ones refuse.
+// Keys from programs in PATH: fakes that store keys in a folder, and refuse what real ones refuse.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
@@ -67,7 +67,7 @@ async function found(query: Parameters<typeof resolveCredential>[0]): Promise<st
     : credential.problem.message;
 }
 
-Deno.test("a variable comes first, then the person's command, then the keyring", async () => {
+Deno.test("a key comes from the variable first, then the person's command, then the keyring", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
     const keyring = systemKeyring(place.environment, "linux")!;
     assert.equal(await keyring.store("anthropic", "api_key", "ring-key"), null);
@@ -88,7 +88,7 @@ Deno.test("a variable comes first, then the person's command, then the keyring",
   });
 });
 
-Deno.test("a command may be a list of words, and one that fails passes the question on with its reason", async () => {
+Deno.test("a key command may be a list of words, and a failing one passes on with its reason", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
     const { environment } = place;
     const ask = (key_command: string | readonly string[]) =>
@@ -105,7 +105,7 @@ Deno.test("a command may be a list of words, and one that fails passes the quest
   });
 });
 
-Deno.test("a helper that takes too long is ended", async () => {
+Deno.test("a key program that takes too long is ended", async () => {
   await withHelpers({}, async ({ environment }) => {
     assert.deepEqual(await askHelper(["/bin/sh", "-c", "exec sleep 60"], { environment, seconds: 0.05 }), {
       reason: "no answer within 0.05 s",
@@ -113,7 +113,7 @@ Deno.test("a helper that takes too long is ended", async () => {
   });
 });
 
-Deno.test("a keyring gives back what it was given, under the older name too, and forgets all of it", async () => {
+Deno.test("a keyring returns what was stored, also under the older name, and deletes all of it", async () => {
   for (
     const [system, helpers] of [["linux", { "secret-tool": SECRET_TOOL }], ["darwin", {
       security: SECURITY,
@@ -142,7 +142,7 @@ Deno.test("a keyring gives back what it was given, under the older name too, and
   assert.equal(systemKeyring({ cwd: "/", home: "/", variables: {} }, "windows"), null);
 });
 
-Deno.test("a keyring that is locked says so, and loses nothing", async () => {
+Deno.test("a locked keyring is reported as such, and loses nothing", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
     const keyring = systemKeyring(place.with({ LOCKED: "1" }), "linux")!;
     const stored = await keyring.store("anthropic", "api_key", "k");
@@ -157,7 +157,7 @@ Deno.test("a keyring that is locked says so, and loses nothing", async () => {
   });
 });
 
-Deno.test("gcloud makes tokens, of the service account where one is known, which lies in a file only meanwhile", async () => {
+Deno.test("gcloud creates tokens, for the service account if there is one, whose file exists only temporarily", async () => {
   await withHelpers({ gcloud: GCLOUD, "secret-tool": SECRET_TOOL }, async (place) => {
     const ask = (environment: Environment) =>
       found({ provider: VERTEX, environment, settings: place.settings({}) });
@@ -187,7 +187,7 @@ Deno.test("gcloud makes tokens, of the service account where one is known, which
   });
 });
 
-Deno.test("a key is asked for once in a run, a token again when it ends, and after a refusal", async () => {
+Deno.test("a key is requested once per run, and a token again when it expires or was refused", async () => {
   let asked = 0;
   let now = 0;
   const resolver: CredentialResolver = {
@@ -208,7 +208,7 @@ Deno.test("a key is asked for once in a run, a token again when it ends, and aft
   assert.equal(await get(), "k3");
 });
 
-Deno.test("a report names the place of a key and runs no command of the person", async () => {
+Deno.test("a report names the source of a key and does not run the person's command", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL, gcloud: GCLOUD }, async (place) => {
     const { environment, ring } = place;
     const source = async (provider: KeyOwner, providers: Settings["providers"] = {}) => {
@@ -231,7 +231,7 @@ Deno.test("a report names the place of a key and runs no command of the person",
   });
 });
 
-Deno.test("helpers are found in absolute folders of the search path only, and must be programs", async () => {
+Deno.test("key programs are searched only in absolute folders of PATH, and must be executable", async () => {
   await withHelpers({ gcloud: GCLOUD }, async ({ environment }) => {
     await Deno.writeTextFile(`${environment.cwd}/bin/text`, "no program", { mode: 0o644 });
     const find = (name: string, PATH: string) => findHelper(name, { ...environment, variables: { PATH } });
@@ -245,7 +245,7 @@ Deno.test("helpers are found in absolute folders of the search path only, and mu
   });
 });
 
-Deno.test("a keyring is offered for the key only where one takes it", async () => {
+Deno.test("storing a key in a keyring is suggested only if one accepts it", async () => {
   const advice = async (answer: CredentialAnswer) => {
     const places = [{ name: "keyring", resolve: () => Promise.resolve(answer) }];
     const environment = { cwd: "/", home: "/", variables: {} };

@@ -1,4 +1,4 @@
-// Only the provider in force is loaded: the names of all of them cost no start-up.
+// Only the selected provider is loaded: the names of all of them do not delay the start.
 
 import assert from "node:assert/strict";
 
@@ -33,7 +33,7 @@ async function comingWith(path: string): Promise<ReadonlySet<string>> {
   return new Set([...reached].map((specifier) => specifier.replace(ROOT, "")));
 }
 
-Deno.test("the registry of providers loads none of them, and each provider no other one", async () => {
+Deno.test("the registry of providers loads none of them, and no provider loads another one", async () => {
   const folders = (
     paths: ReadonlySet<string>,
   ) => [

@@ -21,7 +21,7 @@ async function settle(): Promise<void> {
   for (let at = 0; at < 20; at++) await Promise.resolve();
 }
 
-Deno.test("no more requests are under way than the person allows, and who waits comes in by turn", async () => {
+Deno.test("no more requests run in parallel than the person allows, and waiting ones get their turn in order", async () => {
   const { inside, ask } = crowd(2);
   const asked = [1, 2, 3, 4].map(() => ask());
   await settle();
@@ -35,7 +35,7 @@ Deno.test("no more requests are under way than the person allows, and who waits 
   assert.equal(inside.length, 4);
 });
 
-Deno.test("without a limit everybody comes in, and a place that is left twice lets one in", async () => {
+Deno.test("without a limit every request starts, and a slot released twice admits only one", async () => {
   const { inside, ask } = crowd();
   await Promise.all(Array.from({ length: 50 }, () => ask()));
   assert.equal(inside.length, 50);
@@ -48,7 +48,7 @@ Deno.test("without a limit everybody comes in, and a place that is left twice le
   assert.equal(limited.inside.length, 2);
 });
 
-Deno.test("a refusal holds up everybody who asks the same server, and nobody else", async () => {
+Deno.test("a refusal delays every request to the same server, and no others", async () => {
   const { limiter, clock, inside, ask } = crowd();
   await ask();
   inside[0]!.leave("refused", 30);
@@ -59,7 +59,7 @@ Deno.test("a refusal holds up everybody who asks the same server, and nobody els
   assert.deepEqual(clock.waits, [30]);
 });
 
-Deno.test("after a refusal half as many come in, and one more after each answer", async () => {
+Deno.test("after a refusal half as many requests may run in parallel, and one more after each answer", async () => {
   const { clock, inside, ask } = crowd();
   await Promise.all(Array.from({ length: 8 }, () => ask()));
   // All that were refused at one moment were refused for one reason.
@@ -84,7 +84,7 @@ Deno.test("one request is always possible, however often the provider refuses", 
   assert.notEqual(await ask(), null);
 });
 
-Deno.test("whoever is cancelled while waiting gets no place and takes none", async () => {
+Deno.test("a request cancelled while waiting gets no slot and takes none", async () => {
   const { inside, ask } = crowd(1);
   await ask();
   const stop = new AbortController();
@@ -97,7 +97,7 @@ Deno.test("whoever is cancelled while waiting gets no place and takes none", asy
   assert.equal(await ask(stop.signal), null);
 });
 
-Deno.test("a pause ends for whoever is cancelled in it", async () => {
+Deno.test("a pause ends for a request that is cancelled during it", async () => {
   const { clock, inside, ask } = crowd();
   await ask();
   inside[0]!.leave("refused", 600);

@@ -1,4 +1,4 @@
-// A real HTTP server on loopback that answers with given bytes, cut into chunks or cut off.
+// A real HTTP server on loopback that answers with given bytes, split into chunks or cut off.
 
 export interface Answer {
   readonly status?: number;

@@ -50,7 +50,7 @@ async function withProxy(
   }
 }
 
-test("a request goes through a proxy, tunnelled where it is secured, with the login that the variable holds", async (folder) => {
+test("a request goes through a proxy, tunneled for HTTPS, with the login from the variable", async (folder) => {
   const authority = await makeAuthority(folder);
   const secured = serve(await authority.sign(`DNS:${API}`));
   const plain = serve(null);
@@ -74,7 +74,7 @@ test("a request goes through a proxy, tunnelled where it is secured, with the lo
   }
 });
 
-Deno.test("the star and a host with its port keep a request from the proxy, addresses too", async () => {
+Deno.test("in no_proxy, a star or a host with its port bypasses the proxy, addresses too", async () => {
   const server = serve(null);
   try {
     await withProxy({}, async (url, requests) => {
@@ -99,7 +99,7 @@ Deno.test("the star and a host with its port keep a request from the proxy, addr
   }
 });
 
-Deno.test("what a proxy does wrong is told of the proxy, with its variable", async () => {
+Deno.test("a proxy error is reported as the proxy's, with its variable", async () => {
   const url = `https://${API}/`;
   await withProxy({ instead: "refuse" }, async (proxy) => {
     const { message, next, again } = await ask(url, { HTTPS_PROXY: proxy });
@@ -122,7 +122,7 @@ Deno.test("what a proxy does wrong is told of the proxy, with its variable", asy
   assert.match(nameless.message ?? "", /^The name of the proxy proxy\.invalid:3128 \(from HTTPS_PROXY\)/);
 });
 
-test("an authority of one's own is believed by each of the variables, and a failure names them", async (folder) => {
+test("a private certificate authority is trusted through each of the variables, and a failure names them", async (folder) => {
   const authority = await makeAuthority(folder);
   const server = serve(await authority.sign("DNS:localhost"));
   const url = `https://localhost:${server.port}/`;
@@ -152,7 +152,7 @@ test("an authority of one's own is believed by each of the variables, and a fail
   }
 });
 
-Deno.test("a certificate for another name, one of yesterday and a server without TLS are told apart", async () => {
+Deno.test("a certificate for another name, an expired one and a server without TLS are reported differently", async () => {
   await inFolder(async (folder) => {
     const authority = await makeAuthority(folder);
     const other = serve(await authority.sign("DNS:other.example"));
@@ -182,7 +182,7 @@ Deno.test("a certificate for another name, one of yesterday and a server without
   );
 });
 
-test("a variable that names no certificate is told before anything is asked", async (folder) => {
+test("a variable that names no valid certificate is reported before any request", async (folder) => {
   const empty = `${folder}/empty.pem`;
   const broken = `${folder}/broken.pem`;
   await Deno.writeTextFile(empty, "nothing");

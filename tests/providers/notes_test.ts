@@ -1,4 +1,4 @@
-// What a provider said of its reply and the document has no place for comes back with the next request.
+// Facts about a provider's reply that the document cannot hold are sent back with the next request.
 
 import assert from "node:assert/strict";
 import type { Journal } from "../../cycle/types.ts";
@@ -39,7 +39,7 @@ async function send(turn: Turn): Promise<{ after: string; body: string }> {
 const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
 const HI = "@You:\nhi\n";
 
-Deno.test("a server gets reasoning back in the member in which it sent it, and one of which nothing is known in the usual one", async () => {
+Deno.test("a server gets reasoning back in the field in which it sent it, or in the usual one if that is unknown", async () => {
   const calls = [{ id: "c1", function: { name: "ls", arguments: "{}" } }];
   for (const field of ["reasoning", "reasoning_content"]) {
     const chat = { provider: "openai_chat", model: "qwen3", journal: await journal() };
@@ -60,7 +60,7 @@ Deno.test("a server gets reasoning back in the member in which it sent it, and o
   }
 });
 
-Deno.test("details of reasoning of a gateway come back unchanged, through the document, whatever the gateway is called", async () => {
+Deno.test("a gateway's reasoning details are sent back unchanged, through the document, whatever the gateway's name", async () => {
   const router = { provider: "openai_chat", model: "m", journal: await journal() };
   const piece = (text: string, rest = {}) => ({
     choices: [{
@@ -83,7 +83,7 @@ Deno.test("details of reasoning of a gateway come back unchanged, through the do
   assert.equal(message.reasoning, undefined);
 });
 
-Deno.test("a message of OpenAI keeps its phase, and one whose text was edited has that of its place", async () => {
+Deno.test("an OpenAI message keeps its phase, and one with edited text gets the phase of its position", async () => {
   const openai = { provider: "openai", model: "gpt-6.1-sol", journal: await journal() };
   const item = {
     type: "message",
@@ -103,7 +103,7 @@ Deno.test("a message of OpenAI keeps its phase, and one whose text was edited ha
   assert.equal(phaseIn(edited.body), "final_answer");
 });
 
-Deno.test("Gemini gets its own ids and signatures back, another model of it none of the signatures, and nobody a foreign id", async () => {
+Deno.test("Gemini gets its own ids and signatures back, another Gemini model no signatures, and other providers no ids", async () => {
   const gemini = { provider: "gemini", model: "gemini-3.8-flash", journal: await journal() };
   const part = { functionCall: { id: "fc-7", name: "ls", args: {} }, thoughtSignature: "c2ln" };
   const answer = sse({ candidates: [{ content: { parts: [part] }, finishReason: "STOP" }] });
@@ -125,7 +125,7 @@ Deno.test("Gemini gets its own ids and signatures back, another model of it none
   ]);
 });
 
-Deno.test("what was noted is there in the next run, without a word of the text", async () => {
+Deno.test("recorded facts are available in the next run, although the text does not contain them", async () => {
   const home = await Deno.makeTempDir({ prefix: "flemma-notes-" });
   try {
     const environment = { cwd: home, home, variables: { XDG_STATE_HOME: `${home}/state` } };
@@ -142,7 +142,7 @@ Deno.test("what was noted is there in the next run, without a word of the text",
   }
 });
 
-Deno.test("an input of Gemini stands in the document, and goes back, as it was spelled", async () => {
+Deno.test("a Gemini input appears in the document, and is sent back, as it was written", async () => {
   const gemini = { provider: "gemini", model: "gemini-3.8-flash", journal: await journal() };
   const answer =
     'data: {"candidates": [{"index": 1, "content": {"parts": []}}, {"content": {"parts": [{"text": "So: "}, ' +

@@ -10,7 +10,7 @@ import { resolveParameters } from "../../providers/request/parameters.ts";
 
 const AT_HOME = { cwd: "/", home: "/", variables: {} };
 
-Deno.test("an address may have the version or not, other paths before it, a query behind it, or be the whole one", () => {
+Deno.test("a base URL may include the version, a path prefix, a query, or be the complete address", () => {
   for (
     const [base, url] of [
       ["http://localhost:11434", "http://localhost:11434/v1/chat/completions"],
@@ -27,7 +27,7 @@ Deno.test("an address may have the version or not, other paths before it, a quer
   ) assert.equal(chatUrl(base), url);
 });
 
-Deno.test("a server gets a name by its kind alone, and no name that is built in changes what it is", async () => {
+Deno.test("a server gets a name from its type only, and no built-in name changes what it is", async () => {
   const settings = {
     providers: {
       lab: { kind: "openai_chat" },
@@ -49,7 +49,7 @@ Deno.test("a server gets a name by its kind alone, and no name that is built in 
   assert.ok(!far.ok && /providers.NAME.kind/.test(far.problem.next ?? ""));
 });
 
-Deno.test("servers of one's own share the parameters of openai_chat, and built-in ones have their own", () => {
+Deno.test("the person's own servers share the parameters of openai_chat, and built-in ones have their own", () => {
   const settings: Settings = {
     ...DEFAULT_SETTINGS,
     parameters: {
@@ -65,7 +65,7 @@ Deno.test("servers of one's own share the parameters of openai_chat, and built-i
   assert.equal(resolveParameters(settings, "unknown").maxTokens, "50%");
 });
 
-Deno.test("a provider's own thinking replaces the general one only by values that a setting may have", async () => {
+Deno.test("a provider's own thinking setting replaces the general one only with valid values", async () => {
   const loaded = await loadSettingsLayers({ environment: AT_HOME, noConfig: true });
   assert.ok(loaded.ok, JSON.stringify(loaded));
   const { settings } = loaded.value;
@@ -94,7 +94,7 @@ Deno.test("a provider's own thinking replaces the general one only by values tha
   }
 });
 
-Deno.test("the key of such a server is kept from tools as soon as settings name the server", async () => {
+Deno.test("the key of the person's own server is withheld from tools once settings name the server", async () => {
   const loaded = await loadSettingsLayers({
     environment: AT_HOME,
     noConfig: true,
@@ -104,7 +104,7 @@ Deno.test("the key of such a server is kept from tools as soon as settings name 
   assert.deepEqual(loaded.value.settings.tools.env.keys, ["MY_LAB_API_KEY"]);
 });
 
-Deno.test("a key is sent where there is one, and none where there is none", async () => {
+Deno.test("a key is sent if there is one, and the request is sent without one otherwise", async () => {
   const settings = { providers: { lab: { kind: "openai_chat" } } } as const;
   const provider = knownProvider("lab", settings)!;
   const own = await getProvider("lab", settings);
@@ -129,7 +129,7 @@ Deno.test("a key is sent where there is one, and none where there is none", asyn
   }
 });
 
-Deno.test("a key that no header can carry is refused for a server that needs none, too", async () => {
+Deno.test("a key that no header can hold is refused even for a server that needs none", async () => {
   const provider = knownProvider("openai_chat")!;
   const answer = await resolveCredential({
     provider,

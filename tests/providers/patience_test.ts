@@ -5,7 +5,7 @@ import { StoppedClock } from "./stopped_clock.ts";
 
 const failing = (after: number | null) => providerError("other", "m", { retry: { after } });
 
-Deno.test("six requests are made at most, each wait about twice the one before", () => {
+Deno.test("at most six requests are made, and each wait is about twice the one before", () => {
   const clock = new StoppedClock();
   const patience = new Patience(clock);
   const waits: number[] = [];
@@ -18,7 +18,7 @@ Deno.test("six requests are made at most, each wait about twice the one before",
   assert.deepEqual(patience.next(failing(null)), { wait: null, tried: "Tried 6 times in 1 min 2 s." });
 });
 
-Deno.test("the wait that a provider asks for is kept, and no wait leads beyond ten minutes", () => {
+Deno.test("the wait requested by a provider is respected, and no wait exceeds ten minutes", () => {
   const clock = new StoppedClock();
   const patience = new Patience(clock);
   assert.deepEqual(patience.next(failing(45)), { wait: 45, tried: null });
@@ -35,14 +35,14 @@ Deno.test("the wait that a provider asks for is kept, and no wait leads beyond t
   });
 });
 
-Deno.test("what will not be over later is not tried again", () => {
+Deno.test("an error that is not temporary is not retried", () => {
   assert.deepEqual(new Patience(new StoppedClock()).next(providerError("other", "m")), {
     wait: null,
     tried: null,
   });
 });
 
-Deno.test("many who failed at one moment do not come back at one moment", () => {
+Deno.test("many requests that failed together are not retried at the same moment", () => {
   const waits = [0, 0.999].map((random) => {
     const clock = new StoppedClock();
     clock.chance = random;
@@ -51,7 +51,7 @@ Deno.test("many who failed at one moment do not come back at one moment", () => 
   assert.ok(waits[0]! >= 1.5 && waits[1]! <= 2.5 && waits[1]! - waits[0]! > 0.9, String(waits));
 });
 
-Deno.test("the clock of the machine waits, and ends at once when the person stops it", async () => {
+Deno.test("the real clock waits, and stops immediately when the person cancels", async () => {
   assert.equal(await systemClock.wait(0, new AbortController().signal), true);
   const stopping = new AbortController();
   const waiting = systemClock.wait(3600, stopping.signal);
@@ -60,7 +60,7 @@ Deno.test("the clock of the machine waits, and ends at once when the person stop
   assert.equal(await systemClock.wait(3600, stopping.signal), false);
 });
 
-Deno.test("times are told in the words of people", () => {
+Deno.test("durations are formatted as people write them", () => {
   const rows = [[0.2, "0 s"], [12.4, "12 s"], [60, "1 min"], [185, "3 min 5 s"], [3600, "1 h"], [
     7800,
     "2 h 10 min",

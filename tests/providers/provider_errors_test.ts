@@ -1,4 +1,4 @@
-// What providers answer with when they refuse, as this program understands it.
+// How the program interprets providers' refusals.
 
 import assert from "node:assert/strict";
 import { getProvider } from "../../providers/registry.ts";

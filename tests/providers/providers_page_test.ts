@@ -1,4 +1,4 @@
-// The settings on docs/reference/providers.md are good settings, and lead where the page says.
+// The settings shown on docs/reference/providers.md are valid, and lead where the page says.
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/mod.ts";
@@ -10,7 +10,7 @@ const PAGE = await Deno.readTextFile(new URL("../../docs/providers.md", import.m
 const EXAMPLES = [...PAGE.matchAll(/^```yaml settings=(\S+) asks=(\S+)\n([^]*?)^```$/gm)]
   .map(([, name = "", url = "", text = ""]) => ({ name, url, text }));
 
-Deno.test("the page shows every provider that is built in, in five lines at most", () => {
+Deno.test("the page shows every built-in provider, in five lines at most", () => {
   const shown = EXAMPLES.map(({ text }) => /^provider: (\S+)$/m.exec(text)?.[1]);
   // Servers of one's own stand for the last one.
   const missing = Object.keys(KNOWN_PROVIDERS).filter((name) =>

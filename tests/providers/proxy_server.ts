@@ -1,4 +1,4 @@
-// A real HTTP proxy on loopback: it tunnels (CONNECT) and forwards, asks for a login, refuses or hangs up on demand.
+// A real HTTP proxy on loopback: it tunnels (CONNECT) and forwards, and can ask for a login, refuse or hang up.
 
 export interface ProxyServer {
   readonly url: string;

@@ -9,7 +9,7 @@ function found(url: string, variables: Record<string, string>): string | null {
   return proxy.value === null ? null : `${proxy.value.variable} ${proxy.value.url}`;
 }
 
-Deno.test("the variable of the scheme names the proxy, else the one for all; small letters win", () => {
+Deno.test("the proxy variable of the URL scheme wins over the general one, and lower case over upper case", () => {
   const rows = [
     ["https://h/", { HTTPS_PROXY: P }, `HTTPS_PROXY ${P}`],
     ["https://h/", { HTTP_PROXY: P }, null],
@@ -30,7 +30,7 @@ Deno.test("the variable of the scheme names the proxy, else the one for all; sma
   }
 });
 
-Deno.test("a login of a proxy is decoded and stands in no message", () => {
+Deno.test("a proxy login is decoded and appears in no message", () => {
   const proxy = proxyFor("https://h/", { HTTPS_PROXY: "http://me:p%40ss@proxy.example:3128" });
   assert.ok(proxy.ok && proxy.value !== null);
   assert.deepEqual(proxy.value.credentials, { username: "me", password: "p@ss" });
@@ -44,7 +44,7 @@ Deno.test("a login of a proxy is decoded and stands in no message", () => {
   assert.doesNotMatch(JSON.stringify(wrong.problem), /secret/);
 });
 
-Deno.test("the list of hosts without a proxy knows names, ends of names, addresses, ranges, ports and the star", () => {
+Deno.test("no_proxy supports names, suffixes, addresses, ranges, ports and the star", () => {
   const rows = [
     ["*", "https://api.example.com/", true],
     ["*", "http://127.0.0.1:11434/", true],

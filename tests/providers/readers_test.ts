@@ -1,4 +1,4 @@
-// Streams as servers of many makes send them, event by event: what each comes to.
+// Streams as many servers send them, event by event, and the result of each.
 
 import assert from "node:assert/strict";
 import { getProvider } from "../../providers/registry.ts";
@@ -49,14 +49,14 @@ const fn = (name: string | undefined, args: unknown) => ({ function: { name, arg
 
 const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines: readonly string[]]>> = {
   "an end without a reason": [[delta({ content: "Hi" }), DONE], ["Hi", "normal: stop"]],
-  "nothing but an end": [[DONE], []],
-  "an end and nothing behind it": [[delta({ content: "Hi" }), delta({}, "stop")], ["Hi", "normal: stop"]],
+  "only an end": [[DONE], []],
+  "an end with nothing after it": [[delta({ content: "Hi" }), delta({}, "stop")], ["Hi", "normal: stop"]],
   "two ends": [[delta({ content: "Hi" }, "stop"), delta({}, "stop"), DONE], ["Hi", "normal: stop"]],
   "an end with content": [[delta({ content: "Hi" }, "stop")], ["Hi", "normal: stop"]],
-  "an end by a word of its own": [[delta({ content: "Hi" }, "eos")], ["Hi", "normal: eos"]],
-  "an end that nobody knows": [[delta({ content: "Hi" }, "abort")], ["Hi", "blocked: abort"]],
+  "an end with a reason of its own": [[delta({ content: "Hi" }, "eos")], ["Hi", "normal: eos"]],
+  "an end with an unknown reason": [[delta({ content: "Hi" }, "abort")], ["Hi", "blocked: abort"]],
   "the limit": [[delta({ content: "Hi" }, "length")], ["Hi", "truncated: max_tokens"]],
-  "a whole message in place of a delta": [
+  "a whole message instead of a delta": [
     [{ choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }],
     ["Hi", "normal: stop"],
   ],
@@ -79,11 +79,11 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     ["<Hm>", "Hi", "normal: stop"],
   ],
   "a refusal": [[delta({ refusal: "I will not." }), delta({}, "stop")], ["I will not.", "blocked: refusal"]],
-  "reasoning, then words": [
+  "reasoning, then text": [
     [delta({ reasoning_content: "a" }), delta({ reasoning_content: "b" }), delta({ content: "Hi" }, "stop")],
     ["<ab>", "Hi", "normal: stop"],
   ],
-  "reasoning in two members at once": [
+  "reasoning in two fields together": [
     [delta({ reasoning_content: "a", reasoning: "a" }), delta({ content: "Hi" }, "stop")],
     ["<a>", "Hi", "normal: stop"],
   ],
@@ -94,7 +94,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     ],
     ["<a> signed", "Hi", "normal: stop"],
   ],
-  "details of which a line was lost": [
+  "reasoning details with a lost line": [
     [
       delta({ reasoning_details: [{ type: "reasoning.text", text: "a", index: 0 }] }),
       LOST,
@@ -102,7 +102,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     ],
     ["<a>", "Hi", "normal: stop"],
   ],
-  "tags of thinking, cut anywhere": [
+  "thinking tags, cut anywhere": [
     [
       delta({ content: "\n<th" }),
       delta({ content: "ink>a<" }),
@@ -111,17 +111,20 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     ],
     ["<a<b>", "Hi", "normal: stop"],
   ],
-  "a tag of thinking that is never closed": [[delta({ content: "<think>a" }, "length")], [
+  "a thinking tag that is never closed": [[delta({ content: "<think>a" }, "length")], [
     "<a>",
     "truncated: max_tokens",
   ]],
-  "a tag in the middle": [[delta({ content: "Hi <think>" }, "stop")], ["Hi <think>", "normal: stop"]],
-  "a beginning that only looks like the tag": [
+  "a thinking tag in the middle": [[delta({ content: "Hi <think>" }, "stop")], [
+    "Hi <think>",
+    "normal: stop",
+  ]],
+  "a beginning that only looks like the thinking tag": [
     [delta({ content: "<thi" }), delta({ content: "s>" }, "stop")],
     ["<this>", "normal: stop"],
   ],
-  "half a tag and the end": [[delta({ content: "<thi" }, "stop")], ["<thi", "normal: stop"]],
-  "calls with numbers, in pieces and mixed up": [
+  "half a thinking tag and the end": [[delta({ content: "<thi" }, "stop")], ["<thi", "normal: stop"]],
+  "calls with numbers, in interleaved pieces": [
     [
       calls({ index: 1, id: "b", ...fn("ls", "") }),
       calls({ index: 0, id: "a", ...fn("slack__list", "{") }),
@@ -131,7 +134,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     ],
     ["slack:list({}) a", "ls({}) b", "normal: tool_calls"],
   ],
-  "whole calls that all have one number": [
+  "whole calls that all have the same number": [
     [
       calls({ index: 0, id: "a", ...fn("ls", "{}") }),
       calls({ index: 0, id: "b", ...fn("ls", "{}") }),
@@ -139,7 +142,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     ],
     ["ls({}) a", "ls({}) b", "normal: stop"],
   ],
-  "whole calls of one number and one id": [
+  "whole calls with the same number and id": [
     [
       calls({ index: 0, id: "a", ...fn("ls", "{}") }),
       calls({ index: 0, id: "a", ...fn("ls", '{"x":1}') }),
@@ -151,7 +154,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     [calls(fn("ls", "{}"), fn("ls", '{"x":1}')), delta({}, "stop")],
     ["ls({}) call_1", 'ls({"x":1}) call_2', "normal: stop"],
   ],
-  "a name and an id that come with every piece": [
+  "a name and an id that are repeated with every piece": [
     [
       calls({ index: 0, id: "a", ...fn("ls", '{"x"') }),
       calls({ index: 0, id: "a", ...fn("ls", ":1}") }),
@@ -163,18 +166,18 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     'ls({"x":1}) a',
     "normal: stop",
   ]],
-  "a call in the old way": [
+  "a call in the older format": [
     [
       delta({ function_call: { name: "ls", arguments: "" } }),
       delta({ function_call: { arguments: "{}" } }, "function_call"),
     ],
     ["ls({}) call_1", "normal: function_call"],
   ],
-  "an input that is no object": [
+  "an input that is not an object": [
     [calls({ index: 0, id: "a", ...fn("ls", "[1]") }), delta({}, "stop")],
     ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
   ],
-  "a call of which a line was lost": [
+  "a call with a lost line": [
     [
       calls({ index: 0, id: "a", ...fn("ls", '{"x":"a') }),
       LOST,
@@ -187,31 +190,34 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     [calls({ index: 0, id: "a", ...fn(undefined, "{}") }), delta({}, "stop")],
     ["error: The input of a call to a tool whose name was lost was no JSON object or did not arrive whole; the call was not written."],
   ],
-  "the limit behind a whole call": [
+  "the token limit behind a whole call": [
     [calls({ index: 0, id: "a", ...fn("ls", "{}") }), delta({}, "length")],
     ["ls({}) a", "truncated: max_tokens"],
   ],
-  "the limit before an input": [
+  "the token limit before an input": [
     [calls({ index: 0, id: "a", ...fn("ls", "") }), delta({}, "length")],
     ["error: The reply reached its token limit inside the input of a call to ls; the call was not written."],
   ],
-  "calls of a reply that was taken back": [
+  "calls of a withdrawn reply": [
     [calls({ index: 0, id: "a", ...fn("ls", "{}") }), delta({}, "content_filter")],
     ["blocked: content_filter"],
   ],
-  "an error beside a choice": [
+  "an error next to a choice": [
     [delta({ content: "Hi" }), {
       error: { code: 502, message: "gone" },
       choices: [{ delta: {}, finish_reason: "error" }],
     }],
     ["Hi", "error: gone"],
   ],
-  "an error that is a text": [[{ error: "gone" }], ["error: gone"]],
+  "an error that is a string": [[{ error: "gone" }], ["error: gone"]],
   "an error of vLLM": [[{ object: "error", message: "gone", code: 400 }], ["error: gone"]],
   "an error of FastAPI": [[{ detail: [{ loc: ["body", "model"], msg: "missing" }] }], [
     "error: model: missing",
   ]],
-  "what is no object": [[[], 1, "x", null, delta({ content: "Hi" }, "stop")], ["Hi", "normal: stop"]],
+  "a line that is not an object": [[[], 1, "x", null, delta({ content: "Hi" }, "stop")], [
+    "Hi",
+    "normal: stop",
+  ]],
 };
 
 const item = (output_index: number, value: unknown) => ({
@@ -242,12 +248,12 @@ const completed = (output?: readonly unknown[]) => ({ type: "response.completed"
 
 const OPENAI: typeof CHAT = {
   "an item without deltas": [[item(0, message("Hi")), completed()], ["Hi", "normal: null"]],
-  "an item that says more than its deltas": [[stated("H"), item(0, message("Hi")), completed()], [
+  "an item that contains more than its deltas": [[stated("H"), item(0, message("Hi")), completed()], [
     "H",
     "i",
     "normal: null",
   ]],
-  "a text of which a delta was lost": [
+  "a text with a lost delta": [
     [stated("H"), LOST, stated("t"), item(0, message("Hit")), completed()],
     [
       "H",
@@ -255,26 +261,26 @@ const OPENAI: typeof CHAT = {
       "normal: null",
     ],
   ],
-  "items that come with the end alone": [[completed([message("Hi"), call("{}")])], [
+  "items that arrive only with the end": [[completed([message("Hi"), call("{}")])], [
     "Hi",
     "ls({}) a",
     "normal: null",
   ]],
-  "items that come twice": [[
+  "items that arrive twice": [[
     stated("Hi"),
     item(0, message("Hi")),
     item(1, call("{}")),
     completed([message("Hi"), call("{}")]),
   ], ["Hi", "ls({}) a", "normal: null"]],
-  "a call whose end is lost": [
+  "a call with a lost end": [
     [added(0, call("")), completed()],
     ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
   ],
-  "a call whose end is lost, and that the end repeats": [[added(0, call("")), completed([call("{}")])], [
+  "a call with a lost end that the final event repeats": [[added(0, call("")), completed([call("{}")])], [
     "ls({}) a",
     "normal: null",
   ]],
-  "a call that says itself that it is cut": [
+  "a call that is marked as incomplete": [
     [item(0, call('{"x":1}', { status: "incomplete" })), {
       type: "response.incomplete",
       response: { incomplete_details: { reason: "max_output_tokens" } },
@@ -285,7 +291,7 @@ const OPENAI: typeof CHAT = {
     "ls({}) call_1",
     "normal: null",
   ]],
-  "a call with the id of its item": [[item(0, call("{}", { call_id: undefined, id: "fc_1" })), completed()], [
+  "a call with its item's id": [[item(0, call("{}", { call_id: undefined, id: "fc_1" })), completed()], [
     "ls({}) fc_1",
     "normal: null",
   ]],
@@ -293,7 +299,7 @@ const OPENAI: typeof CHAT = {
     { type: "response.refusal.delta", output_index: 0, content_index: 0, delta: "No." },
     completed(),
   ], ["No.", "blocked: refusal"]],
-  "a refusal that comes whole": [[
+  "a refusal that arrives as a whole": [[
     item(0, { type: "message", content: [{ type: "refusal", refusal: "No." }] }),
     completed(),
   ], ["No.", "blocked: refusal"]],
@@ -317,7 +323,7 @@ const OPENAI: typeof CHAT = {
     ],
     ["<a\n\nb> signed", "<c> signed", "normal: null"],
   ],
-  "items of kinds that are new": [
+  "items of new types": [
     [added(0, { type: "shell_call" }), item(0, { type: "shell_call" }), stated("Hi", 1), completed()],
     [
       'notice: The reply holds an item of the type "shell_call", which this program does not know; it is left out.',
@@ -325,11 +331,11 @@ const OPENAI: typeof CHAT = {
       "normal: null",
     ],
   ],
-  "a failure without words": [[{ type: "response.failed", response: {} }], ["error: Response failed"]],
+  "a failure without a message": [[{ type: "response.failed", response: {} }], ["error: Response failed"]],
   "an error with a body": [[{ type: "error", error: { message: "gone", code: "server_error" } }], [
     "error: gone",
   ]],
-  "an error without": [[{ type: "error", code: "slow_down", message: "Slow" }], [
+  "an error without a body": [[{ type: "error", code: "slow_down", message: "Slow" }], [
     "error: OpenAI stream error (code: slow_down): Slow",
   ]],
 };
@@ -339,11 +345,11 @@ const parts = (given: readonly unknown[], finishReason?: string) => ({
 });
 
 const GEMINI: typeof CHAT = {
-  "thoughts, then a signed text": [
+  "thoughts, then a text with a signature": [
     [parts([{ text: "a", thought: true }]), parts([{ text: "Hi", thoughtSignature: "cw==" }], "STOP")],
     ["<a> signed", "Hi", "normal: STOP"],
   ],
-  "a signature in the middle of a text, which is not cut": [
+  "a signature in the middle of a text, which is not split": [
     [
       parts([{ text: "Hi " }]),
       parts([{ text: "you", thoughtSignature: "cw==" }]),
@@ -355,12 +361,12 @@ const GEMINI: typeof CHAT = {
     [parts([{ text: "Hi" }]), parts([{ text: "", thoughtSignature: "cw==" }], "STOP")],
     ["Hi", "<> signed", "normal: STOP"],
   ],
-  "thoughts that nobody signed": [[parts([{ text: "a", thought: true }, { text: "Hi" }], "STOP")], [
+  "thoughts without a signature": [[parts([{ text: "a", thought: true }, { text: "Hi" }], "STOP")], [
     "<a>",
     "Hi",
     "normal: STOP",
   ]],
-  "calls, of which the first is signed": [
+  "calls, of which only the first has a signature": [
     [parts([
       { text: "a", thought: true },
       { functionCall: { name: "ls", id: "1" }, thoughtSignature: "cw==" },
@@ -368,7 +374,7 @@ const GEMINI: typeof CHAT = {
     ], "STOP")],
     ["<a> signed", "ls({}) 1", 'ls({"x":1}) 2', "normal: STOP"],
   ],
-  "nothing but thoughts up to the limit": [
+  "only thoughts up to the token limit": [
     [parts([{ text: "a", thought: true }], "MAX_TOKENS")],
     [
       "<a>",
@@ -376,12 +382,12 @@ const GEMINI: typeof CHAT = {
       "truncated: max_tokens",
     ],
   ],
-  "a question that is blocked": [[{ promptFeedback: { blockReason: "SAFETY" } }], ["blocked: SAFETY"]],
+  "a blocked question": [[{ promptFeedback: { blockReason: "SAFETY" } }], ["blocked: SAFETY"]],
   "an error in a list": [[[{ error: { code: 503, message: "gone", status: "UNAVAILABLE" } }]], [
     "error: gone (Status: UNAVAILABLE)",
   ]],
   "a reply in a list": [[[parts([{ text: "Hi" }], "STOP")]], ["Hi", "normal: STOP"]],
-  "a kind of part that is new": [
+  "a part of a new type": [
     [parts([{ executableCode: { code: "1" } }, { text: "Hi" }], "STOP")],
     [
       'notice: The reply holds a part of the type "executableCode", which this program does not know; it is left out.',

@@ -1,5 +1,5 @@
-// Conversations with calls against strict replay servers of every API, over real loopback HTTP; the servers refuse what the
-// APIs refuse, so that a request that one of them would not take fails here.
+// Conversations with calls against strict replay servers of every API, over real loopback HTTP. The servers refuse
+// what the APIs refuse, so a request that an API would not accept fails here.
 
 import assert from "node:assert/strict";
 import type { SendOutcome } from "../../cycle/types.ts";
@@ -73,7 +73,7 @@ const BEGIN = "@System:\nBe brief.\n\n@You:\ngo\n";
 
 for (const [provider, model] of ALL) {
   for (const chunk of [undefined, 5]) {
-    Deno.test(`${provider} works through two steps of calls, in chunks of ${chunk ?? "any size"}, and goes on after an edit`, async () => {
+    Deno.test(`${provider} completes two steps of calls, in chunks of ${chunk ?? "any size"}, and continues after an edit`, async () => {
       const replies = [...work("c"), ...work("d")].map((reply) => ({ ...reply, chunk }));
       await using replay = await startReplay({ replies });
       const first = await send(BEGIN, provider, model, replay);
@@ -118,7 +118,7 @@ for (const [provider, model] of ALL) {
   }
 }
 
-Deno.test("one document goes through all providers, in the middle of work too, and no request is refused", async () => {
+Deno.test("one document is continued by all providers in turn, also during tool calls, without a refused request", async () => {
   const rounds = [...ALL, ...ALL.toReversed()];
   await using replay = await startReplay({ replies: rounds.flatMap((_, round) => work(`r${round}_`)) });
   let document = BEGIN;

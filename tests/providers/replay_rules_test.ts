@@ -26,7 +26,7 @@ function refused(change: Readonly<Record<string, unknown>>): string {
   return refusals(JSON.stringify(body), body).join("; ");
 }
 
-Deno.test("a request that breaks no rule is taken, and so is a text in place of a list of blocks", () => {
+Deno.test("the replay server accepts a valid request, also with a string instead of a list of blocks", () => {
   assert.equal(refused({}), "");
   assert.equal(refused({ system: "Be brief.", messages: [{ role: "user", content: "hi" }] }), "");
 });
@@ -35,7 +35,7 @@ const messages = (...given: readonly unknown[]) => ({ messages: given });
 
 const BETA = "thinking-binding-controls-2026-08-01";
 
-Deno.test("a word about binding is taken with its beta, by every kind of thinking but those that refuse it", () => {
+Deno.test("the replay server accepts the binding setting with its beta header, with every kind of thinking except those that refuse it", () => {
   const asked = (model: string, type: string, behavior: string) => {
     const thinking = { type, block_binding: { prefix_mismatch_behavior: behavior } };
     const body = { ...GOOD, model, thinking };
@@ -48,7 +48,7 @@ Deno.test("a word about binding is taken with its beta, by every kind of thinkin
   assert.match(asked("claude-haiku-5-5", "disabled", "error"), /block_binding/);
 });
 
-Deno.test("over the wire a model that is gone, a beta that nobody knows and a missing version are refused", async () => {
+Deno.test("the replay server refuses a retired model, an unknown beta header and a missing version over HTTP", async () => {
   await using replay = await startReplay({ replies: [{ reply: [{ text: "Hi" }] }] });
   const ask = async (
     change: object,
@@ -67,12 +67,12 @@ Deno.test("over the wire a model that is gone, a beta that nobody knows and a mi
   assert.match(await ask({}), /^200 /);
 });
 
-Deno.test("an older model that does not think goes on from the beginning of its own reply", () => {
+Deno.test("the replay server lets an older model without thinking continue its own reply", () => {
   const prefilled = { ...messages(user(text("hi")), assistant(text("Well"))), model: "claude-haiku-4-5" };
   assert.equal(refused(prefilled), "");
 });
 
-Deno.test("a body nested deeper than readers of JSON take is refused", () => {
+Deno.test("the replay server refuses a body nested deeper than JSON readers accept", () => {
   const input = JSON.parse('{"a":'.repeat(130) + "1" + "}".repeat(130));
   assert.match(
     refused(messages(user(text("a")), assistant({ ...CALL, input }), user(RESULT))),

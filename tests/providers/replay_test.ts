@@ -48,7 +48,7 @@ async function send(url: string, before = BEFORE): Promise<Sent> {
   return { outcome, after: new TextDecoder().decode(store.chat.bytes), events };
 }
 
-Deno.test("every kind of block is streamed, however the bytes are cut", async () => {
+Deno.test("the replay server streams every kind of block, however the bytes are split", async () => {
   const reply = [
     { thinking: "The sum is off by one.", signature: "c2ln" },
     { redacted: "b3BhcXVl" },
@@ -90,7 +90,7 @@ I will look at 😀.
   }
 });
 
-Deno.test("a request that lacks what is expected is refused with every reason, and does not use the reply up", async () => {
+Deno.test("a request that lacks something expected is refused with every reason, and does not use up the reply", async () => {
   const expect = {
     user: { contains: ["fix", "the moon"] },
     system: { equals: "Be verbose." },
@@ -118,7 +118,7 @@ Deno.test("a request that lacks what is expected is refused with every reason, a
   });
 });
 
-Deno.test("results are checked by their text and their error flag", async () => {
+Deno.test("the replay server checks results by their text and their error flag", async () => {
   const before =
     "@Assistant:\n**Tool Use:** `bash` (`a`)\n\n```json\n{}\n```\n\n@You:\n**Tool Result:** `a` (error)\n\n```\nno\n```\n";
   await withReplay([
@@ -135,7 +135,7 @@ Deno.test("results are checked by their text and their error flag", async () => 
   });
 });
 
-Deno.test("past the end of the script and off its path a request is refused", async () => {
+Deno.test("a request past the end of the script or to another path is refused", async () => {
   await withReplay([], async (replay) => {
     const { outcome } = await send(replay.url);
     assert.ok(outcome.kind === "failed");
@@ -146,7 +146,7 @@ Deno.test("past the end of the script and off its path a request is refused", as
   });
 });
 
-Deno.test("a lenient replay takes what each API refuses, and still checks what the script expects", async () => {
+Deno.test("a lenient replay accepts what each API refuses, and still checks what the script expects", async () => {
   const expect = { user: { contains: "the moon" } };
   const replies = [...Array(4).fill({ reply: [{ thinking: "Hm." }, { text: "Yes." }] }), {
     expect,
@@ -172,7 +172,7 @@ Deno.test("a lenient replay takes what each API refuses, and still checks what t
   }
 });
 
-Deno.test("faults come as written: a status, an error event, a cut connection", async () => {
+Deno.test("the replay server sends the scripted errors: a status, an error event, a cut connection", async () => {
   const reply = [{ text: "Half a sentence and more." }];
   await withReplay([
     {
@@ -212,7 +212,7 @@ Deno.test("faults come as written: a status, an error event, a cut connection", 
   });
 });
 
-Deno.test("a script is read from YAML and JSON, and every mistake in it is named by its place", async () => {
+Deno.test("a script is read from YAML and JSON, and every mistake in it is reported with its location", async () => {
   const yaml = await parseReplayScript("- reply:\n    - text: hi\n");
   assert.deepEqual(yaml, { ok: true, value: { replies: [{ reply: [{ text: "hi" }] }] } });
   const json = await parseReplayScript('{"replies": []}');

@@ -1,4 +1,4 @@
-// Images and documents that tools gave back, in the requests of each API.
+// Images and documents that tools returned, in the requests of each API.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
@@ -68,7 +68,7 @@ async function sent(
 
 const source = (media_type: string, data: string) => ({ type: "base64", media_type, data });
 
-Deno.test("Anthropic takes files inside of a result, and behind one that is an error, which may hold nothing but text", async () => {
+Deno.test("Anthropic accepts files inside a result, but behind an error result, which may contain only text", async () => {
   const files = [
     { type: "image", source: source("image/png", "aW1n") },
     { type: "document", source: source("application/pdf", "cGRm"), title: "4567cdef.pdf" },
@@ -86,7 +86,7 @@ Deno.test("Anthropic takes files inside of a result, and behind one that is an e
   });
 });
 
-Deno.test("OpenAI takes files inside of an output, with a word before those of an error", async () => {
+Deno.test("OpenAI accepts files inside an output, with a word before those of an error", async () => {
   const files = [
     { type: "input_text", text: "[two files]" },
     { type: "input_image", image_url: "data:image/png;base64,aW1n", detail: "auto" },
@@ -98,7 +98,7 @@ Deno.test("OpenAI takes files inside of an output, with a word before those of a
   assert.deepEqual(await output(true), [{ type: "input_text", text: "Error:" }, ...files]);
 });
 
-Deno.test("Gemini and Vertex AI take files beside the response", async () => {
+Deno.test("Gemini and Vertex AI accept files next to the response", async () => {
   for (const provider of ["gemini", "vertex"]) {
     for (
       const [isError, response] of [[false, { output: "[two files]" }], [true, {
@@ -117,7 +117,7 @@ Deno.test("Gemini and Vertex AI take files beside the response", async () => {
   }
 });
 
-Deno.test("Chat Completions takes text in a result: the line about a file is all, and that is told once", async () => {
+Deno.test("Chat Completions accepts only text in a result: the line about a file is sent, which is reported once", async () => {
   for (const provider of ["openai_chat", "moonshot"]) {
     const { last, warnings } = await sent(provider, prompt(false, IMAGE, DOCUMENT));
     const { role, content } = last as { role: string; content: unknown };
@@ -130,7 +130,7 @@ Deno.test("Chat Completions takes text in a result: the line about a file is all
   );
 });
 
-Deno.test("a conversation without the files of results keeps everything else, and a name for what no line tells of", () => {
+Deno.test("a conversation without its result files keeps everything else, and names files that no line mentions", () => {
   const read: Part = { kind: "image", mimeType: "image/png", data: "aW1n", filename: "0123abcd.png" };
   const given = prompt(false, IMAGE, read, DOCUMENT);
   const [first, second, third] = withoutResultFiles(given).history;

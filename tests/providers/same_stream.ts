@@ -1,4 +1,4 @@
-// How each provider says the same things in its stream, for tests in which the same goes wrong with all of them.
+// The same content as each provider streams it, for tests of one fault with all of them.
 
 /** One event: its data, and its name where the API gives events one. */
 export interface Frame {

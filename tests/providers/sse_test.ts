@@ -16,17 +16,17 @@ const CASES: readonly (readonly [string, string, readonly string[], readonly str
   ["LF", "data: a\n\ndata: b\n\n", ["a", "b"], []],
   ["CR LF", "event: x\r\ndata: a\r\n\r\n", ["a"], []],
   ["CR alone", "data: a\r\rdata: b\r\r", ["a", "b"], []],
-  ["comments and no blank after the colon", ": hi\ndata:a\n\n", ["a"], []],
+  ["comments and no space after the colon", ": hi\ndata:a\n\n", ["a"], []],
   ["several data lines", "data: a\ndata: b\n\n", ["a\nb"], []],
   ["no blank line at the end", "data: a\n\ndata: b", ["a", "b"], []],
   ["a byte order mark", "\ufeffdata: a\n\n", ["a"], []],
   ["characters of several bytes", "data: äö😀\u2028x\n\n", ["äö😀\u2028x"], []],
-  ["lines that are no SSE", '{\n  "error": 1\n}', [], ["{", '  "error": 1', "}"]],
+  ["lines that are not SSE", '{\n  "error": 1\n}', [], ["{", '  "error": 1', "}"]],
   ["stray lines between events", "data: a\n\n<html>\ndata: b\n\n", ["a", "b"], ["<html>"]],
   ["nothing", "", [], []],
 ];
 
-Deno.test("a stream means the same however it is cut", async (t) => {
+Deno.test("an event stream has the same content however it is cut", async (t) => {
   for (const [name, stream, data, lines] of CASES) {
     await t.step(name, () => {
       for (const size of [1, 2, 3, 7, 1000]) {

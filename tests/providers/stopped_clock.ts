@@ -1,4 +1,4 @@
-// A clock that stands still until it is moved, for whatever waits.
+// A clock that stands still until it is advanced, for code that waits.
 
 import type { Clock } from "../../providers/http/patience.ts";
 

@@ -1,4 +1,4 @@
-// Everything that goes wrong with streams, as a server would answer it in the dialect of each provider, and how each has to end.
+// Every fault of a stream as a server would send it in each provider's dialect, and the expected result.
 
 import type { Answer } from "./loopback.ts";
 import { DIALECTS, type Frame, stream, type StreamDialect } from "./same_stream.ts";
@@ -82,7 +82,7 @@ const GZIP = { ...SSE, "content-encoding": "gzip" };
 export const FAULTS: Readonly<Record<string, Fault>> = {
   // How bytes are cut and lines end
   "nothing at all": { answer: streamed((dialect) => stream(all(dialect))), ending: whole },
-  "single bytes, characters of several cut": {
+  "single bytes, with characters of several bytes cut": {
     answer: streamed((v) => stream(all(v)), { chunk: 1 }),
     ending: whole,
   },
@@ -98,12 +98,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     answer: streamed((v) => `: hello\n\n${stream(all(v), { between: ": OPENROUTER PROCESSING\n\n" })}`),
     ending: whole,
   },
-  "no blank behind the colon": { answer: streamed((v) => stream(all(v), { space: "" })), ending: whole },
+  "no space after the colon": { answer: streamed((v) => stream(all(v), { space: "" })), ending: whole },
   "blank lines between events": {
     answer: streamed((v) => stream(all(v), { between: "\n\n" })),
     ending: whole,
   },
-  "fields for ids and times of return": {
+  "fields for ids and retry times": {
     answer: streamed((v) => stream(all(v), { between: "id: 7\nretry: 10\n\n" })),
     ending: whole,
   },
@@ -112,7 +112,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ending: whole,
   },
   "a last event without its blank line": { answer: streamed((v) => stream(all(v)).trimEnd()), ending: whole },
-  "a word for the end that the API does not have": {
+  "an end marker that the API does not have": {
     answer: streamed((v) => `${stream(all(v))}data: [DONE]\n\n`),
     ending: whole,
   },
@@ -124,19 +124,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     answer: streamed((v) => stream(all(v)).replace(/[^\0-\x7f]/g, (c) => `\\u${hex(c)}`)),
     ending: whole,
   },
-  "rubbish behind the end": { answer: streamed((v) => `${stream(all(v))}<html>data: {"x"`), ending: whole },
-  "a body that is packed": {
+  "garbage after the end": { answer: streamed((v) => `${stream(all(v))}<html>data: {"x"`), ending: whole },
+  "a compressed body": {
     answer: (v) => ({ headers: GZIP, body: packed.get(v.provider)! }),
     ending: whole,
   },
-  "a type with a character set": {
+  "a content type with a character set": {
     answer: streamed((v) => stream(all(v)), {
       headers: { "content-type": "text/event-stream; charset=utf-8" },
     }),
     ending: whole,
   },
   "no type": { answer: streamed((v) => stream(all(v)), { headers: {} }), ending: whole },
-  "the type of plain text": {
+  "the content type of plain text": {
     answer: streamed((v) => stream(all(v)), { headers: { "content-type": "text/plain" } }),
     ending: whole,
   },
@@ -144,7 +144,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     answer: streamed((v) => stream([...v.begin(), ...v.text("x".repeat(2_000_000)), ...v.end("normal")])),
     ending: { is: "whole", document: reply(`${"x".repeat(2_000_000)}\n`) },
   },
-  "an event that is not known": {
+  "an unknown event": {
     answer: streamed((v) => stream([...begun(v), ...v.unknown(), ...all(v).slice(begun(v).length)])),
     ending: whole,
   },
@@ -159,7 +159,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ),
     ending: whole,
   },
-  "two calls of one id": {
+  "two calls with one id": {
     answer: streamed((v) =>
       stream(withCalls(v, { id: "c1", index: 0, pieces: PIECES }, { id: "c1", index: 1, pieces: PIECES }))
     ),
@@ -182,7 +182,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ending: { is: "whole", document: reply(`${WORDS}\n\n${use("{{ID}}")}`) },
   },
   // What breaks off or goes wrong in the middle
-  "an error first of all": {
+  "an error as the first event": {
     answer: streamed((v) => stream(v.error("Out of order."))),
     ending: nothing(/Out of order/),
   },
@@ -194,7 +194,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     answer: streamed((v) => stream([...begun(v), ...v.halfCall('{"a'), ...v.error("Out of order.")])),
     ending: broken(/Out of order/),
   },
-  "half an input, and the end as if nothing were": {
+  "half an input, then a normal end": {
     answer: streamed((v) =>
       stream([...begun(v), ...v.halfCall('{"command":"rm -rf /tmp'), ...v.end("calls")])
     ),
@@ -204,16 +204,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         ? { is: "whole", document: reply(`${WORDS}\n`), warns: true }
         : broken(/did not arrive whole/),
   },
-  "the limit in the middle of a text": {
+  "the token limit in the middle of a text": {
     answer: streamed((v) => stream([...begun(v), ...v.end("limit")])),
     ending: { is: "cut", document: reply(`${WORDS}\n`) },
   },
-  "the limit in the middle of a call": {
+  "the token limit in the middle of a call": {
     answer: streamed((v) => stream([...begun(v), ...v.halfCall('{"command":"ls'), ...v.end("limit")])),
     ending: (v) =>
       v.provider === "gemini" ? { is: "cut", document: reply(`${WORDS}\n`) } : broken(/token limit/),
   },
-  "a reply that was taken back": {
+  "a withdrawn reply": {
     answer: streamed((v) => stream([...begun(v), ...v.end("blocked")])),
     ending: { is: "failed", text: `${WORDS}\n` },
   },
@@ -226,15 +226,15 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ending: broken(/before the reply was complete/),
   },
   "an empty stream": { answer: streamed(() => ""), ending: nothing(/before the reply was complete/) },
-  "nothing but comments": {
+  "only comments": {
     answer: streamed(() => ": a\n\n: b\n\n"),
     ending: nothing(/before the reply was complete/),
   },
-  "a beginning and nothing more": {
+  "only a beginning": {
     answer: streamed((v) => stream(v.begin())),
     ending: nothing(/before the reply was complete/),
   },
-  "a line that is no JSON in the middle": {
+  "a line that is not JSON in the middle": {
     answer: streamed((v) => stream([...begun(v), { data: '{"type":' }, ...all(v).slice(begun(v).length)])),
     ending: { is: "whole", warns: true },
   },
@@ -242,11 +242,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     answer: streamed((v) => stream(begun(v)), { reset: true }),
     ending: broken(/broke/),
   },
-  "a connection that is cut before anything came": {
+  "a connection that is cut before the first byte": {
     answer: streamed(() => "", { reset: true }),
     ending: nothing(/broke|complete/),
   },
-  "a packed body that was cut": {
+  "a compressed body that is cut": {
     answer: (v) => ({ headers: GZIP, body: packed.get(v.provider)!.subarray(0, 40) }),
     ending: { is: "failed", text: null },
   },
@@ -270,19 +270,24 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "502 with a page": status(502, () => HTML, nothing(/HTTP 502.*Bad gateway/), {
     "content-type": "text/html",
   }),
-  "503 with nothing": status(503, () => "", nothing(/HTTP 503/)),
-  "529 as a stream": status(529, (v) => stream(all(v)), nothing(/HTTP 529/), SSE),
-  "a way to elsewhere": {
+  "503 with an empty body": status(503, () => "", nothing(/HTTP 503/)),
+  "529 as an event stream": status(529, (v) => stream(all(v)), nothing(/HTTP 529/), SSE),
+  "a redirect": {
     answer: () => ({ status: 307, headers: { location: "http://127.0.0.1:1/" }, body: "" }),
     ending: nothing(/redirects to/),
   },
-  "a page in place of a stream": status(200, () => HTML, nothing(/Bad gateway/), {
+  "a page instead of a stream": status(200, () => HTML, nothing(/Bad gateway/), {
     "content-type": "text/html",
   }),
-  "a page that calls itself a stream": status(200, () => HTML, nothing(/Bad gateway/), SSE),
-  "an error with the status of success": status(200, (v) => v.refusal("Sold out."), nothing(/Sold out/)),
-  "an error that calls itself a stream": status(200, (v) => v.refusal("Sold out."), nothing(/Sold out/), SSE),
-  "a stream that calls itself JSON": {
+  "a page with the content type of a stream": status(200, () => HTML, nothing(/Bad gateway/), SSE),
+  "an error with a success status": status(200, (v) => v.refusal("Sold out."), nothing(/Sold out/)),
+  "an error with the content type of a stream": status(
+    200,
+    (v) => v.refusal("Sold out."),
+    nothing(/Sold out/),
+    SSE,
+  ),
+  "a stream with the content type of JSON": {
     answer: streamed((v) => stream(all(v)), { headers: JSON_TYPE }),
     ending: nothing(/Unexpected API response/),
   },

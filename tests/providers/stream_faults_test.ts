@@ -1,5 +1,5 @@
-// Everything that goes wrong with streams, with every provider, over real sockets: what came is in the document, what did
-// not come is not, and nothing that failed is told as success.
+// Every fault of a stream with every provider, over real sockets: the document holds what arrived and nothing else,
+// and no failure is reported as success.
 
 import assert from "node:assert/strict";
 import type { SendOutcome } from "../../cycle/types.ts";
@@ -33,7 +33,7 @@ function check(ending: Ending, { outcome, after }: { outcome: SendOutcome; after
 
 for (const dialect of DIALECTS) {
   for (const [what, { answer, ending }] of Object.entries(FAULTS)) {
-    Deno.test(`${dialect.provider} and ${what}`, async () => {
+    Deno.test(`${dialect.provider}: ${what} gives the expected document and outcome`, async () => {
       const server = serve(() => answer(dialect));
       try {
         // Only silence has to wait for its end; whatever answers gets all the time that a busy machine takes.

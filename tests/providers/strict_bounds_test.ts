@@ -1,4 +1,4 @@
-// Where the rules of the replay servers begin and end: of each the last request that is taken and the first that is refused.
+// The limits of the replay servers' rules: for each the last accepted request and the first refused one.
 
 import assert from "node:assert/strict";
 import type { Asked, JsonObject } from "../../providers/replay/dialect.ts";
@@ -15,7 +15,7 @@ function table(
   good: JsonObject,
   rows: readonly Row[],
 ): void {
-  Deno.test(`${name}: of each rule the last that is taken and the first that is refused`, () => {
+  Deno.test(`${name}: the last accepted and the first refused request of each rule`, () => {
     for (const [what, change, says, other = path] of rows) {
       const text = JSON.stringify({ ...good, ...change });
       const refused = refusals({ path: other, text, body: JSON.parse(text), headers: new Headers() });

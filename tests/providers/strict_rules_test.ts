@@ -1,4 +1,4 @@
-// What the replay servers of the other APIs refuse: one row a rule, each a good request with one thing wrong.
+// What the replay servers of the other APIs refuse: one row per rule, each a valid request with one error.
 
 import assert from "node:assert/strict";
 import type { Asked, JsonObject } from "../../providers/replay/dialect.ts";
@@ -22,7 +22,7 @@ function refused(refusals: Refusals, path: string, body: JsonObject): string {
 }
 
 function table(name: string, refusals: Refusals, path: string, good: JsonObject, rows: readonly Row[]): void {
-  Deno.test(`${name}: a request that breaks no rule is taken`, () => {
+  Deno.test(`${name}: a request that violates no rule is accepted`, () => {
     assert.equal(refused(refusals, path, good), "");
   });
   for (const [what, change, says, other] of rows) {
@@ -62,23 +62,23 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
   input: [hi, reasoning, call, output, stated("done"), hi],
 }, [
   ["no model", { model: undefined }, /Missing required parameter: 'model'/],
-  ["a model that is gone", { model: "gpt-4-turbo" }, /deprecated/],
+  ["a retired model", { model: "gpt-4-turbo" }, /deprecated/],
   ["nothing to answer", input(), /Missing required parameter: 'input'/],
-  ["a member that it does not know", { max_tokens: 5 }, /Unknown parameter: 'max_tokens'/],
-  ["a short cache for a model since 5.5", { prompt_cache_retention: "in_memory" }, /only with 24h/],
-  ["a time for the cache that there is none of", { prompt_cache_retention: "1h" }, /Supported values/],
+  ["an unknown field", { max_tokens: 5 }, /Unknown parameter: 'max_tokens'/],
+  ["a short cache duration for a model since 5.5", { prompt_cache_retention: "in_memory" }, /only with 24h/],
+  ["an invalid cache duration", { prompt_cache_retention: "1h" }, /Supported values/],
   [
-    "both ways to speak of the cache",
+    "both forms of cache settings",
     { prompt_cache_retention: "24h", prompt_cache_options: { ttl: "30m" } },
     /cannot be used together/,
   ],
-  ["a cache key of a long path", { prompt_cache_key: "/x".repeat(33) }, /string too long/],
+  ["a long path as cache key", { prompt_cache_key: "/x".repeat(33) }, /string too long/],
   [
     "no thinking for a model that always thinks",
     { reasoning: { effort: "none" } },
     /does not support 'none'/,
   ],
-  ["an effort that is gone", { reasoning: { effort: "minimal" } }, /does not support 'minimal'/],
+  ["a removed effort", { reasoning: { effort: "minimal" } }, /does not support 'minimal'/],
   [
     "the newest effort for an older model",
     { model: "gpt-5.4", reasoning: { effort: "max" } },
@@ -90,29 +90,29 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
     /'reasoning.effort' is not supported/,
   ],
   [
-    "sealed reasoning of a model that does not think",
+    "encrypted reasoning for a model that does not think",
     { model: "gpt-4o", reasoning: undefined },
     /Encrypted content is not supported/,
   ],
-  ["a temperature while it thinks", { temperature: 0.5 }, /'temperature' is not supported/],
-  ["a temperature that is none", { model: "gpt-4o", temperature: 3 }, /from 0 to 2/],
-  ["no room for the reply", { max_output_tokens: 5 }, /below minimum/],
-  ["more room than there is", { max_output_tokens: 999_999 }, /above maximum/],
-  ["a choice among no tools", { tools: undefined }, /only allowed when 'tools'/],
+  ["a temperature while the model thinks", { temperature: 0.5 }, /'temperature' is not supported/],
+  ["an invalid temperature", { model: "gpt-4o", temperature: 3 }, /from 0 to 2/],
+  ["a token limit that is too low", { max_output_tokens: 5 }, /below minimum/],
+  ["a token limit above the maximum", { max_output_tokens: 999_999 }, /above maximum/],
+  ["a tool choice without tools", { tools: undefined }, /only allowed when 'tools'/],
   ["a tool whose name has a colon", { tools: [{ name: "a:b", parameters: {} }] }, /tools\[0\].name/],
   [
-    "two tools of one name",
+    "two tools with one name",
     { tools: [{ name: "a", parameters: {} }, { name: "a", parameters: {} }] },
     /twice/,
   ],
   ["a tool without a schema", { tools: [{ name: "a" }] }, /tools\[0\].parameters/],
   [
-    "a strict schema that is open",
+    "a strict schema that allows more fields",
     { tools: [{ name: "a", strict: true, parameters: { ...SCHEMA, additionalProperties: true } }] },
     /'additionalProperties' is required/,
   ],
   [
-    "a strict schema with an optional member inside",
+    "a strict schema with an optional field inside",
     {
       tools: [{
         name: "a",
@@ -126,18 +126,18 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
   ["an unknown role", input({ role: "tool", content: "x" }), /Supported values are: 'assistant'/],
   ["a message without content", input(asks()), /must not be empty/],
   [
-    "words of the model as words of the person",
+    "a model's text as a person's",
     input(asks({ type: "output_text", text: "x" })),
     /input_text/,
   ],
   [
-    "words of the person as words of the model",
+    "a person's text as a model's",
     input(hi, { ...stated("x"), content: [{ type: "input_text", text: "x" }] }),
     /output_text, refusal/,
   ],
-  ["a phase that there is none of", input(hi, { ...stated("x"), phase: "draft" }), /'draft'/],
+  ["an unknown phase", input(hi, { ...stated("x"), phase: "draft" }), /'draft'/],
   [
-    "a drawing as image",
+    "a vector image",
     input(asks({ type: "input_image", image_url: "data:image/svg+xml;base64,PHN2Zz4=" })),
     /image_url/,
   ],
@@ -147,27 +147,31 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
     input(asks({ type: "input_file", file_data: "data:application/pdf;base64,JVBERg==" })),
     /named file/,
   ],
-  ["a call without output", input(hi, call, hi), /No tool output found for function call c1/],
-  ["an output without call", input(hi, output), /No tool call found/],
+  ["a call without an output", input(hi, call, hi), /No tool output found for function call c1/],
+  ["an output without a call", input(hi, output), /No tool call found/],
   ["two outputs of one call", input(hi, call, output, output), /Duplicate function call output/],
-  ["two calls of one id", input(hi, call, output, call, output), /Duplicate function call found/],
-  ["a call whose input is no object", input(hi, { ...call, arguments: "[]" }, output), /JSON of an object/],
+  ["two calls with one id", input(hi, call, output, call, output), /Duplicate function call found/],
+  [
+    "a call whose input is not an object",
+    input(hi, { ...call, arguments: "[]" }, output),
+    /JSON of an object/,
+  ],
   ["a call whose id is too long", input(hi, { ...call, call_id: "c".repeat(65) }), /1 to 64/],
   ["a call whose name has a dot", input(hi, { ...call, name: "a.b" }, output), /name/],
-  ["an output that is nothing", input(hi, call, { ...output, output: [] }), /expected a string or a list/],
-  ["reasoning that nothing follows", input(hi, reasoning, hi), /without its required following item/],
+  ["an empty output", input(hi, call, { ...output, output: [] }), /expected a string or a list/],
+  ["reasoning without a following item", input(hi, reasoning, hi), /without its required following item/],
   ["reasoning at the end", input(hi, reasoning), /without its required following item/],
   [
-    "reasoning without its seal",
+    "reasoning without encrypted content",
     input(hi, { ...reasoning, encrypted_content: undefined }, stated("x")),
     /not persisted/,
   ],
   [
-    "reasoning whose seal was cut",
+    "reasoning with truncated encrypted content",
     input(hi, { ...reasoning, encrypted_content: "ZW5" }, stated("x")),
     /could not be verified/,
   ],
-  ["two messages of one id", input(hi, stated("a"), hi, stated("b"), hi), /Duplicate item/],
+  ["two messages with one id", input(hi, stated("a"), hi, stated("b"), hi), /Duplicate item/],
   ["a body nested too deeply", { metadata: deep(130) }, /nested too deeply/],
 ]);
 
@@ -198,41 +202,41 @@ const CHAT = {
 table("A Chat Completions server", REFUSALS.chat, "/v1/chat/completions", CHAT, [
   ["no model", { model: "" }, /provide a model/],
   ["no message", messages(), /empty array/],
-  ["both names of the limit", { max_completion_tokens: 5 }, /cannot both be set/],
-  ["no room for the reply", { max_tokens: 0 }, /at least 1/],
-  ["a temperature that is none", { temperature: -1 }, /from 0 to 2/],
-  ["counts of a reply that does not stream", { stream: false }, /only allowed when 'stream'/],
-  ["no tools in a list", { tools: [] }, /empty array/],
-  ["a choice among no tools", { tools: undefined, tool_choice: "auto" }, /only allowed when 'tools'/],
-  ["a choice that is an object", { tool_choice: { type: "function" } }, /only 'auto'/],
+  ["both names of the token limit", { max_completion_tokens: 5 }, /cannot both be set/],
+  ["a token limit that is too low", { max_tokens: 0 }, /at least 1/],
+  ["an invalid temperature", { temperature: -1 }, /from 0 to 2/],
+  ["stream options for a reply that is not streamed", { stream: false }, /only allowed when 'stream'/],
+  ["an empty list of tools", { tools: [] }, /empty array/],
+  ["a tool choice without tools", { tools: undefined, tool_choice: "auto" }, /only allowed when 'tools'/],
+  ["a tool choice that is an object", { tool_choice: { type: "function" } }, /only 'auto'/],
   [
     "a tool whose name has a colon",
     { tools: [{ function: { name: "a:b", parameters: SCHEMA } }] },
     /pattern/,
   ],
   [
-    "a tool whose input is no object",
+    "a tool whose input is not an object",
     { tools: [{ function: { name: "a", parameters: {} } }] },
     /type: "object"/,
   ],
-  ["two tools of one name", { tools: [CHAT.tools[0], CHAT.tools[0]] }, /twice/],
-  ["a role that there is none of", messages({ role: "model", content: "x" }), /Invalid value: 'model'/],
+  ["two tools with one name", { tools: [CHAT.tools[0], CHAT.tools[0]] }, /twice/],
+  ["an unknown role name", messages({ role: "model", content: "x" }), /Invalid value: 'model'/],
   [
     "a system message in the middle",
     messages(chatAsks, { role: "system", content: "x" }),
     /at the beginning/,
   ],
-  ["an empty message of the person", messages({ role: "user", content: "" }), /must not be empty/],
-  ["an empty message of the model", messages(chatAsks, { role: "assistant" }, chatAsks), /must not be empty/],
+  ["a person's empty message", messages({ role: "user", content: "" }), /must not be empty/],
+  ["a model's empty message", messages(chatAsks, { role: "assistant" }, chatAsks), /must not be empty/],
   [
-    "a list of no calls",
+    "an empty list of calls",
     messages(chatAsks, { role: "assistant", content: "x", tool_calls: [] }),
     /empty array/,
   ],
   ["an empty text among parts", part({ type: "text", text: "" }), /must not be empty/],
-  ["a file that is no image", part({ type: "file", file: {} }), /Invalid value: 'file'/],
+  ["a file that is not an image", part({ type: "file", file: {} }), /Invalid value: 'file'/],
   [
-    "a drawing as image",
+    "a vector image",
     part({ type: "image_url", image_url: { url: "data:image/svg+xml;base64,PHN2Zz4=" } }),
     /unsupported image/,
   ],
@@ -255,11 +259,15 @@ table("A Chat Completions server", REFUSALS.chat, "/v1/chat/completions", CHAT, 
   ["a result without call", messages(chatAsks, answer), /response to a preceding message/],
   ["two results of one call", messages(chatAsks, calls(chatCall), answer, answer), /Duplicate tool message/],
   [
-    "two calls of one id",
+    "two calls with one id",
     messages(chatAsks, calls(chatCall), answer, calls(chatCall), answer),
     /c1 is duplicated/,
   ],
-  ["a result that is no text", messages(chatAsks, calls(chatCall), { ...answer, content: null }), /a string/],
+  [
+    "a result that is not text",
+    messages(chatAsks, calls(chatCall), { ...answer, content: null }),
+    /a string/,
+  ],
   ["a body nested too deeply", { extra: deep(130) }, /nested too deeply/],
 ]);
 
@@ -274,15 +282,15 @@ const KIMI = {
 
 table("Moonshot", REFUSALS.chat, "/v1/chat/completions", KIMI, [
   ["a temperature", { temperature: 0.6 }, /only 1 is allowed/],
-  ["thinking that is off", { thinking: { type: "disabled" } }, /cannot be disabled/],
-  ["an effort that there is none of", { reasoning_effort: "none" }, /invalid reasoning_effort/],
+  ["disabled thinking", { thinking: { type: "disabled" } }, /cannot be disabled/],
+  ["an unknown effort", { reasoning_effort: "none" }, /invalid reasoning_effort/],
   ["an effort for a model before K3", { model: "kimi-k2.6" }, /unknown parameter/],
   [
     "a call without its reasoning",
     messages(chatAsks, calls(chatCall), answer),
     /reasoning_content is missing/,
   ],
-  ["a model that is gone", { model: "kimi-k2.5" }, /Not found the model/],
+  ["a retired model", { model: "kimi-k2.5" }, /Not found the model/],
 ]);
 
 table("OpenAI by Chat Completions", REFUSALS.chat, "/v1/chat/completions", {
@@ -291,9 +299,13 @@ table("OpenAI by Chat Completions", REFUSALS.chat, "/v1/chat/completions", {
   max_tokens: undefined,
   max_completion_tokens: 2000,
 }, [
-  ["the old name of the limit", { max_tokens: 5, max_completion_tokens: undefined }, /'max_tokens' is not/],
+  [
+    "the old name of the token limit",
+    { max_tokens: 5, max_completion_tokens: undefined },
+    /'max_tokens' is not/,
+  ],
   ["a temperature of a model that thinks", { temperature: 0.5 }, /does not support values/],
-  ["tools for a model that has them elsewhere", { model: "gpt-6-luna" }, /Function tools/],
+  ["tools for a model that accepts them elsewhere", { model: "gpt-6-luna" }, /Function tools/],
   [
     "reasoning of another server",
     messages(chatAsks, { ...calls(chatCall), reasoning_content: "hm" }, answer),
@@ -330,17 +342,22 @@ table("Gemini", REFUSALS.google, DOOR, {
     user({ functionResponse }, { functionResponse }),
   ],
 }, [
-  ["a model that is gone", {}, /is not found/, DOOR.replace("3.8-flash", "2.0-flash")],
-  ["a model that left Vertex", {}, /is not found/, AT_VERTEX.replace("M:", "gemini-2.5-pro:")],
+  ["a retired model", {}, /is not found/, DOOR.replace("3.8-flash", "2.0-flash")],
+  [
+    "a model no longer available on Vertex AI",
+    {},
+    /is not found/,
+    AT_VERTEX.replace("M:", "gemini-2.5-pro:"),
+  ],
   ["no contents", contents(), /contents is not specified/],
-  ["a member that it does not know", { system: "x" }, /Unknown name "system"/],
+  ["an unknown field", { system: "x" }, /Unknown name "system"/],
   ["an empty system instruction", { systemInstruction: { parts: [] } }, /system_instruction/],
   ["a blank system instruction", { systemInstruction: { parts: [{ text: "" }] } }, /system_instruction/],
-  ["no room for the reply", config({ maxOutputTokens: 0 }), /out of the supported range/],
-  ["more room than there is", config({ maxOutputTokens: 65_537 }), /out of the supported range/],
-  ["a temperature that is none", config({ temperature: 3 }), /temperature value/],
+  ["a token limit that is too low", config({ maxOutputTokens: 0 }), /out of the supported range/],
+  ["a token limit above the maximum", config({ maxOutputTokens: 65_537 }), /out of the supported range/],
+  ["an invalid temperature", config({ temperature: 3 }), /temperature value/],
   [
-    "a level and a number of tokens",
+    "a level together with a number of tokens",
     config({ thinkingConfig: { thinkingLevel: "LOW", thinkingBudget: 5 } }),
     /only one of thinking budget/,
   ],
@@ -352,32 +369,32 @@ table("Gemini", REFUSALS.google, DOOR, {
     DOOR.replace("3.8-flash", "4-argon"),
   ],
   [
-    "the least level for a large model",
+    "the lowest level for a large model",
     level("MINIMAL"),
     /MINIMAL is not/,
     DOOR.replace("3.8-flash", "4-argon"),
   ],
-  ["a level that there is none of", level("MAX"), /MAX is not supported/],
+  ["an unknown level", level("MAX"), /MAX is not supported/],
   [
-    "too small a number of tokens",
+    "a number of tokens that is too low",
     config({ thinkingConfig: { thinkingBudget: 100 } }),
     /choose a value between 512/,
     DOOR.replace("3.8-flash", "2.5-flash-lite"),
   ],
-  ["no tools in a list", { tools: [{}] }, /tool_type/],
-  ["a choice among no tools", { tools: undefined }, /without function_declarations/],
+  ["an empty list of tools", { tools: [{}] }, /tool_type/],
+  ["a tool choice without tools", { tools: undefined }, /without function_declarations/],
   [
     "a tool whose name has a colon",
     { tools: [{ functionDeclarations: [{ name: "a:b", description: "" }] }] },
     /Invalid function name/,
   ],
   [
-    "two tools of one name",
+    "two tools with one name",
     { tools: [{ functionDeclarations: [{ name: "a", description: "" }, { name: "a", description: "" }] }] },
     /Duplicate function declaration/,
   ],
   [
-    "two schemas of one tool",
+    "two schemas for one tool",
     {
       tools: [{
         functionDeclarations: [{ name: "a", description: "", parameters: {}, parametersJsonSchema: {} }],
@@ -385,17 +402,17 @@ table("Gemini", REFUSALS.google, DOOR, {
     },
     /Only one of parameters/,
   ],
-  ["a role of other APIs", contents({ role: "assistant", parts: [{ text: "x" }] }), /valid role/],
+  ["a role from other APIs", contents({ role: "assistant", parts: [{ text: "x" }] }), /valid role/],
   ["a content without parts", contents(greeting, model(), greeting), /must not be empty/],
   ["an empty text", contents(user({ text: "" })), /must have a text parameter/],
-  ["a part that holds nothing", contents(user({ thought: true })), /oneof field 'data'/],
-  ["a part that holds two things", contents(user({ text: "x", functionCall })), /oneof field 'data'/],
-  ["a member of a part that it does not know", contents(user({ text: "x", id: "1" })), /Unknown name "id"/],
-  ["a drawing as image", image("image/svg+xml", "PHN2Zz4="), /Unsupported MIME type/],
-  ["data that is none", image("image/png", "?"), /Base64 decoding failed/],
-  ["a name of data at AI Studio", image("image/png", "iVBORw0KGgo=", { displayName: "a" }), /displayName/],
-  ["a call of the person", contents(user({ functionCall })), /with the role model/],
-  ["an answer of the model", contents(greeting, model({ functionResponse })), /with the role user/],
+  ["a part without content", contents(user({ thought: true })), /oneof field 'data'/],
+  ["a part with two contents", contents(user({ text: "x", functionCall })), /oneof field 'data'/],
+  ["an unknown field of a part", contents(user({ text: "x", id: "1" })), /Unknown name "id"/],
+  ["a vector image", image("image/svg+xml", "PHN2Zz4="), /Unsupported MIME type/],
+  ["invalid data", image("image/png", "?"), /Base64 decoding failed/],
+  ["a data name on AI Studio", image("image/png", "iVBORw0KGgo=", { displayName: "a" }), /displayName/],
+  ["a call by the person", contents(user({ functionCall })), /with the role model/],
+  ["an answer by the model", contents(greeting, model({ functionResponse })), /with the role user/],
   [
     "a call without args",
     contents(
@@ -406,7 +423,7 @@ table("Gemini", REFUSALS.google, DOOR, {
     /an object of args/,
   ],
   [
-    "a call first of all",
+    "a call as the first message",
     contents(model({ functionCall, thoughtSignature: "c2ln" }), user({ functionResponse })),
     /immediately after a user turn/,
   ],
@@ -425,7 +442,7 @@ table("Gemini", REFUSALS.google, DOOR, {
     /number of/,
   ],
   [
-    "an answer of another name",
+    "an answer with another name",
     contents(
       greeting,
       model({ functionCall, thoughtSignature: "c2ln" }),
@@ -433,21 +450,21 @@ table("Gemini", REFUSALS.google, DOOR, {
     ),
     /names of function responses/,
   ],
-  ["the model's own last word", contents(greeting, model({ text: "x" })), /end with a user role/],
+  ["the model's own text at the end", contents(greeting, model({ text: "x" })), /end with a user role/],
   [
-    "a call of the present turn without a signature",
+    "a call of the current turn without a signature",
     contents(greeting, model({ functionCall }), user({ functionResponse })),
     /missing a thought_signature/,
   ],
   [
-    "a signature that was cut",
+    "a truncated signature",
     contents(greeting, model({ functionCall, thoughtSignature: "c2l" }), user({ functionResponse })),
     /Corrupted thought signature/,
   ],
   ["a body nested too deeply", { labels: deep(110) }, /Nesting too deep/],
 ]);
 
-Deno.test("Gemini takes the stand-in for a signature, and unsigned calls of earlier turns", () => {
+Deno.test("Gemini accepts the placeholder for a signature, and unsigned calls of earlier turns", () => {
   const body = contents(
     greeting,
     model({ functionCall }),
@@ -471,7 +488,7 @@ for (
 ) {
   for (const { name } of Deno.readDirSync(new URL(`${provider}/`, VECTORS))) {
     if (!/^request-.*\.expect\.json$/.test(name)) continue;
-    Deno.test(`the request of a good vector is taken: ${provider}/${name}`, () => {
+    Deno.test(`the request of a valid vector is accepted: ${provider}/${name}`, () => {
       const { url, body } = JSON.parse(Deno.readTextFileSync(new URL(`${provider}/${name}`, VECTORS)));
       // Kimi refuses a temperature since; Gemini 2.5 has left Vertex, so that its request is shown to the other door.
       const { temperature: _, ...rest } = provider === "moonshot"

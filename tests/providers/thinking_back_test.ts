@@ -1,4 +1,4 @@
-// Which thinking and which signature of earlier replies goes back with which part.
+// Which thinking and signature of earlier replies is sent back with which part.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
@@ -39,7 +39,7 @@ function signed(...parts: readonly Part[]): Readonly<Record<number, string>> {
   return Object.fromEntries([...found].map(([part, value]) => [parts.indexOf(part), value]));
 }
 
-Deno.test("a signature of Gemini goes back on the part behind it, and one behind all parts on the call or the last text", () => {
+Deno.test("a Gemini signature is sent back on the part after it, or at the end on the call or the last text", () => {
   const rows: readonly (readonly [Readonly<Record<number, string>>, ...Part[]])[] = [
     [{ 1: "a", 3: "b" }, thought("a"), text("x"), thought("b"), text("y")],
     [{ 1: "a", 3: "b" }, thought("a"), call("1"), thought("b"), call("2")],
@@ -80,7 +80,7 @@ const outlined = (...history: Prompt["history"]): Outline => {
   });
 };
 
-Deno.test("thinking of Claude is whole from the open loop of calls on, else from the model's last message", () => {
+Deno.test("Claude's thinking is complete from the unfinished loop of calls on, or else from the model's last message", () => {
   const user = (...parts: Part[]) => ({ role: "user", parts }) as const;
   const model = (...parts: Part[]) => ({ role: "assistant", parts }) as const;
   const hi = user(text("hi"));
@@ -103,7 +103,7 @@ Deno.test("thinking of Claude is whole from the open loop of calls on, else from
   }
 });
 
-Deno.test("a piece of the outline is what was said, without the thinking, which stands beside it", () => {
+Deno.test("an outline entry is the text that was said, without the thinking, which is separate", () => {
   const thinking: Part = { ...thought("s", "anthropic"), line: 7 };
   const { pieces } = outlined(
     { role: "user", parts: [text("hi")], line: 1 },
@@ -120,7 +120,7 @@ Deno.test("a piece of the outline is what was said, without the thinking, which 
   assert.ok(pieces[3]!.text.includes('"x"') && !pieces[3]!.text.includes("hm"), pieces[3]!.text);
 });
 
-Deno.test("reasoning in pieces becomes one detail an entry: texts grow, the rest is replaced, what is null says nothing", () => {
+Deno.test("reasoning in pieces becomes one detail per entry: texts grow, the rest is replaced, null is ignored", () => {
   const details: Record<string, unknown>[] = [];
   addDetails(details, [{ type: "reasoning.text", index: 0, text: "a", signature: null, format: "f" }]);
   addDetails(details, [{ type: "reasoning.text", index: 0, text: "b", signature: "s", format: null }]);
@@ -169,7 +169,7 @@ Deno.test("a reasoning item is read from its own signature and from no other", (
   assert.equal(summaryOf({ summary: [{ text: "a" }], content: [{ text: "c" }] }), "a");
 });
 
-Deno.test("a request is made without something only where the refusal is about the request", () => {
+Deno.test("a request is repeated without a part only if the refusal is about the request", () => {
   const fallBack = createFallback([[/effort/, "thinking"], [/effort|tokens/, "sampling"]]);
   const stated = (kind: Parameters<typeof providerError>[0], words: string) =>
     fallBack(providerError(kind, words));

@@ -1,4 +1,4 @@
-// The vectors of all providers: what is asked, byte for byte, and what becomes of a streamed answer.
+// The vectors of all providers: the request byte for byte, and the result of a streamed answer.
 
 import assert from "node:assert/strict";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";

@@ -1,4 +1,4 @@
-// Names of tools as they go over the wire: what every provider takes, and always back to the tool that was meant.
+// Tool names in requests: valid for every provider, and always mapped back to the right tool.
 
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
@@ -6,7 +6,7 @@ import { toolName, wireName } from "../../providers/request/wire.ts";
 
 const tool = (name: string) => ({ name, description: "", input_schema: {} });
 
-Deno.test("a name that is too long ends with a hash of the whole, one that is not stays readable", () => {
+Deno.test("a name that is too long ends with a hash of the whole, and a shorter one stays readable", () => {
   const long = `server:${"get_all_the_things_".repeat(6)}`;
   assert.match(wireName(long), /^server__get_all_the_things_.{28}_[0-9a-f]{8}$/);
   assert.notEqual(wireName(`${long}a`), wireName(`${long}b`));
@@ -15,7 +15,7 @@ Deno.test("a name that is too long ends with a hash of the whole, one that is no
   assert.equal(wireName("server:a.b/c d"), "server__a_b_c_d");
 });
 
-Deno.test("two names that would come out alike both end with a hash, in any order; a third one stays as it is", () => {
+Deno.test("two names that would become equal both end with a hash, in any order, and a third one stays unchanged", () => {
   const names = ["s:a b", "s:a/b", "s:other"];
   for (const order of [names, names.toReversed()]) {
     const offered = order.map(tool);
@@ -27,7 +27,7 @@ Deno.test("two names that would come out alike both end with a hash, in any orde
   }
 });
 
-Deno.test("names of any kind are taken by every provider, differ, and come back", () => {
+Deno.test("names of any kind become valid for every provider, unique, and reversible", () => {
   const name = fc.string({ unit: fc.constantFrom(..."ab:_./- é😀"), minLength: 1, maxLength: 140 });
   fc.assert(fc.property(fc.uniqueArray(name, { maxLength: 8 }), (names) => {
     const offered = names.map(tool);

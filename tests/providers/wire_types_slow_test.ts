@@ -1,4 +1,4 @@
-// Every body that is sent fits the types of the providers' own newest packages, which are there for this test alone.
+// Every request body matches the types of the providers' own newest packages, which only this test uses.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
@@ -133,7 +133,7 @@ async function bodies(provider: string, folder: string): Promise<readonly string
   return [...made];
 }
 
-Deno.test("every body fits the types of the providers' own packages", async () => {
+Deno.test("every request body matches the types of the providers' own packages", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-types-" }));
   try {
     await Deno.writeFile(`${folder}/dot.png`, Uint8Array.fromBase64("iVBORw0KGgo="));

@@ -1,4 +1,4 @@
-// What the page of the browser's test does: a document in CodeMirror, looked at as a person would see it.
+// The page for the browser test: a document in CodeMirror, checked as a person would see it.
 
 import { ensureSyntaxTree, foldable, forceParsing, syntaxTree } from "@codemirror/language";
 import type { Tree } from "@lezer/common";

@@ -1,4 +1,4 @@
-// Random edits of a document as a host of Lezer makes them: by code units, without a care for characters.
+// Random edits of a document as a Lezer host makes them: by code units, even inside characters.
 
 import { type Tree, TreeFragment } from "@lezer/common";
 import type { ChatParser } from "../../../parser/lezer/chat_parser.ts";

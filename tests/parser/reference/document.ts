@@ -1,4 +1,4 @@
-// A document as lines, split into messages in the plainest way there is: the measure for the parser's fast one.
+// A document as lines, split into messages in the simplest way: the reference for the parser's fast one.
 
 import { closesFrontmatter, closingTicks, fenceTicks, marker, opensFrontmatter } from "./lines.ts";
 

@@ -1,5 +1,5 @@
-// What one line means, as regular expressions over Latin-1 text: a second reading of chat-format, which shares nothing with
-// the parser's own classifiers of bytes.
+// The meaning of one line by regular expressions over Latin-1 text: a second implementation of the format that shares
+// nothing with the parser's classifiers of bytes.
 
 /** ASCII whitespace; a carriage return that is no part of a line end is some. */
 const S = "[\\t-\\r ]*";

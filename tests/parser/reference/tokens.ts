@@ -1,4 +1,4 @@
-// Tokens for the tables of parser/chat.grammar: whole lines and runs of lines, found without any cleverness.
+// Tokens for the tables of parser/chat.grammar: whole lines and runs of lines, found in the simplest way.
 
 import { ContextTracker, ExternalTokenizer, type InputStream, type Stack } from "@lezer/lr";
 import * as Term from "../../../parser/tree/terms.generated.ts";

@@ -1,4 +1,4 @@
-// The tree that parser/chat.grammar itself gives for a document.
+// The tree of a document as parser/chat.grammar itself gives it.
 
 import type { Input, Tree } from "@lezer/common";
 import { parser } from "./chat.generated.ts";

@@ -1,4 +1,5 @@
-// Messages, segments and findings of a document, read line by line in the plainest way: the measure for the parser's view.
+// Messages, segments and findings of a document, read line by line in the simplest way: the reference for the
+// parser's view.
 
 import { PlainDocument } from "./document.ts";
 import * as read from "./lines.ts";
