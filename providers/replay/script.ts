@@ -76,10 +76,16 @@ export interface ScriptedReply {
   readonly fault?: Fault;
 }
 
-/** A scripted model: one reply for each request. */
+/** A scripted model. */
 export interface ReplayScript {
-  /** The replies, in order. */
+  /** The replies of the model. */
   readonly replies: readonly ScriptedReply[];
+  /**
+   * `any` gives each request the first reply whose expectations it meets, as often as it is asked for.
+   *
+   * @default each reply once, in their order
+   */
+  readonly order?: "any";
 }
 
 /**
@@ -92,14 +98,17 @@ export async function parseReplayScript(text: string): Promise<Outcome<ReplayScr
   const decoded = await decode(text);
   if (!decoded.ok) return decoded;
   const value = decoded.value;
-  const replies = isObject(value) ? value.replies : value;
+  const { replies, order } = isObject(value) ? value : { replies: value, order: undefined };
   if (!Array.isArray(replies)) {
     return failure(
       "replay-script",
       "A replay script is a list of replies, or an object with the list `replies`.",
     );
   }
-  const problems = replies.flatMap((reply, index) => replyProblems(reply, `replies[${index}]`));
+  const problems = [
+    ...(order === undefined || order === "any" ? [] : ["order: `any` is the only value"]),
+    ...replies.flatMap((reply, index) => replyProblems(reply, `replies[${index}]`)),
+  ];
   const [first] = problems;
   if (first !== undefined) {
     const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
@@ -109,7 +118,7 @@ export async function parseReplayScript(text: string): Promise<Outcome<ReplayScr
       "docs/reference/replay.md lists every member.",
     );
   }
-  return success({ replies });
+  return success(order === "any" ? { replies, order } : { replies });
 }
 
 async function decode(text: string): Promise<Outcome<unknown>> {

@@ -38,7 +38,7 @@ export interface Replay extends AsyncDisposable {
   readonly requests: readonly ReplayedRequest[];
   /** The error message of each refused request. */
   readonly problems: readonly string[];
-  /** Number of replies not yet used. */
+  /** Number of replies still to be given; 0 for a script in any order. */
   readonly remaining: number;
   /** Stops the server and closes every open connection. */
   close(): Promise<void>;
@@ -85,6 +85,13 @@ export async function startReplay(script: ReplayScript, options: ReplayOptions =
   return new ReplayServer(script, options, await rulesOf(options));
 }
 
+/** Anthropic's method that counts the tokens of a request. */
+const COUNT_PATH = "/v1/messages/count_tokens";
+
+function roughTokens(body: string): number {
+  return Math.ceil(body.length / 4);
+}
+
 /** The imitated APIs other than Anthropic's. */
 const DIALECTS: readonly Dialect[] = [responses, chatCompletions, generateContent];
 
@@ -123,7 +130,7 @@ class ReplayServer implements Replay {
   }
 
   get remaining(): number {
-    return this.#script.replies.length - this.#given;
+    return this.#script.order === "any" ? 0 : this.#script.replies.length - this.#given;
   }
 
   async close(): Promise<void> {
@@ -140,6 +147,7 @@ class ReplayServer implements Replay {
     const text = await request.text();
     const { pathname: path } = new URL(request.url);
     this.requests.push({ path, headers: Object.fromEntries(headers), body: text });
+    if (method === "POST" && path === COUNT_PATH) return Response.json({ input_tokens: roughTokens(text) });
     const dialect = DIALECTS.find((each) => method === "POST" && each.serves(path));
     if (dialect === undefined && (method !== "POST" || path !== "/v1/messages")) {
       return this.#refuse({ status: 404, message: `replay: there is nothing at ${method} ${path}` });
@@ -169,7 +177,13 @@ class ReplayServer implements Replay {
 
   /** Returns the script's next reply if the request meets its expectations, else the reason. */
   #take(view: RequestView): ScriptedReply | string {
-    const { replies } = this.#script;
+    const { replies, order } = this.#script;
+    if (order === "any") {
+      const fitting = replies.find(({ expect = {} }) => findUnmet(expect, view).length === 0);
+      if (fitting === undefined) return "replay: no reply of the script is for this request";
+      this.#given++;
+      return fitting;
+    }
     const scripted = replies[this.#given];
     if (scripted === undefined) {
       return `replay: the script has ${replies.length} replies and no more for this request`;

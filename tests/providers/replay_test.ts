@@ -146,6 +146,41 @@ Deno.test("a request past the end of the script or to another path is refused", 
   });
 });
 
+Deno.test("a script in any order gives each request the first reply that it meets, as often as it is asked for", async () => {
+  const script = await parseReplayScript(`
+order: any
+replies:
+  - { expect: { user: { contains: moon } }, reply: [{ text: Far. }] }
+  - { expect: { user: { contains: test } }, reply: [{ text: Fixed. }] }
+`);
+  assert.ok(script.ok);
+  await using replay = await startReplay(script.value);
+  for (
+    const [question, answer] of [["fix the test", "Fixed."], ["to the moon", "Far."], ["a test", "Fixed."]]
+  ) {
+    assert.match((await send(replay.url, `@You:\n${question}\n`)).after, new RegExp(`\n${answer}\n`));
+  }
+  assert.equal(replay.remaining, 0);
+  const { outcome } = await send(replay.url, "@You:\nhello\n");
+  assert.ok(outcome.kind === "failed");
+  assert.match(outcome.problem.message, /no reply of the script is for this request/);
+  const wrong = await parseReplayScript("{ order: all, replies: [] }");
+  assert.ok(!wrong.ok);
+  assert.match(wrong.problem.message, /order: `any` is the only value/);
+});
+
+Deno.test("a replay counts the tokens of a request roughly, and uses no reply for it", async () => {
+  await withReplay([{ reply: [{ text: "hi" }] }], async (replay) => {
+    const answer = await fetch(`${replay.url}/v1/messages/count_tokens`, {
+      method: "POST",
+      body: "x".repeat(401),
+    });
+    assert.deepEqual(await answer.json(), { input_tokens: 101 });
+    assert.equal(replay.remaining, 1);
+    assert.deepEqual(replay.problems, []);
+  });
+});
+
 Deno.test("a lenient replay accepts what each API refuses, and still checks what the script expects", async () => {
   const expect = { user: { contains: "the moon" } };
   const replies = [...Array(4).fill({ reply: [{ thinking: "Hm." }, { text: "Yes." }] }), {
