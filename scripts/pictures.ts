@@ -104,7 +104,7 @@ async function play(scene: Scene, env: Readonly<Record<string, string>>): Promis
       await settled(tmux, until);
     }
     const screen = await tmux("capture-pane", "-p", "-e", "-N");
-    return screenSvg(screen.replaceAll(HOME, SHOWN), columns, scene.title);
+    return screenSvg(screen.replaceAll(HOME, SHOWN), columns, scene.title, scene.light);
   } finally {
     await tmux("kill-server");
   }

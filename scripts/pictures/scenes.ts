@@ -16,6 +16,8 @@ export interface Scene {
   readonly acts: readonly { readonly keys: readonly string[]; readonly until: string }[];
   /** Whether the model thinks before it answers. @default false */
   readonly thinks?: boolean;
+  /** Whether the terminal is light, for readers whose pages are. @default false */
+  readonly light?: boolean;
   /**
    * Files and folders that determine how the picture looks, besides the scripts of the pictures: only what draws, not
    * everything that influences it. A picture that must be made again after every change is one that nobody looks at.
@@ -35,17 +37,17 @@ export const FILES: Readonly<Record<string, string>> = {
   ].join("\n"),
 };
 
-const QUESTION = "@You:\nMend average() so that an empty list gives 0, and run the tests.\n";
+const QUESTION = "@You:\nFix average() so that an empty list gives 0, and run the tests.\n";
 
 /** The model's thinking, in scenes that show it. */
 const THINKING = `
-      - thinking: reduce without a first value throws for an empty list. One line is enough.`;
+      - thinking: reduce without an initial value throws for an empty list. One line fixes it.`;
 
 /** The model's reply. */
 export const replyFor = ({ thinks = false }: Pick<Scene, "thinks">): string => `
 replies:
   - reply:${thinks ? THINKING : ""}
-      - text: An empty list has no first value to reduce from. I give it one.
+      - text: An empty list has no first value, so reduce throws. I return 0 early.
       - tool_use:
           id: toolu_01
           name: edit
@@ -65,7 +67,7 @@ export const SETTINGS = "tools: { auto_approve_sandboxed: false, auto_approve: [
 
 /** For editors: from the question to the first waiting call, shown with its change. */
 const WHOLE_CALL =
-  "the buffer of a conversation with two calls that wait, and the first of them whole, as a diff";
+  "a conversation with two pending calls, and the first call in full, with its change as a diff";
 
 const VIM = [
   `set nocompatible noswapfile nobackup laststatus=2 background=dark rtp^=${ROOT}/editors/vim`,
@@ -73,11 +75,12 @@ const VIM = [
   "syntax on",
   "set statusline=%f%m\\ [%{flemma#view#statusline()}]",
 ];
-const vimWords = (program: readonly string[]) => [
+const vimWords = (program: readonly string[], lines: readonly string[] = VIM) => [
   ...program,
-  ...VIM.flatMap((line) => ["--cmd", line]),
+  ...lines.flatMap((line) => ["--cmd", line]),
   "notes.chat",
 ];
+const LIGHT_VIM = VIM.map((line) => line.replace("background=dark", "background=light"));
 const VIM_ACTS = [
   { keys: ["C-]"], until: "waits for you: bash" },
   { keys: ["1G", "]w"], until: "waits for you: edit" },
@@ -95,6 +98,16 @@ export const SCENES: readonly Scene[] = [
     document: QUESTION,
     start: vimWords(["vim", "-Nu", "NORC", "-i", "NONE"]),
     acts: VIM_ACTS,
+    shows: ["editors/vim"],
+  },
+  {
+    name: "vim-light",
+    title: `Vim: ${WHOLE_CALL}`,
+    size: [92, 34],
+    document: QUESTION,
+    start: vimWords(["vim", "-Nu", "NORC", "-i", "NONE"], LIGHT_VIM),
+    acts: VIM_ACTS,
+    light: true,
     shows: ["editors/vim"],
   },
   {
@@ -121,7 +134,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: "kakoune",
-    title: "Kakoune: the first call that waits whole, with the change that it would make",
+    title: "Kakoune: the first pending call in full, with its change as a diff",
     size: [92, 18],
     document: QUESTION,
     start: ["kak", "-n", "-s", "stats", "-e", `source ${ROOT}/editors/kakoune/flemma.kak; edit notes.chat`],
@@ -134,7 +147,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: "review",
-    title: "A terminal: flemma review shows a call whole, with its diff and who decides about it",
+    title: "A terminal: flemma review shows a call in full, with its diff and the rule that decides",
     size: [92, 18],
     document: QUESTION,
     start: ["sh", "-c", "flemma advance --quiet notes.chat 2>/dev/null; clear; flemma review notes.chat"],
@@ -143,7 +156,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: "show",
-    title: "A terminal: flemma show draws a conversation, its thinking dim, its calls with their changes",
+    title: "A terminal: flemma show prints a conversation with dim thinking, calls and their changes",
     size: [92, 20],
     document: QUESTION,
     start: [
@@ -157,8 +170,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     name: "git",
-    title:
-      "A terminal: git log -p shows what came into a conversation as a person reads it, message by message",
+    title: "A terminal: git log -p shows the new messages of a conversation as readable text",
     size: [92, 30],
     document: QUESTION,
     start: [

@@ -1,4 +1,4 @@
-// The screen of a terminal, as tmux gives it with its colours, as a picture.
+// The screen of a terminal, as tmux gives it with its colors, as a picture.
 
 /** How a cell looks. */
 interface TextStyle {
@@ -21,35 +21,66 @@ const USUAL: TextStyle = {
   reverse: false,
 };
 
-const PAPER = "#0d1117";
-const INK = "#e6edf3";
-/** The sixteen colours that a terminal has names for. */
-const NAMED = [
-  "#484f58",
-  "#ff7b72",
-  "#3fb950",
-  "#d29922",
-  "#58a6ff",
-  "#bc8cff",
-  "#39c5cf",
-  "#b1bac4",
-  "#6e7681",
-  "#ffa198",
-  "#56d364",
-  "#e3b341",
-  "#79c0ff",
-  "#d2a8ff",
-  "#56d4dd",
-  "#f0f6fc",
-]; // deno-fmt-ignore
+/** The colors of a terminal: paper, ink and the sixteen that have names. */
+interface Theme {
+  readonly paper: string;
+  readonly ink: string;
+  readonly named: readonly string[];
+}
+
+const DARK: Theme = {
+  paper: "#0d1117",
+  ink: "#e6edf3",
+  named: [
+    "#484f58",
+    "#ff7b72",
+    "#3fb950",
+    "#d29922",
+    "#58a6ff",
+    "#bc8cff",
+    "#39c5cf",
+    "#b1bac4",
+    "#6e7681",
+    "#ffa198",
+    "#56d364",
+    "#e3b341",
+    "#79c0ff",
+    "#d2a8ff",
+    "#56d4dd",
+    "#f0f6fc",
+  ],
+};
+
+const LIGHT: Theme = {
+  paper: "#f6f8fa",
+  ink: "#1f2328",
+  named: [
+    "#24292f",
+    "#cf222e",
+    "#116329",
+    "#7d4e00",
+    "#0550ae",
+    "#8250df",
+    "#1b7c83",
+    "#6e7781",
+    "#57606a",
+    "#a40e26",
+    "#1a7f37",
+    "#633c01",
+    "#0969da",
+    "#6639ba",
+    "#136061",
+    "#424a53",
+  ],
+};
 
 /** Size of a cell, and the margin around all of them, in pixels. */
 const CELL = { width: 8, height: 17 };
 const MARGIN = 12;
 
-/** One colour of the palette of 256. */
-function paletteColor(at: number): string {
-  if (at < 16) return NAMED[at]!;
+/** One color of the palette of 256. */
+function paletteColor(at: number, { named }: Theme): string {
+  if (at < 16) return named[at]!;
   const hex = (value: number) => value.toString(16).padStart(2, "0");
   if (at >= 232) return `#${hex(8 + (at - 232) * 10).repeat(3)}`;
   const level = (value: number) => hex(value === 0 ? 0 : 55 + value * 40);
@@ -58,12 +89,12 @@ function paletteColor(at: number): string {
 }
 
 /** The look after the codes of one sequence. */
-function after(textStyle: TextStyle, codes: readonly number[]): TextStyle {
+function after(textStyle: TextStyle, codes: readonly number[], theme: Theme): TextStyle {
   let now = textStyle;
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at]!;
     const long = (): string | null => {
-      if (codes[at + 1] === 5) return paletteColor(codes[at += 2] ?? 0);
+      if (codes[at + 1] === 5) return paletteColor(codes[at += 2] ?? 0, theme);
       const [r = 0, g = 0, b = 0] = codes.slice(at + 2, at + 5);
       at += 4;
       return `#${[r, g, b].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
@@ -82,10 +113,10 @@ function after(textStyle: TextStyle, codes: readonly number[]): TextStyle {
     else if (code === 39) now = { ...now, color: null };
     else if (code === 48) now = { ...now, behind: long() };
     else if (code === 49) now = { ...now, behind: null };
-    else if (code >= 30 && code <= 37) now = { ...now, color: NAMED[code - 30]! };
-    else if (code >= 40 && code <= 47) now = { ...now, behind: NAMED[code - 40]! };
-    else if (code >= 90 && code <= 97) now = { ...now, color: NAMED[code - 82]! };
-    else if (code >= 100 && code <= 107) now = { ...now, behind: NAMED[code - 92]! };
+    else if (code >= 30 && code <= 37) now = { ...now, color: theme.named[code - 30]! };
+    else if (code >= 40 && code <= 47) now = { ...now, behind: theme.named[code - 40]! };
+    else if (code >= 90 && code <= 97) now = { ...now, color: theme.named[code - 82]! };
+    else if (code >= 100 && code <= 107) now = { ...now, behind: theme.named[code - 92]! };
   }
   return now;
 }
@@ -101,7 +132,7 @@ interface Run {
 const SEQUENCE = /\x1b\[([0-9;]*)m|\x1b[^[]|[\x00-\x1f]/g;
 
 /** The rows of a screen as runs. These pictures contain only narrow characters. */
-function rowsOf(screen: string): Run[][] {
+function rowsOf(screen: string, theme: Theme): Run[][] {
   let textStyle = USUAL;
   return screen.replace(/\n$/, "").split("\n").map((line) => {
     const runs: Run[] = [];
@@ -114,7 +145,7 @@ function rowsOf(screen: string): Run[][] {
     for (const found of line.matchAll(SEQUENCE)) {
       put(line.slice(reached, found.index));
       reached = found.index + found[0].length;
-      if (found[1] !== undefined) textStyle = after(textStyle, found[1].split(";").map(Number));
+      if (found[1] !== undefined) textStyle = after(textStyle, found[1].split(";").map(Number), theme);
     }
     put(line.slice(reached));
     return runs;
@@ -126,8 +157,10 @@ function escaped(text: string): string {
 }
 
 /** The picture of a screen. `title` is what it shows, for those who do not see it. */
-export function screenSvg(screen: string, columns: number, title: string): string {
-  const rows = rowsOf(screen);
+export function screenSvg(screen: string, columns: number, title: string, light = false): string {
+  const theme = light ? LIGHT : DARK;
+  const { paper, ink } = theme;
+  const rows = rowsOf(screen, theme);
   const width = columns * CELL.width + 2 * MARGIN;
   const height = rows.length * CELL.height + 2 * MARGIN;
   const boxes: string[] = [];
@@ -137,8 +170,8 @@ export function screenSvg(screen: string, columns: number, title: string): strin
     const spans: string[] = [];
     for (const { text, column, textStyle } of runs) {
       const [color, behind] = textStyle.reverse
-        ? [textStyle.behind ?? PAPER, textStyle.color ?? INK]
-        : [textStyle.color ?? INK, textStyle.behind];
+        ? [textStyle.behind ?? paper, textStyle.color ?? ink]
+        : [textStyle.color ?? ink, textStyle.behind];
       const length = [...text].length * CELL.width;
       const x = MARGIN + column * CELL.width;
       if (behind !== null) {
@@ -149,7 +182,7 @@ export function screenSvg(screen: string, columns: number, title: string): strin
       if (words === "") continue;
       const start = x + (text.length - text.trimStart().length) * CELL.width;
       const style = [
-        ...color === INK ? [] : [`fill="${color}"`],
+        ...color === ink ? [] : [`fill="${color}"`],
         ...textStyle.bold ? ['font-weight="bold"'] : [],
         ...textStyle.italic ? ['font-style="italic"'] : [],
         ...textStyle.dim ? ['opacity=".65"'] : [],
@@ -168,9 +201,9 @@ export function screenSvg(screen: string, columns: number, title: string): strin
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escaped(title)}</title>`,
-    `<rect width="${width}" height="${height}" rx="8" fill="${PAPER}"/>`,
+    `<rect width="${width}" height="${height}" rx="8" fill="${paper}"/>`,
     ...boxes,
-    `<g fill="${INK}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="13">`,
+    `<g fill="${ink}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="13">`,
     ...lines,
     "</g>",
     "</svg>",

@@ -25,11 +25,12 @@ const NAMES: readonly string[] = [
 
 /** The lines of Vim with a name in them that stand on the pages. */
 function printed(): readonly string[] {
-  return ["README.md", "docs/guide/editors.md", "docs/reference/editors/vim.md"].flatMap((page) =>
-    [...Deno.readTextFileSync(`${ROOT}/${page}`).matchAll(/`(:%!flemma [^`]*--name [^`]*)`/g)].map((
-      [, line],
-    ) => line!)
-  );
+  return ["docs/guide/editors.md", "docs/reference/editors/filter.md", "docs/reference/editors/vim.md"]
+    .flatMap((page) =>
+      [...Deno.readTextFileSync(`${ROOT}/${page}`).matchAll(/`(:%!flemma [^`]*--name [^`]*)`/g)].map((
+        [, line],
+      ) => line!)
+    );
 }
 
 for (const [editor, words] of Object.entries(EDITORS)) {

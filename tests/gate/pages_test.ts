@@ -43,11 +43,24 @@ Deno.test("every variable that the program reads by its name stands on the page 
   assert.deepEqual([...read].filter((name) => !page.includes(`\`${name}`)), []);
 });
 
-Deno.test("the index of the pages has a link to each of them", async () => {
+Deno.test("the index links to every page", async () => {
   const index = await Deno.readTextFile(`${ROOT}/docs/README.md`);
   const missing = (await documentationPages()).map((page) => page.slice("docs/".length))
     .filter((page) => /^(guide|reference|project)\/[^/]+$/.test(page) && !index.includes(`](${page})`));
   assert.deepEqual(missing, []);
+});
+
+const WORDS_OF_A_GUIDE_PAGE = 800;
+const PAGES_OF_THE_GUIDE = 10;
+
+Deno.test("the guide has ten pages of at most 800 words each", async () => {
+  const counts: [string, number][] = [];
+  for await (const path of walk(`${ROOT}/docs/guide`, ".md")) {
+    const words = (await Deno.readTextFile(path)).split(/\s+/).filter((word) => word !== "").length;
+    counts.push([path.split("/").at(-1)!, words]);
+  }
+  assert.equal(counts.length, PAGES_OF_THE_GUIDE);
+  assert.deepEqual(counts.filter(([, words]) => words > WORDS_OF_A_GUIDE_PAGE), []);
 });
 
 Deno.test("every link from page to page leads to a file and a heading that are there", async () => {
