@@ -48,7 +48,8 @@ for (const sandbox of [true, false]) {
   Deno.test(`processes started by a server ${where} the sandbox end with the document, even in a separate process session`, () =>
     withPlace(async (place) => {
       const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
-      const command = `setsid sleep ${seconds} >/dev/null 2>&1 & echo started`;
+      const begun = `pgrep -f '^sleep ${seconds}$' >/dev/null`;
+      const command = `setsid sleep ${seconds} >/dev/null 2>&1 & until ${begun}; do :; done; echo started`;
       const running = async () => {
         const { stdout } = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();
         return new TextDecoder().decode(stdout);
