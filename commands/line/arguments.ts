@@ -42,7 +42,7 @@ export function readArguments(words: readonly string[], isFile: (word: string) =
   const named = find(`${first} ${second}`) ?? find(first);
   if (named !== undefined) return readRest(named, words.slice(named.name.split(" ").length), isFile);
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length > 0) return readGroup(first, second, group);
+  if (group.length > 0) return readGroup(words, group, isFile);
   if (first.startsWith("-") || isFile(first)) return readRest(advance, words, isFile);
   const known = [...FIRST_WORDS, "help", "--version"];
   const message = `There is no command or file ${first}.`;
@@ -54,9 +54,18 @@ function find(name: string): Command | undefined {
   return COMMANDS.find((command) => command.name === name);
 }
 
-function readGroup(first: string, second: string | undefined, group: readonly Command[]): ReadArguments {
-  if (second === undefined || second === "--help" || second === "-h") {
-    if (second !== undefined) return { kind: "help", topic: first };
+function readGroup(
+  [first = "", ...others]: readonly string[],
+  group: readonly Command[],
+  isFile: (word: string) => boolean,
+): ReadArguments {
+  const [second] = others;
+  if (second === "--help" || second === "-h") return { kind: "help", topic: first };
+  const standard = group.find((command) => command.standard);
+  // In a group of one command, the next word can only be its argument.
+  const isArgument = second === undefined || group.length === 1 || second.startsWith("-") || isFile(second);
+  if (standard !== undefined && isArgument) return readRest(standard, others, isFile);
+  if (second === undefined) {
     return mistake(`${first} needs one of: ${group.map(({ name }) => name).join(", ")}.`, group[0]!, []);
   }
   const known = group.map(({ name }) => name.split(" ")[1]!);
@@ -124,7 +133,7 @@ function readRest(
     positionals.push(...rest);
     rest = [];
   } else if (rest.length === 0) wrong ??= { message: commandMissing(command, positionals, isFile) };
-  if (wrong === null) wrong = checkArity(command, positionals);
+  if (wrong === null) wrong = checkTogether(command, options) ?? checkArity(command, positionals, options);
   if (wrong !== null) return mistake(wrong.message, command, positionals, wrong.unknown);
   return { kind: "run", arguments: { command, positionals, rest, options } };
 }
@@ -150,11 +159,33 @@ function commandMissing(
   return `${name} needs a command after --, such as: ${words}`;
 }
 
-function checkArity(command: Command, positionals: readonly string[]): { message: string } | null {
-  const [least, most] = command.arity;
-  if (positionals.length < least) return { message: `${command.name} needs ${command.usage}.` };
+/** Checks options that exclude or need others. */
+function checkTogether(
+  command: Command,
+  given: ReadonlyMap<string, OptionValue>,
+): { message: string } | null {
+  for (const { name, excludes = [], needs } of command.options) {
+    if (!given.has(name)) continue;
+    const other = excludes.find((other) => given.has(other));
+    if (other !== undefined) return { message: `--${name} cannot be combined with --${other}.` };
+    if (needs !== undefined && !given.has(needs)) return { message: `--${name} needs --${needs}.` };
+  }
+  return null;
+}
+
+function checkArity(
+  command: Command,
+  positionals: readonly string[],
+  given: ReadonlyMap<string, OptionValue>,
+): { message: string } | null {
+  const { arity: [least, most], usage, name, options } = command;
+  if (positionals.length < least) return { message: `${name} needs ${usage}.` };
+  const single = options.find((option) => option.single && given.has(option.name));
+  if (single !== undefined && positionals.length > 1) {
+    return { message: `--${single.name} takes one FILE, not also ${positionals[1]}.` };
+  }
   if (positionals.length > most) {
-    return { message: `${command.name} does not know what to do with ${positionals[most]}.` };
+    return { message: `Unexpected argument ${positionals[most]}. Usage: flemma ${name} ${usage}`.trimEnd() };
   }
   return null;
 }

@@ -22,12 +22,16 @@ const NOTHING: Candidates = { words: [], files: false, targetsOf: null };
 /** Candidates for the last of these words, which may be empty. */
 export function candidates(words: readonly string[]): Candidates {
   const before = words.slice(0, -1);
+  if (before[0] === "help") return topics(before.slice(1));
   const typed = words.at(-1) ?? "";
   if (before.includes("--")) return { ...NOTHING, files: true };
   const command = commandOf(before);
   if (command === null) return { words: beginnings(before), files: before.length === 0, targetsOf: null };
   const given = before.slice(command.name.split(" ").length);
   const valued = optionNamed(command, given.at(-1));
+  if (valued?.value === "TARGET") {
+    return { ...NOTHING, targetsOf: positionalsOf(command, given.slice(0, -1))[0] ?? null };
+  }
   if (valued?.value !== undefined) return valueOf(valued);
   if (typed.startsWith("-")) return { ...NOTHING, words: optionsOf(command) };
   const positionals = positionalsOf(command, given);
@@ -75,6 +79,12 @@ function beginnings(before: readonly string[]): Candidate[] {
     );
   }
   return [...found].map(([word, text]) => ({ word, text }));
+}
+
+/** What `flemma help` takes. */
+function topics(before: readonly string[]): Candidates {
+  const all = { word: "all", text: "all commands, exit codes and environment variables" };
+  return { ...NOTHING, words: [...beginnings(before), ...(before.length === 0 ? [all] : [])] };
 }
 
 function optionsOf({ options }: Command): Candidate[] {

@@ -23,6 +23,12 @@ export function unknownTopic(topic: string): string {
   return `flemma: There is no command ${visible(topic)}.${question}\n  All commands: flemma help all\n`;
 }
 
+/** One or two sentences: what the command does, and which form of another command does the same. */
+export function descriptionOf({ summary, sameAs }: Command, quote = ""): string {
+  const sentence = `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`;
+  return sameAs === undefined ? sentence : `${sentence} The same as ${quote}flemma ${sameAs}${quote}.`;
+}
+
 /** The command with its arguments, as on a command line. */
 export function synopsis(command: Command): string {
   return `flemma ${command.name} ${command.usage}`.trimEnd();
@@ -38,22 +44,27 @@ export function optionForm(option: Option): string {
 export function optionText({ help, many, default: standard }: Option): string {
   return [
     help,
-    ...(many ? ["May be given several times."] : []),
+    ...(many ? ["Can be repeated."] : []),
     ...(standard === undefined ? [] : [`Default: ${standard}.`]),
   ].join(" ");
 }
 
 function commandHelp(command: Command): string {
-  const { details, summary, options, example } = command;
+  const { details, options, example } = command;
   return [
-    ...wrapped(`${synopsis(command)}: ${summary}.`, 4),
+    ...wrapped(descriptionOf(command), 0),
+    "",
+    "Usage:",
+    `  ${
+      synopsis(command.standard ? { ...command, name: command.name.replace(/ (.*)/, " [$1]") } : command)
+    }`,
+    "",
+    "Example:",
+    `  ${example}`,
     ...(details === undefined ? [] : ["", ...details.split("\n").flatMap((line) => wrapped(line, 0))]),
     "",
     "Options:",
     ...columns(options.map((option) => [optionForm(option), optionText(option)])),
-    "",
-    "Example:",
-    `  ${example}`,
     "",
   ].join("\n");
 }

@@ -77,6 +77,7 @@ export function fullPage(): string {
 }
 
 function rowOf(name: string): HelpRow {
-  const { summary } = COMMANDS.find((command) => command.name === name)!;
+  const { summary, sameAs } = COMMANDS.find((command) => command.name === name)!;
+  if (sameAs !== undefined) return [name, `The same as ${sameAs}`];
   return [name, `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}`];
 }

@@ -15,6 +15,12 @@ export interface Option {
   /** With this switch the command takes no document. */
   readonly standalone?: boolean;
   readonly many?: boolean;
+  /** With this option the command takes one document. */
+  readonly single?: boolean;
+  /** Names of options that cannot be given too. */
+  readonly excludes?: readonly string[];
+  /** Name of the option without which this one has no meaning. */
+  readonly needs?: string;
   /** The default as help shows it. */
   readonly default?: string;
   readonly help: string;
@@ -32,6 +38,10 @@ export interface Command {
   /** Positional arguments as help shows them. */
   readonly usage: string;
   readonly summary: string;
+  /** The form of another command that does the same; help refers to it. */
+  readonly sameAs?: string;
+  /** The first word alone runs this command of its group: `flemma tools`. */
+  readonly standard?: boolean;
   readonly details?: string;
   readonly kind: CommandKind;
   /** Fewest and most positional arguments. */

@@ -7,16 +7,10 @@ import { refuse } from "../io/refuse.ts";
 import { writeData } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { drive, goesOn } from "./drive.ts";
-import { openForReport, withDocument } from "../document/open.ts";
+import { openForReport } from "../document/open.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "dry-run") === true) return await showRequest(invocation);
-  if (switchOption(invocation.arguments, "headers") === true) {
-    return await withDocument(invocation, {}, () => {
-      invocation.messages.say("flemma: --headers goes with --dry-run.");
-      return Promise.resolve(Exit.usage);
-    });
-  }
   return await drive(invocation, ({ session }) => session.send({ goOn: goesOn(invocation) }));
 }
 

@@ -1,11 +1,12 @@
-// `flemma sandbox enable | disable | reset`: switches the sandbox for this session, overriding documents.
+// `flemma sandbox enable | disable | reset`: the same as `flemma session set sandbox.enabled=…` and
+// `flemma session reset --key sandbox.enabled`.
 
-import { ownProtectedPaths } from "../../agent/sandbox.ts";
 import { documentPath } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
 import type { Invocation } from "../invocation.ts";
 import { add, reset } from "../settings/session.ts";
 import { settingsOf } from "../line/overrides.ts";
+import { sandboxProblem } from "../settings/usable_sandbox.ts";
 
 const KEY = "sandbox.enabled";
 
@@ -19,21 +20,8 @@ export async function run(invocation: Invocation): Promise<number> {
   if (enabled) {
     const loaded = await settingsOf(invocation.arguments, environment, document.value);
     if (!loaded.ok) return refuse(invocation, loaded.problem);
-    const { createSandbox } = await import("../../sandbox/mod.ts");
-    // The check assumes an enabled sandbox: it must also work while the sandbox is off.
-    const sandbox = createSandbox({
-      settings: { ...loaded.value.settings.sandbox, enabled: true },
-      environment,
-      document: document.value,
-      protect: ownProtectedPaths({
-        environment,
-        documents: document.value === null ? [] : [document.value],
-        configFiles: [...loaded.value.files, ...loaded.value.code],
-      }),
-      ignoreCache: true,
-    });
-    const backend = await sandbox.available();
-    if (!backend.ok) return refuse(invocation, backend.problem);
+    const problem = await sandboxProblem(invocation, document.value, loaded.value);
+    if (problem !== null) return refuse(invocation, problem);
   }
   return await add(invocation, document.value, [{ op: "set", path: KEY.split("."), value: enabled }]);
 }

@@ -15,6 +15,7 @@ import { documentPath } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
+import { listOption } from "../line/options.ts";
 import { settingsOf } from "../line/overrides.ts";
 import { writeLines } from "../io/streams.ts";
 
@@ -36,14 +37,26 @@ export async function run(invocation: Invocation): Promise<number> {
   const document = documentPath(invocation.environment, files[0]);
   if (!document.ok) return refuse(invocation, document.problem);
   if (command.name === "session show") return await show(invocation, document.value);
-  if (command.name === "session reset") return await reset(invocation, document.value, null);
+  if (command.name === "session reset") {
+    const keys = listOption(invocation.arguments, "key");
+    return await reset(invocation, document.value, keys.length === 0 ? null : keys);
+  }
   const loaded = await settingsOf(invocation.arguments, invocation.environment, document.value);
   if (!loaded.ok) return refuse(invocation, loaded.problem);
   const operations = command.name === "session set"
     ? await assignments(words, loaded.value)
     : switches(words[0]!, loaded.value);
   if (!operations.ok) return refuse(invocation, operations.problem);
+  if (operations.value.some(turnsSandboxOn)) {
+    const { sandboxProblem } = await import("./usable_sandbox.ts");
+    const problem = await sandboxProblem(invocation, document.value, loaded.value);
+    if (problem !== null) return refuse(invocation, problem);
+  }
   return await add(invocation, document.value, operations.value);
+}
+
+function turnsSandboxOn({ path, value }: SettingOperation): boolean {
+  return path.join(".") === "sandbox.enabled" && value === true;
 }
 
 /** Adds operations for all documents or for one, and reports the new values. Also used by `flemma sandbox enable`. */

@@ -86,6 +86,7 @@ const PIECES: readonly Piece[] = [
       "commands/run/many/advance.ts",
       "commands/run/advance.ts",
       "commands/run/execute.ts",
+      "commands/run/forms.ts",
       "commands/run/send.ts",
       "cycle/send/send.ts",
       "agent/cancel/hear.ts",

@@ -127,6 +127,19 @@ Deno.test("help has no line wider than 80 columns, and wrapping loses no text", 
   }
 });
 
+Deno.test("help describes each option in at most two lines and each command in one", () => {
+  for (const { name, options, summary } of COMMANDS) {
+    assert.ok(summary.length < 70, `${name}: ${summary}`);
+    const lines = helpFor(name)!.split("\nOptions:\n")[1]!.split("\n");
+    for (const option of options) {
+      const start = lines.findIndex((line) => line.startsWith(`  ${optionForm(option)}`));
+      const own = lines[start]!.trim() === optionForm(option) ? 1 : 0;
+      const next = lines.slice(start + 1).findIndex((line) => /^ {2}-/.test(line) || line === "");
+      assert.ok(next + 1 - own <= 2, `${name} ${optionForm(option)}`);
+    }
+  }
+});
+
 Deno.test("help breaks a line early only after the end of a sentence", () => {
   const broken = COMMANDS.filter(({ details = "" }) => /[^.:\n]\n/.test(details)).map(({ name }) => name);
   assert.deepEqual(broken, []);
@@ -135,7 +148,7 @@ Deno.test("help breaks a line early only after the end of a sentence", () => {
 Deno.test("help shows defaults, repeatable options, exit codes and environment variables in groups", () => {
   const advance = helpFor("advance")!.replace(/\s+/g, " ");
   assert.match(advance, /--wait SECONDS Wait this long [^.]*\. Default: 0\./);
-  assert.match(advance, /--param KEY=VALUE A model parameter for this run\. May be given several times\./);
+  assert.match(advance, /--param KEY=VALUE Set a model parameter\. Can be repeated\./);
   const overview = helpFor("all")!;
   for (const { title, commands } of GROUPS) {
     const group = overview.slice(overview.indexOf(`${title}:`)).split("\n\n")[0]!;

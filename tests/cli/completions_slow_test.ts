@@ -34,6 +34,9 @@ Deno.test("completion offers files and calls exactly where the command takes the
   assert.deepEqual(candidates(["migrate", "f.chat", ""]), { words: [], files: false, targetsOf: null });
   assert.equal(candidates(["sandbox", "run", "--", "ma"]).files, true);
   assert.deepEqual(words("completions", ""), ["bash", "zsh", "fish"]);
+  assert.equal(candidates(["advance", "f.chat", "--only", ""]).targetsOf, "f.chat");
+  assert.deepEqual(words("help", "").toSorted(), [...words(""), "all"].toSorted());
+  assert.deepEqual(words("help", "tools", ""), ["list", "show"]);
 });
 
 Deno.test("at every position of every command, completion offers files only if its usage names one there", () => {

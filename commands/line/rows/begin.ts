@@ -10,7 +10,7 @@ export const BEGIN_COMMANDS: readonly Command[] = [
   {
     name: "demo",
     usage: "",
-    summary: "see the whole cycle on a tiny project, without a key",
+    summary: "show a whole conversation with tool calls, without an API key",
     kind: "none",
     arity: [0, 0],
     options: [HELP],
@@ -21,17 +21,18 @@ export const BEGIN_COMMANDS: readonly Command[] = [
     usage: "[NAME]",
     summary: "show, install or print the files for an editor",
     details:
-      "NAME is vim, neovim, emacs, kakoune, helix or vscode. Without NAME, what is installed for each editor. Without an " +
-      "option, what is installed for this one. For micro, nano and vis there are lines for a file of yours, which are printed. Files that you changed are never overwritten unless you say --force, which puts yours beside them.",
+      "NAME is vim, neovim, emacs, kakoune, helix, vscode, micro, nano or vis. Without an option, shows what is installed " +
+      "for NAME, or for every editor. For micro, nano and vis it prints lines to add to your own file. Files that you " +
+      "changed are overwritten only with --force.",
     kind: "none",
     arity: [0, 1],
     options: [
-      { name: "install", help: "Put the files where the editor looks, or bring them up to date." },
-      { name: "print", help: "Print the files instead." },
-      { name: "to", value: "FOLDER", help: "Put them into FOLDER, or look there." },
+      { name: "install", help: "Install or update the files." },
+      { name: "print", help: "Print the files." },
+      { name: "to", value: "FOLDER", help: "Use FOLDER instead of the editor's own folder." },
       {
         name: "force",
-        help: "With --install: take new files where you changed them; yours are kept as NAME.yours.",
+        help: "With --install: also replace files that you changed; yours stay as NAME.yours.",
       },
       JSON_REPORT,
       HELP,
@@ -43,7 +44,7 @@ export const BEGIN_COMMANDS: readonly Command[] = [
     usage: "[FILE]",
     summary: "check versions, settings, keys, tools and the sandbox",
     details:
-      "Exit code 1 when something of it needs repair, 2 when a settings file is wrong. No key is ever shown.",
+      "The exit code is 1 if something needs repair, and 2 if a settings file is wrong. Keys are never shown.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, ...CONFIG, HELP],
@@ -52,9 +53,9 @@ export const BEGIN_COMMANDS: readonly Command[] = [
   {
     name: "import",
     usage: "[FILE]",
-    summary: "turn the JSON body of a Messages API request into a document",
+    summary: "convert the JSON of a Messages API request to a document",
     details:
-      "Reads FILE, or standard input, and prints the document: model and parameters, the system text, each message.",
+      "Reads FILE or standard input, and prints a document with the model, parameters, system message and messages.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, QUIET_RUN, HELP],

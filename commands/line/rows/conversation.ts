@@ -21,15 +21,15 @@ export const NEW: Command = {
   usage: "FILE",
   summary: "create a document",
   details:
-    "It begins with instructions for work on code, made from the tools and the project's AGENTS.md when it is sent " +
-    "(the setting new.system names others), and an empty question. The options of a run count with --go.",
+    "The document starts with instructions for work on code and an empty question. The instructions include the " +
+    "project's AGENTS.md when they are sent; the setting new.system replaces them. Options of a run apply with --go.",
   kind: "none",
   arity: [1, 1],
   options: [
-    { name: "message", short: "m", value: "TEXT", help: "Write this as the first question." },
-    { name: "go", help: "With -m: send it at once." },
-    { name: "system", value: "TEXT", help: "Begin with this system message instead." },
-    { name: "bare", help: "Begin with the question alone." },
+    { name: "message", short: "m", value: "TEXT", help: "Use TEXT as the first question." },
+    { name: "go", help: "With -m: send it now." },
+    { name: "system", value: "TEXT", help: "Use TEXT as the system message." },
+    { name: "bare", help: "Start with only the question." },
     ...RUN,
     ...CONFIG,
     QUIET_RUN,
@@ -43,18 +43,17 @@ export const ASK: Command = {
   usage: "[TEXT…]",
   summary: "ask one question; print only the answer",
   details:
-    'What is piped in goes along as quoted text, as in: git diff main | flemma ask "review this". Nothing in it is run or ' +
-    "attached. The conversation is a document like any " +
-    "other, in the folder asks of the state folder or the one that ask.dir names; its path is told at the end. " +
-    "Tools work in the folder you ask from. Exit code 3 when calls wait in it.",
+    'Piped input is included as quoted text: git diff main | flemma ask "review this". Nothing in it runs or is ' +
+    "attached. The conversation is saved as a document, in asks in the state folder or in the folder of the setting " +
+    "ask.dir; its path is printed at the end. Tools work in the current folder. The exit code is 3 if calls wait for you.",
   kind: "none",
   arity: [0, Infinity],
   options: [
-    { name: "last", help: "Go on in the conversation that was asked in last." },
-    { name: "file", value: "FILE", help: "Ask in the document FILE, which is made if there is none." },
-    { name: "tools", value: "LIST", help: "Offer only these tools, separated by commas; none offers none." },
-    { name: "system", value: "TEXT", help: "Begin with this system message." },
-    { name: "json", help: "Print one JSON value: the reply, the document, how the run ended, what it used." },
+    { name: "last", help: "Continue the conversation of the last question." },
+    { name: "file", value: "FILE", help: "Ask in the document FILE, and create it if it does not exist." },
+    { name: "tools", value: "LIST", help: "Offer only these tools, separated by commas, or none." },
+    { name: "system", value: "TEXT", help: "Use TEXT as the system message." },
+    { name: "json", help: "Print one JSON value: reply, document, stop reason and usage." },
     ...RUN,
     WAIT,
     ...CONFIG,
@@ -67,10 +66,10 @@ export const ASK: Command = {
 export const COMPACT: Command = {
   name: "compact",
   usage: "FILE",
-  summary: "go on in a smaller document, with a summary of what is long ago",
+  summary: "continue in a smaller document that starts with a summary",
   details:
-    "Asks the model for a summary of everything before your last messages, and makes a new document: what FILE begins with, " +
-    "the summary, the last messages as they are. FILE stays as it is. Both are text: read the summary, and correct it.",
+    "Asks the model to summarize everything before your last messages. The new document has the beginning of FILE, the " +
+    "summary, and the last messages unchanged. FILE stays as it is. Read the summary and correct it where it is wrong.",
   kind: "none",
   arity: [1, 1],
   options: [
@@ -79,12 +78,12 @@ export const COMPACT: Command = {
       value: "N",
       type: "count",
       default: "2",
-      help: "Keep your last N messages and everything since.",
+      help: "Keep your last N messages and everything after them.",
     },
-    { name: "to", value: "NEW", default: "NAME.2.chat, then .3", help: "The new document." },
-    { name: "instructions", value: "TEXT", help: "What else the summary has to hold." },
-    { name: "results-only", help: "Ask no model: shorten long results, and keep all of them in files." },
-    { name: "dry-run", help: "Only tell what would be summed up, and what kept." },
+    { name: "to", value: "NEW", default: "NAME.2.chat, then .3", help: "Path of the new document." },
+    { name: "instructions", value: "TEXT", help: "What else the summary must contain." },
+    { name: "results-only", help: "Ask no model: shorten long results and save the full ones in files." },
+    { name: "dry-run", help: "Show what would be summarized and what kept." },
     JSON_REPORT,
     ...LIMITS,
     ...MODEL,
@@ -99,15 +98,20 @@ export const COMPACT: Command = {
 export const FORK: Command = {
   name: "fork",
   usage: "FILE [NEW]",
-  summary: "a new document with the conversation up to one of its turns",
+  summary: "copy a conversation up to one of its turns",
   details:
-    "Without an option it goes up to the last complete reply. Calls without a result do not come along. FILE stays as it is; " +
-    "NEW is NAME.fork-1.chat unless you say otherwise.",
+    "Without an option, copies up to the last complete reply. Calls without a result are not copied. FILE stays as it " +
+    "is. NEW is NAME.fork-1.chat by default.",
   kind: "none",
   arity: [1, 2],
   options: [
-    { name: "line", value: "N", type: "count", help: "Up to the end of the message at this line." },
-    { name: "turn", value: "N", type: "count", help: "Up to the end of your Nth message, to ask it anew." },
+    { name: "line", value: "N", type: "count", help: "Copy up to the end of the message at line N." },
+    {
+      name: "turn",
+      value: "N",
+      type: "count",
+      help: "Copy up to the end of your Nth message, to ask it again.",
+    },
     JSON_REPORT,
     ...CONFIG,
     QUIET_RUN,

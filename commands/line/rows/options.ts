@@ -7,23 +7,23 @@ import type { Option } from "../spec.ts";
 export const HELP: Option = { name: "help", short: "h", help: "Show this help." };
 
 export const CONFIG: readonly Option[] = [
-  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual place." },
-  { name: "no-config", help: "Read no settings file." },
+  { name: "config", value: "FILE", help: "Read settings from FILE instead of the usual files." },
+  { name: "no-config", help: "Read no settings files." },
 ];
 
-export const QUIET: Option = { name: "quiet", short: "q", help: "Print nothing but failures." };
+export const QUIET: Option = { name: "quiet", short: "q", help: "Print only errors." };
 
 /** `QUIET` for commands that run a document. */
 export const QUIET_RUN: Option = {
   name: "quiet",
   short: "q",
-  help: "Print nothing but failures and what waits for you.",
+  help: "Print only errors and what waits for you.",
 };
 
 export const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
 
 /** The default of an option that overrides a setting. */
-const BY_SETTINGS = "what the settings say";
+const BY_SETTINGS = "from the settings";
 
 /* The settings layer of the command line: for commands that use it, and commands that show it. */
 
@@ -32,14 +32,14 @@ export const AUTOPILOT: readonly Option[] = [
     name: "autopilot",
     negatable: true,
     default: BY_SETTINGS,
-    help: "Go on by itself after results, or take one step.",
+    help: "Continue after tool results, or stop after one step.",
   },
   {
     name: "max-turns",
     value: "N",
     type: "count",
     default: BY_SETTINGS,
-    help: "Replies with tool calls before it stops.",
+    help: "Stop after N replies with tool calls.",
   },
 ];
 
@@ -49,14 +49,14 @@ export const LIMITS: readonly Option[] = [
     value: "DOLLARS",
     type: "amount",
     default: BY_SETTINGS,
-    help: "Stop before the request that could pass this.",
+    help: "Stop before a request that could exceed this cost.",
   },
   {
     name: "max-tokens",
     value: "N",
     type: "count",
     default: BY_SETTINGS,
-    help: "The same for tokens, in and out.",
+    help: "Stop before a request that could exceed N tokens.",
   },
 ];
 
@@ -64,21 +64,21 @@ export const SANDBOX: Option = {
   name: "sandbox",
   negatable: true,
   default: BY_SETTINGS,
-  help: "Run tools inside the sandbox, or bare.",
+  help: "Run tools in the sandbox, or without it.",
 };
 
 export const MODEL: readonly Option[] = [
-  { name: "provider", value: "NAME", default: BY_SETTINGS, help: "Provider for this run." },
-  { name: "model", value: "NAME", default: BY_SETTINGS, help: "Model for this run." },
-  { name: "preset", value: "NAME", help: "Model, parameters and approvals of a preset for this run." },
-  { name: "param", value: "KEY=VALUE", many: true, help: "A model parameter for this run." },
+  { name: "provider", value: "NAME", default: BY_SETTINGS, help: "Use this provider." },
+  { name: "model", value: "NAME", default: BY_SETTINGS, help: "Use this model." },
+  { name: "preset", value: "NAME", help: "Use the model, parameters and approvals of a preset." },
+  { name: "param", value: "KEY=VALUE", many: true, help: "Set a model parameter." },
 ];
 
 export const APPROVE: Option = {
   name: "approve",
   value: "RULE",
   many: true,
-  help: "Approve a tool, a $preset or a rule such as 'bash(git log **)', for this run only.",
+  help: "In this run, approve a tool, $preset or rule such as 'bash(git log **)'.",
 };
 
 /* How a run proceeds and what it reports. */
@@ -88,28 +88,27 @@ export const WAIT: Option = {
   value: "SECONDS",
   type: "seconds",
   default: "0",
-  help: "Wait this long for another run that has the document.",
+  help: "Wait this long while another run uses the document.",
 };
 
 export const STREAM: Option = {
   name: "stream",
   negatable: true,
-  default: "while it arrives",
-  help: "Write the reply to the file while it arrives, or once at its end.",
+  default: "as it arrives",
+  help: "Write the reply to the file as it arrives, or once at the end.",
 };
 
 export const RETRY: Option = {
   name: "retry",
   negatable: true,
-  help:
-    "Ask again while the provider is overloaded or drops the connection (the default), or give up at once.",
+  help: "Retry after overload or a lost connection (the default), or fail immediately.",
 };
 
 export const MESSAGES: Option = {
   name: "messages",
   value: "WHERE",
-  default: "stderr, or journal where they could land in the document",
-  help: "Where messages go: stderr, journal (flemma status --last shows it), or a file.",
+  default: "stderr, or journal inside some editors",
+  help: "Write messages to stderr, journal or a file.",
 };
 
 /* Which call or document to use. */
@@ -118,19 +117,19 @@ export const LINE: Option = {
   name: "line",
   value: "N",
   type: "count",
-  help: "The call at or nearest to this line.",
+  help: "Use the call at or nearest to line N.",
 };
 
 /** For commands that may be filters. */
 export const NAME: Option = {
   name: "name",
   value: "PATH",
-  help: "As a filter: the path the document is known by. That file is not touched.",
+  help: "As a filter: PATH identifies the document. That file is not changed.",
 };
 
 /** For commands that accept - for standard input. */
 export const NAME_OF_INPUT: Option = {
   name: "name",
   value: "PATH",
-  help: "With -: the path the document is known by.",
+  help: "With -: PATH identifies the document.",
 };

@@ -7,12 +7,12 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     name: "usage",
     usage: "[FILE]",
-    summary: "tokens and cost of requests, per document or in total",
-    details: "With FILE by model. Prices are those of the day of each request.",
+    summary: "show tokens and cost of requests, by document or in total",
+    details: "With FILE, shows them by model. Each request has the prices of its day.",
     kind: "none",
     arity: [0, 1],
     options: [
-      { name: "since", value: "DAY", help: "Only requests from this day on (UTC), as 2026-11-28." },
+      { name: "since", value: "DAY", help: "Count only requests since DAY (UTC), such as 2026-11-28." },
       JSON_REPORT,
       QUIET,
       HELP,
@@ -22,9 +22,9 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     name: "estimate",
     usage: "[FILE]",
-    summary: "how many tokens a document would send, and what that costs",
+    summary: "show how many tokens a document would send, and the cost",
     details:
-      "The provider is asked to count, which takes the key and costs nothing. A server that does not count gets a rough number.",
+      "Asks the provider to count, which needs the key and costs nothing. If the server does not count, the number is rough.",
     kind: "report",
     arity: [0, 1],
     options: [...MODEL, JSON_REPORT, NAME_OF_INPUT, ...CONFIG, HELP],
@@ -33,9 +33,9 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     name: "auth set",
     usage: "PROVIDER",
-    summary: "keep the key of a provider in the keyring of the system",
+    summary: "save a provider's key in the system's keyring",
     details:
-      "The key is typed without being shown, or piped in. It is never an argument, which a shell would remember.",
+      "Type the key, which is not shown, or pipe it in. It is not an argument, because shells record arguments.",
     kind: "none",
     arity: [1, 2],
     options: [QUIET, ...CONFIG, HELP],
@@ -44,8 +44,8 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     name: "auth show",
     usage: "[PROVIDER]",
-    summary: "where the keys of providers come from, by name",
-    details: "No key is ever shown. Exit code 1 when PROVIDER has none.",
+    summary: "show where each provider's key comes from",
+    details: "Keys are never shown. The exit code is 1 if PROVIDER has no key.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, ...CONFIG, HELP],
@@ -54,7 +54,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     name: "auth remove",
     usage: "PROVIDER",
-    summary: "take the key of a provider out of the keyring",
+    summary: "remove a provider's key from the system's keyring",
     kind: "none",
     arity: [1, 1],
     options: [QUIET, ...CONFIG, HELP],

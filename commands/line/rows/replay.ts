@@ -7,8 +7,8 @@ export const REPLAY_COMMANDS: readonly Command[] = [
   {
     name: "replay record",
     usage: "[FILE]",
-    summary: "print the model's words of a conversation as a replay script",
-    details: "Texts that look like secrets are left out.",
+    summary: "print the model's replies as a replay script",
+    details: "Leaves out text that looks like a secret.",
     kind: "report",
     arity: [0, 1],
     options: [NAME, QUIET_RUN, HELP],
@@ -17,25 +17,25 @@ export const REPLAY_COMMANDS: readonly Command[] = [
   {
     name: "replay run",
     usage: "FILE…",
-    summary: "have a conversation again: the model's words, the tools for real",
+    summary: "replay a conversation: recorded replies, real tools",
     details:
-      "Runs the calls of FILE in a copy of its folder, in the sandbox, and compares their results: <any> stands for the rest of a line, ~/regex/ for all. Exit code 1 when something differs.",
+      "Runs the calls of FILE in the sandbox, in a copy of its folder, and compares their results. In FILE, <any> matches the rest of a line, and ~/regex/ a whole result. The exit code is 1 if something differs.",
     kind: "none",
     arity: [1, Infinity],
     options: [
-      { name: "update", help: "Put what came out into FILE." },
+      { name: "update", help: "Write the new results to FILE." },
       {
         name: "folder",
         value: "DIR",
         default: "the folder of FILE",
-        help: "Copy DIR instead.",
+        help: "Copy this folder.",
       },
       {
         name: "lenient",
-        help: "Send requests that the provider itself would refuse, such as for a retired model.",
+        help: "Accept requests that the provider would refuse, such as for a retired model.",
       },
-      { name: "tap", help: "Print the results as TAP." },
-      { name: "junit", value: "PATH", help: "Write JUnit's XML to PATH too." },
+      { name: "tap", help: "Print results as TAP." },
+      { name: "junit", value: "PATH", help: "Also write JUnit XML to PATH." },
       JSON_REPORT,
       SANDBOX,
       ...CONFIG,

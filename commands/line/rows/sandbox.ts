@@ -4,27 +4,46 @@ import type { Command } from "../spec.ts";
 import { CONFIG, HELP, JSON_REPORT, QUIET, SANDBOX } from "./options.ts";
 
 /** Switches the sandbox for this session. */
-const SANDBOX_SWITCHES: readonly Command[] = (["enable", "disable", "reset"] as const).map((
-  word,
-): Command => ({
-  name: `sandbox ${word}`,
-  usage: "[FILE]",
-  summary: word === "reset"
-    ? "let the settings decide about the sandbox again"
-    : `switch the sandbox ${word === "enable" ? "on" : "off"} until logout`,
-  details: word === "enable" ? "Refuses when no backend works." : undefined,
-  kind: "none",
-  arity: [0, 1],
-  options: [QUIET, ...CONFIG, HELP],
-  example: `flemma sandbox ${word} notes.chat`,
-}));
+const SANDBOX_SWITCHES: readonly Command[] = [
+  {
+    name: "sandbox enable",
+    usage: "[FILE]",
+    summary: "turn the sandbox on for this session",
+    sameAs: "session set sandbox.enabled=true [FILE]",
+    details: "Fails if no backend works.",
+    kind: "none",
+    arity: [0, 1],
+    options: [QUIET, ...CONFIG, HELP],
+    example: "flemma sandbox enable notes.chat",
+  },
+  {
+    name: "sandbox disable",
+    usage: "[FILE]",
+    summary: "turn the sandbox off for this session",
+    sameAs: "session set sandbox.enabled=false [FILE]",
+    kind: "none",
+    arity: [0, 1],
+    options: [QUIET, ...CONFIG, HELP],
+    example: "flemma sandbox disable notes.chat",
+  },
+  {
+    name: "sandbox reset",
+    usage: "[FILE]",
+    summary: "clear this session's sandbox setting",
+    sameAs: "session reset --key sandbox.enabled [FILE]",
+    kind: "none",
+    arity: [0, 1],
+    options: [QUIET, ...CONFIG, HELP],
+    example: "flemma sandbox reset notes.chat",
+  },
+];
 
 export const SANDBOX_COMMANDS: readonly Command[] = [
   {
     name: "sandbox status",
     usage: "[FILE]",
-    summary: "whether and how tools are confined",
-    details: "Exit code 0 when the sandbox works or is switched off, 1 when it is on and does not work.",
+    summary: "show whether and how tools are confined",
+    details: "The exit code is 1 if the sandbox is on and does not work, else 0.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, SANDBOX, ...CONFIG, HELP],
@@ -33,8 +52,8 @@ export const SANDBOX_COMMANDS: readonly Command[] = [
   {
     name: "sandbox run",
     usage: "[FILE] -- COMMAND…",
-    summary: "run a command as a tool of this document or folder would run",
-    details: "The exit code is the command's own.",
+    summary: "run a command as tools of a document or folder run",
+    details: "The exit code is that of the command.",
     kind: "none",
     arity: [0, 1],
     takesCommand: true,

@@ -20,8 +20,8 @@ export const WATCH: Command = {
   usage: "FILE…",
   summary: "advance documents whenever they are saved",
   details:
-    "Nothing happens until a save. What you save while a document runs is merged, or comes next; what this program " +
-    "writes starts nothing. Saving the same text again tries again what failed. Ctrl-C cancels what runs and ends.",
+    "Nothing happens before the first save. A save during a run is merged or handled next; flemma's own writes start " +
+    "nothing. To retry after a failure, save the same text again. Ctrl-C cancels the run and quits.",
   kind: "none",
   arity: [1, Infinity],
   options: [
@@ -31,7 +31,7 @@ export const WATCH: Command = {
     APPROVE,
     STREAM,
     RETRY,
-    { name: "json", help: "Print each event as a line of JSON, with the document it is about." },
+    { name: "json", help: "Print each event as a line of JSON, with its document." },
     ...CONFIG,
     MESSAGES,
     QUIET_RUN,
@@ -45,14 +45,14 @@ export const SERVING_COMMANDS: readonly Command[] = [
   {
     name: "lsp",
     usage: "",
-    summary: "a language server for .chat documents, on standard input and output",
+    summary: "start a language server on standard input and output",
     details:
-      "Started by an editor. What waits for you is a diagnostic, approve and reject are code actions, and " +
-      "flemma.advance is a command. docs/reference/language-server.md says how editors are told of it.",
+      "Editors start it. Calls that wait for you are diagnostics, approve and reject are code actions, and " +
+      "flemma.advance is a command. To set up an editor, see docs/reference/language-server.md.",
     kind: "none",
     arity: [0, 0],
     options: [
-      { name: "stdio", help: "Speak on standard input and output, as it does anyway: some editors say so." },
+      { name: "stdio", help: "No effect; some editors pass it." },
       HELP,
     ],
     example: "flemma lsp",
@@ -60,10 +60,10 @@ export const SERVING_COMMANDS: readonly Command[] = [
   {
     name: "acp",
     usage: "",
-    summary: "an agent for editors that speak the Agent Client Protocol",
+    summary: "start an agent for editors with the Agent Client Protocol",
     details:
-      "Started by an editor. Conversations are documents in .flemma/chats of its folder; what needs you is asked " +
-      "there. docs/reference/agent-client-protocol.md says how editors are told of it.",
+      "Editors start it and show its questions. Conversations are documents in .flemma/chats of the editor's folder. " +
+      "To set up an editor, see docs/reference/agent-client-protocol.md.",
     kind: "none",
     arity: [0, 0],
     options: [HELP],
@@ -75,8 +75,8 @@ export const SHELL_COMMANDS: readonly Command[] = [
   {
     name: "completions",
     usage: "bash|zsh|fish",
-    summary: "a script by which your shell completes command lines",
-    details: "Commands, options, files, and the ids of calls of the document in hand with what they ask for.",
+    summary: "print a script that completes command lines in your shell",
+    details: "It completes commands, options, files, and the ids of a document's open calls.",
     kind: "none",
     arity: [1, 1],
     options: [HELP],
@@ -85,7 +85,7 @@ export const SHELL_COMMANDS: readonly Command[] = [
   {
     name: "complete",
     usage: "-- WORD…",
-    summary: "what may stand in the place of the last word; asked by completions",
+    summary: "print completions of the last word; those scripts run this",
     kind: "none",
     arity: [0, 0],
     takesCommand: true,

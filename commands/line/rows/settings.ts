@@ -17,7 +17,7 @@ import {
 const NAME_OF_PIPED: Option = {
   name: "name",
   value: "PATH",
-  help: "The path a piped document is known by. That file is not touched.",
+  help: "PATH identifies the piped document. That file is not changed.",
 };
 
 /** Options that set what a run would use. */
@@ -26,14 +26,14 @@ const LAYER: readonly Option[] = [...AUTOPILOT, SANDBOX, ...MODEL, APPROVE];
 export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "config show",
+    standard: true,
     usage: "[FILE]",
-    summary: "every setting, its value and the layer it comes from",
-    details:
-      "With FILE also what that document's first block sets, and with the options of a run what they set.",
+    summary: "show every setting, its value and its source",
+    details: "With FILE, includes the document's frontmatter; with options of a run, includes them.",
     kind: "none",
     arity: [0, 1],
     options: [
-      { name: "changed", help: "Only what is not as it comes." },
+      { name: "changed", help: "Show only settings that differ from the default." },
       JSON_REPORT,
       ...LAYER,
       QUIET,
@@ -45,9 +45,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "config check",
     usage: "[FILE]",
-    summary: "every mistake in the settings files, one a line",
+    summary: "list mistakes in the settings files",
     details:
-      "Lines are FILE:LINE:COL: sentence. Exit code 2 when there is one. With FILE also the document's first block, exit code 4 then.",
+      "Prints FILE:LINE:COL: message for each; the exit code is then 2. With FILE, also checks the document's frontmatter; the exit code for mistakes there is 4.",
     kind: "none",
     arity: [0, 1],
     options: [...CONFIG, HELP],
@@ -56,10 +56,10 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "approval explain",
     usage: "[FILE] [TARGET…]",
-    summary: "why each call is approved, asked about or denied: who said what, by which rule",
+    summary: "explain why calls are approved, pending or denied",
     details:
-      "A TARGET names a call as for flemma approve. Without any, all calls that are open are explained. Nothing runs and " +
-      "nothing is written.",
+      "Names the source and rule of each decision. A TARGET names a call as for flemma approve; without one, explains " +
+      "all open calls. Nothing runs and nothing is written.",
     kind: "report",
     arity: [0, Infinity],
     takesTarget: true,
@@ -76,9 +76,8 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "approval show",
     usage: "[FILE] [TARGET…]",
-    summary: "calls in full, with the change that one would make to a file as a diff",
-    details:
-      "A TARGET is the id of a call or the beginning of one. Without any, all calls that are open are shown.",
+    summary: "show calls in full, with a diff of the file that they change",
+    details: "A TARGET is a call's id or the beginning of one. Without a TARGET, shows all open calls.",
     kind: "report",
     arity: [0, Infinity],
     takesTarget: true,
@@ -94,20 +93,20 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "approval test",
     usage: "[COMMAND…]",
-    summary: "what policy says of commands, under the settings in force and rules to try",
+    summary: "show what current or trial rules decide about commands",
     details:
-      "Without COMMAND, each line of standard input is one. A RULE is bash(git log **), deny bash(git push **) or a table " +
-      "in JSON. Exit code 0 when all are approved, 3 when one would be asked about, 1 when one is denied.",
+      "Without COMMAND, reads one command a line from standard input. A RULE is bash(git log **), deny bash(git push **) " +
+      "or a table in JSON. The exit code is 0 if all are approved, 3 if one needs approval, and 1 if one is denied.",
     kind: "none",
     arity: [0, Infinity],
     options: [
-      { name: "rule", value: "RULE", many: true, help: "A rule on top of the settings." },
+      { name: "rule", value: "RULE", many: true, help: "Add this rule to the settings." },
       {
         name: "tool",
         value: "NAME",
-        help: "The tool that is called (default bash); others are given a path.",
+        help: "Test this tool (default bash). Tools other than bash take a path.",
       },
-      { name: "cwd", value: "DIR", help: "The folder that the command starts in." },
+      { name: "cwd", value: "DIR", help: "Start the command in this folder." },
       JSON_REPORT,
       SANDBOX,
       APPROVE,
@@ -119,7 +118,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "config path",
     usage: "[FILE]",
-    summary: "where the settings files are",
+    summary: "print the paths of the settings files",
     kind: "none",
     arity: [0, 1],
     options: [...CONFIG, HELP],
@@ -128,7 +127,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "config get",
     usage: "KEY [FILE]",
-    summary: "the value of one setting",
+    summary: "print the value of one setting",
     kind: "none",
     arity: [1, 2],
     options: [JSON_REPORT, ...LAYER, ...CONFIG, HELP],
@@ -136,15 +135,16 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   },
   {
     name: "models list",
+    standard: true,
     usage: "[PROVIDER]",
-    summary: "the models of a provider: limits, prices, and which one is asked",
+    summary: "list a provider's models with limits and prices",
     details:
-      "Without PROVIDER that of the settings. Limits are tokens of the whole and of a reply, prices dollars per million " +
-      "tokens. What the provider's own list says goes over what the program knows, and your settings go over both.",
+      "Without PROVIDER, uses the provider of the settings. Limits are tokens of the context window and of a reply; prices " +
+      "are dollars per million tokens. The provider's list overrides flemma's table, and your settings override both.",
     kind: "none",
     arity: [0, 1],
     options: [
-      { name: "refresh", help: "Ask the provider for its own list first, and keep it." },
+      { name: "refresh", help: "Fetch the provider's list first, and save it." },
       JSON_REPORT,
       ...MODEL,
       QUIET,
@@ -155,16 +155,16 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   },
   {
     name: "tools list",
+    standard: true,
     usage: "[FILE]",
-    summary:
-      "the tools of a document: where they come from, whether they are offered, who decides about their calls",
+    summary: "list a document's tools, their source and their approval",
     details:
-      "Without FILE those of the settings in force here. What policy says is said of a call without any input. Servers of " +
-      "tools that were never asked are asked now; with --refresh all of them.",
+      "Without FILE, uses the current settings. The approval shown is that of a call without input. Connects to MCP " +
+      "servers whose tools are not cached; with --refresh, to all of them.",
     kind: "none",
     arity: [0, 1],
     options: [
-      { name: "refresh", help: "Ask servers of tools whose tools are known anew, and keep what they list." },
+      { name: "refresh", help: "Fetch the tools of all MCP servers again, and cache them." },
       JSON_REPORT,
       SANDBOX,
       APPROVE,
@@ -176,7 +176,8 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "tools show",
     usage: "NAME [FILE]",
-    summary: "one tool: description, input, settings, and the variables that its commands do not get",
+    summary: "show a tool's description, input schema and settings",
+    details: "Also lists the environment variables that its commands do not get.",
     kind: "none",
     arity: [1, 2],
     options: [JSON_REPORT, SANDBOX, APPROVE, ...CONFIG, HELP],
@@ -185,20 +186,19 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "trust",
     usage: "[PATH]",
-    summary: "agree to what a document, or what comes with a project, would do",
+    summary: "trust a document or a project's settings, tools and skills",
     details:
-      "Tells in words what will hold, and remembers that you agree. PATH is a document, or - for one from standard input; " +
-      "or the folder of a project for everything that comes with it, its .flemma/config.yaml, its .flemma/tools, a " +
-      "skill or a folder of skills. For a document the agreement is bound to its path and to what its " +
-      "first block says about the sandbox and about what runs without asking; for a project to the content of the file, of " +
-      "every file of code it names and of what that imports; for tool files and skills to all its files. Any change of that ends it.",
+      "Shows what would apply, and records that you trust it. PATH is a document (- for standard input), a project's " +
+      "folder with everything in it, .flemma/config.yaml, .flemma/tools, a skill or a folder of skills. Any later change " +
+      "ends the trust: of a document, its path or what its frontmatter says about the sandbox and automatic approval; of a " +
+      "project, its settings file, the code that it names, and the imports of that code; of tools and skills, any file.",
     kind: "none",
     arity: [0, 1],
     options: [
-      { name: "show", help: "Only tell what would hold." },
+      { name: "show", help: "Show what would apply, without trusting it." },
       NAME_OF_INPUT,
-      { name: "list", help: "Show what is trusted." },
-      { name: "revoke", value: "PATH", help: "Do not trust PATH any more." },
+      { name: "list", help: "List what you trust." },
+      { name: "revoke", value: "PATH", help: "Stop trusting PATH." },
       ...CONFIG,
       QUIET,
       HELP,
@@ -208,9 +208,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "session set",
     usage: "KEY=VALUE… [FILE]",
-    summary: "set something until logout, for all documents or for FILE",
+    summary: "change settings for this session, for all documents or FILE",
     details:
-      "For lists: KEY+=ITEM appends, KEY-=ITEM removes, KEY^=ITEM prepends. A value in brackets is read as in a " +
+      "A session ends when you log out. For lists: KEY+=ITEM appends, KEY-=ITEM removes, KEY^=ITEM prepends. A value in brackets is read as in a " +
       "settings file: 'tools.rules+={ deny: bash, command: [git push **] }'.",
     kind: "none",
     arity: [1, Infinity],
@@ -220,7 +220,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "session switch",
     usage: "$PRESET [FILE]",
-    summary: "use a preset's model and approvals until logout",
+    summary: "use a preset's model and approvals for this session",
     kind: "none",
     arity: [1, 2],
     options: [QUIET, ...CONFIG, HELP],
@@ -228,8 +228,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   },
   {
     name: "session show",
+    standard: true,
     usage: "[FILE]",
-    summary: "what is set until logout",
+    summary: "show the settings of this session",
     kind: "none",
     arity: [0, 1],
     options: [HELP],
@@ -238,10 +239,10 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: "session reset",
     usage: "[FILE]",
-    summary: "forget what was set until logout",
+    summary: "clear the settings of this session",
     kind: "none",
     arity: [0, 1],
-    options: [QUIET, HELP],
+    options: [{ name: "key", value: "KEY", many: true, help: "Clear only this setting." }, QUIET, HELP],
     example: "flemma session reset",
   },
 ];

@@ -6,10 +6,11 @@ import { CONFIG, HELP, JSON_REPORT } from "./options.ts";
 export const SKILL_COMMANDS: readonly Command[] = [
   {
     name: "skills list",
+    standard: true,
     usage: "[FILE]",
-    summary: "the skills there are for a document or this folder, and which the model is told of",
+    summary: "list skills, and which of them the model is offered",
     details:
-      "A skill is a folder with a SKILL.md. Those that come with a project are told of once you agree to them: flemma trust.",
+      "A skill is a folder with a SKILL.md. Skills of a project are offered once you trust them: flemma trust.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, ...CONFIG, HELP],
@@ -18,7 +19,7 @@ export const SKILL_COMMANDS: readonly Command[] = [
   {
     name: "skills show",
     usage: "NAME [FILE]",
-    summary: "the text of a skill, and where it lies",
+    summary: "print a skill's text and path",
     kind: "none",
     arity: [1, 2],
     options: [JSON_REPORT, ...CONFIG, HELP],
@@ -27,10 +28,10 @@ export const SKILL_COMMANDS: readonly Command[] = [
   {
     name: "skills check",
     usage: "[PATH]",
-    summary: "mistakes in skills, one a line: FILE:LINE:COL: severity code message",
+    summary: "list mistakes in skills",
     details:
-      "PATH is a skill, its SKILL.md or a folder of skills; without it all skills there are for this folder. " +
-      "Exit code 1 when one of the mistakes keeps a skill from being used.",
+      "Prints FILE:LINE:COL: severity code message for each. PATH is a skill, its SKILL.md or a folder of skills; " +
+      "without it, checks all skills for this folder. The exit code is 1 if a mistake makes a skill unusable.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, ...CONFIG, HELP],

@@ -20,13 +20,13 @@ import {
 } from "./options.ts";
 
 const TARGET =
-  "A TARGET is a call's id, its number (flemma status prints it), or four or more characters that its " +
-  "id begins or ends with. ";
+  "A TARGET is a call's id, its number in flemma status, or at least four characters from the start or end of " +
+  "its id. ";
 
 const TARGETS: readonly Option[] = [
   LINE,
-  { name: "tool", value: "NAME", help: "All pending calls of this tool." },
-  { name: "all", help: "All pending calls." },
+  { name: "tool", value: "NAME", help: "Use all pending calls of this tool." },
+  { name: "all", help: "Use all pending calls." },
 ];
 
 const EVENTS: readonly Option[] = [
@@ -34,23 +34,23 @@ const EVENTS: readonly Option[] = [
   {
     name: "events",
     value: "PATH",
-    help: "Write each event as a line of JSON to PATH, to stderr, or to the open descriptor fd:N.",
+    help: "Write each event as a line of JSON to PATH, stderr or descriptor fd:N.",
   },
   {
     name: "edits",
-    help: "As a filter, with --events: tell each change of the text too, as whole lines.",
+    help: "As a filter, with --events: also report each change of the text, as whole lines.",
   },
-  { name: "cursor", help: "Print FILE:LINE of where to go on." },
+  { name: "cursor", help: "Print FILE:LINE of the place to continue." },
 ];
 
 const EXIT_CODE: Option = {
   name: "exit-code",
-  help: "As a filter: the exit codes that a FILE would give, although editors then throw the new text away.",
+  help: "As a filter: use the exit codes for FILEs. Many editors then discard the new text.",
 };
 
 const CONTINUE: Option = {
   name: "continue",
-  help: "Let the model go on where it spoke last: writes a turn that says so.",
+  help: "Append a user turn that asks the model to continue.",
 };
 
 const JOBS: Option = {
@@ -58,8 +58,50 @@ const JOBS: Option = {
   value: "N",
   type: "count",
   default: "1",
-  help: "Advance so many of the FILEs at a time.",
+  help: "Work on N of the FILEs in parallel.",
 };
+
+/** Options that a run of part of a document has no use for. */
+const WHOLE_RUN = ["jobs", "autopilot", "max-turns", "approve"];
+
+const HEADERS: Option = {
+  name: "headers",
+  needs: "dry-run",
+  help: "With --dry-run: also print method, URL and headers, without secrets.",
+};
+
+/** Options that restrict `advance` to one call or to the request. */
+const FORMS: readonly Option[] = [
+  {
+    name: "only",
+    value: "TARGET",
+    single: true,
+    excludes: ["line", "no-tools", "continue", ...WHOLE_RUN],
+    help: "Run or resolve only this call.",
+  },
+  {
+    ...LINE,
+    single: true,
+    excludes: ["no-tools", "continue", ...WHOLE_RUN],
+    help: "Run or resolve only the call at or nearest to line N.",
+  },
+  {
+    name: "no-tools",
+    single: true,
+    excludes: WHOLE_RUN,
+    help: "Only send the request. Fails while calls have no result.",
+  },
+  {
+    name: "dry-run",
+    needs: "no-tools",
+    help: "With --no-tools: print the exact body of the request instead.",
+  },
+  HEADERS,
+];
+
+const RESOLVES =
+  "A rejected or denied call gets its result. Any other call runs, unless policy denies it, and its new result " +
+  "replaces the old one.";
 
 /** Options of every command that works on a document. */
 const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, MESSAGES, QUIET_RUN, HELP];
@@ -70,15 +112,15 @@ export const WORK_COMMANDS: readonly Command[] = [
     usage: "[FILE…]",
     summary: "run approved calls and ask the model until you are needed",
     details:
-      "Placeholders are written for new calls, approved calls run, results go out, the reply comes in. " +
-      "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from " +
-      "standard input and goes to standard output. Of several FILEs " +
-      "the worst exit code counts (130, 2, 1, 5, 4, 3, 0).",
+      "Each step marks new calls, runs approved ones, sends the results and writes the reply. `flemma FILE` is short for " +
+      "`flemma advance FILE`. Without FILE, or with -, the document comes from standard input and goes to standard output. " +
+      "For several FILEs the exit code is the worst one (130, 2, 1, 5, 4, 3, 0).",
     kind: "filter",
     arity: [0, Infinity],
     options: [
       CONTINUE,
       JOBS,
+      ...FORMS,
       ...AUTOPILOT,
       ...LIMITS,
       SANDBOX,
@@ -97,7 +139,7 @@ export const WORK_COMMANDS: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls approved, without running them",
     details: TARGET +
-      "Without any, the only pending call is meant. A filter takes TARGETs only: flemma approve call_1.",
+      "Without one, uses the only pending call. A filter takes only TARGETs: flemma approve call_1.",
     kind: "filter",
     arity: [0, Infinity],
     takesTarget: true,
@@ -105,8 +147,7 @@ export const WORK_COMMANDS: readonly Command[] = [
       ...TARGETS,
       {
         name: "always",
-        help:
-          "Approve calls like these too, for this document until logout: the very command, the path, or the tool.",
+        help: "Also approve similar calls in this document for this session: the same command, path or tool.",
       },
       EXIT_CODE,
       ...DOCUMENT,
@@ -118,11 +159,11 @@ export const WORK_COMMANDS: readonly Command[] = [
     usage: "[FILE] [TARGET…]",
     summary: "mark calls rejected, with a message to the model",
     details: TARGET +
-      "Without any, the only pending call is meant. A filter takes TARGETs only: flemma reject call_1.",
+      "Without one, uses the only pending call. A filter takes only TARGETs: flemma reject call_1.",
     kind: "filter",
     arity: [0, Infinity],
     options: [
-      { name: "message", short: "m", value: "TEXT", help: "What the model is told." },
+      { name: "message", short: "m", value: "TEXT", help: "Send this reason to the model." },
       ...TARGETS,
       EXIT_CODE,
       ...DOCUMENT,
@@ -133,10 +174,9 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "execute",
     usage: "[FILE] TARGET",
-    summary: "run or resolve one call now",
-    details:
-      "A rejected or denied call gets its answer; any other runs now and its result replaces what stands there, " +
-      "unless policy denies it.",
+    summary: "run or resolve one call",
+    sameAs: "advance [FILE] --only TARGET",
+    details: RESOLVES,
     kind: "filter",
     arity: [0, 2],
     takesTarget: true,
@@ -156,14 +196,15 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "send",
     usage: "[FILE]",
-    summary: "only ask the model; no tool runs",
-    details: "Refuses while calls have no result. --dry-run prints the request body, byte for byte.",
+    summary: "send the request without running tools",
+    sameAs: "advance [FILE] --no-tools",
+    details: "Fails while calls have no result.",
     kind: "filter",
     arity: [0, 1],
     options: [
       CONTINUE,
-      { name: "dry-run", help: "Print the body of the request instead of sending it." },
-      { name: "headers", help: "With --dry-run: print method, URL and headers too, secrets replaced." },
+      { name: "dry-run", help: "Print the exact body of the request instead of sending it." },
+      HEADERS,
       ...LIMITS,
       ...MODEL,
       STREAM,
@@ -177,14 +218,14 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "migrate",
     usage: "[FILE]",
-    summary: "bring a document in older forms to today's",
+    summary: "convert a document to the current format",
     details:
-      "Puts the text of a line such as `@You: Hello` below its marker, and writes `flemma:tool status=pending` for " +
-      "`flemma:pending`. Everything else stays byte for byte, and so does what fences quote. Nothing runs.",
+      "Moves the text of a line such as `@You: Hello` below its marker, and writes `flemma:tool status=pending` for " +
+      "`flemma:pending`. All other bytes and quoted fences stay the same. Nothing runs.",
     kind: "filter",
     arity: [0, 1],
     options: [
-      { name: "dry-run", help: "Print what would change, as a unified diff, instead of changing it." },
+      { name: "dry-run", help: "Print the changes as a unified diff instead of making them." },
       { name: "json", help: "With --dry-run: print one JSON value." },
       ...DOCUMENT,
     ],
@@ -195,10 +236,10 @@ export const WORK_COMMANDS: readonly Command[] = [
     usage: "FILE…",
     summary: "show pending calls one by one and decide them",
     details:
-      "A dialogue at the terminal: the whole call, a diff of what it would write, the folder it runs in, what stands " +
-      "around it and who would decide. Keys: y approve, n reject (with a reason), e edit the input in your editor, s let a " +
-      "rule for calls like it hold for this document until logout, a the same for every document, in your settings, k skip, " +
-      "u take the last step back, w why, q quit. Nothing runs. Exit code 3 while calls still wait.",
+      "Shows the whole call, a diff of the file it writes, its folder, the text around it and which rule applies. Keys: " +
+      "y approve, n reject with a reason, e edit the input in your editor, s add a rule for similar calls in this document " +
+      "for this session, a add it to your settings for all documents, k skip, u undo the last step, w explain, q quit. " +
+      "Nothing runs. The exit code is 3 while calls are pending.",
     kind: "none",
     arity: [1, Infinity],
     options: [SANDBOX, ...CONFIG, QUIET_RUN, HELP],
@@ -211,14 +252,14 @@ export const UNDO: Command = {
   usage: "FILE [TARGET…]",
   summary: "restore files changed by write and edit",
   details:
-    "Puts back what the calls of FILE changed, the newest first, where a file still holds what the tool left there. A TARGET " +
-    "is the id of a call, the beginning of one, or the path of a file; without any, all changes are meant. What commands " +
-    "of bash did is not kept. FILE gets a line that says so. Exit code 1 when something could not be put back.",
+    "Undoes the changes of FILE's calls, newest first, to files that still have the content that the tool wrote. A TARGET " +
+    "is a call's id, the beginning of one, or the path of a file; without one, undoes all changes. Changes by bash commands " +
+    "cannot be undone. Adds a line about it to FILE. The exit code is 1 if a file cannot be restored.",
   kind: "none",
   arity: [1, Infinity],
   options: [
-    { name: "list", help: "List what is kept instead." },
-    { name: "dry-run", help: "Only tell what would be put back." },
+    { name: "list", help: "List the recorded changes." },
+    { name: "dry-run", help: "Show what would be restored, without restoring it." },
     JSON_REPORT,
     WAIT,
     ...CONFIG,
@@ -233,9 +274,8 @@ export const CANCEL: Command = {
   usage: "[FILE] [TARGET]",
   summary: "stop a request or call that another process runs",
   details: TARGET +
-    "Without any, one thing is cancelled, as by Ctrl-C: the request, else the call that was started first. What " +
-    "a call had put out by then stays in its result. Without FILE, the only document that is run now is meant. Exit code 1 " +
-    "when nothing runs.",
+    "Without one, stops what Ctrl-C would stop: the request, or else the call that started first. The output of a " +
+    "call so far stays in its result. Without FILE, uses the only document with a run. The exit code is 1 if nothing runs.",
   kind: "none",
   arity: [0, 2],
   options: [
@@ -243,10 +283,10 @@ export const CANCEL: Command = {
       name: "line",
       value: "N",
       type: "count",
-      help: "The call at or nearest to this line; what comes first, where that one does not run.",
+      help: "Stop the call at or nearest to line N, or else what Ctrl-C would stop.",
     },
-    { name: "all", help: "The request and every running call." },
-    { name: "list", help: "List what runs instead." },
+    { name: "all", help: "Stop the request and every running call." },
+    { name: "list", help: "List what runs." },
     JSON_REPORT,
     QUIET_RUN,
     HELP,

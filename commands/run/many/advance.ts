@@ -7,6 +7,9 @@ import { writeOutput } from "../../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { positionals, options } = invocation.arguments;
+  if (["only", "line", "no-tools"].some((name) => options.has(name))) {
+    return await (await import("../forms.ts")).runForm(invocation);
+  }
   if (positionals.length < 2 && !(options.has("jobs") && namesFile(positionals))) {
     return await (await import("../advance.ts")).run(invocation);
   }

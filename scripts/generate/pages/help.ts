@@ -1,7 +1,7 @@
 // The reference page of commands and the manual page, from the table that the program itself uses.
 
-import { optionForm, optionText, synopsis } from "../../../commands/line/help.ts";
-import { EXIT_CODES, VARIABLES } from "../../../commands/line/manual.ts";
+import { descriptionOf, optionForm, optionText, synopsis } from "../../../commands/line/help.ts";
+import { EXAMPLES, EXIT_CODES, VARIABLES } from "../../../commands/line/manual.ts";
 import { COMMANDS, GROUPS } from "../../../commands/line/table.ts";
 import type { Command, Option } from "../../../commands/line/spec.ts";
 
@@ -18,8 +18,8 @@ function page(): string {
   return [
     "# Commands",
     "",
-    "This page is made from the same table as `--help`; `deno task generate` writes it. `flemma FILE` is the same as `flemma advance FILE`.",
-    "Without FILE, or with `-`, the document comes from standard input and goes to standard output, so an editor runs flemma as a filter.",
+    "`deno task generate` writes this page from the table behind `flemma help all`. `flemma FILE` is the same as `flemma advance FILE`.",
+    "Without FILE, or with `-`, the document comes from standard input and goes to standard output, so editors run flemma as a filter.",
     "Environment variables are listed in [environment.md](environment.md).",
     "",
     "| for | commands |",
@@ -34,7 +34,7 @@ function page(): string {
     "",
     "## Shared options",
     "",
-    "Several commands take these; each command names those that it takes.",
+    "Several commands take these options; each command names the ones that it takes.",
     "",
     ...table([...shared.values()]),
     "",
@@ -57,7 +57,7 @@ function sharedOptions(): Map<string, Option> {
 }
 
 function section(command: Command, shared: ReadonlyMap<string, Option>): string[] {
-  const { name, summary, details, options, example } = command;
+  const { name, details, options, example } = command;
   const isShared = (option: Option) => {
     const same = shared.get(option.name);
     return same !== undefined && row(same) === row(option);
@@ -67,7 +67,7 @@ function section(command: Command, shared: ReadonlyMap<string, Option>): string[
   return [
     `## flemma ${name}`,
     "",
-    `${summary[0]!.toUpperCase()}${summary.slice(1)}.${details === undefined ? "" : ` ${details}`}`,
+    `${descriptionOf(command, "`")}${details === undefined ? "" : ` ${details}`}`,
     "",
     "```sh",
     `# ${synopsis(command)}`,
@@ -92,7 +92,7 @@ function row(option: Option): string {
 export function manualPage(): string {
   const command = (each: Command) => [
     `.SS "${roff(synopsis(each))}"`,
-    roff(`${each.summary[0]!.toUpperCase()}${each.summary.slice(1)}.`),
+    roff(descriptionOf(each)),
     ...(each.details === undefined ? [] : [".PP", roff(each.details)]),
     ...each.options.flatMap((option) => [".TP", `.B ${roff(optionForm(option))}`, roff(optionText(option))]),
     ".PP",
@@ -104,10 +104,20 @@ export function manualPage(): string {
     '.\\" Made by deno task generate from the table of commands.',
     ".TH FLEMMA 1",
     ".SH NAME",
-    "flemma \\- the whole agent loop on plain .chat files, for any editor",
+    "flemma \\- run an AI agent on plain\\-text .chat files",
     ".SH SYNOPSIS",
     ".B flemma",
     "COMMAND [FILE] [OPTION...]",
+    ".SH EXAMPLES",
+    ...EXAMPLES.flatMap((
+      [meaning, line],
+    ) => [".PP", roff(meaning), ".PP", ".RS 4", ".nf", roff(line), ".fi", ".RE"]),
+    ".SH DESCRIPTION",
+    "Replies and tool calls are written to the file; you edit it in any editor and decide which calls run.",
+    ".B flemma",
+    "FILE is the same as",
+    ".B flemma advance",
+    "FILE. Without FILE, or with \\-, the document comes from standard input and goes to standard output.",
     ".SH COMMANDS",
     ...COMMANDS.flatMap(command),
     ".SH EXIT STATUS",

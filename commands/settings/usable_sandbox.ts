@@ -1,0 +1,29 @@
+// Checks that the sandbox works before a session turns it on.
+
+import { ownProtectedPaths } from "../../agent/sandbox.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { Loaded } from "../../config/sources/find.ts";
+import type { Invocation } from "../invocation.ts";
+
+/** Why no sandbox works for the document (null: for all documents); null if one does. */
+export async function sandboxProblem(
+  { environment }: Invocation,
+  document: string | null,
+  loaded: Loaded,
+): Promise<Problem | null> {
+  const { createSandbox } = await import("../../sandbox/mod.ts");
+  // The check assumes an enabled sandbox: it must also work while the sandbox is off.
+  const sandbox = createSandbox({
+    settings: { ...loaded.settings.sandbox, enabled: true },
+    environment,
+    document,
+    protect: ownProtectedPaths({
+      environment,
+      documents: document === null ? [] : [document],
+      configFiles: [...loaded.files, ...loaded.code],
+    }),
+    ignoreCache: true,
+  });
+  const backend = await sandbox.available();
+  return backend.ok ? null : backend.problem;
+}
