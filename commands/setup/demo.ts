@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
       await Deno.writeTextFile(`${folder}/${name}`, text);
     }
   } catch (thrown) {
-    messages.say(`flemma: the demo cannot be set up: ${thrownText(thrown)}.`);
+    messages.say(`flemma: The demo cannot be set up: ${thrownText(thrown)}.`);
     return Exit.failure;
   }
   const parsed = await parseReplayScript(DEMO_FILES["replay.yaml"] ?? "");
@@ -56,8 +56,9 @@ class Demo {
   /** True if the project's test passes at the end. */
   async play(): Promise<boolean> {
     const project = `${this.#folder}/project`;
-    say(`A tiny project with a failing test was copied to ${project}.`);
-    say("A server on this machine plays the model's words; everything else is real.");
+    say(`Copied a small project with a failing test to ${project}.`);
+    say("A server on this machine replays the model's replies and token counts. Nothing is charged.");
+    say("Everything else is real: the tools, the sandbox and your approvals.");
     await this.#tellSandbox();
     await this.#shell("cat demo.chat");
     let code = await this.#flemma("advance", "demo.chat");
@@ -70,7 +71,7 @@ class Demo {
     const test = await this.#shell("sh test.sh");
     say("");
     if (code === Exit.ok && test === 0) say(`The test passes. The document is ${project}/demo.chat`);
-    else say(`Something went wrong (advance ended with ${code}, the test with ${test}). See ${project}`);
+    else say(`The demo failed: advance ended with exit code ${code}, the test with ${test}. See ${project}`);
     return code === Exit.ok && test === 0;
   }
 
@@ -87,7 +88,7 @@ class Demo {
     if (available) say(`Commands run inside the sandbox (${backend}).`);
     else {
       const why = error?.message ?? "it is switched off.";
-      say(`There is no working sandbox here, so commands run bare: ${why}`);
+      say(`No sandbox works here, so commands run without one: ${why}`);
     }
   }
 
@@ -97,12 +98,12 @@ class Demo {
     const block = chat.results.find(({ status }) => status === "pending");
     const call = block === undefined ? undefined : chat.call(block.id);
     if (block === undefined || call === undefined) return null;
-    say("\nThis call waits for you. In the document it looks so:\n");
+    say("\nThis call waits for you. In the document it looks like this:\n");
     const lines = (from: number, to: number) => chat.text(chat.lineStart(from), chat.lineEnd(to));
     for (const { start, end } of [call.place, block.place]) {
       say(lines(start, end).replace(/^(?=.)/gm, "    ") + "\n");
     }
-    say("You approve it by writing approved in place of pending, or by a command:");
+    say("To approve it, replace pending with approved, or run:");
     return block.id;
   }
 

@@ -12,6 +12,9 @@ function shows({ code, stdout, stderr }: Finished, sandbox: RegExp): void {
     assert.ok(stdout.includes(`\n$ flemma ${line}\n`), line);
   }
   assert.match(stdout, /```flemma:tool status=pending/);
+  assert.match(stdout, /replays the model's replies and token counts\. Nothing is charged\./);
+  assert.match(stderr, /: [1-9][\d,]* tokens in, [1-9]\d* out, \$0\.\d*[1-9]/);
+  assert.doesNotMatch(stderr, /\b0 tokens in|\$0;/);
   assert.match(stdout, /`toolu_test_1` \(error\)\n\n```\nFAILED: the total is 30, not 42/);
   assert.match(
     stdout,
@@ -39,5 +42,5 @@ test("without bubblewrap the demo says so and still works", async (place) => {
   const bwrap = bubblewrap(place);
   const hidden = [bwrap, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", bwrap, "--"];
   const finished = await place.spawn([...hidden, ...place.program, "demo"], {}).finished;
-  shows(finished, /no working sandbox here, so commands run bare/);
+  shows(finished, /No sandbox works here, so commands run without one/);
 });
