@@ -234,7 +234,8 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
   const { suggestion } = await import("./line/suggestion.ts");
   messages.say(`flemma: ${mistake.message}${suggestion(mistake)}`);
   if (exit === Exit.usage) {
-    messages.say(`  Help: flemma ${mistake.command === null ? "" : `${mistake.command.name} `}--help`);
+    const topic = mistake.group ?? mistake.command?.name;
+    messages.say(`  Help: flemma ${topic === undefined ? "" : `${topic} `}--help`);
   }
   return closed(messages, exit);
 }

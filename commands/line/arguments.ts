@@ -10,6 +10,8 @@ export interface UsageMistake {
   /** The unknown word, and the words it may have meant. */
   readonly unknown?: { readonly word: string; readonly known: readonly string[] };
   readonly command: Command | null;
+  /** The group whose help fits better than that of the command. */
+  readonly group?: string;
   /** Positional arguments read so far; they show whether the document would come from standard input. */
   readonly positionals: readonly string[];
 }
@@ -47,7 +49,7 @@ export function readArguments(words: readonly string[], isFile: (word: string) =
   const known = [...FIRST_WORDS, "help", "--version"];
   const message = `There is no command or file ${first}.`;
   const positionals = words.slice(1).filter((word) => !word.startsWith("-") || word === "-");
-  return mistake(message, null, positionals, { word: first, known });
+  return mistake(message, null, positionals, { unknown: { word: first, known } });
 }
 
 function find(name: string): Command | undefined {
@@ -66,19 +68,23 @@ function readGroup(
   const isArgument = second === undefined || group.length === 1 || second.startsWith("-") || isFile(second);
   if (standard !== undefined && isArgument) return readRest(standard, others, isFile);
   if (second === undefined) {
-    return mistake(`${first} needs one of: ${group.map(({ name }) => name).join(", ")}.`, group[0]!, []);
+    const message = `${first} needs one of: ${group.map(({ name }) => name).join(", ")}.`;
+    return mistake(message, group[0]!, [], { group: first });
   }
   const known = group.map(({ name }) => name.split(" ")[1]!);
-  return mistake(`There is no command ${first} ${second}.`, group[0]!, [], { word: second, known });
+  return mistake(`There is no command ${first} ${second}.`, group[0]!, [], {
+    group: first,
+    unknown: { word: second, known },
+  });
 }
 
 function mistake(
   message: string,
   command: Command | null,
   positionals: readonly string[],
-  unknown?: UsageMistake["unknown"],
+  more: Pick<UsageMistake, "unknown" | "group"> = {},
 ): ReadArguments {
-  return { kind: "mistake", mistake: { message, command, positionals, unknown } };
+  return { kind: "mistake", mistake: { message, command, positionals, ...more } };
 }
 
 function readRest(
@@ -134,7 +140,7 @@ function readRest(
     rest = [];
   } else if (rest.length === 0) wrong ??= { message: commandMissing(command, positionals, isFile) };
   if (wrong === null) wrong = checkTogether(command, options) ?? checkArity(command, positionals, options);
-  if (wrong !== null) return mistake(wrong.message, command, positionals, wrong.unknown);
+  if (wrong !== null) return mistake(wrong.message, command, positionals, { unknown: wrong.unknown });
   return { kind: "run", arguments: { command, positionals, rest, options } };
 }
 

@@ -170,6 +170,7 @@ test("a group whose name stands alone lists or shows", async (place) => {
     const { code, stderr } = await place.run(line.split(" "));
     assert.equal(code, 2);
     assert.ok(stderr.startsWith(`flemma: There is no command ${message}.`), stderr);
+    assert.ok(stderr.endsWith(`\n  Help: flemma ${message.split(" ")[0]} --help\n`), stderr);
   }
   assert.equal(readArguments(["tools", "--help"], () => false).kind, "help");
 });
