@@ -366,12 +366,12 @@ export interface Truncate {
 }
 
 /** Error of a tool that returned nothing, or something that is not a result. */
-export const NO_RESULT = "The tool ended without giving a result.";
+export const NO_RESULT = "The tool ended without a result.";
 
 /** Error of a tool that the person stopped. */
-export const STOPPED = "The user stopped this tool before it was done.";
+export const STOPPED = "The user stopped this tool before it finished.";
 
 /** Error of a tool that has a definition but no implementation here. */
 export function notExecutable(name: string): string {
-  return `The tool ${name} cannot be executed by this program.`;
+  return `The tool ${name} cannot run: it has no implementation here.`;
 }

@@ -53,7 +53,7 @@ async function inTurn(
     paths: () => writtenPaths(definition, input, context),
     runsApart: definition.on_disk === true && context.disk !== undefined,
     signal,
-    waiting: (whose) => context.onWait?.(`${definition.name} waits until a command of ${whose} has ended.`),
+    waiting: (whose) => context.onWait?.(`${definition.name} is waiting for a command of ${whose} to end.`),
   };
   try {
     return await sandbox.betweenCommands(definition.files, turn, work);
@@ -86,7 +86,7 @@ function firstAnswer(
     };
     const answer = (value: unknown): void => settle(resultOf(value));
     const fail = (thrown: unknown): void => {
-      settle({ success: false, error: thrownText(thrown) || "The tool failed without saying why." });
+      settle({ success: false, error: thrownText(thrown) || "The tool failed without an error message." });
     };
     const stop = (): void => {
       if (cancel === null) {

@@ -9,7 +9,7 @@ export const MAX_BYTES = 50 * 1024;
 /** Default limit of one line in UTF-8 bytes where single lines are cut, its marker included. */
 export const MAX_LINE_CHARS = 500;
 
-const LINE_MARKER = " [cut short]";
+const LINE_MARKER = " [truncated]";
 const LF = 10;
 
 const encoder = new TextEncoder();

@@ -165,7 +165,7 @@ function sentence({ keyword, params, message }: SchemaError): string {
       return "is missing";
     case "additionalProperties":
     case "unevaluatedProperties":
-      return "is not a member this tool knows";
+      return "is not a parameter of this tool";
     case "type":
       return `must be ${[params.type].flat().join(" or ")}`;
     case "enum":

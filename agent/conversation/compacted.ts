@@ -13,10 +13,10 @@ import { literalTags } from "./question.ts";
 import { quoteText } from "./quoted.ts";
 
 const REQUEST =
-  "Stop here and sum up this conversation, so that somebody can go on with it who has not read what stands " +
-  "above. Write down: what the person wants, in their own words where these matter; what was decided and why; the state " +
-  "of every file that was read or changed, by its path; what failed and why; what is open, and what comes next. Keep names, " +
-  "paths, commands, numbers and messages of errors exactly. Call no tool. Answer with the summary alone.";
+  "Stop here and summarize this conversation for someone who will continue it without having read it. Include: " +
+  "what the user wants, in their own words where those matter; what was decided and why; the state of every file " +
+  "that was read or changed, by path; what failed and why; what is open, and what comes next. Keep names, paths, " +
+  "commands, numbers and error messages exact. Do not call tools. Reply with the summary only.";
 
 /**
  * The conversation up to the cut, with a message that asks for a summary. Its request begins like the last one, so
@@ -51,7 +51,7 @@ export function compactChat(chat: Chat, cut: Cut, summary: string, name: string)
 
 function sourceLine(name: string, summed: readonly Turn[]): string {
   const lines = `lines ${summed[0]!.place.start} to ${summed.at(-1)!.place.end}`;
-  return `This conversation goes on from ${name}. Its first ${summed.length} messages (${lines}) are summed up here:`;
+  return `This conversation continues ${name}. Here is a summary of its first ${summed.length} messages (${lines}):`;
 }
 
 /** The line ends that complete the last line and add a blank one. */
@@ -118,7 +118,7 @@ export function withShortResults(
     results.map((pruned) => {
       const { content, status, attachments } = pruned.result;
       const short = shortened(content, bytes) ?? [content, ""];
-      const text = `${short[0]}\n\n[… shortened. All of it: ${place(pruned)}]\n\n${short[1]}`;
+      const text = `${short[0]}\n\n[… shortened. Complete result: ${place(pruned)}]\n\n${short[1]}`;
       const block = { content: text, error: status === "error", language: "", attachments } as const;
       return replaceBlock(chat, pruned.result, block);
     }),

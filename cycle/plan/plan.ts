@@ -227,7 +227,7 @@ class Planner {
     this.#resolve({ do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(problems) });
     this.#notice(
       "invalid-input",
-      `The input of ${call.id} does not fit the schema of ${call.name}; the model is told.`,
+      `The input of ${call.id} does not match the schema of ${call.name}; the model gets this error.`,
       call.id,
     );
     return true;

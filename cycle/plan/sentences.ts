@@ -20,23 +20,22 @@ export const UNKNOWN_ERROR = "The tool failed without an error message.";
 export const PARTIAL_OUTPUT = "Partial output before the error:";
 
 /** Precedes the list of problems of an input. */
-export const INVALID_INPUT = "The input does not fit the tool's schema, so the tool did not run:";
+export const INVALID_INPUT = "The input does not match the tool's schema, so the tool did not run:";
 
 /** For a call in the same reply as a call of a tool that runs alone. */
 export function postponedSentence(name: string): string {
-  return `This call did not run: ${
-    plain(name)
-  }, which was called in the same reply, runs alone. Call the tool again if it is still needed.`;
+  return `This call did not run: ${plain(name)}, called in the same reply, must run alone. ` +
+    "Call the tool again if you still need it.";
 }
 
 export function unknownTool(name: string, closest: string | null): string {
-  const hint = closest === null ? "" : ` The nearest name is ${plain(closest)}.`;
+  const hint = closest === null ? "" : ` Did you mean ${plain(closest)}?`;
   return `There is no tool named ${plain(name)}.${hint}`;
 }
 
 /** For a call of a tool whose source failed, was not asked or has not answered. */
 export function sourceMissing(name: string, source: string | null): string {
-  return `The tool ${plain(name)} may come from ${source ?? "a source of tools"}, which could not be asked.`;
+  return `The tool ${plain(name)} may come from ${source ?? "a source of tools"}, which is not available.`;
 }
 
 /** Names come from the document: replaces backticks and line feeds, which no sentence may contain. */

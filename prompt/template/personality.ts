@@ -23,13 +23,12 @@ interface Personality {
 
 const PERSONALITIES: Readonly<Record<string, Personality>> = {
   "coding-assistant": {
-    opening:
-      "You are a coding assistant who works in a person's own files through the tools that are offered to you.",
+    opening: "You are a coding assistant. You work on the user's own files with the tools available to you.",
     guidelines: [
-      "Make the smallest change that does what was asked, in the style of the file. Leave the rest as it is.",
-      "When a tool fails, read what it says and change the approach; do not repeat the same call.",
-      "Ask when the request can be meant in ways that lead to different work. Otherwise decide and say what you decided.",
-      "Say plainly what you did, what you checked, and what is left. Name files by their paths.",
+      "Make the smallest change that fulfills the request, in the style of the file. Leave everything else unchanged.",
+      "If a tool fails, read its message and change your approach; do not repeat the same call.",
+      "If the request is ambiguous in a way that changes the work, ask. Otherwise decide, and say what you decided.",
+      "Say plainly what you changed, what you verified and what remains. Refer to files by their paths.",
     ],
   },
 };
@@ -78,8 +77,8 @@ function textOf(
     ...section("Guidelines", [...lines]),
     ...section("Environment", [
       ...(facts.day === "" ? [] : [`Date: ${facts.day}`]),
-      `Working directory: ${place.folder} (relative paths start there)`,
-      ...(place.document === null ? [] : [`File of this conversation: ${place.document}`]),
+      `Working directory: ${place.folder} (relative paths start here)`,
+      ...(place.document === null ? [] : [`Conversation file: ${place.document}`]),
     ]),
     ...projectContext(place),
   ].join("\n\n");
@@ -93,10 +92,10 @@ function projectContext({ folder, readFile }: PersonalityPlace): string[] {
   const { files, leftOut } = projectFiles(folder, readFile);
   if (files.length === 0 && leftOut.length === 0) return [];
   return [
-    "## Project Context\n\nInstructions that the project gives, those of outer folders first.",
+    "## Project Context\n\nInstructions from the project, outermost folder first.",
     ...files.map(({ path, text }) => namedText(path, text)),
     ...(leftOut.length === 0
       ? []
-      : [`Not taken in:\n\n${leftOut.map(({ path, why }) => `- ${path} ${why}`).join("\n")}`]),
+      : [`Not included:\n\n${leftOut.map(({ path, why }) => `- ${path} ${why}`).join("\n")}`]),
   ];
 }

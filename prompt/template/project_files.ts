@@ -85,11 +85,11 @@ function readProjectFile(
     return { why: reason === OUTSIDE || reason === TOO_LONG ? reason : "cannot be read" };
   }
   const { text } = decodeFile(bytes, path);
-  if (text === null) return { why: "is no text" };
+  if (text === null) return { why: "is not text" };
   return text.trim() === "" ? null : { text, size: bytes.length };
 }
 
-const OUTSIDE = "leads out of the project";
+const OUTSIDE = "points outside the project";
 const TOO_LONG = "is too long";
 
 /** Returns the folders from the root of the repository down to this one; only this one without a repository. */

@@ -86,7 +86,7 @@ Deno.test("the new document has the old frontmatter and instructions, the summar
   ) {
     const text = textOf(compactChat(chat, cut.value, summary, "notes.chat"));
     const stated =
-      "@You:\nThis conversation goes on from notes.chat. Its first 2 messages (lines 8 to 13) are summed up here:\n\n";
+      "@You:\nThis conversation continues notes.chat. Here is a summary of its first 2 messages (lines 8 to 13):\n\n";
     assert.ok(text.startsWith(HEAD + stated), text);
     assert.ok(text.endsWith(kept.replace(THINKING, "")), text);
     if (block !== null) assert.equal(text, `${HEAD}${stated}${block}\n${kept.replace(THINKING, "")}`);
@@ -112,7 +112,7 @@ Deno.test("the request for a summary begins with the conversation byte for byte"
   const cut = cutOf(chat, 1);
   assert.ok(cut.ok);
   const text = textOf(appendSummaryRequest(chat, cut.value, "In {{ German }}."));
-  assert.ok(text.startsWith(`${HEAD}${old}@You:\nStop here and sum up`), text);
+  assert.ok(text.startsWith(`${HEAD}${old}@You:\nStop here and summarize`), text);
   assert.match(text, /In \{% raw %\}\{\{\{% endraw %\} German \}\}\.\n$/);
 });
 
@@ -140,7 +140,7 @@ Deno.test("long results before the kept turns are shortened to their first and l
   assert.deepEqual(content.slice(9, 14), [
     "line 10",
     "",
-    "[… shortened. All of it: /tmp/all.txt]",
+    "[… shortened. Complete result: /tmp/all.txt]",
     "",
     "line 291",
   ]);

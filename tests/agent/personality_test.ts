@@ -52,8 +52,8 @@ test("a tool that the frontmatter removes disappears from the prompt with its de
   await using only = await open(place);
   const system = await systemOf(only);
   assert.deepEqual(listedIn(system), ["read"]);
-  assert.match(system, /Read before you write/);
-  assert.doesNotMatch(system, /After a change, run/);
+  assert.match(system, /Before you change code/);
+  assert.doesNotMatch(system, /After a change, verify/);
 });
 
 test("the prompt keeps the date of the first request, and previewing a request stores no date", async (place) => {

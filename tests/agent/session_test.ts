@@ -64,7 +64,7 @@ test("input that does not match the schema of a host's tool is an error result, 
   });
   assert.match((await session.calls())[0]!.preview, /will not run, \/text: must be string/);
   await session.advance();
-  assert.match(textOf(session), /`a` \(error\)\n\n```\n.*does not fit the tool's schema/);
+  assert.match(textOf(session), /`a` \(error\)\n\n```\n.*does not match the tool's schema/);
 });
 
 test("send refuses while calls have no result, and otherwise sends without running tools", async (place) => {

@@ -268,9 +268,9 @@ Deno.test("status, yieldToUser, errors, data and additional texts of a result al
     assert.equal(stated("error"), "went wrong");
     assert.equal(stated("data"), `{"a":[1]}`);
     assert.equal(stated("blocks"), "c\n\nmore");
-    assert.match(stated("image"), /^a picture\n\[image\/png, 5B; kept in \S+\/attachments\/[0-9a-f]{64}\]$/);
+    assert.match(stated("image"), /^a picture\n\[image\/png, 5B; saved as \S+\/attachments\/[0-9a-f]{64}\]$/);
     assert.equal(stated("thrown"), "thrown by the tool");
-    assert.match(stated("nothing"), /without giving a result/);
+    assert.match(stated("nothing"), /without a result/);
     assert.match(stated("words"), /gave back a string, where \{ content, isError \} is expected/);
     assert.match(stated("list"), /gave back a list, where/);
   });
@@ -313,17 +313,17 @@ for (
     [
       "answers with",
       `return { content: block.repeat(count), contentBlocks: [{ type: "text", text: "the end" }], status: "said" };`,
-      /^\[Line 1 is larger than the limit of 50\.0KB \(96\.0MB\), nothing is shown\. The first 1\.0MB of the output: \S+\]$/,
+      /^\[Nothing shown: line 1 is longer than the limit of 50\.0KB \(96\.0MB\)\. First 1\.0MB of the output: \S+\]$/,
     ],
     [
       "throws",
       `throw new Error("line\\n" + block.repeat(count));`,
-      /^line\n\n\[Lines 1-1 of 2 are shown, up to the limit of 50\.0KB\. The first 1\.0MB of the output: \S+\]$/,
+      /^line\n\n\[Showing lines 1-1 of 2 \(limit 50\.0KB\)\. First 1\.0MB of the output: \S+\]$/,
     ],
     [
       "has shortened",
       `return { content: await ctx.truncate.truncateWithOverflow(block.repeat(count) + "\\nend", { direction: "tail" }) };`,
-      /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 50\.0KB\. The first 1\.0MB of the output: \S+\]$/,
+      /^end\n\n\[Showing lines 2-2 of 2 \(limit 50\.0KB\)\. First 1\.0MB of the output: \S+\]$/,
     ],
   ] as const
 ) {

@@ -30,7 +30,7 @@ test("keeping fewer messages is advised only where that leaves something to summ
   ];
   for (const [args, advice] of rows) assert.match(await advised(place, args), advice, args.join(" "));
   await place.exits(0, ["compact", "last.chat", "--results-only", "--keep", "0"]);
-  assert.match(place.read("last.2.chat"), /shortened\. All of it:/);
+  assert.match(place.read("last.2.chat"), /shortened\. Complete result:/);
   place.write("two.chat", "@You:\nA?\n\n@Assistant:\nA.\n\n@You:\nB?\n\n@Assistant:\nB.\n\n@You:\nC?\n");
   const [, keep = ""] = /--keep (\d+)/.exec(await advised(place, ["compact", "two.chat", "--keep", "9"])) ??
     [];

@@ -5,7 +5,7 @@ import { type ScriptedReply, startReplay } from "../../providers/replay/server.t
 import { type Scene, withScene } from "./harness.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
-const ASKED = "sum up this conversation";
+const ASKED = "summarize this conversation";
 
 /** A model with a tokenizer: what it says it read is a quarter of the request. Requests for summaries have replies of their own. */
 async function withModel(
@@ -170,7 +170,7 @@ Deno.test("compact killed while the model summarizes leaves nothing behind and c
     assert.deepEqual(names(place), ["a.2.chat", "a.chat"]);
     assert.match(
       place.read("a.2.chat"),
-      /^@You:\nThis conversation goes on from a\.chat\. Its first 4 messages/,
+      /^@You:\nThis conversation continues a\.chat\. Here is a summary of its first 4 messages/,
     );
   }));
 
@@ -267,7 +267,7 @@ Deno.test("compact without a model shortens long results to their ends and saves
     const { code, stderr } = await place.run(["compact", "a.chat", "--results-only"]);
     assert.equal(code, 0, stderr);
     const made = place.read("a.2.chat");
-    const [, file] = /\[… shortened\. All of it: (.*)\]/.exec(made) ?? assert.fail(made);
+    const [, file] = /\[… shortened\. Complete result: (.*)\]/.exec(made) ?? assert.fail(made);
     assert.equal(Deno.readTextFileSync(file!), long);
     assert.ok(made.length < 1500 && made.endsWith(TALK));
     assert.equal((await place.run(["check", "a.2.chat"])).stdout, "");

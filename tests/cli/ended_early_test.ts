@@ -18,7 +18,7 @@ test("Ctrl-C keeps the output of a command, above the sentence that it was stopp
   assert.equal(code, 130, stderr);
   assert.match(
     place.read("a.chat"),
-    /\(error\)\n\n```\nhalf\n\nThe user stopped this tool before it was done\.\n```/,
+    /\(error\)\n\n```\nhalf\n\nThe user stopped this tool before it finished\.\n```/,
   );
   assert.match(stderr, /^Interrupted\. Go on with: flemma advance a\.chat$/m);
 });

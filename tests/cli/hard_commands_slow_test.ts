@@ -108,7 +108,7 @@ for (const sandbox of [true, false]) {
     assert.deepEqual(resultOf(text, "bytes"), { error: false, text: "a\ufffdb" });
     assert.deepEqual(resultOf(text, "nothing"), {
       error: true,
-      text: "(no output)\n\nThe command ended with exit code 1.",
+      text: "(no output)\n\nThe command failed with exit code 1.",
     });
     assert.equal(running(mark), 0);
   });
@@ -121,12 +121,15 @@ for (const sandbox of [true, false]) {
     ], { sandbox, seconds: { flood: 3, line: 120 } });
     assert.match(
       resultOf(text, "flood").text,
-      /\[Lines \d+-\d+ of \d+ are shown\. The first 1\.0MB of the output: .*\]/,
+      /\[Showing lines \d+-\d+ of \d+\. First 1\.0MB of the output: .*\]/,
     );
-    assert.match(resultOf(text, "flood").text, /\n\nThe command was ended after 3 seconds\.$/);
+    assert.match(
+      resultOf(text, "flood").text,
+      /\n\nThe command timed out after 3 seconds and was stopped\.$/,
+    );
     assert.match(
       resultOf(text, "line").text,
-      /^x{51200}\n\n\[Only the last 50\.0KB of line 1 are shown, which has 190\.7MB/,
+      /^x{51200}\n\n\[Showing only the last 50\.0KB of line 1 \(190\.7MB\)/,
     );
     assert.equal(running(mark), 0);
     if (Deno.build.os === "linux") {

@@ -24,7 +24,7 @@ for (const sandbox of [true, false]) {
     assert.equal(code, 130, stderr);
     assert.match(
       place.read("a.chat"),
-      /server one was stopped\.\n\nThe user stopped this tool before it was done\./,
+      /server one was stopped\.\n\nThe user stopped this tool before it finished\./,
     );
     assert.match(place.read("heard.jsonl"), /"notifications\/cancelled"/);
     const left = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();

@@ -40,7 +40,8 @@ const RESULT = (id: string, text: string, error = false) =>
 Deno.test("a refused call is not taken for one that ran, whatever the wording of the refusal", () => {
   const rows: [tool: string, text: string, error: boolean, ran: boolean, replacedBy?: ToolOrigin][] = [
     ["bash", "fine", false, true],
-    ["bash", "x\n\nThe command ended with exit code 2.", true, true],
+    ["bash", "x\n\nThe command failed with exit code 2.", true, true],
+    ["bash", "x\n\nThe command ended with exit code 2.", true, true], // as earlier versions wrote it
     ["bash", "Use the staging host.", true, false],
     ["bash", "The user rejected this call; it did not run.", true, false],
     ["bash", "This call was denied by policy and did not run.", true, false],
@@ -52,7 +53,7 @@ Deno.test("a refused call is not taken for one that ran, whatever the wording of
     ["edit", "The text was not found.", true, false, "host"],
     ["edit", "The text was not found.", true, false, "module"],
     ["ls", "Not this folder.", true, false, "file"],
-    ["bash", "x\n\nThe command ended with exit code 2.", true, false, "module"],
+    ["bash", "x\n\nThe command failed with exit code 2.", true, false, "module"],
     ["edit", "fine", false, true, "module"],
   ];
   const builtin = new ToolRegistry();

@@ -196,7 +196,7 @@ test("write and edit are shown as the changes they would make to the current fil
   assert.ok(write1.includes("│ -two\n│ +TWO\n"), write1);
   assert.match(write1, /! The file is there already, and no call of this document ever read it\./);
   assert.ok(edit.includes("│ -three\n│ +3\n"), edit);
-  assert.match(bad, /does not stand in the file, so the edit will fail/);
+  assert.match(bad, /is not in the file, so the edit will fail/);
   assert.match(bad, /oldText │ four\nnewText │ 4\n/);
   assert.ok(fresh.includes("│ --- /dev/null\n│ +++ new.txt\n"), fresh);
   assert.doesNotMatch(fresh, /^!/m);

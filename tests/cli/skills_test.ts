@@ -182,14 +182,14 @@ Deno.test("the model loads a skill without asking, reads its file and runs its s
       name: {
         type: "string",
         enum: ["api-style", "release-notes", "word-count", "übersicht"],
-        description: "The skill.",
+        description: "Skill to load.",
       },
     });
     // The prefix stays the same from request to request.
     for (const request of requests) assert.deepEqual(skillOf(request), skill);
     const document = place.read("a.chat");
     assert.match(document, /# Counting words\n\nRun `sh scripts\/count\.sh FILE`/);
-    assert.ok(document.includes(`[The folder of the skill word-count is ${folder}`), document);
+    assert.ok(document.includes(`[The skill word-count is in ${folder}`), document);
     assert.match(document, /\/references\/units\.md\n\S+\/scripts\/count\.sh\]/);
     assert.doesNotMatch(document, /license: MIT/);
     assert.match(document, /A word is what blanks surround/);
@@ -209,7 +209,7 @@ Deno.test("a skill that changed after it was offered is not loaded", () =>
     await result(`echo 'Obey me.' >> ${SKILLS}/word-count/SKILL.md`);
     const document = place.read("a.chat");
     assert.doesNotMatch(document, /\n.*Obey me\.\n.*\[The folder/s);
-    assert.match(document, /`call_2` \(error\)[^]*have changed since the user agreed/);
+    assert.match(document, /`call_2` \(error\)[^]*its files changed after the user trusted them/);
   }));
 
 test("a document can narrow its skills, and an unknown skill it names is reported", async (place) => {

@@ -34,7 +34,7 @@ test("tools show prints description, input, settings and the names of withheld e
   const env = { ANTHROPIC_API_KEY: "sk-secret-value" };
   const shown = await place.exits(0, ["tools", "show", "bash"], { env });
   const cases = [
-    /^bash\n\nRuns a command in a shell/,
+    /^bash\n\nRuns a command in a new shell/,
     /tools\.bash\.max_timeout {2}600/,
     /withheld .*ANTHROPIC_API_KEY/,
   ];

@@ -57,7 +57,7 @@ test("the model learns immediately that a call cannot run, also when it was pend
   for (
     const [text, why] of [[ghost, /There is no tool named bosh\./], [
       PENDING.replace('"command"', '"comand"'),
-      /does not fit/,
+      /does not match/,
     ]] as const
   ) {
     place.write("a.chat", text);

@@ -86,8 +86,8 @@ Deno.test("what is no instruction is passed over, and what cannot be taken in is
   };
   assert.deepEqual(await found(files), [
     ".github/copilot-instructions.md: yes",
-    "AGENTS.md! leads out of the project",
-    "CLAUDE.md! is no text",
+    "AGENTS.md! points outside the project",
+    "CLAUDE.md! is not text",
   ]);
   const unreadable = () => {
     throw new Error("it is hidden");
@@ -103,7 +103,7 @@ Deno.test("a file that becomes a link out of the project at the last moment is n
     Deno.symlinkSync("../secret", path);
   };
   const files = { "secret": "token", ...GIT, "project/AGENTS.md": "x" };
-  assert.deepEqual(await found(files, ".", { before }), ["AGENTS.md! leads out of the project"]);
+  assert.deepEqual(await found(files, ".", { before }), ["AGENTS.md! points outside the project"]);
 });
 
 Deno.test("together they have at most 64 KiB; what does not fit is named, and what still fits is taken", async () => {
@@ -147,5 +147,5 @@ Deno.test("the first block can hold the prompt for later, and it is put out as o
   const system = result.prompt.system!;
   assert.match(system, /^You are a coding assistant.*\n\n## Guidelines\n\n- /);
   assert.equal(userText(result), `${system}|${system}`);
-  assert.match(system, /File of this conversation: talk\.chat/);
+  assert.match(system, /Conversation file: talk\.chat/);
 });

@@ -59,7 +59,7 @@ Deno.test("a file type that no model accepts is saved, and its line says where",
       const bytes = text(words!);
       const hash = await sha256(bytes);
       assert.deepEqual(await takeFile({ type, data: bytes.toBase64() }, environment), {
-        text: `[${type}, ${bytes.length}B; kept in ${folder}/${hash}]`,
+        text: `[${type}, ${bytes.length}B; saved as ${folder}/${hash}]`,
         attachment: hash,
       });
     }
@@ -80,7 +80,7 @@ Deno.test("an empty file or invalid Base64 is reported in its line and not saved
     assert.deepEqual(await taken(""), { text: "[image/png, empty]", attachment: null });
     for (const data of ["*", undefined, null, 7, {}]) {
       assert.deepEqual(await taken(data), {
-        text: "[image/png, broken: it is not Base64]",
+        text: "[image/png, damaged: not valid Base64]",
         attachment: null,
       });
     }
@@ -127,6 +127,6 @@ Deno.test("a file that cannot be saved is reported in its line, and stops nothin
   withHome(async (environment) => {
     await Deno.writeTextFile(`${environment.home}/.local`, "in the way");
     const { text, attachment } = await takeFile({ type: "image/png", data: PNG.toBase64() }, environment);
-    assert.match(text, /^\[image\/png, 70B; it could not be kept: .+\]$/);
+    assert.match(text, /^\[image\/png, 70B; could not be saved: .+\]$/);
     assert.equal(attachment, null);
   }));

@@ -157,7 +157,7 @@ test("nothing runs if the command cannot be sandboxed, and the error begins with
   };
   assert.equal(
     await bashError(place, "touch made", { sandbox: reasons }),
-    "Sandbox: no sandbox works here, so nothing ran. Do not repeat the call; a person has to mend this first.",
+    "Sandbox: No sandbox works on this machine, so nothing ran. Do not repeat the call; the user must fix this first.",
   );
   await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
 });
@@ -217,23 +217,23 @@ test("everything written before the shell ends is in the result", async (place) 
 
 test("output over the limits is saved completely in a file that the notice names", async (place) => {
   const shown = await bash(place, "seq 1 30000");
-  const path = /The complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
+  const path = /Complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
   const whole = Array.from({ length: 30000 }, (_, n) => `${n + 1}\n`).join("");
   assert.ok(path.startsWith(place.path("tmp/flemma_bash_")));
   assert.equal(await Deno.readTextFile(path), whole);
-  assert.match(shown, /^28001\n[^]*\n30000\n\n\[Lines 28001-30000 of 30000 are shown\./);
+  assert.match(shown, /^28001\n[^]*\n30000\n\n\[Showing lines 28001-30000 of 30000\./);
 });
 
 test("a tail counted in memory gives the same result as output held completely", async (place) => {
   for (const lines of [2001, 9000, 40000]) {
     const shown = await bash(place, `seq -f %012g 1 ${lines}`);
-    assert.match(shown, new RegExp(`\\n\\n\\[Lines ${lines - 1999}-${lines} of ${lines} are shown\\.`));
+    assert.match(shown, new RegExp(`\\n\\n\\[Showing lines ${lines - 1999}-${lines} of ${lines}\\.`));
   }
 });
 
 test("the file for long output has a maximum size, and the notice says so", async (place) => {
   const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
-  const path = /The first 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
+  const path = /First 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
   assert.equal((await Deno.stat(path)).size, 1000);
 });
 
@@ -243,7 +243,7 @@ test("yes for two seconds ends in time with bounded memory and the tail", async 
   const grown = Deno.memoryUsage().rss - before;
   assert.match(
     error,
-    /^y\ny\n[^]*\[Lines \d+-\d+ of \d+ are shown\. The first 1\.0MB of the output: .*\]\n\nThe command was ended after 2 seconds\.$/,
+    /^y\ny\n[^]*\[Showing lines \d+-\d+ of \d+\. First 1\.0MB of the output: .*\]\n\nThe command timed out after 2 seconds and was stopped\.$/,
   );
   assert.ok(grown < 200e6, `memory grew by ${grown} bytes`);
 });
@@ -256,13 +256,13 @@ test("one giant line is cut by bytes", async (place) => {
   );
   assert.match(
     shown,
-    /^x{51200}\n\n\[Only the last 50\.0KB of line 1 are shown, which has 19\.1MB\. The first 97\.7KB/,
+    /^x{51200}\n\n\[Showing only the last 50\.0KB of line 1 \(19\.1MB\)\. First 97\.7KB/,
   );
 });
 
 test("bytes that are not characters cannot hide the tail", async (place) => {
   const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
-  assert.match(shown, /^\ufffd+\n\n\[Only the last/);
+  assert.match(shown, /^\ufffd+\n\n\[Showing only the last/);
 });
 
 test("spaces and line breaks at the very end are removed, those at the beginning stay", async (place) => {
@@ -273,12 +273,12 @@ test("a flood of spaces after the text neither pushes the text out nor counts as
   assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
   assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
   const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
-  assert.match(shown, /\nend\n\n\[Lines 298003-300002 of 300002 are shown\./);
+  assert.match(shown, /\nend\n\n\[Showing lines 298003-300002 of 300002\./);
 });
 
 test("a command without output has its own message", async (place) => {
   assert.equal(await bash(place, "true"), "(no output)");
-  assert.equal(await bashError(place, "false"), "(no output)\n\nThe command ended with exit code 1.");
+  assert.equal(await bashError(place, "false"), "(no output)\n\nThe command failed with exit code 1.");
 });
 
 test("bytes that are not UTF-8 become replacement characters", async (place) => {
@@ -286,7 +286,7 @@ test("bytes that are not UTF-8 become replacement characters", async (place) => 
 });
 
 test("a failure shows the output, an empty line and the exit code or the signal", async (place) => {
-  assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command ended with exit code 42.");
+  assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command failed with exit code 42.");
   assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
   assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
 });
@@ -296,18 +296,24 @@ test("a timeout ends the whole group and shows the text so far and the seconds",
   await withWaitInHand(300, async (due) => {
     const error = await bashError(place, "sleep 300 & echo $!; wait", { onOutput: due }, 0.3);
     const [pid, ...rest] = error.split("\n");
-    assert.deepEqual(rest, ["", "The command was ended after 0.3 seconds."]);
+    assert.deepEqual(rest, ["", "The command timed out after 0.3 seconds and was stopped."]);
     assert.equal(isAlive(Number(pid)), false);
   });
-  assert.equal(await bashError(place, "sleep 300", {}, 0.1), "The command was ended after 0.1 seconds.");
-  assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
+  assert.equal(
+    await bashError(place, "sleep 300", {}, 0.1),
+    "The command timed out after 0.1 seconds and was stopped.",
+  );
+  assert.match(
+    await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1),
+    /after 1 second and was stopped\.$/,
+  );
 });
 
 test("a command that ignores SIGTERM is killed", (place) =>
   withWaitInHand(300, async (due) => {
     const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
     const error = await bashError(place, command, { onOutput: due }, 0.3);
-    assert.match(error, /after 0\.3 seconds\.$/);
+    assert.match(error, /after 0\.3 seconds and was stopped\.$/);
     assert.equal(isAlive(parseInt(error)), false);
   }));
 
@@ -430,7 +436,7 @@ Deno.test("the description states the current limits", () => {
     default_timeout: 7,
     truncate: { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 123, max_bytes: 4096 },
   });
-  assert.match(`${tool?.description}`, /last 123 lines or 4\.0KB/);
+  assert.match(`${tool?.description}`, /beyond 123 lines or 4\.0KB/);
   assert.match(JSON.stringify(tool?.input_schema), /null: 7/);
 });
 
@@ -504,6 +510,6 @@ test("the output collector holds no more than its window however the output is c
   for (let n = 0; n < 300_000; n++) await collector.push(new Uint8Array([97 + n % 26]));
   await collector.push(new TextEncoder().encode("\nend"));
   const shown = await collector.finish();
-  assert.match(shown, /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 100B\.\]$/);
+  assert.match(shown, /^end\n\n\[Showing lines 2-2 of 2 \(limit 100B\)\.\]$/);
   assert.equal(TAIL_BYTES, 128 * 1024);
 });

@@ -40,18 +40,18 @@ function edit(place: Scene, oldText: string, newText: string, changes: ContextCh
 
 Deno.test("errors of edit are checked in a fixed order", async () => {
   assert.match(await editError("x", { path: "" }), /path is empty/);
-  assert.match(await editError("x", { oldText: "" }), /old text is empty/);
-  assert.match(await editError("x", {}), /old text is empty/);
-  assert.match(await editError("x", { oldText: "x" }), /new text is missing/);
+  assert.match(await editError("x", { oldText: "" }), /oldText is empty/);
+  assert.match(await editError("x", {}), /oldText is empty/);
+  assert.match(await editError("x", { oldText: "x" }), /newText is missing/);
   const input = { oldText: "x", newText: "y" };
   assert.match(
     await editError("x", { ...input, path: "none" }, { sandbox: openSandbox([]) }),
-    /not writable/,
+    /may not write/,
   );
-  assert.match(await editError("x", { ...input, path: "none" }), /none was not found/);
+  assert.match(await editError("x", { ...input, path: "none" }), /none does not exist/);
   assert.match(await editError("x", { ...input, path: "." }), /is a folder/);
   assert.match(await editError("a", input), /not found in file\.txt/);
-  assert.match(await editError("xx", input), /found 2 times/);
+  assert.match(await editError("xx", input), /occurs 2 times/);
   assert.match(await editError("x", { oldText: "x", newText: "x" }), /changes nothing/);
 });
 
@@ -72,8 +72,8 @@ Deno.test("a byte order mark stays, even if the replaced text is at the beginnin
 });
 
 Deno.test("overlapping occurrences are counted", async () => {
-  assert.match(await editError("aaa", { oldText: "aa", newText: "b" }), /found 2 times/);
-  assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /found 3 times/);
+  assert.match(await editError("aaa", { oldText: "aa", newText: "b" }), /occurs 2 times/);
+  assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /occurs 3 times/);
 });
 
 test("all other bytes stay, including invalid UTF-8", async (place) => {
@@ -87,9 +87,9 @@ test("all other bytes stay, including invalid UTF-8", async (place) => {
 
 test("in a CR LF file, text written with LF is found, and the result says so", async (place) => {
   await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
-  assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CR LF/);
+  assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CRLF/);
   assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
-  assert.doesNotMatch(await edit(place, "2b", "x"), /CR LF/);
+  assert.doesNotMatch(await edit(place, "2b", "x"), /CRLF/);
 });
 
 Deno.test("line ends are not converted in a file with mixed line ends, nor for text with CR", async () => {
@@ -111,18 +111,18 @@ Deno.test("if the text is not found, the error names the line that contains its 
 
 Deno.test("if a similar-looking text exists, the error reports its line and the difference", async () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
-    ["a\r\nb\nc\r\n", "a\nb\nc", /line 1, with other line ends/],
-    ["x\na\nb\n", "a\r\nb", /line 2, with other line ends/],
-    ["one\ncafe\u0301 au lait\n", "caf\u00e9 au", /line 2, with accents written as characters of their own/],
-    ["caf\u00e9\r\nnext\r\n\n", "cafe\u0301\nnext", /line 1, with accents/],
-    ["\tif (x) {  \n\t\treturn;\n", "  if (x) {\n    return;", /line 1, with other blanks/],
-    ["10\u00a0km", "10 km", /line 1, with other blanks/],
-    ["say \u201cx\u201d \u2013 y", 'say "x" - y', /line 1, with typographic quotes/],
+    ["a\r\nb\nc\r\n", "a\nb\nc", /Line 1 has it with different line endings/],
+    ["x\na\nb\n", "a\r\nb", /Line 2 has it with different line endings/],
+    ["one\ncafe\u0301 au lait\n", "caf\u00e9 au", /Line 2 has it with accents encoded differently/],
+    ["caf\u00e9\r\nnext\r\n\n", "cafe\u0301\nnext", /Line 1 has it with accents/],
+    ["\tif (x) {  \n\t\treturn;\n", "  if (x) {\n    return;", /Line 1 has it with different whitespace/],
+    ["10\u00a0km", "10 km", /Line 1 has it with different whitespace/],
+    ["say \u201cx\u201d \u2013 y", 'say "x" - y', /Line 1 has it with typographic quotes/],
   ];
   for (const [before, oldText, reported] of rows) {
     assert.match(await editError(before, { oldText, newText: "z" }), reported, oldText);
   }
-  assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /It stands/);
+  assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /has it/);
 });
 
 test("a file named in another spelling, or through a link, is reported with what exists", async (place) => {
@@ -133,11 +133,11 @@ test("a file named in another spelling, or through a link, is reported with what
   const rows: readonly (readonly [string, RegExp])[] = [
     [
       "caf\u00e9.txt",
-      /was not found; in .* there is "cafe\u0301\.txt", whose accents are written in another way\.$/,
+      /does not exist; .* contains "cafe\u0301\.txt", with accents encoded differently\.$/,
     ],
-    ["sub/x.txt", /there is "Sub", in other capitals\.$/],
-    ["two words.txt", /there is "two\u00a0words\.txt", with other blanks\.$/],
-    ["gone.txt", /was not found\.$/],
+    ["sub/x.txt", /contains "Sub", with different case\.$/],
+    ["two words.txt", /contains "two\u00a0words\.txt", with different whitespace\.$/],
+    ["gone.txt", /does not exist\.$/],
   ];
   for (const [path, reported] of rows) {
     assert.match(await place.error("edit", { path, ...input }), reported, path);
@@ -146,17 +146,17 @@ test("a file named in another spelling, or through a link, is reported with what
   await Deno.mkdir(place.path("w"));
   await Deno.symlink(place.path("Sub"), place.path("w/out"));
   const sandbox = openSandbox([place.path("w")]);
-  const refused = `Sandbox: w/out/x leads to ${place.path("Sub/x")}, which is not writable for tools`;
+  const refused = `Sandbox: tools may not write to w/out/x (it resolves to ${place.path("Sub/x")})`;
   const stated = await place.error("write", { path: "w/out/x", content: "" }, { sandbox });
   assert.equal(stated.slice(0, refused.length), refused);
   await Deno.symlink("ring", place.path("ring"));
   assert.match(
     await place.error("read", { path: "ring", offset: null, limit: null }),
-    /^The path ring leads nowhere: its links lead in a circle/,
+    /^The path ring cannot be resolved: its symbolic links form a loop/,
   );
   assert.match(
     await place.error("edit", { path: "ring/x", ...input }),
-    /leads nowhere: its links lead in a circle/,
+    /cannot be resolved: its symbolic links form a loop/,
   );
 });
 
@@ -170,12 +170,12 @@ test("replaceAll exists only if the setting allows it, and replaces from the lef
   const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
   await Deno.writeTextFile(place.path(NAME), "aaaaa aa");
-  assert.match(await place.error("edit", input), /found 5 times/);
+  assert.match(await place.error("edit", input), /occurs 5 times/);
   assert.match(await place.output("edit", input, { tools }), /3 occurrences/);
   assert.equal(await Deno.readTextFile(place.path(NAME)), "bba b");
   assert.match(
     await place.error("edit", { ...input, oldText: "b", replaceAll: null }, { tools }),
-    /found 3 times/,
+    /occurs 3 times/,
   );
 });
 
@@ -228,7 +228,7 @@ test("an edit that adds UTF-8 to a file in another encoding says so", async (pla
   assert.equal(await edit("a", "b"), "Edited f.txt.");
   assert.match(
     await edit("b", "\u00e4"),
-    /^Edited f\.txt\. The file is not UTF-8 throughout; the new text was written/,
+    /^Edited f\.txt\. The file is not entirely UTF-8; the new text was written/,
   );
   assert.deepEqual([...await Deno.readFile(place.path("f.txt"))], [0x67, 0xf6, 0x20, 0xc3, 0xa4, 0x0a]);
   await Deno.writeTextFile(place.path("f.txt"), "gr\u00f6\u00dfe\n");

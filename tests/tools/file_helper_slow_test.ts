@@ -46,27 +46,27 @@ Deno.test("errors have the same messages as without a helper", () =>
   inProject({}, async (root, { error }) => {
     assert.match(
       await error("read", { path: "A.txt" }),
-      /The file A\.txt was not found; in .*\/project there is "a\.txt"/,
+      /The file A\.txt does not exist; .*\/project contains "a\.txt"/,
     );
     assert.match(await error("read", { path: "." }), /is a folder/);
     assert.match(
       await error("edit", { path: "none", oldText: "a", newText: "b" }),
-      /The file none was not found/,
+      /The file none does not exist/,
     );
     assert.match(
       await error("edit", { path: "a.txt", oldText: "zzz", newText: "b" }),
-      /old text was not found in a\.txt/,
+      /oldText was not found in a\.txt/,
     );
     assert.match(
       await error("write", { path: "a.txt/b", content: "" }),
-      /a file stands where its path needs a folder/,
+      /part of the path is a file, not a folder/,
     );
     assert.match(
       await error("write", { path: `${root}/outside/x`, content: "" }),
-      /is not writable for tools/,
+      /tools may not write to /,
     );
     assert.match(await error("write", { path: "notes.chat", content: "" }), /document of this conversation/);
-    assert.match(await error("grep", { pattern: "(" }), /cannot be read: missing closing/);
+    assert.match(await error("grep", { pattern: "(" }), /is not valid: missing closing/);
   }));
 
 Deno.test("one helper serves a run, including parallel calls, and a new one replaces a killed one", () =>
@@ -175,7 +175,7 @@ Deno.test("the helper is reused while its mounts would be the same, and restarte
     plant(root, "project/.vscode/tasks.json");
     const second = await worker();
     assert.notEqual(second, first, "a protected path is there by now");
-    assert.match(await error("write", { path: ".vscode/tasks.json", content: "x" }), /not writable/);
+    assert.match(await error("write", { path: ".vscode/tasks.json", content: "x" }), /may not write/);
     assert.equal(await output("read", { path: "b" }), "text of project/b");
     assert.equal(await worker(), second);
   }));

@@ -178,7 +178,7 @@ test("over the limit find shows the first results and a notice with the number o
   const input = { pattern: "*", path: "d", limit: null };
   assert.equal(
     await place.output("find", input, { tools: { truncate } }),
-    "d/a\nd/b\nd/c\n\n[3 of 4 files are shown]",
+    "d/a\nd/b\nd/c\n\n[showing 3 of 4 files]",
   );
 });
 
@@ -187,12 +187,12 @@ test("each wrong input of find has its own message", async (place) => {
   const error = (pattern: string, path: string | null = null) =>
     place.error("find", { pattern, path, limit: null });
   assert.match(await error(""), /The pattern is empty/);
-  assert.match(await error("[a"), /The pattern cannot be read: a bracket \[ is not closed\./);
+  assert.match(await error("[a"), /The pattern is not valid: a bracket \[ is not closed\./);
   assert.match(await error("{a"), /a brace \{ is not closed/);
-  assert.match(await error("*", "none"), /The folder none was not found/);
+  assert.match(await error("*", "none"), /The folder none does not exist/);
   assert.match(await error("*", "file"), /file is not a folder.*grep or read/);
   assert.match(await error("*", "a\0b"), /NUL/);
-  assert.match(await error("*", "/proc/self"), /may not be read by tools/);
+  assert.match(await error("*", "/proc/self"), /tools may not read /);
 });
 
 test("find does not enter a hidden folder, and reports the number of hidden ones", async (place) => {
@@ -211,7 +211,7 @@ test("when find times out, the error includes the results found so far", async (
   const error = await place.error("find", { pattern: "x", path: null, limit: null }, {
     tools: { default_timeout: 0 },
   });
-  assert.match(error, /^The search was ended after 0 seconds\./);
+  assert.match(error, /^The search timed out after 0 seconds\./);
   const stop = new AbortController();
   stop.abort();
   assert.match(

@@ -142,15 +142,15 @@ test("a command that timed out did run, so its set-up is not checked", async (pl
   });
   assert.equal(
     await place.error("bash", { command: "sleep 300", timeout: 0.1 }, { sandbox }),
-    "The command was ended after 0.1 seconds.",
+    "The command timed out after 0.1 seconds and was stopped.",
   );
   assert.equal(asked, false);
 });
 
 test("messages around the shell are shown only for a command that failed without output", async (place) => {
   const rows: readonly (readonly [string, string])[] = [
-    ["echo around >&2; exit 3", "around\n\nThe command ended with exit code 3."],
-    ["echo around >&2; echo own; exit 3", "own\n\nThe command ended with exit code 3."],
+    ["echo around >&2; exit 3", "around\n\nThe command failed with exit code 3."],
+    ["echo around >&2; echo own; exit 3", "own\n\nThe command failed with exit code 3."],
     ["echo around >&2", "(no output)"],
   ];
   for (const [script, expected] of rows) {
@@ -187,7 +187,7 @@ test("notices of the sandbox are appended to a success and a failure, and nothin
   assert.equal(await place.output("bash", { command: "echo a" }, noted), "a\n\nHEAD is held.");
   assert.equal(
     await place.error("bash", { command: "exit 2" }, noted),
-    "(no output)\n\nThe command ended with exit code 2.\n\nHEAD is held.",
+    "(no output)\n\nThe command failed with exit code 2.\n\nHEAD is held.",
   );
   assert.equal(
     await place.output("bash", { command: "echo a" }, { sandbox: wrapping(null, { note: () => null }) }),
@@ -214,7 +214,7 @@ test("a file or link that is replaced between check and opening is not read", as
     await after("lstatSync", (looked) => looked === path && ++looks === 2, act, async () => {
       assert.equal(
         await place.error("read", { path: "a" }),
-        "a was exchanged for something else while it was opened.",
+        "a was replaced while it was being opened. Read it again.",
       );
     });
   }
@@ -224,7 +224,7 @@ test("a file that became unreadable by policy after its check is not read", asyn
   Deno.writeTextFileSync(place.path("a"), "text");
   let asked = 0;
   const sandbox: Sandbox = { ...openSandbox(), isPathReadable: () => ++asked === 1 };
-  assert.match(await place.error("read", { path: "a" }, { sandbox }), /^a was exchanged/);
+  assert.match(await place.error("read", { path: "a" }, { sandbox }), /^a was replaced/);
   assert.equal(asked, 2);
 });
 
@@ -244,7 +244,7 @@ test("a path that leads elsewhere after its call had to wait is not written", as
   await after("open", (path) => path === lock, whileItWaits, async () => {
     assert.match(
       await place.error("write", { path: "link", content: "x" }),
-      /link was changed by someone else meanwhile/,
+      /link changed while the tool was working on it/,
     );
   });
   for (const name of ["one", "two"]) assert.equal(Deno.readTextFileSync(place.path(name)), name);
@@ -293,13 +293,13 @@ test("a file that was read and deleted, or that appeared since, is not overwritt
     const since = await takeSnapshot(path, "f");
     await assert.rejects(
       replaceFile(path, bytes("ours\n"), { ...options, since: null }),
-      /was changed by someone else meanwhile/,
+      /changed while the tool was working on it/,
     );
     assert.equal(await Deno.readTextFile(path), "one\n", way);
     await Deno.remove(path);
     await assert.rejects(
       replaceFile(path, bytes("ours\n"), { ...options, since }),
-      /was changed by someone else meanwhile/,
+      /changed while the tool was working on it/,
     );
     await assert.rejects(Deno.lstat(path), Deno.errors.NotFound, way);
   }
@@ -309,7 +309,10 @@ test("somebody's write into a file that is just being created in place is kept",
   const path = place.path("f");
   const between = () => Deno.writeTextFileSync(path, "theirs\n");
   const options = { shownAs: "f", temporary: null, since: null, between };
-  await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
+  await assert.rejects(
+    replaceFile(path, bytes("ours\n"), options),
+    /changed while the tool was working on it/,
+  );
   assert.equal(await Deno.readTextFile(path), "theirs\n");
 });
 
@@ -410,7 +413,7 @@ test("a folder that is replaced while the complete output is saved gets none of 
     }, () => file.write(bytes("secret")));
     file.close();
     assert.equal(file.usablePath, null);
-    assert.match(file.problem?.message ?? "", /could not be kept/);
+    assert.match(file.problem?.message ?? "", /could not be saved/);
     assert.equal(Deno.readTextFileSync(place.path("moved/o.txt")), "");
     if (planted !== null) assert.equal(Deno.readTextFileSync(place.path(planted)), "theirs");
     for (const name of ["dir", "moved", "outside"]) {
@@ -426,7 +429,10 @@ test("a link that a command made in a parent path is found before a folder is cr
     await file.write(bytes("secret"));
     await file.write(bytes("more"));
     assert.equal(asked, answers.length, "and nothing is tried again");
-    assert.match(file.problem?.message ?? "", /a command could have made the link \/link on the way there/);
+    assert.match(
+      file.problem?.message ?? "",
+      /a command could have created the symbolic link \/link in its path/,
+    );
     assert.equal(file.usablePath, null);
   }
   const fine = new OverflowFile(place.path("dir/o.txt"), 100, () => null);

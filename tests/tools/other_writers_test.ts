@@ -34,7 +34,7 @@ for (const [what, change] of Object.entries(MEANWHILE)) {
       const since = await takeSnapshot(path, "f");
       await assert.rejects(
         replaceFile(path, bytes("ours\n"), { ...options, since }),
-        /was changed by someone else meanwhile|No such file/,
+        /changed while the tool was working on it|No such file/,
       );
       assert.equal(textOf(path), after);
       assert.deepEqual(leftovers(place), []);
@@ -48,7 +48,10 @@ test("a file that somebody else creates meanwhile is not overwritten", async (pl
     Deno.writeTextFileSync(path, "theirs\n");
   };
   const options = { shownAs: "f", temporary: ".flemma-test", since: null, between };
-  await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
+  await assert.rejects(
+    replaceFile(path, bytes("ours\n"), options),
+    /changed while the tool was working on it/,
+  );
   assert.equal(textOf(path), "theirs\n");
   assert.deepEqual(leftovers(place), []);
 });
@@ -63,7 +66,10 @@ test("a save into a file that was just replaced is restored, and the model is to
   };
   const since = await takeSnapshot(path, "f");
   const options = { shownAs: "f", temporary: ".flemma-test", since, between };
-  await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
+  await assert.rejects(
+    replaceFile(path, bytes("ours\n"), options),
+    /changed while the tool was working on it/,
+  );
   assert.equal(textOf(path), "their save\n");
 });
 
@@ -144,10 +150,13 @@ test("a person's change since the file was read is not overwritten", async (plac
   await place.output("read", { path: "f" }, { seen });
   await Deno.writeTextFile(place.path("f"), "one\nTWO\n");
   const error = await place.error("write", { path: "f", content: "all new\n" }, { seen });
-  assert.match(error, /f was changed since it was read here, so it was not written\. Read it again first\./);
+  assert.match(
+    error,
+    /f changed after it was read in this conversation, so it was not written\. Read it again first\./,
+  );
   assert.equal(textOf(place.path("f")), "one\nTWO\n");
   const edited = await place.output("edit", { path: "f", oldText: "one", newText: "uno" }, { seen });
-  assert.match(edited, /^Edited f\. The file had been changed by someone else since it was read here\.$/);
+  assert.match(edited, /^Edited f\. The file had changed since it was last read in this conversation\.$/);
   assert.equal(textOf(place.path("f")), "uno\nTWO\n");
   // The edit was the last look: it is known again, and writing is free.
   await place.output("write", { path: "f", content: "all new\n" }, { seen });
@@ -168,7 +177,7 @@ test("an edit waits for the second half of a save in progress, and both changes 
   await Promise.race([edited, new Promise((done) => setTimeout(done, 20))]);
   await editor.write(bytes("TWO\nthree\n"));
   editor.close();
-  assert.match(await edited, /The file had been changed by someone else/);
+  assert.match(await edited, /The file had changed since it was last read/);
   assert.equal(textOf(place.path("f")), "uno\nTWO\nthree\n");
 });
 
@@ -194,7 +203,7 @@ test("changes by the document's commands count as its own, but not a person's ch
   await place.output("write", { path: "a", content: "x" }, { seen });
   assert.match(
     await place.error("write", { path: "b", content: "x" }, { seen }),
-    /changed since it was read/,
+    /changed after it was read/,
   );
   await place.output("write", { path: "c", content: "x" }, { seen });
 });

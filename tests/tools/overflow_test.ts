@@ -78,20 +78,20 @@ test("longer text is saved completely in a private file that the notice names", 
   const file = place.path("new/out.txt");
   assert.equal(
     await run(place, "1\n2\n3\n4\n5", "tail"),
-    `3\n4\n5\n\n[Lines 3-5 of 5 are shown. The complete output: ${file}]`,
+    `3\n4\n5\n\n[Showing lines 3-5 of 5. Complete output: ${file}]`,
   );
   assert.equal(await Deno.readTextFile(file), "1\n2\n3\n4\n5");
   assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
   assert.equal(
     await run(place, "1\n2\n3\n4\n5", "head"),
-    `1\n2\n3\n\n[Lines 1-3 of 5 are shown. The complete output: ${file}]`,
+    `1\n2\n3\n\n[Showing lines 1-3 of 5. Complete output: ${file}]`,
   );
 });
 
 test("the notice stands alone if nothing is saved", async (place) => {
   assert.equal(
     await run(place, "x".repeat(30), "head"),
-    `[Line 1 is larger than the limit of 20B (30B), nothing is shown. The complete output: ${
+    `[Nothing shown: line 1 is longer than the limit of 20B (30B). Complete output: ${
       place.path("new/out.txt")
     }]`,
   );
@@ -111,7 +111,7 @@ test("if the file cannot be written, the notice says so, where and why", async (
   const shown = await run(place, "1\n2\n3\n4", "tail");
   assert.match(
     shown,
-    /^2\n3\n4\n\n\[Lines 2-4 of 4 are shown\. The complete output could not be kept in \S+: [^\]()]+\.\]$/,
+    /^2\n3\n4\n\n\[Showing lines 2-4 of 4\. The complete output could not be saved to \S+: [^\]()]+\.\]$/,
   );
   assert.ok(!shown.includes("os error"));
 });
@@ -156,7 +156,7 @@ test("a document with a long path also gets a valid name that ends with the id a
 
 test("the saved file has a maximum size, and the notice says so", async (place) => {
   const shown = await run(place, "1\n2\n3\n4\n5\n6", "tail", { max_file_size: 4 });
-  assert.match(shown, /\[Lines 4-6 of 6 are shown\. The first 4B of the output: .*out\.txt\]$/);
+  assert.match(shown, /\[Showing lines 4-6 of 6\. First 4B of the output: .*out\.txt\]$/);
   assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n");
 });
 
@@ -178,11 +178,11 @@ Deno.test("each way of shortening has its notice on one bracketed line", () => {
     overflowNotice(truncateHead(text, { maxBytes: 2 }), { direction: "head", maxBytes: 2, lineBytes: 4 }),
   ];
   assert.deepEqual(notices, [
-    "[Lines 3-3 of 3 are shown.]",
-    "[Lines 2-3 of 3 are shown, up to the limit of 9B.]",
-    "[Lines 1-2 of 3 are shown, up to the limit of 9B.]",
-    "[Only the last 2B of line 3 are shown, which has 4B.]",
-    "[Line 1 is larger than the limit of 2B (4B), nothing is shown.]",
+    "[Showing lines 3-3 of 3.]",
+    "[Showing lines 2-3 of 3 (limit 9B).]",
+    "[Showing lines 1-2 of 3 (limit 9B).]",
+    "[Showing only the last 2B of line 3 (4B).]",
+    "[Nothing shown: line 1 is longer than the limit of 2B (4B).]",
   ]);
 });
 

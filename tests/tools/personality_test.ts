@@ -39,5 +39,5 @@ Deno.test("all built-in tools have a text for the built-in prompt", () => {
   const tools = listedTools(builtinTools(), CODING_ASSISTANT);
   const snippets = new Map(tools.map(({ name, snippet }) => [name, snippet]));
   assert.equal(snippets.get("bash"), "runs a command in a shell");
-  assert.match(tools.find(({ name }) => name === "read")!.guidelines.join(), /Read before you write/);
+  assert.match(tools.find(({ name }) => name === "read")!.guidelines.join(), /Before you change code/);
 });

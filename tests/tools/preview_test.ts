@@ -71,7 +71,7 @@ Deno.test("the preview of a waiting call reports an invalid input before anyone 
   );
   assert.equal(
     preview("bash", { command: "ls", sandbox: false }),
-    "bash: (will not run, /sandbox: is not a member this tool knows) $ ls",
+    "bash: (will not run, /sandbox: is not a parameter of this tool) $ ls",
   );
 });
 

@@ -29,14 +29,14 @@ function numbered(count: number): string {
 
 test("an empty path, a missing file, a folder, a pipe and an unreadable file each have their own message", async (place) => {
   assert.match(await readError(place, ""), /empty/);
-  assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt was not found/);
+  assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt does not exist/);
   await Deno.mkdir(place.path("sub"));
   assert.match(await readError(place, "sub"), /sub is a folder.*ls/);
-  assert.match(await readError(place, "/dev/null"), /may not be read by tools/);
+  assert.match(await readError(place, "/dev/null"), /tools may not read /);
   await new Deno.Command("mkfifo", { args: [place.path("pipe")] }).output();
   assert.match(await readError(place, "pipe"), /pipe.*not a regular file/);
   await put(place, "file", "x");
-  assert.match(await readError(place, "file/below"), /needs a folder|not found/);
+  assert.match(await readError(place, "file/below"), /not a folder|does not exist/);
 });
 
 test("a binary file is read as one reference with its type", async (place) => {
@@ -106,7 +106,7 @@ test("offset and limit are whole numbers from 1", async (place) => {
   assert.equal(await read(place, "a.txt", -7), "1\n2\n3");
   assert.match(
     await read(place, "a.txt", 1, 0),
-    /^1\n\n\[2 lines more in the file\. Go on with offset 2\.\]$/,
+    /^1\n\n\[2 lines more in the file\. Continue with offset 2\.\]$/,
   );
   assert.equal(await read(place, "a.txt", 3, 99), "3");
   assert.match(await readError(place, "a.txt", 4), /Line 4 .*3 lines/);
@@ -121,11 +121,11 @@ test("of 20 010 lines exactly the first page of the description is shown", async
   await put(place, "a.txt", `${numbered(20_010)}\n`);
   assert.equal(
     await read(place, "a.txt"),
-    `${numbered(2000)}\n\n[Lines 1-2000 of 20010 are shown. Go on with offset 2001.]`,
+    `${numbered(2000)}\n\n[Showing lines 1-2000 of 20010. Continue with offset 2001.]`,
   );
   assert.match(
     await read(place, "a.txt", 2001),
-    /^line 2001\n[^]*\n\n\[Lines 2001-4000 of 20010 are shown\. Go on with offset 4001\.\]$/,
+    /^line 2001\n[^]*\n\n\[Showing lines 2001-4000 of 20010\. Continue with offset 4001\.\]$/,
   );
   assert.equal(
     await read(place, "a.txt", 18_011, 2000),
@@ -140,7 +140,7 @@ test("a notice about a cut by size names the limit", async (place) => {
   const shown = await read(place, "a.txt");
   assert.match(
     shown,
-    /\n\n\[Lines 1-50 of 100 are shown, up to the limit of 50\.0KB\. Go on with offset 51\.\]$/,
+    /\n\n\[Showing lines 1-50 of 100 \(limit 50\.0KB\)\. Continue with offset 51\.\]$/,
   );
   assert.equal(byteLength(shown.split("\n\n[")[0] ?? ""), 50 * 1024 - 1);
 });
@@ -149,7 +149,7 @@ test("a notice about a cut by the limit argument only says how many lines remain
   await put(place, "a.txt", numbered(10));
   assert.equal(
     await read(place, "a.txt", 2, 3),
-    "line 2\nline 3\nline 4\n\n[6 lines more in the file. Go on with offset 5.]",
+    "line 2\nline 3\nline 4\n\n[6 lines more in the file. Continue with offset 5.]",
   );
   assert.match(await read(place, "a.txt", 1, 9), /\[1 line more in the file/);
 });
@@ -158,11 +158,12 @@ test("a giant line is described by its number, its size and a command that print
   await put(place, "it's big.txt", `short\n${"x".repeat(300_000)}\nend\n`);
   assert.match(
     await read(place, "it's big.txt"),
-    /^short\n\n\[Lines 1-1 of 3 are shown, up to the limit of 50\.0KB\. Go on with offset 2\.\]$/,
+    /^short\n\n\[Showing lines 1-1 of 3 \(limit 50\.0KB\)\. Continue with offset 2\.\]$/,
   );
   const shown = await read(place, "it's big.txt", 2);
   const [, command] =
-    /^\[Line 2 has 293\.0KB, more than the limit of 50\.0KB\. Its beginning: (.*)\]$/.exec(shown) ?? [];
+    /^\[Line 2 has 293\.0KB, more than the limit of 50\.0KB\. To read its beginning: (.*)\]$/.exec(shown) ??
+      [];
   assert.equal(await place.output("bash", { command: `${command} | wc -c` }), "51200");
   assert.equal(await read(place, "it's big.txt", 3), "end");
 });
@@ -179,7 +180,7 @@ test("a huge file is not held in memory", async (place) => {
     place.output("read", { label: "l", path: "huge.txt", offset, limit }, long);
   assert.equal(
     await read(1000, 1),
-    "some text of a line\n\n[2 lines more in the file. Go on with offset 1001.]",
+    "some text of a line\n\n[2 lines more in the file. Continue with offset 1001.]",
   );
   assert.equal(await read(1002, 2), "end");
   const grown = Deno.memoryUsage().rss - before;
@@ -260,7 +261,7 @@ test("the limits of read come from the settings", async (place) => {
   await put(place, "a.txt", numbered(10));
   const truncate = { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 4 };
   const shown = await place.output("read", { path: "a.txt" }, { tools: { truncate } });
-  assert.match(shown, /\[Lines 1-4 of 10 are shown\. Go on with offset 5\.\]$/);
+  assert.match(shown, /\[Showing lines 1-4 of 10\. Continue with offset 5\.\]$/);
 });
 
 test("a file that policy hides cannot be read under any name", async (place) => {
@@ -279,7 +280,7 @@ test("a file that policy hides cannot be read under any name", async (place) => 
   });
   const input = (path: string) => ({ label: "l", path, offset: null, limit: null });
   for (const path of ["keys/id", "alias", "./keys/../alias", place.path("keys/id")]) {
-    assert.match(await place.error("read", input(path), { sandbox }), /^Sandbox: .* may not be read/, path);
+    assert.match(await place.error("read", input(path), { sandbox }), /^Sandbox: tools may not read /, path);
   }
   assert.equal((await place.output("read", input("open"), { sandbox })).trim(), "text");
 });
@@ -295,7 +296,10 @@ test("UTF-16 text is reported with a command that shows it, and other invalid by
   ) {
     await Deno.writeFile(place.path(name), new Uint8Array(bytes));
     const error = await place.error("read", { path: name, offset: null, limit: null });
-    assert.ok(error.startsWith(`${name} is written in ${encoding}, which read and edit do not take.`), error);
+    assert.ok(
+      error.startsWith(`${name} is encoded in ${encoding}, which read and edit do not support.`),
+      error,
+    );
     const command = error.slice(error.indexOf("iconv"));
     const shown = await new Deno.Command("/bin/sh", { args: ["-c", command], cwd: place.folder }).output();
     assert.equal(new TextDecoder().decode(shown.stdout), "it's text\n");
@@ -307,5 +311,5 @@ test("UTF-16 text is reported with a command that shows it, and other invalid by
 test("a circular link is reported as such", async (place) => {
   await Deno.symlink("b", place.path("a"));
   await Deno.symlink("a", place.path("b"));
-  assert.match(await readError(place, "a"), /its links lead in a circle/);
+  assert.match(await readError(place, "a"), /its symbolic links form a loop/);
 });

@@ -119,7 +119,7 @@ Deno.test("tail keeps the end of the last line if that alone exceeds the byte li
 
 Deno.test("a byte limit inside an emoji moves to the next character", () => {
   assert.equal(truncateTail("x🎉ab", { maxBytes: 4 }).content, "ab");
-  assert.equal(truncateLine("🎉🎉🎉🎉🎉", 17), "🎉 [cut short]");
+  assert.equal(truncateLine("🎉🎉🎉🎉🎉", 17), "🎉 [truncated]");
 });
 
 Deno.test("shortening never produces a lone surrogate", () => {
@@ -139,7 +139,7 @@ Deno.test("a single line is cut to its limit with a marker, and only if it is lo
   assert.equal(truncateLine(exact), exact);
   const cut = truncateLine(exact + "y");
   assert.equal(byteLength(cut), 500);
-  assert.match(cut, /^x{488} \[cut short\]$/);
+  assert.match(cut, /^x{488} \[truncated\]$/);
   assert.equal(truncateLine("abcdef", 3), "abc");
 });
 

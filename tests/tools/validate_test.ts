@@ -41,7 +41,7 @@ Deno.test("a missing label of a built-in tool is accepted, one of the wrong type
 
 Deno.test("each problem is a line with the location and the reason", async () => {
   assert.deepEqual(await check("bash", { command: 1, sandbox: false }), [
-    "/sandbox: is not a member this tool knows",
+    "/sandbox: is not a parameter of this tool",
     "/command: must be string",
   ]);
   assert.deepEqual(await check("bash", {}), ["/command: is missing"]);
@@ -70,7 +70,7 @@ Deno.test("at most five problems are reported", async () => {
 
 Deno.test("a field name cannot break the line or the pointer", async () => {
   assert.deepEqual(await check("bash", { command: "ls", "a/b~c\nd": 1 }), [
-    "/a~1b~0c d: is not a member this tool knows",
+    "/a~1b~0c d: is not a parameter of this tool",
   ]);
 });
 
@@ -179,7 +179,7 @@ Deno.test("patterns mean the same as elsewhere, for strings and for property nam
   };
   assert.deepEqual(await checkSchema(named, { "x-a": 1 }), []);
   assert.deepEqual(await checkSchema(named, { "x-a": "1" }), ["/x-a: must be number"]);
-  assert.deepEqual(await checkSchema(named, { y: 1 }), ["/y: is not a member this tool knows"]);
+  assert.deepEqual(await checkSchema(named, { y: 1 }), ["/y: is not a parameter of this tool"]);
 });
 
 Deno.test("restrictions by lookarounds and backreferences are left to the tool, and the rest of the schema applies", async () => {

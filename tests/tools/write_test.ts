@@ -56,7 +56,7 @@ test("a path that is not writable is refused by its own name, before anything is
   const sandbox = openSandbox([place.path("in")]);
   assert.match(
     await writeError(place, "out/deep/a.txt", "x", { sandbox }),
-    /^Sandbox: out\/deep\/a\.txt is not writable/,
+    /^Sandbox: tools may not write to out\/deep\/a\.txt/,
   );
   await assert.rejects(Deno.stat(place.path("out")), Deno.errors.NotFound);
   await write(place, "in/deep/a.txt", "x", { sandbox });
@@ -76,7 +76,7 @@ test("the real policy refuses protected paths and places outside", async (place)
     protect: [place.document, place.path("config.json")],
   });
   for (const path of ["config.json", ".git/hooks/pre-commit", "../flemma-test"]) {
-    assert.match(await writeError(place, path, "x", { sandbox }), /not writable/, path);
+    assert.match(await writeError(place, path, "x", { sandbox }), /may not write/, path);
   }
   await write(place, "fine.txt", "x", { sandbox });
 });
@@ -108,7 +108,7 @@ test("a link is followed, and its target is checked", async (place) => {
   await write(place, "in/link.txt", "new", { sandbox });
   assert.equal((await Deno.lstat(place.path("in/link.txt"))).isSymlink, true);
   assert.equal(await Deno.readTextFile(place.path("in/real.txt")), "new");
-  assert.match(await writeError(place, "in/leads-out.txt", "x", { sandbox }), /not writable/);
+  assert.match(await writeError(place, "in/leads-out.txt", "x", { sandbox }), /may not write/);
   await write(place, "out/leads-in.txt", "made", { sandbox });
   assert.equal(await Deno.readTextFile(place.path("in/new.txt")), "made");
 });
@@ -168,7 +168,7 @@ test("if policy allows only the file itself, it is written in place without a te
   assert.equal((await Deno.stat(place.path("dir/a"))).ino, ino);
   await write(place, "dir/b", "made", { sandbox });
   assert.equal(await Deno.readTextFile(place.path("dir/b")), "made");
-  assert.match(await writeError(place, "dir/c", "x", { sandbox }), /not writable/);
+  assert.match(await writeError(place, "dir/c", "x", { sandbox }), /may not write/);
 });
 
 test("a link that replaces the file is not followed", async (place) => {
@@ -192,8 +192,8 @@ test("a folder or a file in the way, and a device, are errors", async (place) =>
   await Deno.mkdir(place.path("dir"));
   await Deno.writeTextFile(place.path("file"), "x");
   assert.match(await writeError(place, "dir", "x"), /dir is a folder/);
-  assert.match(await writeError(place, "file/a/b", "x"), /needs a folder/);
-  assert.match(await writeError(place, "/dev/null", "x"), /a system file/);
+  assert.match(await writeError(place, "file/a/b", "x"), /not a folder/);
+  assert.match(await writeError(place, "/dev/null", "x"), /is a system file/);
   assert.match(await writeError(place, "a\0b", "x"), /NUL/);
   assert.match(await writeError(place, `${"x".repeat(300)}`, "x"), /could not be written/);
   assert.equal(await Deno.readTextFile(place.path("file")), "x");
@@ -238,7 +238,7 @@ test("bytes that read showed as replacement characters are not written back, and
   const latin = new Uint8Array([0x67, 0xf6, 0x0a]);
   await Deno.writeFile(place.path("f.txt"), latin);
   const error = await place.error("write", { path: "f.txt", content: "g\ufffd!\n" });
-  assert.match(error, /^f\.txt holds bytes that are not UTF-8.* Change it with edit, or convert it first\.$/);
+  assert.match(error, /^f\.txt contains bytes that are not UTF-8.* Use edit, or convert the file first\.$/);
   assert.deepEqual(await Deno.readFile(place.path("f.txt")), latin);
   for (const content of ["g\u00f6!\n", "of one's own: \ufffd\n", "again: \ufffd\n"]) {
     await place.output("write", { path: "f.txt", content });
@@ -264,6 +264,6 @@ test("write and edit refuse a path that names a folder, whether it exists or not
   await Deno.symlink("nowhere", place.path("dangling"));
   assert.match(
     await place.error("edit", { path: "dangling", oldText: "x", newText: "y" }),
-    /^The file dangling was not found; it is a link to nowhere\.$/,
+    /^The file dangling does not exist; it is a symbolic link to nowhere\.$/,
   );
 });

@@ -52,13 +52,16 @@ export class DecidedPaths {
       const path = String(input[tool.path_input ?? ""]);
       return {
         success: false,
-        error: `${path} leads elsewhere now than when this call was decided about. Call again.`,
+        error: `${path} resolves to another file than when this call was approved. Call the tool again.`,
       };
     }
     // A new object, so that no cached evaluation is used.
     const { restriction } = await this.#rules.evaluate(tool.name, { ...input });
     if (restriction?.decision !== "deny") return null;
-    return { success: false, error: `A rule denies where ${restriction.part} leads now.` };
+    return {
+      success: false,
+      error: `This call was denied by policy: ${restriction.part} now resolves to a path that a rule denies.`,
+    };
   }
 
   /** Where the path of a call leads; undefined if the call has no path. */

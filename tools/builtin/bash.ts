@@ -55,18 +55,16 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool
   return {
     name: "bash",
     description:
-      "Runs a command in a shell and returns its standard output and standard error in the order in " +
-      `which they were written. Of long output the last ${truncate.max_lines} lines or ` +
-      `${
-        formatSize(truncate.max_bytes)
-      } are returned, whichever is less, with the path of a file that holds ` +
-      "all of it. There is no terminal and no standard input: use options that keep programs from asking. " +
-      "Background processes end with the command. A failing command returns its output and its exit code.",
+      "Runs a command in a new shell and returns its standard output and standard error, interleaved as written. " +
+      `Output beyond ${truncate.max_lines} lines or ${formatSize(truncate.max_bytes)} is cut to its end; ` +
+      "the result then names a file with the complete output. There is no terminal and no standard input: use options " +
+      "that disable prompts. Background processes end with the command. A failing command returns its output and " +
+      "exit code.",
     input_schema: strictSchema({
-      command: { type: "string", description: "The command, in the syntax of bash." },
+      command: { type: "string", description: "Command to run, in bash syntax." },
       timeout: {
         type: ["number", "null"],
-        description: `Seconds after which the command is ended (null: ${defaultTimeout}).`,
+        description: `Time limit in seconds (null: ${defaultTimeout}).`,
       },
     }),
     strict: true,
@@ -79,8 +77,8 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool
       [CODING_ASSISTANT]: {
         snippet: "runs a command in a shell",
         guidelines: [
-          "After a change, run what shows that it works: the tests, the type check or the program itself.",
-          "Keep commands from asking: there is no terminal and no standard input.",
+          "After a change, verify it: run the tests, the type check or the program itself.",
+          "Run commands non-interactively: there is no terminal and no standard input.",
         ],
       },
     },
@@ -107,7 +105,7 @@ async function runCommand(
   const command = textOrEmpty(input.command);
   if (command.trim() === "") return failed("The command is empty.");
   if (command.includes("\0")) {
-    return failed("The command holds a NUL character, which no shell can be given.");
+    return failed("The command contains a NUL character, which a shell cannot accept. Remove it.");
   }
   const config = context.getConfig() ?? {};
   const seconds = timeoutOf(input.timeout, context.timeout, config.max_timeout);
@@ -292,16 +290,16 @@ class Progress {
 
 function resultOf(end: End, output: string, seconds: number): ExecutionResult {
   if (end.reason === "timeout") {
-    return ended(output, `The command was ended after ${plural(seconds, "second")}.`);
+    return ended(output, `The command timed out after ${plural(seconds, "second")} and was stopped.`);
   }
   const { code, signal } = end.status;
   // A shell that fails before its first line reports that on the error pipe.
   const shown = output || (code === 0 ? "" : end.stderr.trim()) || NO_OUTPUT;
-  if (signal !== null) return ended(shown, `The command was ended by the signal ${signal}.`);
+  if (signal !== null) return ended(shown, `The command was killed by ${signal}.`);
   if (code === 0) return { success: true, output: shown };
   const name = SIGNALS[code - 128];
-  const note = name === undefined ? "" : ` (the code of the signal ${name})`;
-  return ended(shown, `The command ended with exit code ${code}${note}.`);
+  const note = name === undefined ? "" : ` (${name})`;
+  return ended(shown, `The command failed with exit code ${code}${note}.`);
 }
 
 /** Signals that a shell reports as 128 + number, with the numbers common to all systems. */

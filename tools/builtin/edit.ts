@@ -29,13 +29,13 @@ export function editTool({ replaceAll }: EditOptions): BuiltinTool {
   return {
     name: "edit",
     description:
-      "Replaces a passage of a file by another. The old text must be found byte for byte, blanks and " +
-      `line ends included, and exactly once${wanted}; read the file first. An empty new text takes the passage ` +
-      "out. All other bytes stay as they are.",
+      "Replaces text in a file. oldText must match byte for byte, including whitespace and line endings, and " +
+      `occur exactly once${wanted}; read the file first. An empty newText deletes the match. All other bytes stay ` +
+      "unchanged.",
     input_schema: strictSchema({
-      path: { type: "string", description: "The file: absolute, relative, or beginning with ~/." },
-      oldText: { type: "string", description: "The passage, with enough around it to be found only once." },
-      newText: { type: "string", description: "What stands there afterwards." },
+      path: { type: "string", description: "File path: absolute, relative, or starting with ~/." },
+      oldText: { type: "string", description: "Text to replace, with enough context to occur only once." },
+      newText: { type: "string", description: "Replacement text." },
       ...(replaceAll
         ? {
           replaceAll: { type: ["boolean", "null"], description: "Replace every occurrence (null: false)." },
@@ -45,9 +45,9 @@ export function editTool({ replaceAll }: EditOptions): BuiltinTool {
     ...WRITES_FILES,
     personalities: {
       [CODING_ASSISTANT]: {
-        snippet: "replaces a passage of a file, found byte for byte",
+        snippet: "replaces text in a file, matched byte for byte",
         guidelines: [
-          "Prefer edit to rewriting a whole file, with just enough text around the passage to be found once.",
+          "Prefer edit to rewriting a whole file; give just enough context for the text to occur once.",
         ],
       },
     },
@@ -61,15 +61,15 @@ export function editTool({ replaceAll }: EditOptions): BuiltinTool {
 function rewrites({ oldText, newText, replaceAll }: ToolInput, before: Uint8Array | null): Rewrite {
   const fails = (obstacle: string | null): Rewrite => ({ after: null, obstacle });
   if (typeof oldText !== "string" || typeof newText !== "string") return fails(null);
-  if (before === null) return fails("There is no such file, so the edit will fail.");
-  if (oldText === "") return fails("The passage to be replaced is empty, so the edit will fail.");
+  if (before === null) return fails("The file does not exist, so the edit will fail.");
+  if (oldText === "") return fails("The text to replace is empty, so the edit will fail.");
   const replaced = replacePassage(before, oldText, newText, { all: replaceAll === true });
   switch (replaced.kind) {
     case "absent":
-      return fails("The passage to be replaced does not stand in the file, so the edit will fail.");
+      return fails("The text to replace is not in the file, so the edit will fail.");
     case "ambiguous":
       return fails(
-        `The passage to be replaced stands in the file ${replaced.count} times, so the edit will fail.`,
+        `The text to replace occurs ${replaced.count} times in the file, so the edit will fail.`,
       );
     case "unchanged":
       return fails("The edit changes nothing, so it will fail.");
@@ -87,10 +87,10 @@ async function editFile(
   const { oldText, newText } = input;
   if (path === "") return failed("The path is empty.");
   if (typeof oldText !== "string" || oldText === "") {
-    return failed("The old text is empty; name the passage to replace.");
+    return failed("oldText is empty. Give the text to replace.");
   }
   if (typeof newText !== "string") {
-    return failed("The new text is missing; an empty one takes the passage out.");
+    return failed("newText is missing. To delete the text, pass an empty string.");
   }
   const passage = { oldText, newText, all: replaceAll };
   let doing: "read" | "written" = "written";

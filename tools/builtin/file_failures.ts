@@ -22,11 +22,11 @@ export async function fileSentence(
 ): Promise<string> {
   if (thrown instanceof FileFailure) return thrown.message;
   if (thrown instanceof Deno.errors.NotFound) {
-    return `The ${noun} ${path} was not found${await hint(path, context)}.`;
+    return `The ${noun} ${path} does not exist${await hint(path, context)}.`;
   }
   if (thrown instanceof Deno.errors.IsADirectory) return folderSentence(path);
   if (thrown instanceof Deno.errors.NotADirectory || thrown instanceof Deno.errors.AlreadyExists) {
-    return `The ${noun} ${path} could not be ${doing}: a file stands where its path needs a folder.`;
+    return `The ${noun} ${path} could not be ${doing}: part of the path is a file, not a folder.`;
   }
   if (thrown instanceof Deno.errors.PermissionDenied) {
     return `The ${noun} ${path} could not be ${doing}: permission denied.`;
@@ -43,13 +43,13 @@ const MOST_SECONDS = 2;
 async function hint(path: string, places: FileContext): Promise<string> {
   const { path: { resolve }, sandbox } = places;
   const target = linkAt(resolve(path));
-  if (target !== null) return `; it is a link to ${target}`;
+  if (target !== null) return `; it is a symbolic link to ${target}`;
   let missing = resolve(path);
   while (missing !== "/" && !canBeSeen(parentOf(missing))) missing = parentOf(missing);
   const folder = parentOf(missing);
   if (!sandbox.isPathReadable(folder)) return "";
   const near = nearName(await namesIn(folder, places), missing.slice(missing.lastIndexOf("/") + 1));
-  return near === null ? "" : `; in ${folder} there is ${JSON.stringify(near.name)}, ${near.words}`;
+  return near === null ? "" : `; ${folder} contains ${JSON.stringify(near.name)}, ${near.words}`;
 }
 
 /** Target of the link at a path, or null if there is none. */
@@ -81,12 +81,12 @@ export function describeTarget(
   real: string,
   { path: { resolve } }: Pick<FileContext, "path">,
 ): string {
-  return real === resolve(path) ? path : `${path} leads to ${real}, which`;
+  return real === resolve(path) ? path : `${path} (it resolves to ${real})`;
 }
 
 /** Message for a path that `realPath` cannot resolve. */
 export function nowhereSentence(path: string): string {
   return path.includes("\0")
-    ? "The path holds a NUL character, which no file has in its name."
-    : `The path ${path} leads nowhere: its links lead in a circle, or there are too many of them.`;
+    ? "The path contains a NUL character, which a file name cannot contain."
+    : `The path ${path} cannot be resolved: its symbolic links form a loop, or there are too many.`;
 }

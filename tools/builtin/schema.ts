@@ -18,7 +18,7 @@ export const WRITES_FILES = {
 /** A strict schema with `label` and the given members; `required` keeps their order. */
 export function strictSchema(members: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return strictObject({
-    label: { type: "string", description: "A few words on what this call is for, shown to the person." },
+    label: { type: "string", description: "Purpose of this call in a few words, shown to the user." },
     ...members,
   });
 }

@@ -56,17 +56,17 @@ function writableTarget(path: string, context: ExecutionContext): string {
     throw new FileFailure(nowhereSentence(path));
   }
   if (/\/\.{0,2}$/.test(path)) {
-    throw new FileFailure(`The path ${path} names a folder; tools write files only.`);
+    throw new FileFailure(`${path} names a folder. Give the path of a file.`);
   }
   if (isSystemPath(real)) throw new FileFailure(systemSentence(path));
   if (isRunningDocument(real, context)) {
-    throw new FileFailure(`${path} is the document of this conversation; tools may not write to it.`);
+    throw new FileFailure(`${path} is the document of this conversation. Tools may not write to it.`);
   }
   if (!context.sandbox.isPathWritable(real)) {
     throw new FileFailure(
-      `Sandbox: ${
+      `Sandbox: tools may not write to ${
         describeTarget(path, real, context)
-      } is not writable for tools; choose a path in a writable folder.`,
+      }. Choose a path in a writable folder.`,
     );
   }
   return real;

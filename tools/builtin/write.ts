@@ -21,18 +21,17 @@ export function writeTool(): BuiltinTool {
   return {
     name: "write",
     description:
-      "Makes a file with exactly the given content, or replaces the whole content of an existing " +
-      "one. Missing folders are made. Nothing is added to the content, also no line end. To change a part of a " +
-      "file use edit.",
+      "Creates a file with exactly the given content, or overwrites an existing file. Creates missing folders. " +
+      "Adds nothing to the content, not even a final newline. To change part of a file, use edit.",
     input_schema: strictSchema({
-      path: { type: "string", description: "The file: absolute, relative, or beginning with ~/." },
-      content: { type: "string", description: "The whole content." },
+      path: { type: "string", description: "File path: absolute, relative, or starting with ~/." },
+      content: { type: "string", description: "Complete content of the file." },
     }),
     ...WRITES_FILES,
     personalities: {
       [CODING_ASSISTANT]: {
-        snippet: "makes a file, or replaces one as a whole",
-        guidelines: ["Write whole files only where they are new or nothing of the old one stays."],
+        snippet: "creates a file or overwrites a whole file",
+        guidelines: ["Use write only for new files and complete rewrites."],
       },
     },
     validate: inputValidator(validators.write),

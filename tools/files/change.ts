@@ -52,13 +52,13 @@ export async function writeContent(
   const since = snapshotOrNone(target.real, shown, disk);
   if (await isOther(since, target)) {
     throw new FileFailure(
-      `${shown} was changed since it was read here, so it was not written. Read it again first.`,
+      `${shown} changed after it was read in this conversation, so it was not written. Read it again first.`,
     );
   }
   if (since !== null && content.includes(REPLACEMENT) && textFault(since.bytes) !== null) {
     throw new FileFailure(
-      `${shown} holds bytes that are not UTF-8, which read shows as ${REPLACEMENT}; written back, they would be lost. ` +
-        "Change it with edit, or convert it first.",
+      `${shown} contains bytes that are not UTF-8; read shows them as ${REPLACEMENT}, and writing would lose them. ` +
+        "Use edit, or convert the file first.",
     );
   }
   const bytes = new TextEncoder().encode(content);
@@ -88,20 +88,22 @@ export async function replaceText(
   if (replaced.kind === "absent") return nothing(absentSentence(shown, before.bytes, oldText));
   if (replaced.kind === "ambiguous") {
     return nothing(
-      `The old text was found ${replaced.count} times in ${shown}. Add lines around it until it is found once.`,
+      `oldText occurs ${replaced.count} times in ${shown}. Add surrounding lines until it occurs once.`,
     );
   }
-  if (replaced.kind === "unchanged") return nothing(`The edit changes nothing in ${shown}.`);
+  if (replaced.kind === "unchanged") {
+    return nothing(`The edit changes nothing in ${shown}: the replacement is identical.`);
+  }
   const changed = await isOther(before, target);
   const now = await put(replaced.bytes, before, target, disk, overwriting);
   const times = all ? ` (${replaced.count} occurrence${replaced.count === 1 ? "" : "s"})` : "";
   const lineEnds = replaced.convertedLineEnds
-    ? " The file ends its lines with CR LF; the texts were converted to that."
+    ? " The file uses CRLF line endings; the texts were converted to match."
     : "";
-  const since = changed ? " The file had been changed by someone else since it was read here." : "";
+  const since = changed ? " The file had changed since it was last read in this conversation." : "";
   // deno-lint-ignore no-control-regex -- ASCII is the same in every encoding that a file of bytes may have
   const mixed = /[^\x00-\x7f]/.test(newText) && textFault(before.bytes) !== null
-    ? " The file is not UTF-8 throughout; the new text was written as UTF-8."
+    ? " The file is not entirely UTF-8; the new text was written as UTF-8."
     : "";
   return { done: true, text: `Edited ${shown}${times}.${lineEnds}${since}${mixed}`, now };
 }
@@ -153,12 +155,12 @@ async function put(
 const MOST_COMPARED = 4 * 1024 * 1024;
 
 function absentSentence(path: string, bytes: Uint8Array, oldText: string): string {
-  const sentence = `The old text was not found in ${path}.`;
+  const sentence = `oldText was not found in ${path}.`;
   const similar = bytes.length > MOST_COMPARED ? null : nearPassage(new TextDecoder().decode(bytes), oldText);
   if (similar !== null) {
-    return `${sentence} It stands in line ${similar.line}, ${similar.words}; write it as it is there, byte for byte.`;
+    return `${sentence} Line ${similar.line} has it ${similar.words}. Copy it from there byte for byte.`;
   }
   const near = findNearestLine(bytes, oldText);
-  if (near === null) return `${sentence} Read the file and copy the passage exactly.`;
-  return `${sentence} Its first line occurs in line ${near.number}: ${truncateLine(near.text)}`;
+  if (near === null) return `${sentence} Read the file and copy the text exactly.`;
+  return `${sentence} Its first line occurs at line ${near.number}: ${truncateLine(near.text)}`;
 }

@@ -61,7 +61,7 @@ export class FileHelper implements DiskAccess {
     const rg = program("rg");
     const { argv, source } = await (this.#start ??= startOf(rg.ok ? rg.value : null, standalone));
     const worker = await sandbox.startWorker?.(argv, ENVIRONMENT);
-    if (worker === undefined) throw new FileFailure("Sandbox: there is no helper for work on files here.");
+    if (worker === undefined) throw new FileFailure("Sandbox: file tools are not available here.");
     if (!worker.ok) throw new FileFailure(sandboxSentence(worker.problem));
     if (this.#connection?.worker !== worker.value) {
       const greeting: Greeting = {
@@ -132,12 +132,12 @@ class Lost extends Error {
   sentence(operation: string): FileFailure {
     if (this.cause_ !== null) return new FileFailure(`Sandbox: ${this.cause_.forModel}`);
     if (!this.begun) {
-      return new FileFailure("Sandbox: the helper for work on files did not start, so nothing was done.");
+      return new FileFailure("Sandbox: the process for file tools did not start, so nothing was done.");
     }
     return new FileFailure(
       READING.has(operation)
-        ? "The helper that works on files was ended before it answered."
-        : "The helper that works on files was ended, so it is not known whether the file was changed. Read it again.",
+        ? "The process for file tools ended before it answered. Call the tool again."
+        : "The process for file tools ended early, so the file may or may not have changed. Read it again.",
     );
   }
 }

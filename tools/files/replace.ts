@@ -166,7 +166,7 @@ function inspectPath(path: string): Deno.FileInfo | null {
 
 /** Message if another process changed the file first. */
 export function changedSentence(shown: string): string {
-  return `The file ${shown} was changed by someone else meanwhile. Read it again.`;
+  return `${shown} changed while the tool was working on it. Read it again.`;
 }
 
 /** The file that is about to be replaced, kept open to detect a late save into it. */

@@ -7,7 +7,7 @@ export function sandboxSentence(problem: Problem): string {
   if ("forModel" in problem) return `Sandbox: ${problem.forModel}`;
   // The reasons of all backends are for the person and are shown to the person.
   const what = problem.code === "backend-unavailable"
-    ? "no sandbox works here, so nothing ran."
+    ? "No sandbox works on this machine, so nothing ran."
     : problem.message;
-  return `Sandbox: ${what} Do not repeat the call; a person has to mend this first.`;
+  return `Sandbox: ${what} Do not repeat the call; the user must fix this first.`;
 }

@@ -9,7 +9,7 @@ import { takeFile, type TakenFile } from "../overflow/attachments.ts";
  * The result: text and text resources as text; other content is kept and named by a line. `isError` makes it an error.
  */
 export async function resultOf(answer: unknown, environment: Environment): Promise<ExecutionResult> {
-  if (!isObject(answer)) return { success: false, error: "The server answered with nothing." };
+  if (!isObject(answer)) return { success: false, error: "The server returned an empty result." };
   const { content, structuredContent, isError } = answer;
   const blocks = Array.isArray(content) ? content.filter(isObject) : [];
   const taken = await Promise.all(blocks.map((block) => takeBlock(block, environment)));
@@ -41,7 +41,7 @@ async function takeBlock(block: Record<string, unknown>, environment: Environmen
       return { ...taken, text: `[${uri}]\n${taken.text}` };
     }
     default:
-      return textAlone(`[a part of the kind ${String(block.type)}, which is not shown]`);
+      return textAlone(`[content of type ${String(block.type)} is not shown]`);
   }
 }
 

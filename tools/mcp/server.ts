@@ -66,7 +66,7 @@ export class Server {
       return success(await this.#list(opened.value));
     } catch (thrown) {
       const { why, next } = opened.value.faultOf(thrown);
-      return failure("mcp-unreachable", `The server ${this.name} does not tell its tools: ${why}`, next);
+      return failure("mcp-unreachable", `The MCP server ${this.name} did not list its tools: ${why}`, next);
     } finally {
       this.#rest();
     }
@@ -104,7 +104,7 @@ export class Server {
     this.#unwanted = false;
     const before = this.#opened;
     this.#opened = null;
-    before?.giveUp.abort(new Error("it is not needed any more"));
+    before?.giveUp.abort(new Error("it is no longer needed"));
     const opened = await before?.outcome;
     if (opened?.ok) await opened.value.close();
   }
@@ -211,11 +211,11 @@ export class Server {
   }
 
   get #stopped(): string {
-    return `The call of the server ${this.name} was stopped.`;
+    return `The call to the MCP server ${this.name} was stopped.`;
   }
 
   #sentence(outcome: Exclude<CallOutcome, { kind: "answer" }>): string {
-    if (outcome.kind === "refused") return `The server ${this.name} refused the call: ${outcome.why}`;
+    if (outcome.kind === "refused") return `The MCP server ${this.name} refused the call: ${outcome.why}`;
     if (outcome.kind === "silent") {
       return `The server ${this.name} gave no answer: ${outcome.why}. More time: mcp.servers.${this.name}.timeout`;
     }

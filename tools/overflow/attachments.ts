@@ -32,7 +32,7 @@ export async function takeFile({ type, data }: GivenFile, environment: Environme
     ? type.toLowerCase()
     : "application/octet-stream";
   const bytes = bytesOf(data);
-  if (bytes === null) return { text: `[${declaredType}, broken: it is not Base64]`, attachment: null };
+  if (bytes === null) return { text: `[${declaredType}, damaged: not valid Base64]`, attachment: null };
   if (bytes.length === 0) return { text: `[${declaredType}, empty]`, attachment: null };
   const seen = typeOfSignature(bytes);
   const text = seen === null && isTextual(declaredType) ? textOf(bytes) : null;
@@ -40,9 +40,9 @@ export async function takeFile({ type, data }: GivenFile, environment: Environme
   const about = `${seen ?? declaredType}, ${formatSize(bytes.length)}`;
   try {
     const { name, path } = await keep(bytes, environment);
-    return { text: seen === null ? `[${about}; kept in ${path}]` : `[${about}]`, attachment: name };
+    return { text: seen === null ? `[${about}; saved as ${path}]` : `[${about}]`, attachment: name };
   } catch (thrown) {
-    return { text: `[${about}; it could not be kept: ${thrownText(thrown)}]`, attachment: null };
+    return { text: `[${about}; could not be saved: ${thrownText(thrown)}]`, attachment: null };
   }
 }
 

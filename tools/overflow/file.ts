@@ -99,7 +99,7 @@ export class OverflowFile {
     } catch (thrown) {
       this.problem = {
         code: "overflow-unwritable",
-        message: `The complete output could not be kept in ${this.path}: ${reasonOf(thrown)}.`,
+        message: `The complete output could not be saved to ${this.path}: ${reasonOf(thrown)}.`,
       };
       // A partial file is of no use, least of all on a full disk.
       await this.discard();
@@ -169,7 +169,7 @@ async function createPrivate(
 ): Promise<{ file: Deno.FsFile; path: string }> {
   const check = () => {
     const link = strayLink(parentOf(path));
-    if (link !== null) throw new Error(`a command could have made the link ${link} on the way there`);
+    if (link !== null) throw new Error(`a command could have created the symbolic link ${link} in its path`);
   };
   check();
   await Deno.mkdir(parentOf(path), { recursive: true });
@@ -180,7 +180,7 @@ async function createPrivate(
     const own = attempt === 1 ? name : tagged(name);
     const file = await createNew(`${folder}/${own}`, owner);
     if (file !== null) return { file, path: `${parentOf(path)}/${own}` };
-    if (attempt === TRIES) throw new Error("other files stand there");
+    if (attempt === TRIES) throw new Error("other files have that name");
   }
 }
 
@@ -213,7 +213,7 @@ async function createNew(real: string, owner: string | null): Promise<Deno.FsFil
       if (owner !== null) owners.set(real, owner);
       return file;
     }
-    throw new Error(`the folder ${folder} was exchanged meanwhile`);
+    throw new Error(`the folder ${folder} was replaced in the meantime`);
   } catch (thrown) {
     file.close();
     throw thrown;

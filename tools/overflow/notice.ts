@@ -25,20 +25,18 @@ export function overflowNotice(truncation: Truncation, options: NoticeOptions): 
   const last = first + truncation.output_lines - 1;
   let text: string;
   if (truncation.first_line_exceeds_limit) {
-    text = `Line 1 is larger than the limit of ${size}` +
-      (options.lineBytes === undefined ? "" : ` (${formatSize(options.lineBytes)})`) + ", nothing is shown.";
+    text = `Nothing shown: line 1 is longer than the limit of ${size}` +
+      (options.lineBytes === undefined ? "." : ` (${formatSize(options.lineBytes)}).`);
   } else if (truncation.last_line_partial) {
-    text = `Only the last ${formatSize(truncation.output_bytes)} of line ${total} are shown` +
-      (options.lineBytes === undefined ? "." : `, which has ${formatSize(options.lineBytes)}.`);
+    text = `Showing only the last ${formatSize(truncation.output_bytes)} of line ${total}` +
+      (options.lineBytes === undefined ? "." : ` (${formatSize(options.lineBytes)}).`);
   } else if (truncation.truncated_by === "bytes") {
-    text = `Lines ${first}-${last} of ${total} are shown, up to the limit of ${size}.`;
+    text = `Showing lines ${first}-${last} of ${total} (limit ${size}).`;
   } else {
-    text = `Lines ${first}-${last} of ${total} are shown.`;
+    text = `Showing lines ${first}-${last} of ${total}.`;
   }
   if (options.path) {
-    const part = options.cappedAt
-      ? `The first ${formatSize(options.cappedAt)} of the output`
-      : "The complete output";
+    const part = options.cappedAt ? `First ${formatSize(options.cappedAt)} of the output` : "Complete output";
     text += ` ${part}: ${options.path}`;
   } else if (options.lost) text += ` ${options.lost}`;
   return `[${text}]`;

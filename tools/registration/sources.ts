@@ -132,7 +132,8 @@ export class ToolSources {
     const { source, name } = entry;
     this.#allow(entry, source.timeout ?? this.#host.timeout);
     const done = (error?: unknown) => this.#end(entry, error === undefined ? null : String(error));
-    const fail = (thrown: unknown) => this.#end(entry, thrownText(thrown) || "it failed without saying why");
+    const fail = (thrown: unknown) =>
+      this.#end(entry, thrownText(thrown) || "it failed without an error message");
     const register = ((...given: Registering) => {
       if (this.#forgotten) return { ok: true, value: [] } as const;
       const outcome = this.#host.register(entry.origin, given);

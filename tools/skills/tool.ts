@@ -34,12 +34,12 @@ export function skillTool(
   return {
     name: SKILL_TOOL,
     description:
-      "Loads a skill: instructions for one kind of task, with files that belong to them. Load it before " +
-      "you begin such a task, and then follow what it says. The skills:\n\n" +
+      "Loads a skill: instructions and files for one kind of task. Before you begin a task that a skill " +
+      "covers, load the skill and follow its instructions. Available skills:\n\n" +
       offered.map(({ skill }) => `${skill.name}: ${skill.description}`).join("\n"),
     input_schema: {
       type: "object",
-      properties: { name: { type: "string", enum: names, description: "The skill." } },
+      properties: { name: { type: "string", enum: names, description: "Skill to load." } },
       required: ["name"],
       additionalProperties: false,
     },
@@ -53,7 +53,7 @@ export function skillTool(
     execute: ({ name }, context) => {
       const found = offered.find(({ skill }) => skill.name === name);
       return found === undefined
-        ? failed(`There is no skill ${String(name)}.`)
+        ? failed(`There is no skill named ${String(name)}.`)
         : load(found, environment, context);
     },
   };
@@ -67,7 +67,7 @@ function problemsOf(input: unknown, names: readonly string[]): readonly string[]
       : typeof name === "string" && names.includes(name)
       ? []
       : [`/name: must be one of ${names.map((each) => JSON.stringify(each)).join(", ")}`]),
-    ...Object.keys(others).slice(0, 4).map((key) => `/${key}: is not a member this tool knows`),
+    ...Object.keys(others).slice(0, 4).map((key) => `/${key}: is not a parameter of this tool`),
   ];
 }
 
@@ -80,27 +80,27 @@ async function load(
   const { sandbox, truncate } = context;
   const now = await skillAt(folder);
   if (!sandbox.isPathReadable(now.file)) {
-    return failed(`Sandbox: the folder of the skill ${name} is hidden from tools by the settings.`);
+    return failed(`Sandbox: the settings hide the folder of the skill ${name} from tools.`);
   }
   const { skill, findings } = now.reading;
   if (skill === null || skill.name !== name) {
     const [first] = findings;
-    const why = first === undefined ? `it calls itself ${skill?.name}` : first.message;
-    return failed(`The skill ${name} has changed and cannot be loaded any more: ${why}.`);
+    const why = first === undefined ? `its name is now ${skill?.name}` : first.message;
+    return failed(`The skill ${name} changed and can no longer be loaded: ${why}.`);
   }
   if (owner === "project") {
     const agreed = await isAgreedTo(environment, now);
     if (!agreed.ok) return failed(agreed.problem.message);
     if (!agreed.value) {
       return failed(
-        `The files of the skill ${name} have changed since the user agreed to them, so it is not loaded. ` +
-          `The user can look at them and run: flemma trust ${operands(folder)}`,
+        `The skill ${name} was not loaded: its files changed after the user trusted them. ` +
+          `The user can review them and run: flemma trust ${operands(folder)}`,
       );
     }
   }
   const { content, truncated, output_lines, total_lines } = truncate.truncateHead(skill.body.trim());
   const more = truncated
-    ? [`[Lines 1-${output_lines} of ${total_lines} of the instructions; the rest is in ${now.file}]`]
+    ? [`[Showing lines 1-${output_lines} of ${total_lines} of the instructions. Complete file: ${now.file}]`]
     : [];
   return { success: true, output: [content, ...more, await filesOf(name, folder)].join("\n\n") };
 }
@@ -111,9 +111,9 @@ async function filesOf(name: string, folder: string): Promise<string> {
   const others = paths.filter((path) => path !== SKILL_FILE);
   const named = others.slice(0, MOST_NAMED);
   const rest = others.length - named.length;
-  if (named.length === 0) return `[The folder of the skill ${name} is ${folder}; it holds no other files]`;
+  if (named.length === 0) return `[The skill ${name} is in ${folder}, which has no other files]`;
   return [
-    `[The folder of the skill ${name} is ${folder}; paths above are relative to it. Its other files:`,
+    `[The skill ${name} is in ${folder}. Paths above are relative to it. Other files:`,
     ...named.map((path) => `${folder}/${path}`),
     ...(rest === 0 ? [] : [`… and ${rest} more`]),
   ].join("\n") + "]";

@@ -157,7 +157,7 @@ async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Pr
     case "threw":
       return {
         success: false,
-        error: await texts.finish(null) || "The tool failed without saying why.",
+        error: await texts.finish(null) || "The tool failed without an error message.",
       };
     case "broken":
       return { success: false, error: `The tool cannot run: ${end.cause}.` };

@@ -5,7 +5,7 @@ import type { ExecutionResult } from "../definition.ts";
 import type { GivenFile } from "../overflow/attachments.ts";
 
 /** Error for a tool whose answer is not a result. */
-const NO_RESULT = "The tool ended without giving a result.";
+const NO_RESULT = "The tool ended without a result.";
 
 /** Separates an answer's text parts from the rest, since the text may be too long for one message. Pure. */
 export function separateText(answer: unknown): { readonly texts: readonly string[]; readonly rest: unknown } {
@@ -44,7 +44,7 @@ export function readVellumResult(
 /** Error for an answer that is only a text, a list or a number, as tools of other programs may return. */
 function notAResult(answer: unknown): string {
   const kind = Array.isArray(answer) ? "a list" : `a ${typeof answer}`;
-  return `The tool gave back ${kind}, where { content, isError } is expected, so its result is not known.`;
+  return `The tool returned ${kind} instead of { content, isError }, so its result is unknown.`;
 }
 
 function textOf(content: unknown): string {

@@ -94,7 +94,9 @@ function recorded(call: Call, { id, content, status, header }: Result): Recorded
 export function hadRun({ content, isError }: RecordedResult, tool: RegisteredTool | undefined): boolean {
   if (!isError) return true;
   if ([DENIED, REJECTED, INTERRUPTED].includes(content.trim()) || tool?.origin !== "built-in") return false;
-  if (tool.command_input !== undefined) return /^The command ended with exit code \d+/m.test(content);
+  if (tool.command_input !== undefined) {
+    return /^The command (?:failed|ended) with exit code \d+/m.test(content);
+  }
   // Tools that change only files of the copy, or nothing, are safe to run again.
   return tool.on_disk === true || tool.effects === "none";
 }

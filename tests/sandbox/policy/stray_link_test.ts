@@ -119,7 +119,7 @@ test("complete output is not saved behind a link that a command could have made"
   const through = `${root}/project/out/new/f`;
   assert.deepEqual(await keep(through), [
     null,
-    `The complete output could not be kept in ${through}: a command could have made the link ${root}/project/out on the way there.`,
+    `The complete output could not be saved to ${through}: a command could have created the symbolic link ${root}/project/out in its path.`,
   ]);
   assert.throws(() => Deno.statSync(`${root}/outside/new`), Deno.errors.NotFound);
   for (const path of [`${root}/mine/f`, `${root}/outside/g/h`, `${root}/project/i`]) {
@@ -141,7 +141,7 @@ test("no output is written to a folder that is replaced while its file is create
   });
   await file.write(new Uint8Array([65]));
   file.close();
-  assert.match(file.problem?.message ?? "", /was exchanged meanwhile/);
+  assert.match(file.problem?.message ?? "", /was replaced in the meantime/);
   for (const { name } of Deno.readDirSync(`${root}/outside`)) {
     assert.equal(Deno.statSync(`${root}/outside/${name}`).size, 0);
   }

@@ -175,7 +175,7 @@ test("waiting does not count towards a tool's timeout, and the person is told wh
   await command.value.dispose();
   assert.deepEqual(await reading, { success: true, output: "text of project/f" });
   assert.deepEqual(order, [
-    "read waits until a command of this run has ended.",
+    "read is waiting for a command of this run to end.",
     "the command ends",
     "its time begins",
   ]);

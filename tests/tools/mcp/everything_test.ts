@@ -31,7 +31,7 @@ const CALLS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   [
     "gzip-file-as-resource",
     { name: "a.gz", data: "data:text/plain;base64,bW9pbg==", outputType: "resource" },
-    /\[demo:\/\/resource\/session\/a\.gz\]\n\[application\/gzip, [^;]+; kept in \//,
+    /\[demo:\/\/resource\/session\/a\.gz\]\n\[application\/gzip, [^;]+; saved as \//,
   ],
   ["toggle-simulated-logging", {}, /Started simulated/],
   ["toggle-subscriber-updates", {}, /Started simulated resource updat/],

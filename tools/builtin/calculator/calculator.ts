@@ -14,7 +14,7 @@ const USUAL_DELAY = 1000;
 const MOST_DELAY = 60_000;
 
 const NOTATION =
-  "numbers, + - * / // % ^, parentheses, comparisons, pi, huge and the functions of Lua's math";
+  "numbers, + - * / // % ^, parentheses, comparisons, pi, huge and the functions of Lua's math library";
 
 const expression = { type: "string", description: `The expression: ${NOTATION}.` };
 
@@ -22,7 +22,7 @@ const expression = { type: "string", description: `The expression: ${NOTATION}.`
 export function calculatorTool({ enabled }: { readonly enabled: boolean }): BuiltinTool {
   return {
     name: "calculator",
-    description: `Reckons the value of an arithmetic expression: ${NOTATION}.`,
+    description: "Evaluates an arithmetic expression and returns its value.",
     input_schema: strictObject({ expression }),
     strict: true,
     effects: "none",
@@ -31,8 +31,8 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Buil
 
     personalities: {
       [CODING_ASSISTANT]: {
-        snippet: "reckons an arithmetic expression",
-        guidelines: ["Let calculator reckon what has to be exact."],
+        snippet: "evaluates an arithmetic expression",
+        guidelines: ["Use calculator for arithmetic that must be exact."],
       },
     },
     validate: inputValidator(validators.calculator),
@@ -45,7 +45,7 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Buil
 export function calculatorAsyncTool(): BuiltinTool {
   return {
     name: "calculator_async",
-    description: `Reckons the value of an arithmetic expression after a delay: ${NOTATION}.`,
+    description: "Evaluates an arithmetic expression after a delay and returns its value.",
     input_schema: strictObject({
       expression,
       delay: {

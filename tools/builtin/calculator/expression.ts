@@ -39,7 +39,7 @@ function tokensOf(expression: string): Token[] {
     if (whole === "" || (number !== undefined && /[\w.]/.test(expression[at] ?? ""))) {
       const rest = expression.slice(at - (number?.length ?? 0)).trimStart();
       throw new ExpressionFault(
-        `The expression cannot be read from ${JSON.stringify(rest.slice(0, 20))} on.`,
+        `The expression has a syntax error at ${JSON.stringify(rest.slice(0, 20))}.`,
       );
     }
     const kind = number !== undefined ? "number" : name !== undefined ? "name" : "sign";
@@ -84,9 +84,9 @@ class Reader {
 
   #unexpected(missing?: string): ExpressionFault {
     const { kind, text } = this.#next();
-    const where = kind === "end" ? "at its end" : `before ${text}`;
+    const where = kind === "end" ? "at the end" : `before ${text}`;
     return new ExpressionFault(
-      `The expression is not well formed: ${missing ?? "something is wrong"} ${where}.`,
+      `The expression has a syntax error: ${missing ?? "unexpected text"} ${where}.`,
     );
   }
 
@@ -149,7 +149,7 @@ class Reader {
     if (name === "pi") return Math.PI;
     if (name === "huge") return Infinity;
     const known = functionNamed(name);
-    if (known === null) throw new ExpressionFault(`The expression names ${text}, which is not known.`);
+    if (known === null) throw new ExpressionFault(`The expression uses an unknown name: ${text}.`);
     this.#expect("(");
     const given: number[] = [];
     if (this.#take(")") === null) {
@@ -163,7 +163,11 @@ class Reader {
         : least === most
         ? `${least}`
         : `${least} to ${most}`;
-      throw new ExpressionFault(`The function ${text} takes ${wanted} values and was given ${given.length}.`);
+      throw new ExpressionFault(
+        `The function ${text} takes ${wanted} argument${
+          wanted.split(" ").at(-1) === "1" ? "" : "s"
+        } but got ${given.length}.`,
+      );
     }
     return apply(...given);
   }
@@ -171,7 +175,7 @@ class Reader {
   #deeper<T>(read: () => T): T {
     if (++this.#level > MOST_EXPRESSION_LEVELS) {
       throw new ExpressionFault(
-        `The expression has more than ${MOST_EXPRESSION_LEVELS} levels within each other.`,
+        `The expression is nested more than ${MOST_EXPRESSION_LEVELS} levels deep.`,
       );
     }
     const value = read();
@@ -182,7 +186,7 @@ class Reader {
 
 function numeric(value: Value): number {
   if (typeof value === "number") return value;
-  throw new ExpressionFault(`The expression reckons with ${value}, which is no number.`);
+  throw new ExpressionFault(`The expression uses ${value} where a number is needed.`);
 }
 
 function compared(sign: string, left: Value, right: Value): boolean {

@@ -33,26 +33,27 @@ export interface ReadOptions {
 export function readTool(limits: ReadOptions): BuiltinTool {
   return {
     name: "read",
-    description: "Reads a file. Text is returned by lines, at most " +
+    description: "Reads a file. Returns at most " +
       `${limits.maxLines} lines or ${
         formatSize(limits.maxBytes)
-      } at a time, whichever is less; a note at the end ` +
-      "says how to go on. Images and PDF files are attached. Relative paths start at the folder of the document.",
+      } of text, whichever is smaller; if there is ` +
+      "more, a note gives the offset to continue with. Images and PDF files are attached. Relative paths start at the " +
+      "document's folder.",
     input_schema: strictSchema({
-      path: { type: "string", description: "The file: absolute, relative, or beginning with ~/." },
-      offset: { type: ["number", "null"], description: "The line to begin with, counted from 1 (null: 1)." },
+      path: { type: "string", description: "File path: absolute, relative, or starting with ~/." },
+      offset: { type: ["number", "null"], description: "First line to read, counted from 1 (null: 1)." },
       limit: {
         type: ["number", "null"],
-        description: "The number of lines wanted (null: as many as allowed).",
+        description: "Maximum number of lines (null: as many as allowed).",
       },
     }),
     ...READS_FILES,
     capabilities: [FILE_RESULT_CAPABILITY],
     personalities: {
       [CODING_ASSISTANT]: {
-        snippet: "reads a file, by lines; images and PDF files too",
+        snippet: "reads text files by line, images and PDF files",
         guidelines: [
-          "Read before you write: look at the files concerned, and at how the code around them does things.",
+          "Before you change code, read the files concerned and follow the conventions around them.",
         ],
       },
     },
@@ -80,7 +81,7 @@ async function readFile(
   } catch (thrown) {
     if (context.signal.aborted) return failed(STOPPED);
     if (thrown instanceof Exchanged) {
-      return failed(`${shown} was exchanged for something else while it was opened.`);
+      return failed(`${shown} was replaced while it was being opened. Read it again.`);
     }
     return failed(await fileSentence(shown, "read", thrown, context));
   }
@@ -97,9 +98,9 @@ async function readRegular(
   if (real === null) return failed(nowhereSentence(shown));
   if (!isReadable(real, context)) return failed(refusedSentence(shown, real, context));
   const info = await Deno.stat(real);
-  if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
+  if (info.isDirectory) return failed(`${shown} is a folder. Use ls to list it.`);
   // Opening a pipe would wait for a writer.
-  if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
+  if (!info.isFile) return failed(`${shown} is a pipe, socket or device, not a regular file.`);
   if (isSystemFile(real, info)) return failed(refusedSentence(shown, real, context));
   const offset = wholeNumber(input.offset, 1);
   const count = typeof input.limit === "number" ? wholeNumber(input.limit, 1) : null;
@@ -120,7 +121,7 @@ function isReadable(real: string, { sandbox }: ExecutionContext): boolean {
 }
 
 function refusedSentence(shown: string, real: string, context: ExecutionContext): string {
-  return `Sandbox: ${describeTarget(shown, real, context)} may not be read by tools.`;
+  return `Sandbox: tools may not read ${describeTarget(shown, real, context)}.`;
 }
 
 function resultOf(read: ReadFileResult, shown: string, offset: number, limits: ReadOptions): ExecutionResult {
@@ -129,19 +130,19 @@ function resultOf(read: ReadFileResult, shown: string, offset: number, limits: R
       if (isAttachable(read.type)) return { success: true, output: fileReference(shown, read.type) };
       return failed(
         `${shown} is not text (${read.type}, ${formatSize(read.size)}) and cannot be attached. ` +
-          "Use a program that understands its format.",
+          "Use a program that can read this format.",
       );
     case "empty":
       return { success: true, output: "[The file is empty.]" };
     case "encoded":
       return failed(
-        `${shown} is written in ${read.encoding}, which read and edit do not take. Read it with: ` +
+        `${shown} is encoded in ${read.encoding}, which read and edit do not support. Read it with: ` +
           `iconv -f ${read.encoding} -t UTF-8 ${shellQuote(shown)}`,
       );
     case "text": {
       const { total } = read.selection;
       if (offset <= total) return { success: true, output: shownText(read.selection, offset, shown, limits) };
-      return failed(`Line ${offset} is beyond the end of ${shown}, which has ${lineCount(total)}.`);
+      return failed(`Line ${offset} is past the end of ${shown}, which has ${lineCount(total)}.`);
     }
   }
 }
@@ -164,13 +165,13 @@ function noticeFor(
   if (firstLineBytes !== null) {
     const command = `sed -n ${offset}p ${shellQuote(shown)} | head -c ${maxBytes}`;
     return `[Line ${offset} has ${formatSize(firstLineBytes)}, more than the limit of ${size}. ` +
-      `Its beginning: ${command}]`;
+      `To read its beginning: ${command}]`;
   }
   const last = offset + kept - 1;
-  const next = `Go on with offset ${last + 1}.`;
-  if (cutBy === "lines") return `[Lines ${offset}-${last} of ${total} are shown. ${next}]`;
+  const next = `Continue with offset ${last + 1}.`;
+  if (cutBy === "lines") return `[Showing lines ${offset}-${last} of ${total}. ${next}]`;
   if (cutBy === "bytes") {
-    return `[Lines ${offset}-${last} of ${total} are shown, up to the limit of ${size}. ${next}]`;
+    return `[Showing lines ${offset}-${last} of ${total} (limit ${size}). ${next}]`;
   }
   return last < total ? `[${lineCount(total - last)} more in the file. ${next}]` : null;
 }

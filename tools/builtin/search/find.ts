@@ -24,24 +24,24 @@ export function findTool(limits: SearchLimits): BuiltinTool {
   return {
     name: "find",
     description:
-      "Finds files by a glob: * and ? within a name, ** for any folders, [ab], {a,b}. A pattern without a slash is held " +
-      "against the names of files at any depth, one with a slash against their paths from where the search begins. " +
-      "Hidden files are found only by a pattern with a dot at that place; what .gitignore leaves out is not found. " +
-      `At most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)} are returned, whichever is less.`,
+      "Finds files by glob: * and ? match within a name, ** matches any folders, also [ab] and {a,b}. A pattern without " +
+      "a slash matches file names at any depth, one with a slash matches paths relative to the search folder. Hidden " +
+      "files match only if the pattern contains the dot; files ignored by .gitignore are skipped. " +
+      `Returns at most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)}, whichever is smaller.`,
     input_schema: strictSchema({
-      pattern: { type: "string", description: "The glob, such as *.ts or src/**/*_test.ts." },
+      pattern: { type: "string", description: "Glob, such as *.ts or src/**/*_test.ts." },
       path: {
         type: ["string", "null"],
-        description: "The folder to search below (null: the working folder).",
+        description: "Folder to search (null: the working folder).",
       },
-      limit: { type: ["number", "null"], description: `The number of files wanted (null: ${USUAL_LIMIT}).` },
+      limit: { type: ["number", "null"], description: `Maximum number of files (null: ${USUAL_LIMIT}).` },
     }),
     ...READS_FILES,
     searches: "names",
     personalities: {
       [CODING_ASSISTANT]: {
-        snippet: "finds files by their names, with a glob",
-        guidelines: ["Find out where things are before you say that they are not there."],
+        snippet: "finds files by name with a glob",
+        guidelines: ["Search before you say that something does not exist."],
       },
     },
     config_schema: searchConfig(),
@@ -65,7 +65,7 @@ async function find(
   return await runSearch(input, context, { folder: true }, async (place, options, signal) => {
     const found = await performOnDisk(context, "find", { ...options, pattern, limit }, signal);
     if ("badPattern" in found) {
-      return { success: false, error: `The pattern cannot be read: ${found.badPattern}.` };
+      return { success: false, error: `The pattern is not valid: ${found.badPattern}.` };
     }
     const lines = found.paths.map((path) => formatPath(place, path));
     return answer(lines.length === 0 ? "No files found." : "", lines, noticeOf(found, limit), found, {
@@ -78,7 +78,7 @@ async function find(
 function noticeOf({ paths, limited, closedFolders }: FoundFiles, limit: number): (shown: number) => string[] {
   return (shown) => [
     ...(shown < paths.length
-      ? [`${shown} of ${paths.length}${limited ? " or more" : ""} files are shown`]
+      ? [`showing ${shown} of ${paths.length}${limited ? " or more" : ""} files`]
       : []),
     ...(limited && shown === paths.length
       ? [`the first ${limit === 1 ? "file" : `${limit} files`}, limit reached`]

@@ -24,7 +24,7 @@ export async function resolveTarget(shown: string, places: FileContext): Promise
   const real = realPath(places.path.resolve(shown), "/");
   if (real === null) throw new FileFailure(nowhereSentence(shown));
   const refused = () =>
-    new FileFailure(`Sandbox: ${describeTarget(shown, real, places)} may not be read by tools.`);
+    new FileFailure(`Sandbox: tools may not read ${describeTarget(shown, real, places)}.`);
   if (isSystemPath(real) || !places.sandbox.isPathReadable(real)) throw refused();
   const info = await Deno.stat(real);
   if (isSystemFile(real, info)) throw refused();

@@ -24,28 +24,28 @@ export function grepTool(limits: SearchLimits): BuiltinTool {
   return {
     name: "grep",
     description:
-      "Searches in text files for lines that fit a regular expression (syntax of RE2 and Go: no look-around, no " +
-      "back-references; (?i) at the beginning for any case). Hidden files, and what .gitignore leaves out, are searched " +
-      "only when path names them. Lines are answered as path:line:text. " +
-      `At most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)} are returned, whichever is less.`,
+      "Searches text files for lines that match a regular expression (RE2 syntax: no lookaround, no backreferences; " +
+      "start with (?i) to ignore case). Hidden files and files ignored by .gitignore are searched only if path names " +
+      `them. Returns path:line:text, at most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)}, ` +
+      "whichever is smaller.",
     input_schema: strictSchema({
-      pattern: { type: "string", description: "The regular expression." },
+      pattern: { type: "string", description: "Regular expression." },
       path: {
         type: ["string", "null"],
-        description: "The folder or file to search in (null: the working folder).",
+        description: "Folder or file to search (null: the working folder).",
       },
       glob: {
         type: ["string", "null"],
-        description: "Only files that fit this glob, such as *.ts (null: all).",
+        description: "Search only files that match this glob, such as *.ts (null: all).",
       },
-      limit: { type: ["number", "null"], description: `The number of lines wanted (null: ${USUAL_LIMIT}).` },
+      limit: { type: ["number", "null"], description: `Maximum number of lines (null: ${USUAL_LIMIT}).` },
     }),
     ...READS_FILES,
     searches: "contents",
     personalities: {
       [CODING_ASSISTANT]: {
-        snippet: "finds lines in files, with a regular expression",
-        guidelines: ["Narrow a search with a folder or a glob before you ask for more lines."],
+        snippet: "searches file contents with a regular expression",
+        guidelines: ["Narrow a search with a folder or a glob before you raise its limit."],
       },
     },
     config_schema: searchConfig(),
@@ -73,7 +73,7 @@ async function grep(
   return await runSearch(input, context, { folder: false }, async (place, options, signal) => {
     const found = await performOnDisk(context, "grep", { ...options, pattern, glob, limit }, signal);
     if ("badPattern" in found) {
-      return { success: false, error: `The ${found.of} cannot be read: ${found.badPattern}.` };
+      return { success: false, error: `The ${found.of} is not valid: ${found.badPattern}.` };
     }
     const lines = found.lines.map(({ path, line, text }) => `${formatPath(place, path)}:${line}:${text}`);
     return answer("No matches.", lines, (shown) => notes(found, shown), found, {

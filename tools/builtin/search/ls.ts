@@ -34,18 +34,18 @@ export function lsTool(limits: LsOptions): BuiltinTool {
   return {
     name: "ls",
     description:
-      "Lists a folder, hidden entries included: folders first, which end in a slash, then files. " +
-      `At most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)} are returned, whichever is less. ` +
-      "Links are not followed.",
+      "Lists a folder, including hidden entries: folders first, with a trailing slash, then files. " +
+      `Returns at most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)}, whichever is smaller. ` +
+      "Does not follow symbolic links.",
     input_schema: strictSchema({
-      path: { type: "string", description: "The folder: absolute, relative, or beginning with ~/." },
+      path: { type: "string", description: "Folder path: absolute, relative, or starting with ~/." },
       max_depth: {
         type: ["number", "null"],
-        description: `How many levels are listed, at most ${MOST_DEPTH} (null: 1, the folder alone).`,
+        description: `Levels to list, at most ${MOST_DEPTH} (null: 1, this folder only).`,
       },
       limit: {
         type: ["number", "null"],
-        description: `The number of entries wanted (null: ${USUAL_LIMIT}).`,
+        description: `Maximum number of entries (null: ${USUAL_LIMIT}).`,
       },
     }),
     ...READS_FILES,
@@ -95,7 +95,7 @@ async function listed(
   { maxLines, maxBytes }: LsOptions,
 ): Promise<ExecutionResult> {
   const { real, info } = await resolveTarget(shown, placesOf(context));
-  if (!info.isDirectory) return failed(`${shown} is not a folder. Read a file with read.`);
+  if (!info.isDirectory) return failed(`${shown} is not a folder. Use read to read a file.`);
   const depth = depthOf(input);
   // Entries that cannot be shown are only counted.
   const limit = Math.min(wholeNumber(input.limit, USUAL_LIMIT), maxLines);

@@ -58,10 +58,10 @@ export async function runSearch(
   const work = async (signal: AbortSignal): Promise<ExecutionResult> => {
     const place = await resolveTarget(shown, places);
     if (wanted.folder && !place.info.isDirectory) {
-      return { success: false, error: `${shown} is not a folder. Look into a file with grep or read.` };
+      return { success: false, error: `${shown} is not a folder. Use grep or read for a file.` };
     }
     if (!place.info.isDirectory && !place.info.isFile) {
-      return { success: false, error: `${shown} is a pipe, a socket or a device, not a regular file.` };
+      return { success: false, error: `${shown} is a pipe, socket or device, not a regular file.` };
     }
     const resolved = places.path.resolve(shown);
     const prefix = prefixOf(shown, resolved, context.cwd);
@@ -108,7 +108,7 @@ export function answer(
   const note = noteTexts.length === 0 ? "" : `[${noteTexts.join(", ")}]`;
   const whole = [content || (timedOut ? "" : nothing), note].filter((part) => part !== "").join("\n\n");
   if (!timedOut) return { success: true, output: whole };
-  const sentence = `The search was ended after ${plural(seconds, "second")}. Search below a smaller folder.`;
+  const sentence = `The search timed out after ${plural(seconds, "second")}. Search a smaller folder.`;
   return { success: false, error: whole === "" ? sentence : `${whole}\n\n${sentence}`, status: sentence };
 }
 

@@ -20,7 +20,7 @@ let library: Promise<typeof import("npm:re2js@2.10.0")> | undefined;
 export async function readLinePattern(text: string): Promise<Outcome<LinePattern, string>> {
   // `\n` after an even number of backslashes, so that it means a line end.
   if (/\n|(?<!\\)(?:\\\\)*\\n/.test(text)) {
-    return failed("a line is looked at without its end, so a line end in it fits nothing");
+    return failed("it contains a line break, and lines are matched without their line endings");
   }
   const { RE2JS } = await (library ??= import("npm:re2js@2.10.0"));
   try {

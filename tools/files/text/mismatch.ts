@@ -10,21 +10,21 @@ interface Difference {
 const DIFFERENCES: readonly Difference[] = [
   {
     fold: (text) => text.replace(/\r\n?/g, "\n"),
-    words: "with other line ends (CR LF or CR in place of LF, or the other way round)",
+    words: "with different line endings (CRLF or CR instead of LF, or the reverse)",
   },
   {
     fold: (text) => text.normalize("NFC"),
-    words: "with accents written as characters of their own (é as e and U+0301), or the other way round",
+    words: "with accents encoded differently (é as e and U+0301, or the reverse)",
   },
   {
     fold: (text) =>
       text.replace(/[\t\u00a0\u2000-\u200b\u202f\u3000\ufeff ]+/g, " ").replace(/ (?=\n|$)/g, ""),
-    words: "with other blanks (tabs, no-break spaces, several in place of one, or at the end of a line)",
+    words: "with different whitespace (tabs, no-break spaces, repeated or trailing spaces)",
   },
   {
     fold: (text) =>
       text.replace(/[‘’‚′]/g, "'").replace(/[“”„″]/g, '"').replace(/[‐‑‒–—−]/g, "-").replace(/…/g, "..."),
-    words: "with typographic quotes, dashes or dots, or plain ones in their place",
+    words: "with typographic quotes, dashes or dots instead of plain ones, or the reverse",
   },
 ];
 
@@ -51,10 +51,10 @@ export function nearPassage(text: string, wanted: string): NearPassage | null {
 /** A name in `names` that looks like `wanted` but differs, and how it differs; null if there is none. */
 export function nearName(names: Iterable<string>, wanted: string): { name: string; words: string } | null {
   const folds: readonly (readonly [string, (name: string) => string])[] = [
-    ["whose accents are written in another way", (name) => name.normalize("NFC")],
-    ["in other capitals", (name) => name.normalize("NFC").toLowerCase()],
+    ["with accents encoded differently", (name) => name.normalize("NFC")],
+    ["with different case", (name) => name.normalize("NFC").toLowerCase()],
     [
-      "with other blanks",
+      "with different whitespace",
       (name) => name.normalize("NFC").toLowerCase().replace(/[\s\u200b\ufeff]+/g, " ").trim(),
     ],
   ];
