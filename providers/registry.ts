@@ -73,7 +73,7 @@ export function unknownProvider(name: string, settings: ProviderSource = NOTHING
     "provider-unknown",
     `There is no provider named "${name}".`,
     near === null
-      ? `Known providers: ${names.join(", ")}. A server of your own gets a name by providers.NAME.kind.`
+      ? `Known providers: ${names.join(", ")}. To add your own server, set providers.NAME.kind.`
       : `Did you mean ${near}?`,
   );
 }

@@ -136,7 +136,7 @@ export class RunSandbox implements Sandbox {
     if (this.host.root && this.#policy.value.allow_privileged) {
       return failure(
         "sandbox-privileged-root",
-        "The sandbox confines nothing: commands run as the superuser and keep their privileges.",
+        "The sandbox confines nothing: commands run as root and keep their privileges.",
         "Set sandbox.policy.allow_privileged to false, or run as an ordinary user.",
       );
     }

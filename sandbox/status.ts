@@ -132,9 +132,9 @@ export function renderStatus(status: SandboxStatus): string {
     lines.push(`network   ${status.network}${status.hosts.length > 0 ? `: ${status.hosts.join(", ")}` : ""}`);
     lines.push(`privilege ${status.privileged ? "kept (allow_privileged)" : "dropped"}`);
   } else if (status.commands === "unconfined") {
-    lines.push("commands  run with all your rights: files, network, sockets and privileges");
-    lines.push("  what follows holds for the tools of this program only");
-  } else lines.push("commands  do not run", "  what follows holds for the other tools of this program");
+    lines.push("commands  run unsandboxed, with all your files, network, sockets and privileges");
+    lines.push("  the rest applies only to flemma's own tools");
+  } else lines.push("commands  do not run", "  the rest applies to flemma's other tools");
   if (status.enabled) lines.push(...writableLines(status));
   lines.push("protected");
   if (status.protected.length === 0) lines.push("  nothing");
@@ -162,7 +162,7 @@ function writableLines({ writable, dropped }: SandboxStatus): string[] {
     ...writable.map(({ path, entry, exists }) =>
       `  ${path}${entry === path ? "" : `  from ${entry}`}${exists ? "" : "  (missing)"}`
     ),
-    ...dropped.map(({ entry, reason }) => `  left out: ${entry} because ${reason}`),
+    ...dropped.map(({ entry, reason }) => `  ignored: ${entry} because ${reason}`),
   ];
 }
 
@@ -170,7 +170,7 @@ function writableLines({ writable, dropped }: SandboxStatus): string[] {
 function confinementLines({ sockets: { masked, kept, blocked }, limits }: SandboxStatus): string[] {
   const set = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
   return [
-    `sockets${blocked ? "   all refused" : ""}`,
+    `sockets${blocked ? "   all blocked" : ""}`,
     ...masked.map((path) => `  ${path}  masked`),
     ...kept.map((path) => `  ${path}  kept`),
     ...(masked.length + kept.length === 0 && !blocked ? ["  none found to mask"] : []),
@@ -180,13 +180,13 @@ function confinementLines({ sockets: { masked, kept, blocked }, limits }: Sandbo
 
 function describeAvailability({ enabled, available, commands, error }: SandboxStatus): string {
   if (!enabled) return "sandbox   off";
-  if (available) return "sandbox   on, and it works";
+  if (available) return "sandbox   on and working";
   const effect = commands === "unconfined"
-    ? "commands would run bare"
+    ? "commands would run unsandboxed"
     : commands === "confined"
-    ? "commands are wrapped all the same"
+    ? "commands are still sandboxed"
     : "commands are refused";
-  return `sandbox   on, but not usable (${effect}): ${error?.message ?? "the reason is not known."}`;
+  return `sandbox   on, but not usable (${effect}): ${error?.message ?? "the reason is unknown."}`;
 }
 
 function backendLine({ backend, version, mode, description }: SandboxStatus): string {
@@ -198,7 +198,7 @@ function backendLine({ backend, version, mode, description }: SandboxStatus): st
 function hardening(sandbox: RunSandbox, ofBackend: readonly string[], privileged = false): string[] {
   return [
     ...(sandbox.host.root && privileged
-      ? ["This is the superuser with its privileges: the sandbox is no barrier."]
+      ? ["Commands run as root with its privileges: the sandbox confines nothing."]
       : []),
     ...ofBackend,
     ...(sandbox.host.container ? ["This machine looks like a container."] : []),

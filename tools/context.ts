@@ -238,7 +238,7 @@ export function workingFolder(
   const expansion = expandPath(setting, { environment, document });
   if (expansion.kind === "unknown-urn") {
     throw new Error(
-      `The setting tools.${definition.name}.cwd names ${setting}, which this program does not know.`,
+      `The setting tools.${definition.name}.cwd has the unknown value ${setting}.`,
     );
   }
   if (expansion.kind === "dropped") return environment.cwd;

@@ -127,7 +127,7 @@ export class ToolRegistry {
     try {
       return enabled(config) === true;
     } catch (thrown) {
-      const message = `The tool ${name} is not offered: its enabled failed: ${thrownText(thrown)}`;
+      const message = `The tool ${name} is not offered: its enabled function failed: ${thrownText(thrown)}`;
       this.#options.onProblem?.({ code: "tool-enabled", message });
       return false;
     }
@@ -311,7 +311,7 @@ export class ToolRegistry {
       if (before !== undefined && this.#given.get(before) !== given) {
         warnings.push({
           code: "tool-replaced",
-          message: `The tool ${definition.name} was registered before; the new definition replaces it.`,
+          message: `The tool ${definition.name} was already registered; the new definition replaces it.`,
         });
       }
       this.#tools.set(definition.name, definition);
@@ -323,7 +323,7 @@ export class ToolRegistry {
   #registerSource(origin: ToolOrigin, source: ToolSource): Outcome<readonly Problem[]> {
     const { timeout } = source;
     if (timeout !== undefined && !(typeof timeout === "number" && timeout >= 0)) {
-      return failure("invalid-tool", "The timeout of a source of tools is a number of seconds.");
+      return failure("invalid-tool", "The timeout of a source of tools must be a number of seconds.");
     }
     this.#sources.add(source, origin);
     return success([]);

@@ -154,7 +154,9 @@ class Own {
       resolve: async (_register, done) => {
         const asked = await server.ask();
         if (asked.ok) this.take(server, asked.value);
-        done(asked.ok ? undefined : problemLine(asked.problem).replace(`The server ${server.name} `, "it "));
+        done(
+          asked.ok ? undefined : problemLine(asked.problem).replace(`The MCP server ${server.name} `, "it "),
+        );
       },
     });
   }

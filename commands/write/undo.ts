@@ -165,7 +165,7 @@ function named({ call, tool }: SavedFile): string {
   return /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
 }
 
-const PUT_BACK = "I put back what these calls did to files:";
+const PUT_BACK = "I undid the file changes of these calls:";
 
 interface Listing {
   readonly outcomes: readonly Undone[];

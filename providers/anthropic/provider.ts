@@ -54,5 +54,5 @@ function fallback({ message }: ProviderError): RequestFallback | null {
 
 /** The text of a signed block was edited, or the model does not accept the signature. */
 const SIGNATURE_REFUSED =
-  "Take the signature out of the opening tag of that thinking block, which makes it ordinary text, or delete " +
-  "the block; then send again.";
+  "Remove the signature from the opening tag of that thinking block, which makes it ordinary text, or delete " +
+  "the block. Then send again.";

@@ -125,8 +125,7 @@ function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[
   const isAnswer = answer?.role === "user" && answer.content.some(({ type }) => type === "tool_result");
   const first = caller?.role === "assistant" ? caller.content[0]?.type : undefined;
   if (!isAnswer || first === "thinking" || first === "redacted_thinking") return asked;
-  const message =
-    "The calls that were just answered have no thinking of this model before them; it goes on " +
+  const message = "The calls just answered do not follow thinking by this model; it continues " +
     "without thinking until your next message.";
   return { thinks: false, warnings: [...asked.warnings, message] };
 }
@@ -144,9 +143,9 @@ function askTemperature(
     : model.refuses.temperature === "always" || (model.refuses.temperature === "thinking" && thinks);
   if (!refused) return { temperature, warnings: [] };
   const why = model?.refuses.temperature === "thinking"
-    ? `${name} takes no temperature while it thinks`
-    : `${name} takes no temperature`;
-  return { warnings: [`${why}; ${temperature} is left out.`] };
+    ? `${name} does not accept a temperature while it thinks`
+    : `${name} does not accept a temperature`;
+  return { warnings: [`${why}; ${temperature} is ignored.`] };
 }
 
 function cacheControl(retention: RequestParameters["cacheRetention"]): JsonMembers | undefined {

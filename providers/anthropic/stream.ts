@@ -190,8 +190,7 @@ function stopDetails(details: unknown): string | null {
 
 function unknownReason(reason: string | null): Effect {
   const shown = JSON.stringify((reason ?? "").slice(0, 80));
-  const message =
-    `The reply ended for a reason that this program does not know (${shown}); look whether it is complete.`;
+  const message = `The reply ended for an unknown reason (${shown}); check whether it is complete.`;
   return { kind: "notice", message };
 }
 

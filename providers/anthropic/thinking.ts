@@ -60,7 +60,7 @@ function askAdaptive(
     thinks: true,
     warnings: effort === chosen
       ? []
-      : [`${name} does not know the effort ${chosen}; ${effort} is asked for.`],
+      : [`${name} does not support the effort ${chosen}; ${effort} is used instead.`],
   };
 }
 
@@ -73,7 +73,7 @@ function switchOff(name: string, facts: ModelThinking): AskedThinking {
     thinking: { type: "adaptive", display: "summarized" },
     output_config: { effort },
     thinks: true,
-    warnings: [`The thinking of ${name} cannot be switched off; the effort ${effort} is asked for instead.`],
+    warnings: [`Thinking cannot be switched off for ${name}; the effort ${effort} is used instead.`],
   };
 }
 
@@ -93,7 +93,7 @@ function askBudget(
   );
   if (facts.kind === "none" || wanted === null) return { thinks: false, warnings };
   if (maxTokens <= LEAST_BUDGET) {
-    const message = `${name} needs more than ${LEAST_BUDGET} max_tokens to think; ` +
+    const message = `${name} needs max_tokens above ${LEAST_BUDGET} to think; ` +
       `with ${maxTokens} it answers without thinking.`;
     return { thinks: false, warnings: [...warnings, message] };
   }
@@ -123,5 +123,5 @@ function strongest(words: readonly string[], wanted: string): string {
 }
 
 function noEffort(name: string, effort: string): string {
-  return `${name} takes no effort; ${effort} is left out.`;
+  return `${name} does not accept an effort; ${effort} is ignored.`;
 }

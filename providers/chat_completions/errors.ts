@@ -29,7 +29,7 @@ const TOO_LONG =
 const TAKES_NO_TOOLS = /does not support tools|enable-auto-tool-choice|tool-call-parser/i;
 
 const WITHOUT_TOOLS =
-  "Ask another model, start the server with its options for tools, or offer no tools: `tools: []` in the settings.";
+  "Use another model, start the server with its tool options, or offer no tools: `tools: []` in the settings.";
 
 /** Normalizes errors of servers built on FastAPI: `{detail: "…"}` and `{detail: [{msg, loc}]}`. */
 function withError(body: unknown): unknown {

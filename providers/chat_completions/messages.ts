@@ -144,15 +144,17 @@ function pdfWarnings({ history }: Prompt): readonly string[] {
       parts.flatMap((part) => part.kind === "pdf" ? [part.filename] : [])
     ),
   );
-  return [...files].map((file) => `${file} is only named: this kind of server takes no PDF.`);
+  return [...files].map((file) =>
+    `Only the name of ${file} is sent: this kind of server does not accept PDF files.`
+  );
 }
 
 /** Warns that tool messages contain only text in this API, even if the model accepts images. */
 function resultFileWarnings(prompt: Prompt): readonly string[] {
   if (resultFiles(prompt).length === 0) return [];
   return [
-    "Images and documents in results are only named: this kind of API takes text there. Attach one to a message (@./file) " +
-    "to have it seen.",
+    "Only the names of images and documents in results are sent: this kind of API accepts only text there. To show " +
+    "one to the model, attach it to a message (@./file).",
   ];
 }
 

@@ -97,6 +97,6 @@ function askThinking({ thinking: { level } }: RequestParameters, name: string, m
   if (off && unasked !== "always") {
     return { members: { thinking: { type: "disabled" } }, thinks: false, warnings: [] };
   }
-  const warnings = off ? [`The thinking of ${name} cannot be switched off.`] : [];
+  const warnings = off ? [`Thinking cannot be switched off for ${name}.`] : [];
   return { members: { thinking: { type: "enabled" } }, thinks: true, warnings };
 }

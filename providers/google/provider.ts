@@ -43,8 +43,8 @@ export const vertex: Provider = {
     if (typeof project === "string" && project.trim() !== "") return null;
     return {
       code: "vertex-project-missing",
-      message: "Vertex AI needs the Google Cloud project that pays, and the settings name none.",
-      next: "Set parameters.vertex.project_id in the settings, or for this login: " +
+      message: "Vertex AI needs a Google Cloud project, and the settings name none.",
+      next: "Set parameters.vertex.project_id in the settings, or for this session: " +
         "flemma session set parameters.vertex.project_id=PROJECT",
     };
   },

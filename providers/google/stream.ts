@@ -131,7 +131,7 @@ export class GoogleReader extends ReplyReader {
     const effects = this.#block();
     if (outcome === "truncated" && !this.#answered) {
       const message =
-        "The model spent all of its tokens on thinking and wrote nothing; raise the parameter max_tokens.";
+        "The model used all its tokens for thinking and wrote nothing; raise the parameter max_tokens.";
       effects.push({ kind: "notice", message });
     }
     return [...effects, { kind: "stop", outcome, reason: outcome === "truncated" ? "max_tokens" : reason }];

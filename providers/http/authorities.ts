@@ -25,7 +25,7 @@ export async function addedAuthorities(
     if (path === "") continue;
     try {
       const certificates = certificatesIn(await Deno.readTextFile(absolutePath(environment, path)));
-      if (certificates.length === 0) return unreadable(variable, path, "it holds no certificate in PEM form");
+      if (certificates.length === 0) return unreadable(variable, path, "it contains no PEM certificate");
       for (const certificate of certificates) found.add(certificate);
     } catch (thrown) {
       return unreadable(variable, path, reason(thrown));
@@ -66,8 +66,8 @@ function certificatesIn(text: string): readonly string[] {
 }
 
 function reason(thrown: unknown): string {
-  if (thrown instanceof Deno.errors.NotFound) return "there is nothing of that name";
-  if (thrown instanceof Deno.errors.PermissionDenied) return "you may not read it";
+  if (thrown instanceof Deno.errors.NotFound) return "it does not exist";
+  if (thrown instanceof Deno.errors.PermissionDenied) return "permission denied";
   return thrownText(thrown).replace(/ \(os error \d+\).*$/, "");
 }
 
@@ -75,6 +75,6 @@ function unreadable(variable: string, path: string, why: string): Outcome<never>
   return failure(
     "certificates-unreadable",
     `The variable ${variable} names ${path}, which cannot be used: ${why}.`,
-    `Correct ${variable}, or unset it.`,
+    `Correct or unset ${variable}.`,
   );
 }

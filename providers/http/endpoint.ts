@@ -23,8 +23,8 @@ export function resolveBaseUrl(
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:") || url.hash !== "") {
     return failure(
       "base-url-invalid",
-      `"${text}" from ${origin} is no http or https address.`,
-      `Give ${origin} a full address such as ${provider.defaultBaseUrl}.`,
+      `"${text}" from ${origin} is not an http or https address.`,
+      `Set ${origin} to a full address such as ${provider.defaultBaseUrl}.`,
     );
   }
   return success(text);

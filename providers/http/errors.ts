@@ -41,7 +41,7 @@ const AUTHENTICATION = /^(?:authentication_error|permission_error)\b/;
 
 const NEXT: Readonly<Partial<Record<ErrorClass, string>>> = {
   context_overflow: "Shorten the conversation, or start a new document.",
-  rate_limit: "Try again in a little while.",
+  rate_limit: "Try again later.",
   network: "Check the connection.",
   timeout: "Raise the parameter timeout if the model needs longer.",
 };
@@ -96,27 +96,26 @@ export function answeredError(
     details: limitDetails(headers, { wait: retry !== undefined, limits: errorClass === "rate_limit" }),
     next: hints[errorClass] ??
       (isSpent(body) || status === 402
-        ? "Waiting does not help: raise the limit, or add credit to the account."
+        ? "Retrying does not help: raise the limit, or add credit to the account."
         : status === 413
         ? TOO_LARGE
         : status === 404 && known !== null
         ? NOT_FOUND
         : retry === undefined
         ? (typeof body === "string" && body.trim() !== "" ? NOT_THE_API : undefined)
-        : "Try again in a little while."),
+        : "Try again later."),
     retry,
   });
 }
 
-const TOO_LARGE =
-  "The request is larger than the provider takes: leave out attached files, or use smaller ones.";
+const TOO_LARGE = "The request is larger than the provider accepts: attach fewer or smaller files.";
 
 /** The model or the path does not exist, or the account has no access to the model. */
-const NOT_FOUND = "Check the name of the model (flemma models list) and the base URL.";
+const NOT_FOUND = "Check the model name (flemma models list) and the base URL.";
 
 /** Servers other than the API answer with HTML pages or plain text. */
 const NOT_THE_API =
-  "What answers there is not the API: check the base URL, and what stands between here and the provider.";
+  "The response is not from the API: check the base URL, and any proxy or gateway on the way.";
 
 function unknownAnswer(body: unknown, status: number | undefined): string {
   const bodyText = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);

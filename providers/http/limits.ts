@@ -42,13 +42,13 @@ export class RequestTimeouts {
     this.#watchConnection(options);
     this.#silence = new Silence(timeout, () =>
       this.#expire(
-        `Nothing came from ${host} for ${timeout} s, so the reply was given up.`,
+        `${host} sent nothing for ${timeout} s, so the request was stopped.`,
         "Raise the parameter timeout if the model needs longer.",
       ));
     this.#pings = new Silence(pingTimeout, () =>
       this.#expire(
-        `Only pings came from ${host} for ${pingTimeout} s, and nothing of the reply, so it was given up.`,
-        "Raise the parameter timeout if the model needs longer: while pings come, it has six times that.",
+        `${host} sent only pings for ${pingTimeout} s and nothing of the reply, so the request was stopped.`,
+        "Raise the parameter timeout if the model needs longer; with pings, the limit is six times that.",
       ));
     options.signal.addEventListener("abort", this.#cancel, { once: true });
     if (options.signal.aborted) this.#cancel();
@@ -101,8 +101,8 @@ export class RequestTimeouts {
     if (connectTimeout > 0) {
       this.#endConnecting = afterSilence(connectTimeout * 1000, () => {
         this.#expire(
-          `${who} took no connection within ${connectTimeout} s.`,
-          "Check the connection; the parameter connect_timeout sets the limit.",
+          `${who} did not accept a connection within ${connectTimeout} s.`,
+          "Check the connection, or raise the parameter connect_timeout.",
         );
       });
     }

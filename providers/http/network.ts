@@ -36,8 +36,8 @@ export async function openNetwork(url: string, environment: Environment): Promis
   } catch (thrown) {
     return failure(
       "certificates-unreadable",
-      `The certificates that your variables name cannot be used: ${thrownText(thrown)}.`,
-      `Look at ${CERTIFICATE_VARIABLES.join(", ")}.`,
+      `The certificates named by environment variables cannot be used: ${thrownText(thrown)}.`,
+      `Check ${CERTIFICATE_VARIABLES.join(", ")}.`,
     );
   }
 }

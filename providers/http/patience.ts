@@ -69,7 +69,7 @@ export class Patience {
     const asked = retry.after !== null && retry.after > 0;
     const wait = asked ? retry.after : own;
     if (elapsed + wait > LONGEST) {
-      const longer = asked ? [`The provider asks to wait ${formatDuration(wait)}.`] : [];
+      const longer = asked ? [`The provider asks for a wait of ${formatDuration(wait)}.`] : [];
       return { wait: null, tried: [...this.#tries === 1 ? [] : [tried], ...longer].join(" ") };
     }
     this.#tries++;

@@ -59,7 +59,7 @@ async function exchange(options: PostOptions, limits: RequestTimeouts): Promise<
   if (status >= 300 && status < 400) {
     await response.body?.cancel();
     const target = headers.get("location") ?? "another address";
-    const next = "Set the base URL to the address that answers itself.";
+    const next = "Set the base URL to an address that does not redirect.";
     const message = `${
       urlHost(request.url)
     } redirects to ${target} (HTTP ${status}); redirects are not followed.`;

@@ -98,7 +98,7 @@ function readProxy({ variable, value }: Named): Outcome<HttpProxy> {
     // The message omits the value, because it may hold a password.
     return failure(
       "proxy-invalid",
-      `The variable ${variable} is no address of a proxy.`,
+      `The variable ${variable} is not a proxy address.`,
       `Set it to an address such as http://proxy.example:3128, or unset it.`,
     );
   }

@@ -36,14 +36,14 @@ const KINDS: readonly Kind[] = [
   [
     /invalid string length/i,
     ({ host }) =>
-      providerError("other", `${host} sent more than 512 MB in one piece, which cannot be taken.`, {
-        next: "Ask for less at a time.",
+      providerError("other", `${host} sent more than 512 MB in one piece, which is too large.`, {
+        next: "Request less at a time.",
       }),
   ],
   [
     /proxy authentication required/i,
     ({ proxy }) =>
-      proxy === null ? null : providerError("network", `${named(proxy)} asks for a name and a password.`, {
+      proxy === null ? null : providerError("network", `${named(proxy)} requires a user name and password.`, {
         next: `Put them into ${proxy.variable}: http://NAME:PASSWORD@${proxy.host}`,
       }),
   ],
@@ -52,7 +52,7 @@ const KINDS: readonly Kind[] = [
     ({ proxy, host, advice }) =>
       proxy === null
         ? null
-        : providerError("network", `${named(proxy)} does not connect to ${host}.`, { next: advice }),
+        : providerError("network", `${named(proxy)} refused to connect to ${host}.`, { next: advice }),
   ],
   [
     /eof while tunneling/i,
@@ -67,13 +67,13 @@ const KINDS: readonly Kind[] = [
     /InvalidContentType|wrong version number/i,
     ({ host }) =>
       providerError("network", `${host} does not speak https.`, {
-        next: "Write http:// in the base URL if it is a plain server.",
+        next: "If the server uses plain http, begin the base URL with http://.",
       }),
   ],
   [/invalid HTTP version/i, ({ host, url }) =>
-    providerError("network", `${host} does not answer in HTTP.`, {
+    providerError("network", `${host} did not answer in HTTP.`, {
       next: url.startsWith("http:")
-        ? "Check the base URL; perhaps it begins with https://."
+        ? "Check the base URL; it may need to begin with https://."
         : "Check the base URL.",
     })],
   [
@@ -82,8 +82,8 @@ const KINDS: readonly Kind[] = [
       providerError(
         "network",
         proxy === null
-          ? `The name of ${host} could not be resolved.`
-          : `The name of the proxy ${proxy.host} (from ${proxy.variable}) could not be resolved.`,
+          ? `The host name ${host} could not be resolved.`
+          : `The host name of the proxy ${proxy.host} (from ${proxy.variable}) could not be resolved.`,
         { next: advice },
       ),
   ],
@@ -113,7 +113,7 @@ export function transportError(thrown: unknown, { request, proxy = null }: Faile
     who: proxy === null ? host : named(proxy),
     advice: proxy === null
       ? (isOwn(request.url) ? "Start the server, or correct the base URL." : undefined)
-      : `Correct ${proxy.variable}, or put ${hostnameOf(request.url)} into NO_PROXY to go without a proxy.`,
+      : `Correct ${proxy.variable}, or add ${hostnameOf(request.url)} to NO_PROXY to bypass the proxy.`,
   };
   for (const [words, say] of KINDS) {
     const error = words.test(failure.reason) ? say(failure) : null;
@@ -137,22 +137,26 @@ function hostnameOf(url: string): string {
 /** Distinguishes certificate errors by name, date and authority, because the remedies differ. */
 function certificateError(reason: string, host: string): ProviderError {
   if (/not valid for name|NotValidForName|ALTNAME/i.test(reason)) {
-    return providerError("network", `The certificate of ${host} is for another name.`, {
+    return providerError("network", `The certificate of ${host} is for another host name.`, {
       next: "Check the base URL.",
     });
   }
   if (/expired|not valid yet|NotValidYet|NOT_YET_VALID/i.test(reason)) {
-    return providerError("network", `The certificate of ${host} is not valid today.`, {
-      next: "Check the date of this machine; otherwise whoever runs the server has to renew it.",
+    return providerError("network", `The certificate of ${host} has expired or is not valid yet.`, {
+      next: "Check the date of this machine. If it is right, the server needs a new certificate.",
     });
   }
   const variables = CERTIFICATE_VARIABLES.join(" or ");
   const why = /peer certificate: (\w+)/.exec(reason)?.[1];
   const end = why === undefined ? "" : ` (${why})`;
-  return providerError("network", `The certificate of ${host} is from nobody this machine trusts${end}.`, {
-    next:
-      `If your network or your server has an authority of its own, name its certificate (PEM) in ${variables}.`,
-  });
+  return providerError(
+    "network",
+    `The certificate of ${host} is not from an authority that this machine trusts${end}.`,
+    {
+      next:
+        `If your network or server uses its own authority, set ${variables} to the path of its certificate (PEM).`,
+    },
+  );
 }
 
 function causes(thrown: unknown): string[] {

@@ -35,10 +35,10 @@ export async function resolveCredential(
     "credential-missing",
     `No key for ${display} was found (${reasons.join("; ")}).`,
     keyKind === "access_token"
-      ? `Log in with gcloud auth login, or set the variable ${variable}.`
+      ? `Run gcloud auth login, or set the variable ${variable}.`
       : keeps
-      ? `Set the variable ${variable}, e.g. export ${variable}=…, or keep it in your keyring: flemma auth set ${name}`
-      : `Set the variable ${variable}, e.g. export ${variable}=…`,
+      ? `Set the variable ${variable}, for example export ${variable}=…, or save the key in your keyring: flemma auth set ${name}`
+      : `Set the variable ${variable}, for example export ${variable}=…`,
   );
 }
 
@@ -56,7 +56,7 @@ function isSendable(secret: string): boolean {
 function unsendable({ source }: FoundCredential): Outcome<never> {
   return failure(
     "credential-invalid",
-    `The key from ${source} holds blanks or characters that no key has.`,
-    `Set ${source} again, without quotes or line ends.`,
+    `The key from ${source} contains spaces or characters that keys cannot contain.`,
+    `Set ${source} again, without quotes or line breaks.`,
   );
 }

@@ -88,7 +88,7 @@ function keychain(program: string, environment: Environment): Keyring {
 }
 
 /** Reason given by a usable keyring without such a key. */
-export const NO_KEY = "it holds no such key";
+export const NO_KEY = "it does not contain the key";
 
 function quoted(word: string): string {
   return `"${word.replace(/["\\]/g, "\\$&")}"`;
@@ -126,7 +126,7 @@ function problemOf(answer: HelperAnswer): Problem | null {
   if ("output" in answer) return null;
   return failure(
     "keyring-failed",
-    `The keyring did not do it: ${answer.reason.replace(/\.$/, "")}.`,
-    "Unlock it, or set the key as a variable.",
+    `The keyring failed: ${answer.reason.replace(/\.$/, "")}.`,
+    "Unlock it, or set the key in an environment variable.",
   ).problem;
 }

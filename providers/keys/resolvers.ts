@@ -20,7 +20,7 @@ const commandResolver: CredentialResolver = {
     const answer = await askHelper(words, { environment });
     if ("reason" in answer) return answer;
     const [line = ""] = answer.output.split("\n");
-    return line.trim() === "" ? { reason: "it said nothing" } : { secret: line.trim(), source: key };
+    return line.trim() === "" ? { reason: "it printed nothing" } : { secret: line.trim(), source: key };
   },
 };
 
@@ -31,7 +31,7 @@ export function keyringResolver(
     name: "keyring",
     async resolve(query) {
       const keyring = find(query.environment);
-      if (keyring === null) return { reason: "there is none here" };
+      if (keyring === null) return { reason: "none is available" };
       const answer = fromOutput(await keyring.lookup(query.provider.name, kindOf(query)), keyring.name);
       // A locked or unreachable keyring cannot store a key either.
       return answer !== null && "reason" in answer ? { ...answer, keeps: answer.reason === NO_KEY } : answer;
@@ -53,7 +53,7 @@ function gcloudResolver(
       const { environment, settings } = query;
       const name = settings?.secrets.gcloud.path ?? "gcloud";
       const program = findHelper(name, environment);
-      if (program === null) return { reason: `there is no program ${name}` };
+      if (program === null) return { reason: `the program ${name} was not found` };
       const account = await serviceAccount(query, find(environment));
       const words = [program, "auth", "print-access-token"];
       const answer = account === null
@@ -94,7 +94,7 @@ async function withAccountFile(
 function fromOutput(answer: HelperAnswer, source: string, lifetime?: number): CredentialAnswer {
   if ("reason" in answer) return answer;
   const secret = answer.output.trimEnd();
-  if (secret === "") return { reason: "it said nothing" };
+  if (secret === "") return { reason: "it printed nothing" };
   return { secret, source, ...(lifetime === undefined ? {} : { lifetime }) };
 }
 

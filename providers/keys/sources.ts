@@ -16,7 +16,7 @@ const commandNamed: CredentialResolver = {
     if (command.length === 0) return Promise.resolve(null);
     return Promise.resolve({
       secret: UNASKED,
-      source: `the command of providers.${provider.name}.key_command`,
+      source: `the command in providers.${provider.name}.key_command`,
     });
   },
 };
@@ -28,7 +28,7 @@ const gcloudThere: CredentialResolver = {
     const name = settings?.secrets.gcloud.path ?? "gcloud";
     return Promise.resolve(
       findHelper(name, environment) === null
-        ? { reason: `there is no program ${name}` }
+        ? { reason: `the program ${name} was not found` }
         : { secret: UNASKED, source: name },
     );
   },
@@ -40,7 +40,7 @@ export interface KeyReport {
   readonly detail: string;
 }
 
-const NONE_NEEDED = "none, and none is needed";
+const NONE_NEEDED = "none needed";
 
 /** Searches the sources of `resolveCredential`. The person's commands are named, not run. */
 export async function keyReport(

@@ -34,7 +34,7 @@ export function modelWarnings(
     return [`The model ${name} is no longer served${since}, so the request will fail.${instead}`];
   }
   if (ends === undefined || daysBetween(day, ends) > NOTICE) return [];
-  return [`The model ${name} ends on ${ends}.${instead}`];
+  return [`The model ${name} will be retired on ${ends}.${instead}`];
 }
 
 /**
@@ -44,7 +44,7 @@ export function modelWarnings(
 export function otherModel(provider: string, asked: string, answering: string): string | null {
   const same = answering === asked || answering.startsWith(`${asked}-`) ||
     findModel(provider, asked)?.id === (findModel(provider, answering)?.id ?? answering);
-  return same ? null : `The reply is ${answering}'s, and not ${asked}'s, which was asked.`;
+  return same ? null : `The reply is from ${answering} instead of the requested model ${asked}.`;
 }
 
 function daysBetween(from: Day, to: Day): number {

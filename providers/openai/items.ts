@@ -188,4 +188,4 @@ class ReplyItems {
 }
 
 const EDITED =
-  "The text of a signed thinking block of OpenAI was edited; the block is left out, since the model would get the old one.";
+  "The text of a signed OpenAI thinking block was edited; the block is left out, since the model would get the old text.";

@@ -46,14 +46,14 @@ function resultProblems(id: string, expected: ResultExpectation, view: RequestVi
   const result = view.results.get(id);
   if (result === undefined) {
     return [
-      `there is no result for the call ${id} (results: ${[...view.results.keys()].join(", ") || "none"})`,
+      `the call ${id} has no result (results: ${[...view.results.keys()].join(", ") || "none"})`,
     ];
   }
   const problems = textProblems(`the result of ${id}`, expected, result.text);
   if (expected.is_error === undefined || expected.is_error === result.isError) return problems;
   return [
     ...problems,
-    `the result of ${id} is ${result.isError ? "an error" : "no error"}: ${excerpt(result.text)}`,
+    `the result of ${id} is ${result.isError ? "an error" : "not an error"}: ${excerpt(result.text)}`,
   ];
 }
 

@@ -114,7 +114,7 @@ export async function parseReplayScript(text: string): Promise<Outcome<ReplayScr
     const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
     return failure(
       "replay-script",
-      `The replay script is wrong at ${first}${more}.`,
+      `The replay script is invalid at ${first}${more}.`,
       "docs/reference/replay.md lists every member.",
     );
   }
@@ -132,31 +132,31 @@ async function decode(text: string): Promise<Outcome<unknown>> {
 
 type Check = (value: unknown, path: string) => readonly string[];
 
-const isText: Check = (value, path) => typeof value === "string" ? [] : [`${path}: a text is needed`];
+const isText: Check = (value, path) => typeof value === "string" ? [] : [`${path}: must be text`];
 const isCount: Check = (value, path) =>
-  Number.isInteger(value) && Number(value) >= 0 ? [] : [`${path}: a whole number is needed`];
+  Number.isInteger(value) && Number(value) >= 0 ? [] : [`${path}: must be a whole number`];
 const isBoolean: Check = (value, path) =>
-  typeof value === "boolean" ? [] : [`${path}: true or false is needed`];
+  typeof value === "boolean" ? [] : [`${path}: must be true or false`];
 const anything: Check = () => [];
 
 function listOf(check: Check): Check {
   return (value, path) =>
     Array.isArray(value)
       ? value.flatMap((item, index) => check(item, `${path}[${index}]`))
-      : [`${path}: a list is needed`];
+      : [`${path}: must be a list`];
 }
 
 function tableOf(check: Check): Check {
   return (value, path) =>
     isObject(value)
       ? Object.entries(value).flatMap(([key, member]) => check(member, `${path}.${key}`))
-      : [`${path}: a table is needed`];
+      : [`${path}: must be an object`];
 }
 
 /** Checks an object with known members; those in `needed` are required. */
 function members(known: Readonly<Record<string, Check>>, needed: readonly string[] = []): Check {
   return (value, path) => {
-    if (!isObject(value)) return [`${path}: a table is needed`];
+    if (!isObject(value)) return [`${path}: must be an object`];
     const missing = needed.filter((key) => !(key in value)).map((key) => `${path}: ${key} is missing`);
     const wrong = Object.entries(value).flatMap(([key, member]) => {
       const check = known[key];
@@ -198,7 +198,7 @@ const BLOCKS: Readonly<Record<string, Check>> = {
 
 const block: Check = (value, path) => {
   const kind = isObject(value) ? Object.keys(BLOCKS).find((key) => key in value) : undefined;
-  if (kind === undefined) return [`${path}: one of text, thinking, redacted, tool_use is needed`];
+  if (kind === undefined) return [`${path}: must have one of text, thinking, redacted, tool_use`];
   return BLOCKS[kind]!(value, path);
 };
 

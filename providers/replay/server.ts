@@ -150,7 +150,7 @@ class ReplayServer implements Replay {
     if (method === "POST" && path === COUNT_PATH) return Response.json({ input_tokens: roughTokens(text) });
     const dialect = DIALECTS.find((each) => method === "POST" && each.serves(path));
     if (dialect === undefined && (method !== "POST" || path !== "/v1/messages")) {
-      return this.#refuse({ status: 404, message: `replay: there is nothing at ${method} ${path}` });
+      return this.#refuse({ status: 404, message: `replay: unknown endpoint ${method} ${path}` });
     }
     const body = decodeBody(text);
     const asked = body === null ? null : { path, text, body, headers };
@@ -186,11 +186,11 @@ class ReplayServer implements Replay {
     }
     const scripted = replies[this.#given];
     if (scripted === undefined) {
-      return `replay: the script has ${replies.length} replies and no more for this request`;
+      return `replay: the script has only ${replies.length} replies, so none is left for this request`;
     }
     const missing = findUnmet(scripted.expect ?? {}, view);
     if (missing.length > 0) {
-      return `replay: reply ${this.#given + 1} is not given, because ${missing.join("; ")}`;
+      return `replay: reply ${this.#given + 1} was not sent because ${missing.join("; ")}`;
     }
     this.#given++;
     return scripted;
@@ -206,7 +206,7 @@ class ReplayServer implements Replay {
   }
 }
 
-const NO_OBJECT = "replay: the body of the request is no JSON object";
+const NO_OBJECT = "replay: the request body is not a JSON object";
 
 function decodeBody(body: string): Readonly<Record<string, unknown>> | null {
   try {

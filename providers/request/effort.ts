@@ -51,11 +51,11 @@ function translate(word: string, efforts: Readonly<Record<string, string>> | und
 }
 
 function cannotBeOff(name: string, effort: string | null): string {
-  return `The thinking of ${name} cannot be switched off; ${
-    effort === null ? "it thinks as it likes" : `the effort ${effort} is asked for`
-  } instead.`;
+  return `Thinking cannot be switched off for ${name}; ${
+    effort === null ? "its default effort" : `the effort ${effort}`
+  } is used instead.`;
 }
 
 function notThinking(name: string, effort: string): string {
-  return `${name} takes no effort; ${effort} is left out.`;
+  return `${name} does not accept an effort; ${effort} is ignored.`;
 }

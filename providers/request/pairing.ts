@@ -81,8 +81,7 @@ export function reusedIdWarnings(prompt: Prompt): readonly string[] {
   return prompt.history.flatMap(({ parts }) => parts).flatMap((part) =>
     part.kind === "tool_use" && !answers.has(part) && !reported.has(part.id)
       ? [
-        `The call ${part.id} of ${part.name} has no result of its own: another call has the same id. The ` +
-        "provider is told that none was given.",
+        `The call ${part.id} of ${part.name} has the id of another call, so it is sent without a result.`,
       ]
       : []
   );

@@ -98,12 +98,12 @@ export function resolveMaxTokens(
   if (model === null) return { tokens: value, warnings: [] };
   const least = model.minOutput ?? 1;
   const tokens = Math.max(least, Math.min(model.maxOutput, value));
-  const limit = value > tokens ? "most" : "least";
+  const limit = value > tokens ? "maximum" : "minimum";
   return {
     tokens,
     warnings: tokens === value
       ? []
-      : [`max_tokens ${value} was changed to ${tokens}, the ${limit} that ${model.id} takes.`],
+      : [`max_tokens ${value} was changed to ${tokens}, the ${limit} for ${model.id}.`],
   };
 }
 
@@ -121,7 +121,7 @@ function resolvePercentage(value: string, model: Model | null): ReturnType<typeo
   return {
     tokens,
     warnings: share > model.maxOutput
-      ? [`max_tokens ${value} was changed to ${tokens}, the most that ${model.id} takes.`]
+      ? [`max_tokens ${value} was changed to ${tokens}, the maximum for ${model.id}.`]
       : [],
   };
 }

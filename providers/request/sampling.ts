@@ -21,6 +21,6 @@ export function sentTemperature(
   const when = refused === "thinking" ? " while it thinks" : "";
   return {
     temperature: undefined,
-    warnings: [`${model.id} takes no temperature${when}; ${temperature} is left out.`],
+    warnings: [`${model.id} does not accept a temperature${when}; ${temperature} is ignored.`],
   };
 }

@@ -51,15 +51,15 @@ export abstract class ReplyReader implements StreamReader {
     const name = typeof type === "string" && type !== "" ? type : "without a name";
     if (this.#unknown.has(name)) return [];
     this.#unknown.add(name);
-    const message = `The reply holds ${what === "item" ? "an" : "a"} ${what} of the type ${
+    const message = `The reply contains ${what === "item" ? "an" : "a"} ${what} of the unknown type ${
       JSON.stringify(name.slice(0, 80))
-    }, which this program does not know; it is left out.`;
+    }, which is left out.`;
     return [{ kind: "notice", message }];
   }
 
   /** Records a call that must not run with incomplete input; an empty name means that its start was lost. */
   protected incompleteCall(name: string): void {
-    this.#incomplete.add(name === "" ? "a tool whose name was lost" : name);
+    this.#incomplete.add(name === "" ? "a tool whose name did not arrive" : name);
   }
 
   /** Creates the error of a reply with incomplete calls, if any. `cut`: the reply ended at its token limit. */
@@ -68,7 +68,7 @@ export abstract class ReplyReader implements StreamReader {
     const names = [...this.#incomplete].join(", ");
     const message = cut
       ? `The reply reached its token limit inside the input of a call to ${names}; the call was not written.`
-      : `The input of a call to ${names} was no JSON object or did not arrive whole; the call was not written.`;
+      : `The input of a call to ${names} was not a JSON object or was incomplete; the call was not written.`;
     const error = providerError("other", message, cut ? { next: "Raise the parameter max_tokens." } : {});
     return [{ kind: "error", error }];
   }

@@ -20,7 +20,7 @@ const ABSENT: ReadonlySet<string> = new Set(["program-not-found", "other-system"
 
 export const bwrap: Backend = {
   priority: 100,
-  description: "Bubblewrap: read-only file system with writable exceptions, in namespaces of its own",
+  description: "Bubblewrap: a read-only file system with writable exceptions, in separate namespaces",
   available: (config, host) => {
     const found = bwrapProgram(config, host);
     // A program that exists but must not be used, for instance planted by a command, does not count as absent.
@@ -49,7 +49,7 @@ registerBuiltinBackends(backends);
 
 function bwrapProgram(config: BackendConfig, host: Host): Outcome<string> {
   if (Deno.build.os !== "linux") {
-    return failure("other-system", "Bubblewrap exists on Linux only.");
+    return failure("other-system", "Bubblewrap is available on Linux only.");
   }
   const settings = bwrapSettings(config);
   if (!settings.ok) return settings;
@@ -73,15 +73,15 @@ function bwrapHardening(policy: Policy, config: BackendConfig, host: Host): stri
     Object.hasOwn(ARCHITECTURES, Deno.build.arch);
   return [
     ...(host.root && !privileged
-      ? ["This is the superuser: commands have no capabilities, and cannot change the kernel's settings."]
+      ? ["flemma runs as root: commands get no capabilities and cannot change kernel settings."]
       : []),
     filtered
-      ? "System calls for mounts, key rings, tracing of the kernel and typing into terminals are refused."
+      ? "System calls for mounts, key rings, kernel tracing and terminal input are blocked."
       : privileged
-      ? "System calls are not filtered for a superuser with privileges."
-      : "System calls are not filtered: there is no filter for this machine, or it was refused.",
+      ? "System calls are not filtered, because commands keep root privileges."
+      : "System calls are not filtered: this machine has no filter, or refuses it.",
     ...(settings.ok && !settings.value.proc
-      ? ["A /proc of its own was refused: commands see the processes of this machine, but cannot reach them."]
+      ? ["A separate /proc was refused: commands see the processes of this machine, but cannot reach them."]
       : []),
   ];
 }

@@ -28,7 +28,7 @@ const NOTHING: Additions = { mounts: [], options: [] };
 export function bwrapSettings(config: BackendConfig): Outcome<BwrapSettings> {
   const { path = "bwrap", extra_args = [], proc = true, seccomp = true } = config;
   if (typeof path !== "string" || path === "") {
-    return misconfigured("sandbox.backends.bwrap.path must be the name or the path of a program.");
+    return misconfigured("sandbox.backends.bwrap.path must be a program name or path.");
   }
   if (!Array.isArray(extra_args) || !extra_args.every((word): word is string => typeof word === "string")) {
     return misconfigured("sandbox.backends.bwrap.extra_args must be a list of strings.");

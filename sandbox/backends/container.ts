@@ -7,13 +7,13 @@ import type { Backend, BackendConfig, Host } from "../types.ts";
 export const container: Backend = {
   priority: 10,
   confines: false,
-  description: "container (by your word): nothing is confined inside it",
+  description: "container (trusted by your settings): nothing is confined inside it",
   available: trusted,
   wrap: (_policy, _config, inner) => success([...inner]),
   probe: () => Promise.resolve(success(undefined)),
   hardening: () => [
-    "The container is taken for the sandbox because sandbox.backends.container.trusted says so: writable, hidden " +
-    "and protected paths, network and limits hold for the program's own tools only, not for commands.",
+    "The container counts as the sandbox because sandbox.backends.container.trusted is set: rules about writable, " +
+    "hidden and protected paths, network and limits apply only to flemma's own tools, not to commands.",
   ],
 };
 
@@ -24,6 +24,6 @@ function trusted(config: BackendConfig, host: Host): Outcome<void> {
   return host.container ? success(undefined) : failure(
     "no-container",
     "sandbox.backends.container.trusted is set, but this machine does not look like a container.",
-    "Take it out of the settings.",
+    "Remove it from the settings.",
   );
 }

@@ -23,7 +23,7 @@ export async function detect(
     const known = registry.getAll().map(({ name }) => name);
     return failure(
       "unknown-backend",
-      `There is no sandbox backend called "${mode}".`,
+      `There is no sandbox backend named "${mode}".`,
       `Set sandbox.backend to ${["auto", "required", ...known].join(", ")}.`,
     );
   }
@@ -53,7 +53,7 @@ async function firstWorking(
     ? "no backend is registered."
     : reported.map(({ message }) => message).join(" ");
   const next = reported.find(({ next }) => next !== undefined)?.next;
-  return failure("backend-unavailable", `No sandbox works here: ${why}`, next);
+  return failure("backend-unavailable", `No sandbox works on this machine: ${why}`, next);
 }
 
 /** Why a backend does not work. For a failed set-up only the cause, because no command was meant to run. */

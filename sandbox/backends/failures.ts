@@ -9,11 +9,10 @@ export const INSTALL_BUBBLEWRAP =
 
 const ALLOW_IN_CONTAINER =
   "Start the container with a seccomp profile that permits user namespaces and with an unmasked /proc " +
-  "(docker: --security-opt seccomp=FILE --security-opt systempaths=unconfined), or say that the container is the " +
+  "(docker: --security-opt seccomp=FILE --security-opt systempaths=unconfined), or accept the container as the " +
   "sandbox: sandbox.backends.container.trusted: true.";
 
-const LEAVE_CHROOT =
-  "Start flemma outside of the chroot: inside the kernel makes none, whatever its settings say.";
+const LEAVE_CHROOT = "Start flemma outside the chroot: the kernel never creates user namespaces inside one.";
 
 export interface SetupConditions {
   readonly container: boolean;
@@ -30,7 +29,7 @@ interface Cause {
 
 /** Kernel settings apply to the whole machine; a container can only read them. */
 function setting(assignment: string, { container }: SetupConditions): string {
-  return `sysctl ${assignment} (as root${container ? ", on the machine around the container" : ""})`;
+  return `sysctl ${assignment} (as root${container ? ", on the container's host" : ""})`;
 }
 
 function isRestrictedByAppArmor({ machine: { settings } }: SetupConditions): boolean {
@@ -38,7 +37,7 @@ function isRestrictedByAppArmor({ machine: { settings } }: SetupConditions): boo
 }
 
 function appArmorRemedy(around: SetupConditions): string {
-  return "Add an AppArmor profile that allows userns for bwrap, or permit them to every program: " +
+  return "Add an AppArmor profile that allows userns for bwrap, or allow it for every program: " +
     `${setting("kernel.apparmor_restrict_unprivileged_userns=0", around)}.`;
 }
 
@@ -47,12 +46,12 @@ function namespacesRemedy(around: SetupConditions): string {
   const { container, machine: { settings, chroot } } = around;
   if (chroot) return LEAVE_CHROOT;
   if (settings["kernel/unprivileged_userns_clone"] === "0") {
-    return `Permit them: ${setting("kernel.unprivileged_userns_clone=1", around)}.`;
+    return `Allow them: ${setting("kernel.unprivileged_userns_clone=1", around)}.`;
   }
   if (isRestrictedByAppArmor(around)) return appArmorRemedy(around);
   if (container) return ALLOW_IN_CONTAINER;
-  return "No setting of the kernel forbids them, so it is what this program was started in. " +
-    `A chroot: ${LEAVE_CHROOT} A container: ${ALLOW_IN_CONTAINER}`;
+  return "No kernel setting forbids them, so the surrounding environment does. " +
+    `In a chroot: ${LEAVE_CHROOT} In a container: ${ALLOW_IN_CONTAINER}`;
 }
 
 /** The first match wins. Patterns match anywhere in the error output. */
@@ -71,81 +70,81 @@ const CAUSES: readonly Cause[] = [
     pattern:
       /No permissions to creat\w+ .*namespace|Creating new namespace failed: (?:Operation not permitted|Permission denied)/,
     cause: (_, { machine: { chroot } }) =>
-      chroot ? "in a chroot there are no user namespaces" : "user namespaces are not permitted",
+      chroot ? "a chroot has no user namespaces" : "user namespaces are not permitted",
     remedy: namespacesRemedy,
   },
   {
     pattern: /Creating new namespace failed, likely because the kernel does not support/,
-    cause: () => "this kernel has no user namespaces",
-    remedy: () => "Start a kernel that was built with CONFIG_USER_NS.",
+    cause: () => "this kernel does not support user namespaces",
+    remedy: () => "Use a kernel built with CONFIG_USER_NS.",
   },
   {
     pattern: /setting up uid map: Permission denied/,
     cause: (_, around) =>
       isRestrictedByAppArmor(around)
         ? "AppArmor restricts user namespaces"
-        : "a user namespace gets no users",
+        : "users cannot be mapped into a user namespace",
     remedy: (around) =>
       isRestrictedByAppArmor(around)
         ? appArmorRemedy(around)
         : around.container
         ? ALLOW_IN_CONTAINER
-        : "Look into the log of the kernel for what refused it to bwrap: journalctl -k (as root).",
+        : "See in the kernel log what refused it to bwrap: journalctl -k (as root).",
   },
   {
     pattern: /max_\S*namespaces exceeded|\bENOSPC\b/,
-    cause: () => "the number or the depth of namespaces is limited",
+    cause: () => "the limit on the number or depth of namespaces is reached",
     remedy: (around) =>
       `Nest fewer sandboxes, or raise the limits: ${setting("user.max_user_namespaces=10000", around)}, ` +
       "and those of mnt, pid, net, ipc and uts.",
   },
   {
     pattern: /Can't mount proc on [^\n]*: (?:Operation not permitted|Permission denied)/,
-    cause: () => "a process namespace of its own is refused",
+    cause: () => "a separate process namespace is refused",
     remedy: () => ALLOW_IN_CONTAINER,
     part: "proc",
   },
   {
     pattern: /Failed to make \/ slave/,
-    cause: () => "changing how mounts propagate is refused",
+    cause: () => "changing mount propagation is refused",
     remedy: () => ALLOW_IN_CONTAINER,
   },
   {
     pattern: /loopback: Failed RTM_NEWADDR/,
-    cause: () => "a network namespace of its own is refused",
+    cause: () => "a separate network namespace is refused",
     remedy: ({ container }) =>
       `Set sandbox.policy.network to true.${container ? ` Or: ${ALLOW_IN_CONTAINER}` : ""}`,
   },
   {
     pattern: /Can't find source path ([^\n]*?)(?:: [^:\n]*)?(?:\n|$)/,
-    cause: (match) => `the path ${match[1]} vanished`,
-    remedy: (_) => "Make it again, or take it out of sandbox.policy.rw_paths.",
+    cause: (match) => `the path ${match[1]} no longer exists`,
+    remedy: (_) => "Create it again, or remove it from sandbox.policy.rw_paths.",
   },
   {
     pattern: /Unknown option (--\S+)/i,
-    cause: (match) => `this bubblewrap is too old to know ${match[1]}`,
-    remedy: () => "Install bubblewrap 0.8 or later, or set sandbox.backends.bwrap.path to one.",
+    cause: (match) => `this version of bubblewrap does not support ${match[1]}`,
+    remedy: () => "Install bubblewrap 0.8 or later, or set sandbox.backends.bwrap.path to such a version.",
   },
   {
     // Only if the kernel has no filters: lack of memory must not disable the filter.
     pattern: /PR_SET_(?:SECCOMP|NO_NEW_PRIVS)\S*: (?:Invalid argument|Function not implemented)/,
-    cause: () => "the filter for system calls is refused",
-    remedy: () => "Set sandbox.policy.block_unix_sockets to false: without it the filter is not insisted on.",
+    cause: () => "the system call filter is refused",
+    remedy: () => "Set sandbox.policy.block_unix_sockets to false; then the filter is optional.",
     part: "seccomp",
   },
   {
-    pattern: /^(\S.*?) was exchanged at that moment/,
-    cause: (match) => `${match[1]} was exchanged by somebody while it was mounted`,
-    remedy: () => "Look at what stands there, and at which commands run beside.",
+    pattern: /^(\S.*?) was replaced during the mount/,
+    cause: (match) => `another process replaced ${match[1]} while it was being mounted`,
+    remedy: () => "Check that path, and which other commands are running.",
   },
   {
     pattern: /Exceeded maximum number of arguments/,
-    cause: () => "the policy needs more mounts than bubblewrap takes",
-    remedy: () => "Take paths out of sandbox.policy.",
+    cause: () => "the policy needs more mounts than bubblewrap accepts",
+    remedy: () => "Remove paths from sandbox.policy.",
   },
   {
     pattern: /execvp ([^\n]*?): /,
-    cause: (match) => `the program ${match[1]} cannot be started inside it`,
+    cause: (match) => `the program ${match[1]} cannot be started inside the sandbox`,
     remedy: () =>
       "Install that program, or correct its name in the settings (tools.bash.shell for the shell).",
   },
@@ -166,7 +165,7 @@ export function classifySetupFailure(stderr: string, around: SetupConditions): S
     next,
     stderr: stderr,
     forModel:
-      `The sandbox could not be set up (${cause}); nothing ran. Do not try again: the user has to mend this.`,
+      `The sandbox could not be set up (${cause}); nothing ran. Do not try again: the user must fix this.`,
     ...(part === undefined ? {} : { part }),
   };
 }
@@ -178,7 +177,7 @@ function explain(stderr: string, around: SetupConditions): [cause: string, remed
   }
   const first = stderr.split("\n").find((line) => line.trim() !== "")?.trim();
   return [
-    first === undefined ? "the backend ended without a word" : `the backend said "${first}"`,
-    "See whether it works by itself: bwrap --unshare-all --ro-bind / / true",
+    first === undefined ? "the backend ended without a message" : `the backend said "${first}"`,
+    "Check whether bubblewrap works on its own: bwrap --unshare-all --ro-bind / / true",
   ];
 }

@@ -241,7 +241,7 @@ function filterFile(
   if (!policy.block_unix_sockets) return success(null);
   return failure(
     "sockets-not-blocked",
-    `Local sockets cannot be blocked here: there is no filter for the architecture ${Deno.build.arch}.`,
+    `Local sockets cannot be blocked: there is no system call filter for the architecture ${Deno.build.arch}.`,
     "Set sandbox.policy.block_unix_sockets to false.",
   );
 }
@@ -302,7 +302,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   if (policy.block_unix_sockets) {
     return failure(
       "network-list-needs-sockets",
-      "A network list is reached through a local socket, and sandbox.policy.block_unix_sockets forbids those.",
+      "A network list needs a local socket, which sandbox.policy.block_unix_sockets forbids.",
       "Set block_unix_sockets to false, or network to false.",
     );
   }
@@ -313,7 +313,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   if (!runtime.ok) {
     return failure(
       "network-list-needs-deno",
-      `A network list needs Deno beside this program. ${runtime.problem.message}`,
+      `A network list needs Deno. ${runtime.problem.message}`,
       "Install Deno, or set sandbox.policy.network to true or false.",
     );
   }
@@ -331,7 +331,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   } catch (thrown) {
     return failure(
       "no-proxy",
-      `The network list (sandbox.policy.network) cannot be kept here: ${thrownText(thrown)}.`,
+      `The network list (sandbox.policy.network) cannot be enforced: ${thrownText(thrown)}.`,
     );
   }
 }
@@ -377,7 +377,7 @@ function limitedCommand(
 
 const PROCESSES_UNLIMITED: Problem = {
   code: "processes-not-limited",
-  message: "The limit on processes does not bind the superuser, and no control group could be made instead.",
+  message: "The limit on processes does not apply to root, and no control group could be created instead.",
   next: "Run as an ordinary user.",
 };
 

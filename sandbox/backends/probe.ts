@@ -71,7 +71,7 @@ async function run(preparation: BackendPreparation, host: Host): Promise<Outcome
   if (!ran.ok) return ran;
   const { code, signal, stderr, timedOut } = ran.value;
   if (timedOut) {
-    return failure("sandbox-setup-failed", `The sandbox did not come up within ${LIMIT / 1000} seconds.`);
+    return failure("sandbox-setup-failed", `The sandbox did not start within ${LIMIT / 1000} seconds.`);
   }
   const problem = await preparation.setupFailure(stderr, signal);
   if (problem !== null) return { ok: false, problem };

@@ -20,7 +20,7 @@ const NOTHING: SeatbeltExtras = { hidden: [], masked: [], runtime: [] };
 
 export const seatbelt: Backend = {
   priority: 100,
-  description: "The sandbox of macOS (sandbox-exec)",
+  description: "The macOS sandbox (sandbox-exec)",
   available,
   wrap: (policy, _config, inner) => success(seatbeltArguments(policy, inner)),
   prepare(policy, _config, inner) {
@@ -34,16 +34,16 @@ export const seatbelt: Backend = {
     }));
   },
   hardening: ({ network, network_allow = [] }) => [
-    "Children that leave their process group survive the command: there is no process namespace on macOS.",
-    "Limits and the filter for system calls do not exist here.",
+    "Child processes that leave their process group outlive the command: macOS has no process namespaces.",
+    "Limits and the system call filter are not available.",
     ...(!network && network_allow.length > 0
-      ? ["A network list cannot be kept here: the network is off."]
+      ? ["A network list cannot be enforced, so the network is off."]
       : []),
   ],
 };
 
 async function available(_config: BackendConfig, _host: Host): Promise<Outcome<void>> {
-  if (Deno.build.os !== "darwin") return failure("other-system", "Seatbelt exists on macOS only.");
+  if (Deno.build.os !== "darwin") return failure("other-system", "Seatbelt is available on macOS only.");
   try {
     const { isFile } = await Deno.stat(PROGRAM);
     if (isFile) return success(undefined);

@@ -74,7 +74,7 @@ async function serveConnection(
   if (read === null) return;
   const request = parseRequest(read.head);
   if (request === null) {
-    return await answer(client, 400, "This proxy takes CONNECT and requests for whole addresses.");
+    return await answer(client, 400, "This proxy accepts only CONNECT and requests with a complete URL.");
   }
   const upstream = await connectTo(request, options);
   if (!upstream.ok) {
@@ -192,13 +192,13 @@ async function connectTo(
   const refuse = (why: string): Outcome<never> => {
     const problem = {
       code: "network-refused",
-      message: `A command asked for ${host}:${port}; ${why}.`,
-      next: `If it should be reached, list it in sandbox.policy.network.allow.`,
+      message: `A command tried to reach ${host}:${port}: ${why}.`,
+      next: `To allow it, add it to sandbox.policy.network.allow.`,
     };
     options.onRefusal(problem);
     return { ok: false, problem };
   };
-  if (!mayAskFor(options.rules, host, port)) return refuse("the network list does not hold it");
+  if (!mayAskFor(options.rules, host, port)) return refuse("it is not in the network list");
   let addresses: readonly string[];
   try {
     addresses = await (options.resolve ?? resolveBySystem)(host);
@@ -208,7 +208,7 @@ async function connectTo(
   if (addresses.length === 0) return unreachable(host, port, "its name could not be resolved");
   const permitted = addresses.filter((address) => mayConnect(options.rules, { host, port, address }));
   if (permitted.length === 0) {
-    return refuse(`its address ${addresses[0]} lies in a private network and is not listed itself`);
+    return refuse(`its address ${addresses[0]} is in a private network and is not listed itself`);
   }
   for (const address of permitted) {
     try {
@@ -219,13 +219,13 @@ async function connectTo(
       // The next address may answer.
     }
   }
-  return unreachable(host, port, "nobody answered there");
+  return unreachable(host, port, "nothing answered there");
 }
 
 function unreachable(host: string, port: number, why: string): Outcome<never> {
   return {
     ok: false,
-    problem: { code: "network-unreachable", message: `${host}:${port} was not reached: ${why}.` },
+    problem: { code: "network-unreachable", message: `${host}:${port} could not be reached: ${why}.` },
   };
 }
 

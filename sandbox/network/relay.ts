@@ -47,7 +47,7 @@ const START = `exec 3<&0
 { env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config --no-lock --no-remote \\
   --no-npm --v8-flags=--lite-mode --allow-all ${PROGRAM} </dev/null 2>/dev/null 3<&- & } | {
   read -r ready
-  [ "$ready" = ready ] || { echo 'flemma: the way to the network could not be opened' >&2; exit 125; }
+  [ "$ready" = ready ] || { echo 'flemma: the network relay could not be started' >&2; exit 125; }
   exec "$@" <&3 3<&-
 }`;
 

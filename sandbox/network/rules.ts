@@ -27,7 +27,7 @@ export function parseHostRules(entries: readonly string[]): Outcome<readonly Hos
     if (rule === null) {
       return failure(
         "bad-host-rule",
-        `sandbox.policy.network.allow holds "${entry}", which is no host, address or range of addresses.`,
+        `sandbox.policy.network.allow contains "${entry}", which is not a host, an address or an address range.`,
         "Write example.org, example.org:8080, *.example.org, 192.0.2.7, [2001:db8::1]:443 or 10.0.0.0/8:*.",
       );
     }

@@ -67,7 +67,7 @@ function documentFolder({ document, environment }: PathContext): Expansion {
   if (document === null) return { kind: "dropped", reason: "the document is not saved", mistake: false };
   const real = realPath(document, environment.cwd);
   if (real === null) {
-    return { kind: "dropped", reason: "the document's path leads through too many links", mistake: false };
+    return { kind: "dropped", reason: "the document's path has too many symbolic links", mistake: false };
   }
   return { kind: "path", path: folderOfDocument(real) };
 }

@@ -54,7 +54,9 @@ function shell(folder: string, script: string, words: readonly string[]): Deno.C
 }
 
 function throwFailure(folder: string, { code, stderr }: Deno.CommandOutput): void {
-  if (code === OTHER) throw new Error(`the folder ${folder} was replaced by a link or cannot be entered.`);
+  if (code === OTHER) {
+    throw new Error(`the folder ${folder} was replaced by a symbolic link or cannot be entered.`);
+  }
   if (code !== 0) throw new Error(new TextDecoder().decode(stderr).trim());
 }
 
@@ -76,7 +78,7 @@ exec mv -T -- "./$1" "$2"`;
 export async function putIntoFolder(draft: string, path: string): Promise<void> {
   await inOpenFolder(
     parentOf(path),
-    `mv -nT -- "$2" "./$1" && [ ! -e "$2" ] || { echo "something stands there" >&2; exit 1; }`,
+    `mv -nT -- "$2" "./$1" && [ ! -e "$2" ] || { echo "the target already exists" >&2; exit 1; }`,
     [
       baseName(path),
       draft,

@@ -6,7 +6,7 @@ import { failure, type Outcome, type Problem } from "../../base/problem.ts";
 export function unknownUrn(entry: string, setting = "rw_paths"): Outcome<never> {
   return failure(
     "unknown-urn",
-    `The sandbox policy names ${entry}, which this program does not know; nothing is writable until that is mended.`,
+    `The sandbox policy contains the unknown entry ${entry}; nothing is writable until it is corrected.`,
     `Use urn:flemma:cwd or urn:flemma:buffer:path in sandbox.policy.${setting}.`,
   );
 }
@@ -16,7 +16,7 @@ export function mistakenEntry(entry: string, reason: string, setting = "rw_paths
   const writable = setting === "rw_paths";
   return {
     code: writable ? "writable-path-dropped" : "policy-path-dropped",
-    message: `The ${writable ? "writable path" : "entry"} "${entry}" was left out because ${reason}.`,
+    message: `The ${writable ? "writable path" : "entry"} "${entry}" is ignored because ${reason}.`,
     next: `Correct it in sandbox.policy.${setting}.`,
   };
 }

@@ -142,7 +142,7 @@ function protectLists(
   if (odd !== undefined) {
     return failure(
       "unknown-protect-word",
-      `sandbox.policy.protect holds ${odd}, which stands for no list of paths.`,
+      `sandbox.policy.protect contains ${odd}, which does not name a list of paths.`,
       `Use ${PROTECT_WORDS.join(", ")} or a path.`,
     );
   }
@@ -184,7 +184,7 @@ function checkedLimits(limits: ResourceLimits): Outcome<ResourceLimits> {
     if (!LIMIT_NAMES.some((known) => known === name)) {
       return failure(
         "bad-limit",
-        `sandbox.policy.limits knows no "${name}".`,
+        `sandbox.policy.limits has no member "${name}".`,
         `Use ${LIMIT_NAMES.join(", ")}.`,
       );
     }

@@ -25,7 +25,7 @@ export function reachesFurther(
   if (opensNetwork(person.policy.network, document.policy.network)) return "opens the network";
   if (document.policy.rw_paths === person.policy.rw_paths) return null;
   const [own, theirs] = [resolvePolicy(person, context), resolvePolicy(document, context)];
-  if (!theirs.ok) return "has a sandbox policy that cannot be resolved";
+  if (!theirs.ok) return "has an invalid sandbox policy";
   const allowed = own.ok ? own.value.rw_paths : [];
   const wider = theirs.value.rw_paths.find((path) => !allowed.some((root) => isInside(path, root)));
   return wider === undefined ? null : `makes ${wider} writable`;

@@ -6,11 +6,11 @@ import { SOCKET_VARIABLES } from "./sockets.ts";
 
 /** Output of the editor that tools get. An editor that does nothing and succeeds would rewrite history silently. */
 const NO_EDITOR = [
-  "There is no editor here. Give the text on the command line:",
-  "git commit -m TEXT, or --no-edit to keep the one there is.",
-  "To go on with a rebase, cherry-pick or revert: GIT_EDITOR=true git ... --continue.",
+  "No editor is available. Give the text on the command line:",
+  "git commit -m TEXT, or --no-edit to keep the existing message.",
+  "To continue a rebase, cherry-pick or revert: GIT_EDITOR=true git ... --continue.",
   "To finish a merge: git commit --no-edit.",
-  "For git rebase -i: GIT_SEQUENCE_EDITOR=COMMAND, where COMMAND changes the list in the file it is given.",
+  "For git rebase -i: GIT_SEQUENCE_EDITOR=COMMAND, where COMMAND edits the list in the file passed to it.",
 ].join(" ");
 
 /** A command for `sh -c`, as git and similar programs run an editor. The files to edit follow it. */

@@ -69,7 +69,7 @@ export function writablePaths(
     }
     const trace = traceLinks(expansion.path, context.environment.cwd, snapshot);
     if (trace === null) {
-      leaveOut(entry, "it leads through too many links, or holds a NUL character");
+      leaveOut(entry, "it has too many symbolic links, or contains a NUL character");
       continue;
     }
     const writable = {
@@ -105,7 +105,7 @@ export function broadPaths(
     if (path === "/") return [broadPath(entry, "the whole file system")];
     if (path === realHome) return [broadPath(entry, "your whole home folder")];
     return realHome !== null && isInside(realHome, path)
-      ? [broadPath(entry, `${path}, which holds your home folder,`)]
+      ? [broadPath(entry, `${path}, which contains your home folder,`)]
       : [];
   });
 }
@@ -114,7 +114,7 @@ function broadPath(entry: string, what: string): Problem {
   return {
     code: "broad-writable-path",
     message: `The entry "${entry}" makes ${what} writable inside the sandbox.`,
-    next: "Start in the folder of the project, or list narrower paths in sandbox.policy.rw_paths.",
+    next: "Start in the project's folder, or list narrower paths in sandbox.policy.rw_paths.",
   };
 }
 
@@ -162,8 +162,9 @@ function withoutAstray(
     if (link === null || direct.some((path) => isInside(each.trace.path, path))) kept.push(each);
     else {
       const { writable, trace } = each;
-      const reason = `it leads through the link ${link}, which commands could have made, to ${trace.path}; ` +
-        "name that path itself";
+      const reason =
+        `it leads to ${trace.path} through the symbolic link ${link}, which commands could have created; ` +
+        "use the target path instead";
       astray.push({ writable, reason });
     }
   }

@@ -31,8 +31,8 @@ export async function announceCommand(
     if (gate === null) {
       return failure(
         "files-busy",
-        `Another run has been writing a file for ${PATIENCE} seconds, so no command was started beside it.`,
-        "Look at that run; end it if it hangs, and try again.",
+        `Another run has been writing a file for ${PATIENCE} seconds, so the command was not started.`,
+        "Check that run, end it if it hangs, and try again.",
       );
     }
     using _ = gate;
@@ -140,8 +140,8 @@ function removeQuietly(path: string): void {
 function unwritable(environment: Environment, thrown: unknown): Outcome<never> {
   return failure(
     "state-unwritable",
-    `Other runs cannot be told that a command lives here, so files they write could be exchanged under their hands: ` +
+    `Running commands cannot be announced to other runs, so they could replace files that those runs write: ` +
       `${thrownText(thrown)}.`,
-    `Make ${livingFolder(environment)} writable, or name another place with XDG_STATE_HOME.`,
+    `Make ${livingFolder(environment)} writable, or set XDG_STATE_HOME to another folder.`,
   );
 }

@@ -30,7 +30,7 @@ if [ -n "$want" ]; then
 have=$(cat /proc/self/mountinfo) || fail "its mounts cannot be read"
 IFS='
 '; set -f
-for line in $want; do case "$have" in *" $line "*) ;; *) fail "\${line##* } was exchanged at that moment";; esac; done
+for line in $want; do case "$have" in *" $line "*) ;; *) fail "\${line##* } was replaced during the mount";; esac; done
 unset IFS; set +f
 fi
 case "$gate" in

@@ -129,7 +129,7 @@ export function findLeftRecords(environment: Environment): Recorded[] {
 export function describeLeftCommands(environment: Environment): string[] {
   return findLeftRecords(environment).filter((each) => survivors(each).length > 0)
     .map(({ leader, owner }) =>
-      `process ${leader.pid}, a command of the run ${owner.pid} that was killed; the next advance ends it`
+      `process ${leader.pid}, a command of the killed run ${owner.pid}; the next advance ends it`
     );
 }
 

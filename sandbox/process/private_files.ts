@@ -25,8 +25,8 @@ export class PrivateFiles {
     } catch (thrown) {
       return failure(
         "no-private-folder",
-        `No folder for the status of the sandbox could be made: ${thrownText(thrown)}`,
-        "Set XDG_RUNTIME_DIR or XDG_STATE_HOME to a folder that you may write to.",
+        `The folder for the sandbox status could not be created: ${thrownText(thrown)}`,
+        "Set XDG_RUNTIME_DIR or XDG_STATE_HOME to a writable folder.",
       );
     }
   }

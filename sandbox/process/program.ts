@@ -52,8 +52,8 @@ function inspectProgram(path: string, cwd: string, writable: readonly string[]):
 function inWritablePath(path: string): Outcome<never> {
   return failure(
     "program-in-writable-path",
-    `The program ${path} lies in a folder that commands inside the sandbox may change, so it is not used.`,
-    "Install it in a system folder, or take that folder out of sandbox.policy.rw_paths.",
+    `The program ${path} is in a folder that commands in the sandbox can change, so it is not used.`,
+    "Install it in a system folder, or remove that folder from sandbox.policy.rw_paths.",
   );
 }
 

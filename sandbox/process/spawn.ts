@@ -39,7 +39,7 @@ export interface Gate {
 export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gate): Outcome<Running> {
   const [program, ...args] = argv;
   if (program === undefined || program === "") {
-    return failure("spawn-failed", "There is no program to start: the command is empty.");
+    return failure("spawn-failed", "The command is empty, so there is no program to start.");
   }
   let child: Deno.ChildProcess;
   try {
@@ -144,7 +144,7 @@ function spawnFailure(program: string, cwd: string, thrown: unknown): Outcome<Ru
   if (thrown instanceof Deno.errors.PermissionDenied) {
     return failure(
       "program-not-executable",
-      `The program ${program} may not be started in ${cwd}: permission denied.`,
+      `The program ${program} could not be started in ${cwd}: permission denied.`,
       "Check the permissions of both.",
     );
   }

@@ -44,7 +44,7 @@ export function unsandboxedNotice(why: Problem): Problem {
   return {
     code: "running-bare",
     message: `Commands run without a sandbox. ${why.message}`,
-    next: why.next ?? "Set sandbox.backend to required to refuse that.",
+    next: why.next ?? "To refuse that, set sandbox.backend to required.",
   };
 }
 

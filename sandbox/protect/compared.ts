@@ -82,19 +82,20 @@ async function away(path: string, { moveAway }: Repairs): Promise<Problem> {
   const kept = await moveAway(path);
   return {
     code: "protected-path-appeared",
-    message: `A command made ${path}, which other programs would run or obey. It was moved away.`,
-    next: `Look at ${kept}; if you want it, move it back yourself.`,
+    message:
+      `Moved ${path} away: a command created it, and other programs would run it or read settings from it.`,
+    next: `Look at ${kept}. To keep it, move it back yourself.`,
   };
 }
 
 async function restore({ path, text, mode }: Compared, { moveAway, putBack }: Repairs): Promise<Problem> {
-  if (text === null) throw new Error("it is too long to be kept");
+  if (text === null) throw new Error("it was too large to save");
   const kept = new FsSnapshot().has(path) ? await moveAway(path) : null;
   await putBack(path, bytes(text), mode ?? 0o644);
   return {
     code: "protected-path-restored",
-    message: `A command changed ${path}, which other programs run or obey. It was put back as it was.`,
-    ...(kept === null ? {} : { next: `What stood there is kept as ${kept}.` }),
+    message: `Restored ${path}: a command changed it, and other programs run it or read settings from it.`,
+    ...(kept === null ? {} : { next: `The changed version is saved as ${kept}.` }),
   };
 }
 

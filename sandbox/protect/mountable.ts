@@ -119,8 +119,8 @@ function makeFolder(path: string, notices: Problem[]): void {
   } catch {
     notices.push({
       code: "writable-path-not-made",
-      message: `The writable path ${path} could not be made.`,
-      next: "Make it yourself, or take it out of sandbox.policy.rw_paths.",
+      message: `The writable path ${path} could not be created.`,
+      next: "Create it yourself, or remove it from sandbox.policy.rw_paths.",
     });
   }
 }
@@ -132,7 +132,7 @@ function absence(path: string): string | null {
     return null;
   } catch (thrown) {
     const missing = isMissing(thrown);
-    return missing ? "does not exist" : "may not be looked at";
+    return missing ? "does not exist" : "cannot be accessed";
   }
 }
 
@@ -140,14 +140,14 @@ function absentPath(path: string, entry: string, reason: string): Problem {
   return {
     code: "writable-path-missing",
     message: `The writable path ${path} (from "${entry}") ${reason}, so commands run without it.`,
-    next: "Make it, or write {path: …, create: true} in sandbox.policy.rw_paths.",
+    next: "Create it, or write {path: …, create: true} in sandbox.policy.rw_paths.",
   };
 }
 
 function hiddenPath(path: string): Problem {
   return {
     code: "hidden-writable-path",
-    message: `The writable path ${path} has no effect: the sandbox has a /dev and a /proc of its own.`,
-    next: "Take it out of sandbox.policy.rw_paths.",
+    message: `The writable path ${path} has no effect: the sandbox has its own /dev and /proc.`,
+    next: "Remove it from sandbox.policy.rw_paths.",
   };
 }

@@ -60,8 +60,7 @@ export async function recover(environment: Environment): Promise<Problem[]> {
 function ended({ owner, leader }: Recorded): Problem {
   return {
     code: "command-left-behind",
-    message:
-      `An earlier run (process ${owner.pid}) was killed, and its command (process ${leader.pid}) still ran. It was ended.`,
+    message: `Ended process ${leader.pid}: the run that started it (process ${owner.pid}) was killed.`,
   };
 }
 

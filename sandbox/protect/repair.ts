@@ -95,8 +95,9 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
         await linkInFolder(path, target);
         return {
           code: "protected-link-restored",
-          message: `A command replaced the link ${path}, which leads to a protected path. It was put back.`,
-          ...(kept === null ? {} : { next: `What stood there is kept as ${kept}.` }),
+          message:
+            `Restored the symbolic link ${path}: a command replaced it, and it leads to a protected path.`,
+          ...(kept === null ? {} : { next: `The replacement is saved as ${kept}.` }),
         };
       }),
     );
@@ -109,8 +110,9 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
         const kept = await moveAway(path, keep());
         return {
           code: "protected-path-appeared",
-          message: `A command made ${path}, which other programs would run or obey. It was moved away.`,
-          next: `Look at ${kept}; if you want it, move it back yourself.`,
+          message:
+            `Moved ${path} away: a command created it, and other programs would run it or read settings from it.`,
+          next: `Look at ${kept}. To keep it, move it back yourself.`,
         };
       }),
     );
@@ -131,15 +133,17 @@ async function attempt(path: string, act: () => Promise<Problem>): Promise<Probl
   try {
     // A command may have replaced the folder with a link, which could lead anywhere; so nothing is done through it.
     const folder = parentOf(path);
-    if (realPath(folder, "/") !== folder) throw new Error(`the folder ${folder} was replaced by a link.`);
+    if (realPath(folder, "/") !== folder) {
+      throw new Error(`the folder ${folder} was replaced by a symbolic link.`);
+    }
     return await act();
   } catch (thrown) {
     return {
       code: "protected-path-changed",
-      message: `A command changed ${path}, which is protected, and that could not be undone: ${
+      message: `A command changed the protected path ${path}, and this could not be undone: ${
         thrownText(thrown)
       }`,
-      next: `Look at ${path} before you run anything there.`,
+      next: `Check ${path} before you run anything there.`,
     };
   }
 }

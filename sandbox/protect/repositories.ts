@@ -69,8 +69,8 @@ export class RepositoriesOfRun {
     )
       .map(([path]) => ({
         code: "git-steps-run-programs",
-        message: `A command left an unfinished rebase whose next steps run programs: ${path}.`,
-        next: "Look at it before git rebase --continue; git rebase --abort gives it up.",
+        message: `A command left an unfinished rebase whose remaining steps run programs: ${path}.`,
+        next: "Check it before git rebase --continue, or drop it with git rebase --abort.",
       }));
   }
 

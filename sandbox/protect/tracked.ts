@@ -62,11 +62,10 @@ export function notChanged(before: TrackedFiles, after: TrackedFiles, output: st
 }
 
 export function notChangedSentence(paths: readonly string[]): string {
-  return `[The sandbox holds ${paths.join(", ")}, and git keeps ${
-    paths.length === 1 ? "it" : "them"
-  }: this command ` +
-    "could not change what it holds, so the working tree was not changed cleanly. Look at git status; the user can " +
-    "finish it outside.]";
+  return `[The sandbox protects ${
+    paths.join(", ")
+  }, which git tracks, so this command could not update the ` +
+    "working tree completely. Check git status; the user can finish the change outside the sandbox.]";
 }
 
 /** The folder at or above a folder that contains a `.git`; null if there is none. */

@@ -17,7 +17,8 @@ export interface FileChange {
 
 /** The sentence about a change, for the person. */
 export function fileChangeSentence({ path, change, obeyedBy }: FileChange): string {
-  return `A command ${change} ${path}, which ${obeyedBy} would obey. Look at it before you start that.`;
+  const done = change === "made" ? "created" : change;
+  return `A command ${done} ${path}, which ${obeyedBy} would act on. Check it before you start that program.`;
 }
 
 /** Limit on the number of watched files that are compared. */

@@ -276,7 +276,7 @@ export class LiveCommands {
 /** Reported if the snapshot of a command no longer held when it was ready. Another attempt takes a new one. */
 const OUTDATED: Problem = {
   code: "sandbox-outdated",
-  message: "What the sandbox protects was changed by somebody else while the command was about to start.",
+  message: "Another process changed a protected path while the command was starting, so it did not run.",
   next: "Run it again.",
 };
 

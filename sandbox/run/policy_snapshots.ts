@@ -126,8 +126,7 @@ function withoutTwins(links: Protection["links"]): Protection["links"] {
 function wholeFolder(path: string): Problem {
   return {
     code: "too-many-git-folders",
-    message:
-      `There are too many git folders in ${path} to protect each, so all of it is read-only for commands.`,
-    next: "Remove those you do not need, for instance with git worktree prune.",
+    message: `${path} has too many git folders to protect each one, so it is read-only for commands.`,
+    next: "Remove unneeded ones, for example with git worktree prune.",
   };
 }

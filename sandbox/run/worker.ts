@@ -99,7 +99,7 @@ async function start(
   const started = spawn(preparation?.argv ?? argv, { cwd: "/", env, keepInput: true });
   if (!started.ok || started.value.input === undefined) {
     await preparation?.dispose();
-    return started.ok ? Promise.reject(new Error("the input of the companion is closed")) : started;
+    return started.ok ? Promise.reject(new Error("the input of the sandbox worker is closed")) : started;
   }
   const { input, stdout, stderr, status, kill } = started.value;
   const errorText = beginningOf(stderr);

@@ -57,7 +57,7 @@ async function explained(decision: Decision, ...downgrades: ApprovalDowngrade[])
 
 Deno.test("the explanation names every downgrade that applied: one row each, and all together", async () => {
   const rows: readonly (readonly [Decision, ApprovalDowngrade[], string[]])[] = [
-    ["approve", [watched], ["watched-file", "watched-file: npm would obey .npmrc"]],
+    ["approve", [watched], ["watched-file", "watched-file: npm would act on .npmrc"]],
     ["approve", [document], ["trust", "trust: the document is wide"]],
     ["require_approval", [document], ["config", "trust: the document is wide"]],
     ["require_approval", [tampered], [
@@ -67,7 +67,7 @@ Deno.test("the explanation names every downgrade that applied: one row each, and
     ["approve", [cut], ["unfinished", "unfinished: the program ended before the reply was complete"]],
     ["approve", [watched, document, tampered, cut], [
       "unconfirmed",
-      "watched-file: npm would obey .npmrc",
+      "watched-file: npm would act on .npmrc",
       "trust: the document is wide",
       "unconfirmed: a command could have written its approval, because it was replaced",
     ]],

@@ -174,13 +174,13 @@ const BROKEN: readonly (readonly [name: string, code: string, cause: RegExp])[] 
   ["exports null", "export default null;", /no object/],
   ["has a bad name", `export default { name: "a b" };`, /"a b"/],
   ["has an invalid schema", `export default { input_schema: { type: "nothing" } };`, /schema/],
-  ["has a schema that is a string", `export default { input_schema: "x" };`, /input_schema is no object/],
+  ["has a schema that is a string", `export default { input_schema: "x" };`, /input_schema is not an object/],
   [
     "has a schema that cannot be serialized",
     `const s = {}; s.s = s; export default { input_schema: s };`,
-    /input_schema is no object/,
+    /input_schema is not an object/,
   ],
-  ["has an execute that is not a function", `export default { execute: 1 };`, /execute is no function/],
+  ["has an execute that is not a function", `export default { execute: 1 };`, /execute is not a function/],
   ["ends its process", "Deno.exit(3);", /exit code 3/],
 ];
 

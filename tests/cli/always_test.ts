@@ -28,7 +28,7 @@ test("approve --always approves the call, reports the rule and how to undo it, a
   const rule = { approve: "bash", command: ["echo a b"], sandboxed: true };
   assert.deepEqual(JSON.parse(json.stdout).login_rules, [rule]);
   const bare = await place.run(["approval", "explain", "my notes.chat", "c2", "--no-sandbox"]);
-  assert.match(bare.stdout, /a rule approves it inside the sandbox only/);
+  assert.match(bare.stdout, /a rule approves it only in the sandbox/);
   await place.exits(0, ["session", "reset", "my notes.chat"]);
   assert.match((await place.run(["status", "my notes.chat"])).stdout, /#1 c2 {3}will wait for you\n/);
 });

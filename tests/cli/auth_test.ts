@@ -45,7 +45,7 @@ test("a piped key is used by the next run and can be removed, and only its name 
     assert.equal(gone.code, 1);
     assert.match(
       gone.stdout,
-      /^anthropic {2}No key for Anthropic was found \(environment: ANTHROPIC_API_KEY is not set; keyring: it holds no such key\)/,
+      /^anthropic {2}No key for Anthropic was found \(environment: ANTHROPIC_API_KEY is not set; keyring: it does not contain the key\)/,
     );
     assert.equal((await run(["auth", "remove", "anthropic"])).code, 1);
     assert.doesNotMatch(stated.join("") + place.read("a.chat"), /very-secret/);

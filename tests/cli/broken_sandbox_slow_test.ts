@@ -13,18 +13,22 @@ const FAILURES: readonly (readonly [printed: string, cause: RegExp, ofMachine: b
   ],
   [
     "bwrap: setting up uid map: Permission denied",
-    /AppArmor restricts user namespaces|a user namespace gets no users/,
+    /AppArmor restricts user namespaces|users cannot be mapped into a user namespace/,
     true,
   ],
   [
     "bwrap: Creating new namespace failed: max_user_namespaces exceeded",
-    /number or the depth of namespaces/,
+    /number or depth of namespaces/,
     false,
   ],
-  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /process namespace of its own/, true],
-  ["bwrap: Failed to make / slave: Permission denied", /how mounts propagate/, true],
-  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /network namespace of its own/, true],
-  ["bwrap: Can't find source path /gone: No such file or directory", /the path \/gone vanished/, false],
+  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /separate process namespace/, true],
+  ["bwrap: Failed to make / slave: Permission denied", /mount propagation/, true],
+  ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /separate network namespace/, true],
+  [
+    "bwrap: Can't find source path /gone: No such file or directory",
+    /the path \/gone no longer exists/,
+    false,
+  ],
   ["bwrap: something nobody has seen yet", /something nobody has seen yet/, false],
 ];
 
@@ -112,8 +116,11 @@ Deno.test("in a chroot the advice is to leave it, and the failed sandbox test is
     const inside = `unshare -rm sh chroot.sh ${place.program.join(" ")}`;
     const status = await place.shell(`${inside} sandbox status`);
     assert.equal(status.code, 1, status.stderr);
-    assert.match(status.stdout, /No sandbox works here: bwrap: in a chroot there are no user namespaces\.\n/);
-    assert.match(status.stdout, /Start flemma outside of the chroot/);
+    assert.match(
+      status.stdout,
+      /No sandbox works on this machine: bwrap: a chroot has no user namespaces\.\n/,
+    );
+    assert.match(status.stdout, /Start flemma outside the chroot/);
     assert.doesNotMatch(status.stdout, /sysctl|docker/);
     const waiting = await place.shell(
       `rmdir root/* 2>/dev/null; rm -r root; ${inside} advance --no-autopilot open.chat`,

@@ -12,7 +12,7 @@ test("doctor shows versions, settings, key names, state, tools and sandbox on on
     /^ {2}read +built in, runs without asking \(your settings\)$/m,
     /^ {2}bash +built in, runs without asking \(the sandbox\)$/m,
     /^ {2}write +built in, asks you$/m,
-    /^ {2}sandbox +on, and it works$/m,
+    /^ {2}sandbox +on and working$/m,
   ];
   for (const line of lines) assert.match(stdout, line);
   assert.ok(!stdout.includes("sk-very-secret"));

@@ -32,7 +32,7 @@ test("tools list asks an MCP server once, again with --refresh, and reports one 
   const part = await place.exits(1, ["tools", "list"]);
   assert.match(
     part.stderr,
-    /the server two could not tell its tools: The program no-such-server was not found/,
+    /the server two could not list its tools: The program no-such-server was not found/,
   );
   assert.deepEqual(names(part.stdout), ["one:second"]);
   const shownOne = await place.run(["tools", "show", "one:second"]);

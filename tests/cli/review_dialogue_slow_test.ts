@@ -333,8 +333,8 @@ test('"always for this document" shows the rule, lets the person widen it, appli
     "y",
     "x",
   ]);
-  assert.match(wide.shown, /No such rule approves this call/);
-  assert.match(wide.shown, /This is no rule: .*env/);
+  assert.match(wide.shown, /This rule does not approve this call/);
+  assert.match(wide.shown, /This is not a rule: .*env/);
   assert.deepEqual(await rules(), [
     "approve bash(git log -1)",
     "approve bash(git **)",

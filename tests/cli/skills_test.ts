@@ -83,7 +83,7 @@ test("a link to a file that the skill lacks is reported, but not one in an examp
   const { stdout } = await place.exits(0, ["skills", "check", "s"]);
   assert.equal(
     stdout,
-    "s/x/SKILL.md:5:9: warning skill_file_missing there is no a.md in the skill's folder\n",
+    "s/x/SKILL.md:5:9: warning skill_file_missing a.md does not exist in the skill's folder\n",
   );
 });
 
@@ -354,7 +354,7 @@ test("files that only look like a SKILL.md are listed with what is wrong, and af
   const { stdout } = await place.run(["skills", "check"]);
   const rows = [
     /bytes\/SKILL\.md:2:1: error skill_not_text/,
-    /pipe\/SKILL\.md:1:1: error skill_unreadable .*no regular file/,
+    /pipe\/SKILL\.md:1:1: error skill_unreadable .*not a regular file/,
     /large\/SKILL\.md:1:1: error skill_unreadable .*larger than 1024 KiB/,
     /small\/skill\.md:1:1: error skill_file_name/,
   ];

@@ -73,7 +73,7 @@ test("undo reverts all changes, newest first, and notes it in the document, whic
   assert.equal(Deno.statSync(place.path("old.txt")).mode! & 0o777, 0o640);
   assert.equal(place.exists("deep"), false);
   assert.equal(place.read("by-bash.txt"), "bash\n");
-  const line = "I put back what these calls did to files: call_3 (write), call_2 (edit), call_1 (edit).";
+  const line = "I undid the file changes of these calls: call_3 (write), call_2 (edit), call_1 (edit).";
   assert.equal(place.read("a.chat"), `${before.replace(/\n\n$/, "\n")}${line}\n\n`);
 
   const again = await undo(place);
@@ -101,7 +101,7 @@ test("undo leaves alone a file that somebody changed since, and reports the line
   assert.equal(place.read("b.txt"), "b\n");
   assert.match(
     place.read("a.chat"),
-    /I put back what these calls did to files: call_2 \(edit\), call_1 \(write\)\.\n/,
+    /I undid the file changes of these calls: call_2 \(edit\), call_1 \(write\)\.\n/,
   );
   // Once the file is again what the tool left, it comes back.
   place.write("a.txt", "1\ntwo\n3\n4\n");
@@ -292,7 +292,7 @@ test("files that a killed undo restored without reporting are reported once by t
   const done = await undo(place);
   assert.equal(done.code, 0, done.stderr);
   assert.deepEqual([place.read("a.txt"), place.exists("deep")], ["1\n", false]);
-  const line = /^I put back what these calls did to files: (.+)\.$/gm;
+  const line = /^I undid the file changes of these calls: (.+)\.$/gm;
   const reported = [...place.read("a.chat").matchAll(line)].map(([, names]) => names);
   assert.deepEqual(reported, ["call_3 (edit), call_2 (write), call_1 (edit)"]);
   assert.equal((await undo(place)).code, 0);

@@ -20,7 +20,8 @@ test("a change of a watched file is reported in a line, as an event, and in stat
     { event: "file:changed", path, id: "call_1", change: "made", obeyed_by: "npm and pnpm" },
     ran.stderr,
   );
-  const sentence = `A command made ${path}, which npm and pnpm would obey. Look at it before you start that.`;
+  const sentence =
+    `A command created ${path}, which npm and pnpm would act on. Check it before you start that program.`;
   assert.ok(ran.stderr.includes(sentence), ran.stderr);
   assert.ok((await place.run(["status", "a.chat"])).stdout.includes(sentence));
   const status = JSON.parse((await place.run(["status", "--json", "a.chat"])).stdout);

@@ -18,7 +18,7 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegE
     "cut",
     /fills all that the model can take in at once\. Go on in a new document/,
   ],
-  ["bedtime", "whole", /a reason that this program does not know \("bedtime"\)/],
+  ["bedtime", "whole", /an unknown reason \("bedtime"\)/],
 ];
 
 for (const [reason, reply, reported] of ENDINGS) {
@@ -71,7 +71,7 @@ Deno.test("a reply that the provider pauses is sent back unchanged and continues
     // What is below is one conversation for the next request too.
     talk.say("More?");
     const { outcome } = await talk.send();
-    assert.match(outcome.kind === "failed" ? outcome.problem.message : "", /no more for this request/);
+    assert.match(outcome.kind === "failed" ? outcome.problem.message : "", /none is left for this request/);
   });
 });
 

@@ -44,7 +44,7 @@ Deno.test("a tool whose source was not asked waits for that source only", async 
   assert.deepEqual(decisions.get("b"), {
     decision: "require_approval",
     source: "the server",
-    detail: "its tool may come from the server, which is not there",
+    detail: "its tool may come from the server, which is not available",
   });
   assert.equal(decisions.has("c"), false, "nobody is asked about a tool that nobody has");
   const kinds = ["known", "server:tool", "nobody", "replaced"].map(toolKind);

@@ -86,7 +86,10 @@ Deno.test("a wait of more than ten minutes is not started, and is reported", asy
   const run = await send([refused(429, "rate_limit_error", { "retry-after": "3600" })]);
   assert.ok(run.outcome.kind === "failed");
   assert.equal(run.bodies.length, 1);
-  assert.deepEqual(run.outcome.problem.details, ["retry-after: 3600", "The provider asks to wait 1 h."]);
+  assert.deepEqual(run.outcome.problem.details, [
+    "retry-after: 3600",
+    "The provider asks for a wait of 1 h.",
+  ]);
 });
 
 Deno.test("no request is retried after the first word of its reply, whether it was cut, broken or refused", async () => {

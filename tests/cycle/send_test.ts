@@ -160,7 +160,7 @@ Deno.test("a call whose input was cut at the token limit is not written, and the
 
 Deno.test("an input that is not an object, and an id that no header can hold, are stream errors", async () => {
   const list = await sent({ headers: SSE, body: frames(...tool("[1]"), stop("tool_use"), END) });
-  assert.match(failureOf(list).message, /no JSON object/);
+  assert.match(failureOf(list).message, /not a JSON object/);
   assert.equal(list.after, BEFORE);
   const forged = await sent({ headers: SSE, body: frames(delta("x"), ...tool("{}", "a`)\n@You:"), END) });
   assert.equal(failureOf(forged).code, "provider-other");
@@ -182,7 +182,7 @@ Deno.test("a silent server causes a timeout, and the message names it", async ()
   const begun = await sent({ headers: SSE, body: frames(delta("So far")), hang: true }, {
     settings: withTimeouts(0.3),
   });
-  assert.match(begun.after, /So far\n\n<!-- flemma:aborted: Nothing came from 127/);
+  assert.match(begun.after, /So far\n\n<!-- flemma:aborted: 127/);
 });
 
 /** What answers with a stream that ends, as those of the network do, when the request is given up. */
@@ -262,8 +262,8 @@ Deno.test("blocks and parts of unknown type, and lines that are not JSON, are re
   const run = await sent({ headers: SSE, body });
   assert.ok(run.outcome.kind === "completed");
   assert.deepEqual(run.outcome.warnings.map((warning) => warning.replace(/\(.*\)/, "(…)")), [
-    'The reply holds a block of the type "server_tool_use", which this program does not know; it is left out.',
-    'The reply holds a part of the type "citations_delta", which this program does not know; it is left out.',
+    'The reply contains a block of the unknown type "server_tool_use", which is left out.',
+    'The reply contains a part of the unknown type "citations_delta", which is left out.',
     "2 lines of the stream were no JSON (…), so something of the reply may be missing.",
   ]);
   assert.match(run.after, /\nAB\n/);
@@ -279,7 +279,7 @@ Deno.test("a call that may have lost a piece to a broken line is not written, an
   ];
   for (const body of cases) {
     const run = await sent({ headers: SSE, body: frames(delta("x")) + body + frames(stop("tool_use"), END) });
-    assert.match(failureOf(run).message, /did not arrive whole/);
+    assert.match(failureOf(run).message, /was incomplete/);
     assert.doesNotMatch(run.after, /Tool Use/);
   }
   const whole = await sent({ headers: SSE, body: broken + frames(start, input, end, stop("tool_use"), END) });

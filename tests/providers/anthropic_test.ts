@@ -81,7 +81,7 @@ Deno.test("a thinking budget stays below max_tokens or is omitted below 1024, an
   assert.deepEqual(low.body.thinking, { type: "enabled", budget_tokens: 1024 });
   const none = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1024 }));
   assert.equal(none.body.thinking, undefined);
-  assert.match(none.warnings.join(), /more than 1024 max_tokens to think/);
+  assert.match(none.warnings.join(), /max_tokens above 1024 to think/);
   const own = settingsWith("claude-sonnet-4-5", {
     anthropic: { thinking_budget: 3000.5, max_tokens: 9000 },
   });
@@ -121,7 +121,7 @@ Deno.test("max_tokens as a share of the model's limit stays within it, and a cha
   assert.equal(unknown.body.max_tokens, 16_000);
   assert.equal(unknown.body.model, "claude-next");
   const hot = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-6", { temperature: 0.2 }));
-  assert.match(hot.warnings[0] ?? "", /no temperature while it thinks; 0\.2 is left out/);
+  assert.match(hot.warnings[0] ?? "", /not accept a temperature while it thinks; 0\.2 is ignored/);
   assert.equal(hot.body.temperature, undefined);
 });
 
@@ -256,7 +256,7 @@ Deno.test("calls of two turns with one id are sent with unique ids, each answere
     "use call_0_2",
     "result call_0_2 No result provided",
   ]);
-  assert.match(reused.warnings.join("\n"), /call_0 .*no result of its own/);
+  assert.match(reused.warnings.join("\n"), /call_0 .*sent without a result/);
   const twins = await build(
     `@You:\ngo\n@Assistant:\n${USE("x")}\n${USE("x")}\n@You:\n${RESULT("x").replace("out", "1")}\n${
       RESULT("x").replace("out", "2")
@@ -273,7 +273,7 @@ Deno.test("of two calls with one id in one message the last gets the only result
     blocks(one).map(({ tool_use_id, content }) => [tool_use_id, content]),
     [["x_2", "out"], ["x", "No result provided"]],
   );
-  assert.match(one.warnings.join(), /another call has the same id/);
+  assert.match(one.warnings.join(), /has the id of another call/);
   const two = await build(`${calls}${RESULT("x")}\n${RESULT("x").replace("out", "second")}`);
   assert.deepEqual(
     blocks(two).map(({ tool_use_id, content }) => [tool_use_id, content]),
@@ -360,7 +360,7 @@ Deno.test("a loop of calls without preceding thinking is sent without thinking t
   for (const [model, document, thinks] of rows) {
     const { body, warnings } = await build(document, settingsWith(model, {}));
     assert.equal(body.thinking !== undefined, thinks, `${model} ${document}`);
-    assert.equal(warnings.some((words) => words.includes("goes on without thinking")), !thinks);
+    assert.equal(warnings.some((words) => words.includes("continues without thinking")), !thinks);
   }
 });
 
@@ -432,7 +432,7 @@ Deno.test("a refused signature of thinking is reported with how to repair the do
     400,
   );
   assert.equal(error.message, `invalid_request_error — ${message}`);
-  assert.match(error.next ?? "", /Take the signature out of the opening tag/);
+  assert.match(error.next ?? "", /Remove the signature from the opening tag/);
 });
 
 Deno.test("thinking without its signature is sent as text, whatever the model", async () => {

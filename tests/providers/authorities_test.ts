@@ -40,10 +40,10 @@ test("only files with certificate names in a folder count, not other files, fold
     "c.cer",
   ]);
   const rows: readonly (readonly [Record<string, string>, RegExp])[] = [
-    [{ SSL_CERT_FILE: "none.pem" }, /SSL_CERT_FILE names none\.pem.*there is nothing of that name/],
-    [{ DENO_CERT: "certs/empty.pem" }, /DENO_CERT names .*holds no certificate in PEM form/],
+    [{ SSL_CERT_FILE: "none.pem" }, /SSL_CERT_FILE names none\.pem.*it does not exist/],
+    [{ DENO_CERT: "certs/empty.pem" }, /DENO_CERT names .*contains no PEM certificate/],
     [{ SSL_CERT_FILE: "certs" }, /SSL_CERT_FILE names certs, which cannot be used: Is a directory\.$/],
-    [{ SSL_CERT_DIR: "certs:none" }, /SSL_CERT_DIR names none, .*there is nothing of that name/],
+    [{ SSL_CERT_DIR: "certs:none" }, /SSL_CERT_DIR names none, .*it does not exist/],
   ];
   for (const [variables, says] of rows) assert.match(String(await added(variables)), says);
 });

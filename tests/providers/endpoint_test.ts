@@ -75,7 +75,7 @@ Deno.test("a host that accepts no connection is given up after connect_timeout, 
   const forever = new Promise<never>(() => {});
   const mute = await exchange(() => forever, forever);
   assert.ok(mute.kind === "failed");
-  assert.match(mute.error.message, /took no connection within 0\.05 s/);
+  assert.match(mute.error.message, /did not accept a connection within 0\.05 s/);
   for (const known of [true, false]) {
     const thought = new Promise((resolve) => setTimeout(resolve, 150));
     const late = await exchange(() => Promise.resolve(known), thought);
@@ -117,7 +117,7 @@ Deno.test("with a proxy, it is the proxy that must accept the connection, and it
   assert.equal(exchange.error.code, "provider-timeout");
   assert.match(
     exchange.error.message,
-    /^The proxy proxy\.example:3128 \(from HTTPS_PROXY\) took no connection/,
+    /^The proxy proxy\.example:3128 \(from HTTPS_PROXY\) did not accept a connection/,
   );
 });
 
@@ -289,7 +289,7 @@ Deno.test("pings keep a request alive for a limited time, and any other event re
   };
   const stream = "text/event-stream";
   const given =
-    /^Only pings came from 127\.0\.0\.1:9 for 1 s, and nothing of the reply, so it was given up\.$/;
+    /^127\.0\.0\.1:9 sent only pings for 1 s and nothing of the reply, so the request was stopped\.$/;
   const rows: readonly [string, string, (at: number) => string, RegExp][] = [
     ["comments", stream, () => ": still here\n\n", given],
     ["empty events", stream, () => "data:\n\n", given],

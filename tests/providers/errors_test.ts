@@ -74,7 +74,7 @@ Deno.test("transport errors of Node and Deno are classified the same", () => {
 
 Deno.test("an HTML page as an answer suggests checking the address, but an API error or a temporary one does not", () => {
   const next = (body: unknown, status?: number) => answeredError(body, null, status).next ?? "";
-  const advice = /not the API: check the base URL/;
+  const advice = /not from the API: check the base URL/;
   for (const status of [undefined, 404, 405, 400]) assert.match(next("404 page not found", status), advice);
   const others: readonly (readonly [unknown, number | undefined])[] = [
     [{ error: { message: "no such model" } }, 404],
@@ -87,7 +87,7 @@ Deno.test("an HTML page as an answer suggests checking the address, but an API e
   for (const [body, status] of others) {
     assert.doesNotMatch(next(body, status), advice, `${JSON.stringify(body)} ${status}`);
   }
-  assert.match(next({ error: { message: "no such model" } }, 404), /^Check the name of the model/);
+  assert.match(next({ error: { message: "no such model" } }, 404), /^Check the model name/);
   assert.equal(next({ odd: 1 }, 404), "", "nobody said what is not there");
 });
 
@@ -99,7 +99,7 @@ Deno.test("an answer larger than the longest possible string is reported as such
     thrown = fault;
   }
   const { message, next, retry } = transportError(thrown, { request: { url: "http://h:1/v1/messages" } });
-  assert.equal(message, "h:1 sent more than 512 MB in one piece, which cannot be taken.");
+  assert.equal(message, "h:1 sent more than 512 MB in one piece, which is too large.");
   assert.match(next ?? "", /less/);
   assert.equal(retry, undefined);
 });

@@ -93,14 +93,14 @@ Deno.test("a key command may be a list of words, and a failing one passes on wit
     const { environment } = place;
     const ask = (key_command: string | readonly string[]) =>
       found({ provider: CLAUDE, environment, settings: place.settings({ anthropic: { key_command } }) });
-    assert.match(await ask(["printf", "%s", "$HOME is text"]), /holds blanks/);
+    assert.match(await ask(["printf", "%s", "$HOME is text"]), /contains spaces/);
     assert.match(await ask(["printf", "%s", "$HOME"]), /^\$HOME from/);
     assert.match(
       await ask("echo no such entry >&2; exit 1"),
-      /key_command: no such entry; keyring: it holds no such key/,
+      /key_command: no such entry; keyring: it does not contain the key/,
     );
     assert.match(await ask("exit 3"), /key_command: it ended with 3/);
-    assert.match(await ask("true"), /key_command: it said nothing/);
+    assert.match(await ask("true"), /key_command: it printed nothing/);
     assert.match(await ask(["/no/such/program"]), /key_command: .*(?:No such file|not found|failed)/i);
   });
 });
@@ -122,7 +122,9 @@ Deno.test("a keyring returns what was stored, also under the older name, and del
     await withHelpers(helpers, async ({ environment, ring }) => {
       const keyring = systemKeyring(environment, system)!;
       const key = `sk-"odd\\key'x`;
-      assert.deepEqual(await keyring.lookup("anthropic", "api_key"), { reason: "it holds no such key" });
+      assert.deepEqual(await keyring.lookup("anthropic", "api_key"), {
+        reason: "it does not contain the key",
+      });
       assert.equal(await keyring.store("anthropic", "api_key", key), null);
       const kept = await keyring.lookup("anthropic", "api_key");
       assert.equal("output" in kept && kept.output.trimEnd(), key);
@@ -133,7 +135,9 @@ Deno.test("a keyring returns what was stored, also under the older name, and del
       await Deno.writeTextFile(`${ring}/anthropic.api`, "older-key\n");
       const older = await keyring.lookup("anthropic", "api_key");
       assert.equal("output" in older && older.output.trimEnd(), "older-key");
-      assert.deepEqual(await keyring.lookup("anthropic", "access_token"), { reason: "it holds no such key" });
+      assert.deepEqual(await keyring.lookup("anthropic", "access_token"), {
+        reason: "it does not contain the key",
+      });
       assert.deepEqual(await keyring.remove("anthropic", "api_key"), { ok: true, value: true });
     });
   }
@@ -176,7 +180,7 @@ Deno.test("gcloud creates tokens, for the service account if there is one, whose
         environment: place.environment,
         settings: place.settings({}, "/no/gcloud"),
       }),
-      /gcloud: there is no program \/no\/gcloud/,
+      /gcloud: the program \/no\/gcloud was not found/,
     );
     assert.equal(
       await found({ provider: VERTEX, environment: place.with({ VERTEX_AI_ACCESS_TOKEN: "t" }) }),
@@ -219,11 +223,11 @@ Deno.test("a report names the source of a key and does not run the person's comm
       return keyWords(answer);
     };
     assert.match(await source(CLAUDE), /^No key for Anthropic was found/);
-    assert.equal(await source({ ...CLAUDE, keyOptional: true }), "none, and none is needed");
-    assert.equal(await source({ ...CLAUDE, keyVariables: [] }), "none, and none is needed");
+    assert.equal(await source({ ...CLAUDE, keyOptional: true }), "none needed");
+    assert.equal(await source({ ...CLAUDE, keyVariables: [] }), "none needed");
     assert.equal(
       await source(CLAUDE, { anthropic: { key_command: `touch ${ring}/ran` } }),
-      "from the command of providers.anthropic.key_command",
+      "from the command in providers.anthropic.key_command",
     );
     assert.equal(await source(VERTEX), "from gcloud");
     assert.throws(() => Deno.statSync(`${ring}/ran`), Deno.errors.NotFound);
@@ -253,13 +257,13 @@ Deno.test("storing a key in a keyring is suggested only if one accepts it", asyn
     return found.ok ? "" : found.problem.next ?? "";
   };
   assert.match(
-    await advice({ reason: "it holds no such key", keeps: true }),
+    await advice({ reason: "it does not contain the key", keeps: true }),
     /ANTHROPIC_API_KEY.*flemma auth set anthropic/,
   );
-  for (const answer of [{ reason: "there is none here" }, { reason: "it is locked", keeps: false }, null]) {
+  for (const answer of [{ reason: "none is available" }, { reason: "it is locked", keeps: false }, null]) {
     assert.match(
       await advice(answer),
-      /^Set the variable ANTHROPIC_API_KEY, e\.g\. export ANTHROPIC_API_KEY=…$/,
+      /^Set the variable ANTHROPIC_API_KEY, for example export ANTHROPIC_API_KEY=…$/,
     );
   }
   await withHelpers(

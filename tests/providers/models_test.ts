@@ -178,11 +178,11 @@ Deno.test("a model that is unknown, retired or about to retire is reported with 
   assert.match(stated("anthropic", "claude-opus-4-1"), /no longer served since 2026-08-05.*claude-opus-5-5/);
   assert.match(
     stated("anthropic", "claude-sonnet-4-5", "2026-11-29"),
-    /ends on 2026-11-30.*claude-sonnet-5-5/,
+    /will be retired on 2026-11-30.*claude-sonnet-5-5/,
   );
   assert.match(stated("anthropic", "claude-sonnet-4-5", "2026-11-30"), /no longer served since 2026-11-30/);
   assert.equal(stated("anthropic", "claude-sonnet-4-5", "2026-10-30"), "");
-  assert.match(stated("anthropic", "claude-sonnet-4-5", "2026-10-31"), /ends on/);
+  assert.match(stated("anthropic", "claude-sonnet-4-5", "2026-10-31"), /will be retired on/);
   assert.match(stated("vertex", "gemini-2.5-pro"), /no longer served since 2026-10-20/);
   assert.equal(stated("gemini", "gemini-2.5-pro"), "");
 });
@@ -200,5 +200,8 @@ Deno.test("a reply by a different model than requested is reported, but not by a
   for (const [asked, answering, reported] of rows) {
     assert.equal(otherModel("anthropic", asked, answering) !== null, reported, `${asked} ${answering}`);
   }
-  assert.match(otherModel("anthropic", "a", "b") ?? "", /^The reply is b's, and not a's, which was asked\.$/);
+  assert.match(
+    otherModel("anthropic", "a", "b") ?? "",
+    /^The reply is from b instead of the requested model a\.$/,
+  );
 });

@@ -66,7 +66,10 @@ test("a request goes through a proxy, tunneled for HTTPS, with the login from th
         `GET http://${API}/ HTTP/1.1 as me:p@ss`,
       ]);
       const refused = await ask(`https://${API}/`, { ...variables, HTTPS_PROXY: url });
-      assert.match(refused.message ?? "", /^The proxy 127\.0\.0\.1:\d+ \(from HTTPS_PROXY\) asks for a name/);
+      assert.match(
+        refused.message ?? "",
+        /^The proxy 127\.0\.0\.1:\d+ \(from HTTPS_PROXY\) requires a user name/,
+      );
       assert.match(refused.next ?? "", /HTTPS_PROXY: http:\/\/NAME:PASSWORD@127/);
     });
   } finally {
@@ -105,7 +108,7 @@ Deno.test("a proxy error is reported as the proxy's, with its variable", async (
     const { message, next, again } = await ask(url, { HTTPS_PROXY: proxy });
     assert.match(
       message ?? "",
-      /^The proxy .* \(from HTTPS_PROXY\) does not connect to api\.example\.test\.$/,
+      /^The proxy .* \(from HTTPS_PROXY\) refused to connect to api\.example\.test\.$/,
     );
     assert.match(next ?? "", /NO_PROXY/);
     assert.equal(again, false);
@@ -117,9 +120,12 @@ Deno.test("a proxy error is reported as the proxy's, with its variable", async (
   });
   const gone = await ask(url, { https_proxy: "http://127.0.0.1:1" });
   assert.match(gone.message ?? "", /^The proxy 127\.0\.0\.1:1 \(from https_proxy\) could not be reached/);
-  assert.match(gone.next ?? "", /Correct https_proxy, or put api\.example\.test into NO_PROXY/);
+  assert.match(gone.next ?? "", /Correct https_proxy, or add api\.example\.test to NO_PROXY/);
   const nameless = await ask(url, { HTTPS_PROXY: "http://proxy.invalid:3128" });
-  assert.match(nameless.message ?? "", /^The name of the proxy proxy\.invalid:3128 \(from HTTPS_PROXY\)/);
+  assert.match(
+    nameless.message ?? "",
+    /^The host name of the proxy proxy\.invalid:3128 \(from HTTPS_PROXY\)/,
+  );
 });
 
 test("a private certificate authority is trusted through each of the variables, and a failure names them", async (folder) => {
@@ -142,7 +148,10 @@ test("a private certificate authority is trusted through each of the variables, 
       assert.deepEqual(await ask(url, { [variable]: path }), { text: "the API" }, variable);
     }
     const { message, next, again } = await ask(url, {});
-    assert.match(message ?? "", /^The certificate of localhost:\d+ is from nobody this machine trusts/);
+    assert.match(
+      message ?? "",
+      /^The certificate of localhost:\d+ is not from an authority that this machine trusts/,
+    );
     for (const variable of ["SSL_CERT_FILE", "SSL_CERT_DIR", "DENO_CERT"]) {
       assert.match(next ?? "", new RegExp(variable));
     }
@@ -160,12 +169,12 @@ Deno.test("a certificate for another name, an expired one and a server without T
     const variables = { SSL_CERT_FILE: authority.file };
     try {
       const named = await ask(`https://localhost:${other.port}/`, variables);
-      assert.match(named.message ?? "", /is for another name/);
+      assert.match(named.message ?? "", /is for another host name/);
       const unsecured = await ask(`https://localhost:${plain.port}/`, variables);
       assert.match(unsecured.message ?? "", /does not speak https/);
       assert.match(unsecured.next ?? "", /http:\/\//);
       const secured = await ask(`http://localhost:${other.port}/`, variables);
-      assert.match(secured.message ?? "", /does not answer in HTTP/);
+      assert.match(secured.message ?? "", /did not answer in HTTP/);
       assert.match(secured.next ?? "", /https:\/\//);
     } finally {
       await Promise.all([other.close(), plain.close()]);
@@ -193,7 +202,7 @@ test("a variable that names no valid certificate is reported before any request"
       `${folder}/none.pem`,
       /^The variable SSL_CERT_FILE names .*none\.pem, which cannot be used/,
     ],
-    ["DENO_CERT", empty, /^The variable DENO_CERT names .*holds no certificate/],
+    ["DENO_CERT", empty, /^The variable DENO_CERT names .*contains no PEM certificate/],
     ["SSL_CERT_DIR", `${folder}/none`, /^The variable SSL_CERT_DIR names/],
     ["SSL_CERT_FILE", broken, /cannot be used/],
   ] as const;

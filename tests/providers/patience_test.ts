@@ -26,12 +26,12 @@ Deno.test("the wait requested by a provider is respected, and no wait exceeds te
   clock.seconds = 590;
   assert.deepEqual(patience.next(failing(11)), {
     wait: null,
-    tried: "Tried 3 times in 9 min 50 s. The provider asks to wait 11 s.",
+    tried: "Tried 3 times in 9 min 50 s. The provider asks for a wait of 11 s.",
   });
   assert.deepEqual(patience.next(failing(10)), { wait: 10, tried: null });
   assert.deepEqual(new Patience(clock).next(failing(8000)), {
     wait: null,
-    tried: "The provider asks to wait 2 h 13 min.",
+    tried: "The provider asks for a wait of 2 h 13 min.",
   });
 });
 

@@ -101,7 +101,7 @@ const ROWS: readonly (readonly [
     { object: "error", message: '"auto" tool choice requires --enable-auto-tool-choice' },
     "other",
     /auto/,
-    /options for tools/,
+    /tool options/,
   ],
   ["openai_chat", 404, { error: "model 'qwen9' not found" }, "other", /qwen9/],
   ["openai_chat", 422, { detail: "Unprocessable" }, "other", /Unprocessable/],

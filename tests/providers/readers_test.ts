@@ -175,7 +175,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
   ],
   "an input that is not an object": [
     [calls({ index: 0, id: "a", ...fn("ls", "[1]") }), delta({}, "stop")],
-    ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
+    ["error: The input of a call to ls was not a JSON object or was incomplete; the call was not written."],
   ],
   "a call with a lost line": [
     [
@@ -184,11 +184,11 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
       calls({ index: 0, ...fn(undefined, 'b"}') }),
       delta({}, "stop"),
     ],
-    ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
+    ["error: The input of a call to ls was not a JSON object or was incomplete; the call was not written."],
   ],
   "a call without a name": [
     [calls({ index: 0, id: "a", ...fn(undefined, "{}") }), delta({}, "stop")],
-    ["error: The input of a call to a tool whose name was lost was no JSON object or did not arrive whole; the call was not written."],
+    ["error: The input of a call to a tool whose name did not arrive was not a JSON object or was incomplete; the call was not written."],
   ],
   "the token limit behind a whole call": [
     [calls({ index: 0, id: "a", ...fn("ls", "{}") }), delta({}, "length")],
@@ -274,7 +274,7 @@ const OPENAI: typeof CHAT = {
   ], ["Hi", "ls({}) a", "normal: null"]],
   "a call with a lost end": [
     [added(0, call("")), completed()],
-    ["error: The input of a call to ls was no JSON object or did not arrive whole; the call was not written."],
+    ["error: The input of a call to ls was not a JSON object or was incomplete; the call was not written."],
   ],
   "a call with a lost end that the final event repeats": [[added(0, call("")), completed([call("{}")])], [
     "ls({}) a",
@@ -326,7 +326,7 @@ const OPENAI: typeof CHAT = {
   "items of new types": [
     [added(0, { type: "shell_call" }), item(0, { type: "shell_call" }), stated("Hi", 1), completed()],
     [
-      'notice: The reply holds an item of the type "shell_call", which this program does not know; it is left out.',
+      'notice: The reply contains an item of the unknown type "shell_call", which is left out.',
       "Hi",
       "normal: null",
     ],
@@ -378,7 +378,7 @@ const GEMINI: typeof CHAT = {
     [parts([{ text: "a", thought: true }], "MAX_TOKENS")],
     [
       "<a>",
-      "notice: The model spent all of its tokens on thinking and wrote nothing; raise the parameter max_tokens.",
+      "notice: The model used all its tokens for thinking and wrote nothing; raise the parameter max_tokens.",
       "truncated: max_tokens",
     ],
   ],
@@ -390,7 +390,7 @@ const GEMINI: typeof CHAT = {
   "a part of a new type": [
     [parts([{ executableCode: { code: "1" } }, { text: "Hi" }], "STOP")],
     [
-      'notice: The reply holds a part of the type "executableCode", which this program does not know; it is left out.',
+      'notice: The reply contains a part of the unknown type "executableCode", which is left out.',
       "Hi",
       "normal: STOP",
     ],

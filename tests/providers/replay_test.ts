@@ -105,7 +105,7 @@ Deno.test("a request that lacks something expected is refused with every reason,
         /"the moon"/,
         /is not "Be verbose\."/,
         /tool edit is not offered \(offered: bash\)/,
-        /no result for the call call_1/,
+        /the call call_1 has no result/,
       ]
     ) {
       assert.match(outcome.problem.message, part);
@@ -139,7 +139,7 @@ Deno.test("a request past the end of the script or to another path is refused", 
   await withReplay([], async (replay) => {
     const { outcome } = await send(replay.url);
     assert.ok(outcome.kind === "failed");
-    assert.match(outcome.problem.message, /0 replies and no more/);
+    assert.match(outcome.problem.message, /only 0 replies/);
     const other = await fetch(`${replay.url}/v1/models`);
     assert.equal(other.status, 404);
     assert.equal((await other.json()).type, "error");
@@ -255,7 +255,7 @@ Deno.test("a script is read from YAML and JSON, and every mistake in it is repor
   for (
     const [text, place] of [
       ["- rely: []", /replies\[0\]\.rely: no such member; did you mean reply\?/],
-      ["- reply:\n    - txt: hi", /replies\[0\]\.reply\[0\]: one of text, thinking/],
+      ["- reply:\n    - txt: hi", /replies\[0\]\.reply\[0\]: must have one of text, thinking/],
       ["- reply:\n    - tool_use: { id: a }", /tool_use: name is missing/],
       ["- chunk: -1", /chunk: a whole number/],
       ["- expect: { results: { a: { is_error: maybe } } }", /results\.a\.is_error: true or false/],

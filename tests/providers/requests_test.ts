@@ -91,7 +91,7 @@ Deno.test("OpenAI's own effort setting takes precedence, and a model without any
   assert.equal((await effort("gpt-9-new", "ultra")).body.reasoning.effort, "ultra");
   const without = await effort("gpt-4o", "high");
   assert.equal(without.body.reasoning, undefined);
-  assert.ok(without.warnings.some((warning) => /takes no effort/.test(warning)));
+  assert.ok(without.warnings.some((warning) => /does not accept an effort/.test(warning)));
 });
 
 Deno.test("a temperature is sent to OpenAI only if the model does not think, and never to Kimi since K3", async () => {
@@ -99,7 +99,7 @@ Deno.test("a temperature is sent to OpenAI only if the model does not think, and
   assert.equal((await build({ provider: "openai", model: "gpt-4o", parameters: hot })).body.temperature, 0.5);
   const thinks = await build({ provider: "openai", model: "gpt-6.1-terra", parameters: hot });
   assert.equal(thinks.body.temperature, undefined);
-  assert.match(thinks.warnings.join(), /takes no temperature while it thinks; 0\.5 is left out/);
+  assert.match(thinks.warnings.join(), /does not accept a temperature while it thinks; 0\.5 is ignored/);
   const off = { ...hot, ...level(false) };
   assert.equal(
     (await build({ provider: "openai", model: "gpt-6.1-terra", parameters: off })).body.temperature,
@@ -107,7 +107,7 @@ Deno.test("a temperature is sent to OpenAI only if the model does not think, and
   );
   const kimi = await build({ provider: "moonshot", model: "kimi-k3.1-pro", parameters: off });
   assert.equal(kimi.body.temperature, undefined);
-  assert.match(kimi.warnings.join(), /takes no temperature; 0\.5/);
+  assert.match(kimi.warnings.join(), /does not accept a temperature; 0\.5/);
   assert.equal((await build({ provider: "gemini", parameters: hot })).body.generationConfig.temperature, 0.5);
 });
 

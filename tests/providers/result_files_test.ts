@@ -122,7 +122,7 @@ Deno.test("Chat Completions accepts only text in a result: the line about a file
     const { last, warnings } = await sent(provider, prompt(false, IMAGE, DOCUMENT));
     const { role, content } = last as { role: string; content: unknown };
     assert.deepEqual([role, content], ["tool", "[two files]"]);
-    assert.equal(warnings.filter((words) => words.includes("in results are only named")).length, 1);
+    assert.equal(warnings.filter((words) => words.includes("in results are sent")).length, 1);
   }
   assert.deepEqual(
     (await sent("openai_chat", prompt(false))).warnings.filter((words) => words.includes("in results")),

@@ -202,7 +202,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     ending: (v) =>
       v.provider === "gemini"
         ? { is: "whole", document: reply(`${WORDS}\n`), warns: true }
-        : broken(/did not arrive whole/),
+        : broken(/was incomplete/),
   },
   "the token limit in the middle of a text": {
     answer: streamed((v) => stream([...begun(v), ...v.end("limit")])),
@@ -252,11 +252,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "silence in the middle": {
     answer: streamed((v) => stream(begun(v)), { hang: true }),
-    ending: broken(/Nothing came/),
+    ending: broken(/ sent nothing for /),
   },
   "silence from the beginning": {
     answer: streamed(() => "", { hang: true }),
-    ending: nothing(/Nothing came/),
+    ending: nothing(/ sent nothing for /),
   },
   // Answers that are no stream
   "400": status(400, (v) => v.refusal("The sky is too blue."), nothing(/too blue/)),

@@ -65,7 +65,7 @@ Deno.test("an exhausted budget is not retried, whatever status and headers say",
     for (const status of [429, 503, undefined]) {
       assert.equal(temporary({ body, headers: AFTER, status }), undefined, JSON.stringify(body));
     }
-    assert.match(answeredError(body, AFTER, 429).next ?? "", /Waiting does not help/);
+    assert.match(answeredError(body, AFTER, 429).next ?? "", /Retrying does not help/);
   }
   const perMinute = error({
     status: "RESOURCE_EXHAUSTED",

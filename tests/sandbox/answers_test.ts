@@ -194,7 +194,7 @@ test("a broad writable path is reported with what it contains: one row per kind"
   };
   assert.match(reported("/").join(), /the whole file system/);
   assert.match(reported("~").join(), /your whole home folder/);
-  assert.match(reported(root).join(), /holds your home folder/);
+  assert.match(reported(root).join(), /contains your home folder/);
   assert.deepEqual(reported(`${root}/home/project`), []);
   assert.deepEqual(reported(`${root}/homework`), []);
 });

@@ -182,7 +182,7 @@ test("a command's change in a compared repository is undone if something would r
   assert.throws(() => read("r2/.git/hooks/pre-push"), Deno.errors.NotFound);
   assert.match(read("r3/.git/config"), /name = me/);
   assert.throws(() => Deno.lstatSync(`${project}/r5/.git/hooks`), Deno.errors.NotFound);
-  const reported = sandbox.notices().map(({ message }) => /project\/(\S+?),/.exec(message)?.[1]).sort();
+  const reported = sandbox.notices().map(({ message }) => /project\/([^\s,:]+)/.exec(message)?.[1]).sort();
   assert.deepEqual(reported, [
     "r0/.git/config",
     "r1/.git/hooks/post-commit",

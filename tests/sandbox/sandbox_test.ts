@@ -268,7 +268,9 @@ for (const [words, ofMachine] of FAILURES) {
     assert.ok(!answer.ok);
     const code = ofMachine ? "backend-unavailable" : "backend-setup";
     assert.equal(answer.problem.code, code);
-    const reported = ofMachine ? /^No sandbox works here: bwrap: (?!The sandbox)/ : /could not be set up/;
+    const reported = ofMachine
+      ? /^No sandbox works on this machine: bwrap: (?!The sandbox)/
+      : /could not be set up/;
     assert.match(answer.problem.message, reported);
     assert.ok(answer.problem.next);
     assert.deepEqual(await argvOf(sandbox), ofMachine ? ["cmd"] : code);

@@ -55,9 +55,9 @@ test("the status of a working sandbox names backend, version, paths with their e
   );
   assert.match(status.version ?? "", /^\d+\./);
   const text = renderStatus(status);
-  assert.match(text, /^sandbox {3}on, and it works\n/);
+  assert.match(text, /^sandbox {3}on and working\n/);
   assert.match(text, /project {2}from urn:flemma:cwd\n/);
-  assert.match(text, /left out: \$NONE because/);
+  assert.match(text, /ignored: \$NONE because/);
   assert.ok(text.includes(`\nprogram   protected too\n`) && text.includes(Deno.execPath()), text);
 });
 
@@ -76,10 +76,10 @@ test("an installed bwrap that cannot work makes the status fail with its cause",
   const text = renderStatus(status);
   assert.match(
     text,
-    /not usable \(commands would run bare\): No sandbox works here: bwrap: (?:AppArmor|a user namespace gets no)/,
+    /not usable \(commands would run unsandboxed\): No sandbox works on this machine: bwrap: (?:AppArmor|users cannot be mapped)/,
   );
   assert.doesNotMatch(text, /macOS|trusted is not set/, "only what matters");
-  assert.match(text, /^commands {2}run with all your rights.*\n.*tools of this program only$/m);
+  assert.match(text, /^commands {2}run unsandboxed, .*\n.*only to flemma's own tools$/m);
   assert.doesNotMatch(text, /^(network|privilege|sockets|limits)/m, "nothing keeps these");
   assert.match(text, /^writable\n {2}.*project/m);
   const required = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
@@ -93,7 +93,7 @@ test("a sandbox that is switched off has a normal status", async (root) => {
   const status = await sandboxStatus(projectSandbox(root, { enabled: false }));
   assert.equal(statusExitCode(status), 0);
   const text = renderStatus(status);
-  assert.match(text, /^sandbox {3}off\n(.*\n)*commands {2}run with all your rights/);
+  assert.match(text, /^sandbox {3}off\n(.*\n)*commands {2}run unsandboxed/);
   assert.doesNotMatch(text, /^(network|privilege|writable|hidden|sockets|limits)/m, "nothing keeps these");
 });
 

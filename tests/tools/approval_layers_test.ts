@@ -58,11 +58,11 @@ Deno.test("a document that changes the approval list decides at priority 90, and
 
 Deno.test("the reasons say when the person's list is not asked: one row per condition", async () => {
   const tools = { hasCapability: () => false };
-  const own = "the document has a list of its own; here only denials count";
+  const own = "the document has its own list; only denials apply here";
   const function_ = () => null;
   const rows: readonly (readonly [string, ToolSettings, boolean])[] = [
     ["no word of the document's", settingsOf({ G: { auto_approve: ["read"] } }), false],
-    ["a list of its own", settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: ["ls"] } }), true],
+    ["its own list", settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: ["ls"] } }), true],
     [
       "one more name behind the person's list",
       settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: { $append: "ls" } } }),
@@ -90,7 +90,7 @@ Deno.test("the effect of a list on a tool is reported: one row per condition", a
   const usual = settingsOf({});
   const guard = settingsOf({ G: { presets: { $guard: { deny: ["bash"] } } } });
   const rows: readonly (readonly [ToolSettings, string])[] = [
-    [{ ...usual, auto_approve: null }, "no tools.auto_approve is set"],
+    [{ ...usual, auto_approve: null }, "tools.auto_approve is not set"],
     [{ ...usual, auto_approve: () => null }, "a function decides"],
     [{ ...usual, auto_approve: ["bash", "ls"] }, 'bash in ["bash","ls"] = bash, ls'],
     [{ ...usual, auto_approve: ["ls"] }, 'bash not in ["ls"] = ls'],

@@ -33,10 +33,10 @@ Deno.test("a resolver is reported with its decision, its reason and its explanat
     [{ resolve: deny }, "deny: "],
     [{ resolve: deny, why }, "deny: because"],
     [{ resolve: deny, why: () => null }, "deny: "],
-    [{ resolve: deny, why: fails }, "deny: it failed to say why: out of order"],
+    [{ resolve: deny, why: fails }, "deny: its explanation failed: out of order"],
     [{ resolve: deny, explain }, "deny: one\ntwo"],
     [{ resolve: deny, why, explain }, "deny: because\none\ntwo"],
-    [{ resolve: deny, explain: fails }, "deny: it failed to say why: out of order"],
+    [{ resolve: deny, explain: fails }, "deny: its explanation failed: out of order"],
     [{ resolve: () => null, why, explain }, "pass: one\ntwo"],
     [{ resolve: fails, why, explain }, "error: "],
   ];

@@ -235,7 +235,11 @@ Deno.test("a guard that throws keeps the sandbox and the catch-all from approvin
     assert.equal(await approval.resolve("bash", {}, CONTEXT), "approve");
     approval.register("guard", { resolve: () => Promise.reject(new Error("guard broke\nat line 2")) });
     const decided = await approval.resolveWithSource("bash", {}, CONTEXT);
-    assert.deepEqual(decided, { decision: "require_approval", source, detail: "guard failed before it" });
+    assert.deepEqual(decided, {
+      decision: "require_approval",
+      source,
+      detail: "an earlier resolver failed: guard",
+    });
   }
   assert.deepEqual(faults.map((fault) => fault.message), ["guard broke at line 2", "guard broke at line 2"]);
 });

@@ -29,7 +29,7 @@ Deno.test("writing a watched file asks although the tool is listed: one row per 
   assert.deepEqual(await decided(approve, asked), {
     decision: "require_approval",
     source: "urn:flemma:approval:watched-file",
-    detail: "npm would obey .npmrc",
+    detail: "npm would act on .npmrc",
   });
   const deny = { decision: "deny", source: "list" } as const;
   assert.equal(await decided(deny, asked), deny, "a denial stays");

@@ -138,7 +138,7 @@ test("a shell in a writable folder is not used", async (place) => {
   assert.equal(await bash(place, "echo real", first), "real");
   assert.match(
     await bashError(place, "true", { sandbox, ...settings({ shell: place.path("bash") }) }),
-    /sandbox may change/,
+    /sandbox can change/,
   );
 });
 

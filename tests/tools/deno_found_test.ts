@@ -52,7 +52,7 @@ Deno.test("without a Deno the message says what to install", () =>
     const found = findDeno(at(`${folder}/empty`), [], null);
     assert.ok(!found.ok);
     assert.equal(found.problem.code, "deno-missing");
-    assert.match(found.problem.message, /no program deno was found in PATH/);
+    assert.match(found.problem.message, /the program deno was not found in PATH/);
     assert.match(found.problem.next ?? "", /npm install -g deno/);
   }));
 
@@ -84,9 +84,8 @@ Deno.test("a call of a tool file without a Deno is told what to install, not tha
       warn: ({ message }) => void reported.push(message),
     }));
     await tools.whenReady();
-    const sentence =
-      `The tool file ${path} cannot be used: tool files are run by Deno, and no program deno was ` +
-      "found in PATH. Install it, for example with npm install -g deno.";
+    const sentence = `The tool file ${path} cannot be used: tool files need Deno, but the program deno was ` +
+      "not found in PATH. Install it, for example: npm install -g deno";
     assert.deepEqual(reported, [sentence]);
     const result = await tools.get("greet")?.execute?.({}, {} as never, () => {});
     assert.deepEqual(result, { success: false, error: sentence });

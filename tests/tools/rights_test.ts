@@ -157,11 +157,11 @@ test("a rule for the sandbox counts if a sandbox works and confines the tool: on
   const rules = [{ approve: "own", sandboxed: true }];
   const rows: readonly (readonly [object, boolean, string | null])[] = [
     [{ runs: "inside", effects: "writes" }, true, null],
-    [{ runs: "inside", effects: "writes" }, false, "which does not stand"],
-    [{ runs: "outside", effects: "writes" }, true, "it does not run there"],
-    [{ runs: "here", effects: "writes" }, true, "it does not run there"],
+    [{ runs: "inside", effects: "writes" }, false, "which does not work here"],
+    [{ runs: "outside", effects: "writes" }, true, "where it does not run"],
+    [{ runs: "here", effects: "writes" }, true, "where it does not run"],
     [{ runs: "here", effects: "none" }, true, null],
-    [{}, true, "it does not run there"],
+    [{}, true, "where it does not run"],
   ];
   for (const [own, sandboxed, expected] of rows) {
     const { approved, why } = await evaluate(rules, "own", {}, { folder, sandboxed, tools: { own } });

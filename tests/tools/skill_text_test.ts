@@ -152,5 +152,5 @@ Deno.test("an unknown key is reported with the nearest known one, an invalid nam
   const { findings } = await readSkill(`---\nname: My Skill!\ndesciption: x${BODY}`, "pdf");
   const words = findings.map(({ message }) => message).join("\n");
   assert.match(words, /did you mean description\?/);
-  assert.match(words, /for instance my-skill/);
+  assert.match(words, /for example my-skill/);
 });

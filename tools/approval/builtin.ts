@@ -25,19 +25,21 @@ export async function sandboxObstacle(
   facts: SandboxFacts,
 ): Promise<string | null> {
   if (settings.auto_approve_sandboxed === false) return "tools.auto_approve_sandboxed is false";
-  if ((settings.document ?? settings).auto_approve === null) return "no tools.auto_approve is configured";
+  if ((settings.document ?? settings).auto_approve === null) return "tools.auto_approve is not set";
   if (!facts.hasCapability(tool, SANDBOX_CAPABILITY)) return `${tool} does not declare ${SANDBOX_CAPABILITY}`;
   if (facts.runs(tool) !== "inside") return `${tool} does not run in the sandbox`;
   const { document } = settings;
-  if (document?.removed.includes(tool)) return `the document took ${tool} out of tools.auto_approve`;
-  if (document?.assigned) return "the document assigned its own tools.auto_approve";
+  if (document?.removed.includes(tool)) return `the document removed ${tool} from tools.auto_approve`;
+  if (document?.assigned) return "the document sets its own tools.auto_approve";
   // Removing a name is an explicit decision of a person, so the sandbox must not override it.
-  if ((document ?? settings).excluded.includes(tool)) return `${tool} was taken out of tools.auto_approve`;
+  if ((document ?? settings).excluded.includes(tool)) return `${tool} was removed from tools.auto_approve`;
   if (!sandbox.enabled) return "the sandbox is disabled";
   const policy = sandbox.policy();
   if (!policy.ok) return policy.problem.message;
-  if (policy.value.rw_paths.includes("/")) return "the policy makes everything writable";
-  if (facts.root && policy.value.allow_privileged) return "a privileged sandbox is no barrier for root";
+  if (policy.value.rw_paths.includes("/")) return "the sandbox policy makes everything writable";
+  if (facts.root && policy.value.allow_privileged) {
+    return "a sandbox with allow_privileged does not confine root";
+  }
   const backend = await sandbox.available();
   return backend.ok ? null : backend.problem.message;
 }
@@ -53,7 +55,7 @@ export function sandboxResolver(
     description: "a working sandbox",
     explain: async (tool) => {
       const obstacle = await sandboxObstacle(tool, settings, sandbox, facts);
-      return obstacle === null ? ["a working sandbox stands around it"] : [obstacle.replace(/\.$/, "")];
+      return obstacle === null ? ["it runs in a working sandbox"] : [obstacle.replace(/\.$/, "")];
     },
     resolve: async (tool) =>
       (await sandboxObstacle(tool, settings, sandbox, facts)) === null ? "approve" : null,
@@ -79,10 +81,10 @@ function riskObstacle(
   if (RISKS.indexOf(risk) > RISKS.indexOf(most)) {
     return `its risk is ${risk}, and tools.auto_approve_risk is ${most}`;
   }
-  if ((document ?? settings).auto_approve === null) return "no tools.auto_approve is configured";
-  if (document?.removed.includes(tool)) return `the document took ${tool} out of tools.auto_approve`;
-  if (document?.assigned) return "the document assigned its own tools.auto_approve";
-  if ((document ?? settings).excluded.includes(tool)) return `${tool} was taken out of tools.auto_approve`;
+  if ((document ?? settings).auto_approve === null) return "tools.auto_approve is not set";
+  if (document?.removed.includes(tool)) return `the document removed ${tool} from tools.auto_approve`;
+  if (document?.assigned) return "the document sets its own tools.auto_approve";
+  if ((document ?? settings).excluded.includes(tool)) return `${tool} was removed from tools.auto_approve`;
   return null;
 }
 
@@ -93,7 +95,7 @@ function riskObstacle(
 export function riskResolver(settings: ToolSettings, riskOf: RiskOf): ResolverDefinition {
   return {
     priority: 30,
-    description: "the risk of a tool file",
+    description: "the declared risk of a tool file",
     concerns: (tool) => riskOf(tool) !== undefined,
     explain: (tool) => {
       const risk = riskOf(tool);

@@ -41,7 +41,7 @@ async function load(path: string, speaks: "auto_approve" | "chain"): Promise<Ask
   try {
     module = await import(fileUri(path));
   } catch (thrown) {
-    throw new Error(`The module does not load: ${thrownText(thrown)}`);
+    throw new Error(`The module could not be loaded: ${thrownText(thrown)}`);
   }
   for (const holder of [module, module.default]) {
     const resolve = (holder as { resolve?: unknown } | undefined)?.resolve;

@@ -30,7 +30,7 @@ export function configResolver(settings: ToolSettings, tools: ToolFacts): Resolv
     priority: 100,
     description: "the auto_approve setting",
     explain: (tool) => [
-      ...(silent ? ["the document has a list of its own; here only denials count"] : []),
+      ...(silent ? ["the document has its own list; only denials apply here"] : []),
       ...listLines(tool, settings.auto_approve, presetsOf(settings), { excluded: settings.excluded, tools }),
       ...(denied.has(tool) ? [`the project denies ${tool}`] : []),
     ],
@@ -144,7 +144,7 @@ function listLines(
   presets: Presets,
   { excluded, tools }: { readonly excluded: readonly string[]; readonly tools: ToolFacts },
 ): readonly string[] {
-  if (list === null) return ["no tools.auto_approve is set"];
+  if (list === null) return ["tools.auto_approve is not set"];
   if (typeof list === "function") return ["a function decides"];
   const { approve, deny } = expandFor(tool, list, presets, { excluded, tools });
   const names = (found: ReadonlySet<string>) => [...found].join(", ") || "nothing";

@@ -102,7 +102,7 @@ function explainedRule(rule: PlacedRule, rules: RuleEvaluator | null): Explained
 const EXPECTED: readonly ChainLink[] = [
   absent("urn:flemma:approval:rules", 110, "no rule asks or denies"),
   absent("urn:flemma:approval:frontmatter", 90, "the document does not set tools.auto_approve"),
-  absent("urn:flemma:approval:approve-rules", 80, "no rule approves, and nothing is named for this run"),
+  absent("urn:flemma:approval:approve-rules", 80, "no rule approves, and no tool is named for this run"),
 ];
 
 /** The chain with the missing resolvers added; downgrades come last. */

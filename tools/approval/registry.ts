@@ -74,7 +74,7 @@ export class ApprovalRegistry {
     if (name === "" || (name.includes(".") && !name.startsWith("urn:flemma:"))) {
       return failure(
         "resolver-name",
-        `The approval resolver name "${name}" must not be empty or hold a dot; a dot marks a module path.`,
+        `The approval resolver name "${name}" must not be empty or contain a dot; a dot marks a module path.`,
       );
     }
     const known = canonical(name);
@@ -171,7 +171,11 @@ export class ApprovalRegistry {
       if (reply.failed && entry.priority > GUARDS_ABOVE) faulty = entry.name;
       if (reply.decision === null) continue;
       found = reply.decision === "approve" && faulty !== null && CIRCUMSTANTIAL.has(entry.name)
-        ? { decision: "require_approval", source: entry.name, detail: `${faulty} failed before it` }
+        ? {
+          decision: "require_approval",
+          source: entry.name,
+          detail: `an earlier resolver failed: ${faulty}`,
+        }
         : { decision: reply.decision, source: entry.name, ...reply.explanation };
     }
     const decided: ApprovalDecision = found ?? { decision: "require_approval", source: "default" };
@@ -197,7 +201,7 @@ export class ApprovalRegistry {
     if (DECISIONS.has(answer)) {
       return { decision: answer as Decision, ...await explanationOf(entry, question), failed: false };
     }
-    this.#onFault({ resolver: entry.name, message: `answered ${describe(answer)}, which is no decision` });
+    this.#onFault({ resolver: entry.name, message: `answered ${describe(answer)}, which is not a decision` });
     return { decision: null, failed: true };
   }
 }
@@ -241,7 +245,7 @@ async function explanationOf(
     const reply = await inTime(entry, entry.why(tool, input, context));
     return reply === null ? {} : { explanation: reply };
   } catch (thrown) {
-    return { explanation: { detail: `it failed to say why: ${thrownText(thrown)}` } };
+    return { explanation: { detail: `its explanation failed: ${thrownText(thrown)}` } };
   }
 }
 
@@ -260,7 +264,7 @@ async function linkOf(
     try {
       return await inTime(entry, entry.explain(tool, input, context));
     } catch (thrown) {
-      return [`it failed to say why: ${thrownText(thrown)}`];
+      return [`its explanation failed: ${thrownText(thrown)}`];
     }
   }
 }

@@ -100,6 +100,6 @@ export function waitsForSource(source: string): ApprovalDecision {
   return {
     decision: "require_approval",
     source,
-    detail: `its tool may come from ${source}, which is not there`,
+    detail: `its tool may come from ${source}, which is not available`,
   };
 }

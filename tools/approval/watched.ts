@@ -25,7 +25,7 @@ export function watchedFile({ definition: definitionOf, sandbox, resolve }: Watc
       if (typeof path !== "string" || path === "") return null;
       const real = realPath(resolve(path), "/");
       const obeyedBy = real === null ? null : sandbox.watchedBy?.(real) ?? null;
-      return obeyedBy === null ? null : { detail: `${obeyedBy} would obey ${path}` };
+      return obeyedBy === null ? null : { detail: `${obeyedBy} would act on ${path}` };
     },
   };
 }

@@ -102,7 +102,7 @@ export class Connection {
       await way.transport.close().catch(() => {});
       way.end();
       const { why, next } = faultOf(thrown, connection.#place);
-      return failure("mcp-unreachable", `The server ${name} did not start: ${why}`, next);
+      return failure("mcp-unreachable", `The MCP server ${name} did not start: ${why}`, next);
     } finally {
       signal.removeEventListener("abort", giveUp);
     }
@@ -151,7 +151,7 @@ export class Connection {
     } catch (thrown) {
       const code = codeOf(thrown);
       if (code === REQUEST_TIMEOUT) {
-        return { kind: "silent", why: `it has told nothing for ${options.seconds} s` };
+        return { kind: "silent", why: `it sent nothing for ${options.seconds} s` };
       }
       if (code !== null && code !== CONNECTION_CLOSED) {
         return { kind: "refused", why: faultOf(thrown, { ...this.#place, stderr: "" }).why };

@@ -26,7 +26,7 @@ export interface FaultPlace {
 export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
 
 /** Error for a longer message. */
-export const TOO_LONG = `it sent a message of more than ${LONGEST_MESSAGE / 1024 / 1024} MiB`;
+export const TOO_LONG = `it sent a message larger than ${LONGEST_MESSAGE / 1024 / 1024} MiB`;
 
 /** Maximum number of characters quoted from a server. */
 const MOST_WORDS = 300;
@@ -36,9 +36,11 @@ export function faultOf(thrown: unknown, place: FaultPlace): McpFault {
     withoutSecrets(place.broke ?? wholeText(thrown), place.server).replace(/\s+/g, " ").trim(),
   );
   const stderr = cut((place.stderr ?? "").trim().split("\n").slice(-3).join(" ").trim());
-  const why = `${words.replace(/\.$/, "")}.${stderr === "" ? "" : ` It said: ${stderr.replace(/\.$/, "")}.`}`;
+  const why = `${words.replace(/\.$/, "")}.${
+    stderr === "" ? "" : ` Its error output: ${stderr.replace(/\.$/, "")}.`
+  }`;
   const next = words.includes(TOO_LONG)
-    ? "Ask it for less at once: a part, a page, a smaller image."
+    ? "Request less at a time: a part, a page or a smaller image."
     : place.server.url
     ? httpAdvice(statusOf(thrown), words, place)
     : pipeAdvice(`${words}\n${place.stderr ?? ""}`, place);
@@ -66,39 +68,39 @@ function wholeText(thrown: unknown): string {
 function httpAdvice(status: number | null, words: string, { name }: FaultPlace): string | undefined {
   const key = `mcp.servers.${name}`;
   if (status === 401 || status === 403) {
-    return `Put a token it accepts into ${key}.headers; signing in with OAuth is not done here.`;
+    return `Set a valid token in ${key}.headers. OAuth sign-in is not supported.`;
   }
-  if (/Redirect to/.test(words)) return `If that is where it lives now, set ${key}.url to it.`;
+  if (/Redirect to/.test(words)) return `If the server has moved there, set ${key}.url to that address.`;
   if (status === 404 || status === 405) {
-    return `Look at the path in ${key}.url; servers of the older form (HTTP+SSE) are not spoken to.`;
+    return `Check the path in ${key}.url. The older HTTP+SSE transport is not supported.`;
   }
   if (/Unexpected content type/.test(words)) {
-    return `Look at ${key}.url: what answers there is no MCP server.`;
+    return `Check ${key}.url: the server there is not an MCP server.`;
   }
   if (/Connection refused|ECONNREFUSED|ENOTFOUND|dns error|failed to lookup/i.test(words)) {
-    return `Is it running? Look at ${key}.url.`;
+    return `Check that the server is running and that ${key}.url is correct.`;
   }
   return undefined;
 }
 
 /** Patterns in a program's messages that show that the sandbox blocked it. */
 const SANDBOX_FAULTS: readonly (readonly [RegExp, string])[] = [
-  [/EROFS|read-only file ?system/i, "It wants to write where the sandbox does not let it."],
+  [/EROFS|read-only file ?system/i, "It tries to write where the sandbox does not allow it."],
   [
     /docker daemon|\.sock\b|connect (?:ENOENT|ECONNREFUSED|EACCES) \/|ENOTSOCK/i,
-    "It wants a socket that the sandbox hides.",
+    "It needs a socket that the sandbox hides.",
   ],
-  [/EAI_AGAIN|ENETUNREACH|getaddrinfo|network is unreachable/i, "The sandbox may keep it from the network."],
+  [/EAI_AGAIN|ENETUNREACH|getaddrinfo|network is unreachable/i, "The sandbox may block its network access."],
 ];
 
 function pipeAdvice(words: string, { name, server, confined }: FaultPlace): string {
   const found = confined ? SANDBOX_FAULTS.find(([pattern]) => pattern.test(words)) : undefined;
   if (found !== undefined) {
-    return `${found[1]} To start it outside of the sandbox: mcp.servers.${name}.sandbox: false`;
+    return `${found[1]} To run it outside the sandbox, set mcp.servers.${name}.sandbox to false.`;
   }
   const command = [server.command, ...server.args ?? []].join(" ");
-  return `Try its command by hand: ${cut(command)}${
-    confined ? `; to start it outside of the sandbox: mcp.servers.${name}.sandbox: false` : ""
+  return `Try its command in a terminal: ${cut(command)}${
+    confined ? `; to run it outside the sandbox, set mcp.servers.${name}.sandbox to false` : ""
   }`;
 }
 

@@ -106,7 +106,7 @@ function guardedEvents(
         }
         controller.enqueue(value as Uint8Array<ArrayBuffer>);
       } catch {
-        end("the connection broke before the answer came");
+        end("the connection broke before the answer arrived");
       }
     },
     cancel: (reason) => reader.cancel(reason),

@@ -125,10 +125,10 @@ export class Server {
       this.#reportedMissing = true;
       this.#place.tell({
         code: "mcp-variable-missing",
-        message: `The server ${this.name} is started without ${
+        message: `The MCP server ${this.name} starts without ${
           missing.join(", ")
-        }: not set, or kept from what tools start.`,
-        next: "Set it, or name it in tools.env.pass",
+        }: not set, or not passed to programs that tools start.`,
+        next: "Set it, or add it to tools.env.pass.",
       });
     }
     const giveUp = new AbortController();
@@ -217,10 +217,11 @@ export class Server {
   #sentence(outcome: Exclude<CallOutcome, { kind: "answer" }>): string {
     if (outcome.kind === "refused") return `The MCP server ${this.name} refused the call: ${outcome.why}`;
     if (outcome.kind === "silent") {
-      return `The server ${this.name} gave no answer: ${outcome.why}. More time: mcp.servers.${this.name}.timeout`;
+      return `The MCP server ${this.name} did not answer: ${outcome.why}. ` +
+        `To wait longer, raise mcp.servers.${this.name}.timeout.`;
     }
     const { why, next } = outcome.fault;
-    return `The server ${this.name} gave no answer: ${why}${next === undefined ? "" : ` ${next}`}`;
+    return `The MCP server ${this.name} did not answer: ${why}${next === undefined ? "" : ` ${next}`}`;
   }
 
   /** Discards and closes a connection that no longer works. */

@@ -40,7 +40,7 @@ export async function spawnServer(server: McpServer, place: SpawnPlace): Promise
   const once = () => started(argv, { cwd, env }, server, place);
   // Null means that the sandbox changed before the start, so nothing ran and a second attempt is safe.
   return await once() ?? await once() ??
-    failure("sandbox-outdated", "The sandbox changed while a server was started.");
+    failure("sandbox-outdated", "The sandbox changed while a server was starting.");
 }
 
 /** The command to run, and its folder. */

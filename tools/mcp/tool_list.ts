@@ -73,12 +73,12 @@ function definitionOf(tool: Named, { server, runs, call }: ListSubject): ToolDef
 
 /** Why a tool cannot be offered, as the end of a sentence; null if it can. */
 function faultOf({ inputSchema, execution }: Named): string | null {
-  if (!isObject(inputSchema)) return "its server lists no schema of its input";
+  if (!isObject(inputSchema)) return "its server lists no input schema";
   if (inputSchema.type !== undefined && inputSchema.type !== "object") {
-    return `its server says that its input is no object but ${JSON.stringify(inputSchema.type)}`;
+    return `its input schema has the type ${JSON.stringify(inputSchema.type)} instead of "object"`;
   }
   if (isObject(execution) && execution.taskSupport === "required") {
-    return "it must run as a task, which this program does not do";
+    return "it must run as a task, which flemma does not support";
   }
   return null;
 }

@@ -30,8 +30,8 @@ export function checkDefinition(
   if (name.split(":", 1)[0]!.includes(".")) {
     return failure(
       "invalid-tool",
-      `The tool name ${name} holds a dot, which stands for a module.`,
-      "Use a colon for a name space.",
+      `The tool name ${name} contains a dot, which marks a module.`,
+      "Use a colon to separate a namespace.",
     );
   }
   // Names are written between backticks in a header line; a name with one of these characters could not be read back.
@@ -39,7 +39,7 @@ export function checkDefinition(
   if (/[`\x00-\x1f\x7f]/.test(name)) {
     return failure(
       "invalid-tool",
-      `The tool name ${JSON.stringify(name)} holds a backtick or a control character.`,
+      `The tool name ${JSON.stringify(name)} contains a backtick or a control character.`,
     );
   }
   if (!isObject(registration)) {
@@ -56,9 +56,9 @@ export function checkDefinition(
   if (violation !== null) {
     warnings.push({
       code: "tool-not-strict",
-      message: `The tool ${name} asks for strict mode, but ${violation}; it is offered without.`,
+      message: `The tool ${name} is offered without strict mode, because ${violation}.`,
       next:
-        "List every property in required, set additionalProperties to false, make optional ones nullable.",
+        "List every property in required, set additionalProperties to false, and make optional properties nullable.",
     });
   }
   const { enabled } = registration;

@@ -21,7 +21,7 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
   try {
     module = await import(fileUri(path));
   } catch (thrown) {
-    return failure("tool-module", `The file of tools ${path} does not load: ${thrownText(thrown)}`);
+    return failure("tool-module", `The tool module ${path} could not be loaded: ${thrownText(thrown)}`);
   }
   for (const holder of [module, module.default]) {
     if (typeof holder !== "object" || holder === null) continue;
@@ -40,7 +40,7 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
   }
   return failure(
     "tool-module",
-    `The file of tools ${path} exports neither resolve nor definitions.`,
+    `The tool module ${path} exports neither resolve nor definitions.`,
     "Export a list named definitions, or a function resolve(register, done).",
   );
 }
@@ -66,5 +66,5 @@ export function moduleSource(path: string): ToolSource {
 
 /** Removes the path from the sentence, since the name of the source already says it. */
 function sentence(message: string, path: string): string {
-  return message.replace(`The file of tools ${path} `, "it ");
+  return message.replace(`The tool module ${path} `, "it ");
 }

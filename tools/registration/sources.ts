@@ -161,11 +161,11 @@ export class ToolSources {
   #allow(entry: Entry, seconds: number): void {
     clearTimeout(entry.timer);
     entry.timer = setTimeout(() => {
-      const reason = `it has not answered within ${seconds} seconds`;
+      const reason = `it did not answer within ${seconds} seconds`;
       this.#settle(entry, "timed-out", reason);
       this.#host.warn({
         code: "tool-source-timeout",
-        message: `${entry.name} has not told its tools within ${seconds} seconds; going on without them.`,
+        message: `${entry.name} did not list its tools within ${seconds} seconds; continuing without them.`,
       });
       this.#completed();
     }, seconds * 1000);
@@ -184,7 +184,7 @@ export class ToolSources {
     if (error !== null) {
       this.#host.warn({
         code: "tool-source-failed",
-        message: `${entry.name} could not tell its tools: ${error}`,
+        message: `${entry.name} could not list its tools: ${error}`,
       });
     }
     this.#completed();

@@ -11,7 +11,9 @@ export async function checkSkill({ folder, reading }: FoundSkill): Promise<reado
   const missing: SkillFinding[] = [];
   for (const { target, line, column } of linksIn(skill.body, skill.bodyLine)) {
     if (await isThere(`${folder}/${target}`)) continue;
-    missing.push(warning(line, column, "skill_file_missing", `there is no ${target} in the skill's folder`));
+    missing.push(
+      warning(line, column, "skill_file_missing", `${target} does not exist in the skill's folder`),
+    );
   }
   return [...findings, ...missing];
 }

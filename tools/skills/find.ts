@@ -131,9 +131,9 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
       file,
       (_, info) =>
         !info.isFile
-          ? `${SKILL_FILE} is no regular file`
+          ? `${SKILL_FILE} is not a regular file`
           : info.size > LARGEST
-          ? `${SKILL_FILE} is larger than ${LARGEST / 1024} KiB; put details into files beside it`
+          ? `${SKILL_FILE} is larger than ${LARGEST / 1024} KiB; move details to other files in its folder`
           : null,
     );
     if (typeof bytes === "string") return broken(skillError(1, 1, "skill_unreadable", bytes));

@@ -24,13 +24,13 @@ export async function readSkillFrontmatter(
   const lines = text.split("\n");
   if (!isFence(lines[0])) {
     const message = lines.some((line) => line.trim() !== "")
-      ? 'the first line must be "---", with name and description below it and another "---" after them'
+      ? 'the file must begin with "---", then name and description, then another "---"'
       : "the file is empty";
     return { findings: [skillError(1, 1, "skill_frontmatter_missing", message)] };
   }
   const end = lines.findIndex((line, at) => at > 0 && isFence(line));
   if (end < 0) {
-    const message = 'the frontmatter that begins here has no end: a line "---"';
+    const message = 'the frontmatter that begins here has no closing line "---"';
     return { findings: [skillError(1, 1, "skill_frontmatter_unclosed", message)] };
   }
   const written = lines.slice(1, end);
@@ -39,7 +39,7 @@ export async function readSkillFrontmatter(
   const { tree, slips } = read;
   const values = tree.value ?? {};
   if (!isObject(values)) {
-    const message = "the frontmatter must be lines such as name: NAME";
+    const message = "the frontmatter must consist of lines such as name: NAME";
     return { findings: [skillError(2, 1, "skill_frontmatter_invalid", message)] };
   }
   return {
@@ -89,7 +89,7 @@ async function readYaml(
     const { place } = parsed.problem[0]!;
     const { line, column } = placeIn(place);
     const key = keyAbove(written, line - 2);
-    const message = `the ${key} is read as text although it is not valid YAML; put it between double quotes`;
+    const message = `the ${key} is not valid YAML and was read as text; put it in double quotes`;
     return {
       tree: again.value,
       slips: [{ line, column, severity: "warning", code: "skill_text_unquoted", message }],
@@ -146,9 +146,7 @@ function cutByComments(lines: readonly string[]): SkillFinding[] {
     const comment = head === null ? -1 : line.slice(head[0].length).search(/\s#/);
     if (comment < 0) return [];
     const column = head![0].length + comment + 2;
-    const message = `the ${
-      head![1]
-    } ends before this #, which begins a comment; put it between double quotes`;
+    const message = `the ${head![1]} ends before this #, which begins a comment; put it in double quotes`;
     return [{ line: at + 2, column, severity: "warning", code: "skill_text_cut", message }];
   });
 }

@@ -78,29 +78,29 @@ function nameIn(head: SkillFrontmatter, folder: string): Field {
   const normal = name.normalize("NFC");
   if (normal === "") return invalid("the name is empty");
   if ([...normal].length > LONGEST_NAME) {
-    return invalid(`the name has ${[...normal].length} characters; it may have ${LONGEST_NAME}`);
+    return invalid(`the name has ${[...normal].length} characters; the maximum is ${LONGEST_NAME}`);
   }
   if (!/^[\p{Ll}\p{Lo}\p{Lm}\p{Nd}\p{Mn}\p{Mc}-]+$/u.test(normal)) {
     return invalid(
-      `the name ${JSON.stringify(name)} may hold small letters, digits and single hyphens only${
+      `the name ${JSON.stringify(name)} may contain only lowercase letters, digits and single hyphens${
         suggested(normal)
       }`,
     );
   }
   if (/^-|-$|--/.test(normal)) {
     return invalid(
-      `the name ${JSON.stringify(name)} may have hyphens only one by one between letters or digits${
+      `the name ${JSON.stringify(name)} may contain only single hyphens between letters or digits${
         suggested(normal)
       }`,
     );
   }
   const findings: SkillFinding[] = [];
   if (!/^[a-z0-9-]+$/.test(normal)) {
-    const message = "other programs take names of a to z, digits and hyphens only";
+    const message = "other programs accept only names with a to z, digits and hyphens";
     findings.push(warning(at.line, at.column, "skill_name_beyond_ascii", message));
   }
   if (normal !== folder.normalize("NFC")) {
-    const message = `the name is ${normal}, but its folder is ${folder}; the name counts`;
+    const message = `the name is ${normal}, but the folder is ${folder}; the name is used`;
     findings.push(warning(at.line, at.column, "skill_name_not_folder", message));
   }
   return { value: normal, findings };
@@ -109,7 +109,7 @@ function nameIn(head: SkillFrontmatter, folder: string): Field {
 /** Suggests a valid name, as the end of a sentence. */
 function suggested(name: string): string {
   const sound = name.toLowerCase().replaceAll(/[^\p{Ll}\p{Lo}\p{Nd}]+/gu, "-").replaceAll(/^-+|-+$/g, "");
-  return sound === "" || sound === name ? "" : `; for instance ${sound}`;
+  return sound === "" || sound === name ? "" : `; for example ${sound}`;
 }
 
 function descriptionIn(head: SkillFrontmatter): Field {
@@ -126,7 +126,7 @@ function descriptionIn(head: SkillFrontmatter): Field {
   if (description.trim() === "") return invalid("the description is empty");
   const length = [...description.trim()].length;
   if (length > LONGEST_DESCRIPTION) {
-    return invalid(`the description has ${length} characters; it may have ${LONGEST_DESCRIPTION}`);
+    return invalid(`the description has ${length} characters; the maximum is ${LONGEST_DESCRIPTION}`);
   }
   return { value: description.trim().replaceAll(/\s+/g, " "), findings: [] };
 }
@@ -136,7 +136,7 @@ function missing(head: SkillFrontmatter, key: string, remedy: string): Field {
   const at = Object.hasOwn(head.values, key) ? head.placeOf(key, "key") : { line: 1, column: 1 };
   return {
     value: null,
-    findings: [skillError(at.line, at.column, `skill_${key}_missing`, `there is no ${key}; ${remedy}`)],
+    findings: [skillError(at.line, at.column, `skill_${key}_missing`, `the ${key} is missing; ${remedy}`)],
   };
 }
 
@@ -156,10 +156,10 @@ function optionalFindings(head: SkillFrontmatter): SkillFinding[] {
     ...compatibilityFindings(compatibility, (message) => tell("compatibility", message)),
     ...(isAbsent(metadata) || (isObject(metadata) && Object.values(metadata).every(isText))
       ? []
-      : [tell("metadata", "the metadata must be texts by name; put numbers and dates between quotes")]),
+      : [tell("metadata", "the metadata must map names to text; put numbers and dates in quotes")]),
     ...(isAbsent(tools) || isText(tools) || (Array.isArray(tools) && tools.every(isText))
       ? []
-      : [tell("allowed-tools", "allowed-tools must be names of tools; they grant nothing here")]),
+      : [tell("allowed-tools", "allowed-tools must be tool names; they grant no permission here")]),
     ...(isAbsent(hidden) || typeof hidden === "boolean"
       ? []
       : [tell("disable-model-invocation", "disable-model-invocation must be true or false")]),
@@ -174,7 +174,7 @@ function compatibilityFindings(
   if (!isText(value)) return [tell("the compatibility must be text")];
   const length = [...value].length;
   if (length <= LONGEST_COMPATIBILITY) return [];
-  return [tell(`the compatibility has ${length} characters; it may have ${LONGEST_COMPATIBILITY}`)];
+  return [tell(`the compatibility has ${length} characters; the maximum is ${LONGEST_COMPATIBILITY}`)];
 }
 
 function isAbsent(value: unknown): value is null | undefined {
@@ -190,6 +190,6 @@ function unknownKeys(head: SkillFrontmatter): SkillFinding[] {
     const { line, column } = head.placeOf(key, "key");
     const near = nearest(key, KEYS);
     const hint = near === null ? "" : `; did you mean ${near}?`;
-    return warning(line, column, "skill_key_unknown", `the key ${key} has no meaning here${hint}`);
+    return warning(line, column, "skill_key_unknown", `the key ${key} is unknown${hint}`);
   });
 }

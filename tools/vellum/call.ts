@@ -82,10 +82,12 @@ async function ended(
   const late = await Promise.race([final, after(GRACE)]);
   if (late === null) {
     await host.end(
-      end === "cancel" ? "Another call of this tool host was cancelled and did not end." : TOO_LONG,
+      end === "cancel"
+        ? "This call was stopped: another call in the same process was cancelled and did not end."
+        : TOO_LONG,
     );
   }
-  const stopped = end === "cancel" ? STOPPED : `The tool was ended after ${timeout} seconds.`;
+  const stopped = end === "cancel" ? STOPPED : `The tool timed out after ${timeout} seconds.`;
   const lateResult = late === null ? null : await resultOf(late, texts, context);
   const output = lateResult === null
     ? ""
@@ -93,7 +95,7 @@ async function ended(
   return { success: false, error: output === "" ? stopped : `${output}\n\n${stopped}`, status: stopped };
 }
 
-const TOO_LONG = "Another call of this tool host took too long, and the host was ended.";
+const TOO_LONG = "This call was stopped: another call in the same process timed out.";
 
 function factsOf({ target, name }: FileDefinition, context: ExecutionContext): CallFacts {
   const { document, caller, environment, sandbox, truncate } = context;
@@ -164,7 +166,7 @@ async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Pr
     case "gone":
       return { success: false, error: end.cause };
     case "described":
-      return { success: false, error: "The tool host gave an answer to another question." };
+      return { success: false, error: "The tool host answered a different request." };
   }
 }
 

@@ -93,7 +93,7 @@ export class Definitions {
       );
     }
     if (final.is === "broken") return broken(final.cause, !/network|dns|fetch|cache/i.test(final.cause));
-    if (final.is !== "described") return broken("its host gave an answer to another question", false);
+    if (final.is !== "described") return broken("its host answered a different request", false);
     return { read: await checked(readDefinition(final.members, file.base)), lasts: true };
   }
 }
@@ -101,7 +101,7 @@ export class Definitions {
 async function definitionIn(file: ToolFile): Promise<Read> {
   try {
     const data: unknown = JSON.parse(new TextDecoder().decode(await readRegular(file.path)));
-    if (!isObject(data)) return { broken: "it holds no object", name: file.base };
+    if (!isObject(data)) return { broken: "it does not contain an object", name: file.base };
     const { execute: _none, ...members } = data;
     return await checked(readDefinition(membersOf(members), file.base));
   } catch (thrown) {

@@ -64,7 +64,7 @@ function sort(names: readonly string[], { path, removes }: ToolFolder): Discover
     if (isIgnored(name)) continue;
     if (name.endsWith(REMOVED)) {
       if (removes) removed.push(name.slice(0, -REMOVED.length));
-      else warnings.push(`${path}/${name} takes no tool away: only your own folder of tools may do that.`);
+      else warnings.push(`${path}/${name} removes no tool: only your own tool folder may do that.`);
       continue;
     }
     const ending = [...CODE, DEFINITION].find((each) => name.endsWith(each));
@@ -75,7 +75,7 @@ function sort(names: readonly string[], { path, removes }: ToolFolder): Discover
   const files = [...candidates].map(([base, endings]): ToolFile => {
     const [chosen = "", ...others] = [...CODE, DEFINITION].filter((each) => endings.includes(each));
     for (const other of others) {
-      warnings.push(`${path}/${base}${other} is not used, because ${base}${chosen} is there.`);
+      warnings.push(`${path}/${base}${other} is not used, because ${base}${chosen} exists.`);
     }
     return { path: `${path}/${base}${chosen}`, base, kind: chosen === DEFINITION ? "definition" : "code" };
   });

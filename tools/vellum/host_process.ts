@@ -62,7 +62,7 @@ export class HostProcess {
       // Its last output is still in the pipes. Other processes that hold them open are not awaited.
       await Promise.race([read, running.kill()]);
       const setUp = this.#heard ? null : await host.failedSetUp(this.#prints);
-      const printed = this.#prints.trim() === "" ? "" : ` It had printed: ${this.#prints.trim()}`;
+      const printed = this.#prints.trim() === "" ? "" : ` It printed: ${this.#prints.trim()}`;
       const how = signal === null ? `with exit code ${code}` : `by the signal ${signal}`;
       this.#cause ??= setUp ?? `The tool host ended ${how}.${printed}`;
       for (const { resolve } of this.#waiting.values()) resolve({ is: "gone", cause: this.#cause });
@@ -88,7 +88,7 @@ export class HostProcess {
     const id = ++this.#nextId;
     const { promise: final, resolve } = Promise.withResolvers<Final>();
     if (!this.isOpen) {
-      resolve({ is: "gone", cause: this.#cause ?? "The tool host was ended." });
+      resolve({ is: "gone", cause: this.#cause ?? "The tool host was stopped." });
       return { id, final };
     }
     this.#waiting.set(id, { resolve, onMessage });
@@ -102,7 +102,7 @@ export class HostProcess {
   }
 
   /** Ends the process and everything it started. Waiting requests receive `cause`. */
-  end(cause = "The tool host was ended."): Promise<void> {
+  end(cause = "The tool host was stopped."): Promise<void> {
     this.#cause ??= cause;
     return this.#ending ??= this.#end();
   }
@@ -133,7 +133,7 @@ export class HostProcess {
   }
 
   #flooded(): void {
-    void this.end("The tool host answered with more than 64 million characters and was ended.");
+    void this.end("The tool host answered with more than 64 million characters and was stopped.");
   }
 }
 

@@ -114,7 +114,7 @@ async function startHost(target: HostTarget, place: HostPlace): Promise<Outcome<
     ? startUnwrapped(place, stream)
     : await startWrapped(place, stream) ?? await startWrapped(place, stream);
   if (started === null) {
-    return failure("sandbox-outdated", "The sandbox changed while a tool host was started.");
+    return failure("sandbox-outdated", "The sandbox changed while a tool host was starting.");
   }
   return started.ok ? success(new HostProcess(started.value, writer)) : started;
 }
@@ -158,7 +158,7 @@ async function startWrapped(
   // The host's rights were chosen for this sandbox state, so it must not start under another.
   const running: Outcome<Running> = value.wrapped === isWrapped
     ? value.start({ cwd, env: env(), stdin })
-    : failure("sandbox-outdated", "The sandbox came or went while a tool host was started.");
+    : failure("sandbox-outdated", "The sandbox was switched on or off while a tool host was starting.");
   if (!running.ok) {
     await value.dispose();
     return running.problem.code === "sandbox-outdated" ? null : running;

@@ -58,8 +58,8 @@ const isSwitch = (value: unknown) => typeof value === "boolean";
 const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
 /** Previews are made in this program, before anybody trusted the file's code to run. */
-const NO_PREVIEW = "its format_preview is not used, because nothing of a tool file runs in this program; " +
-  "calls of it are shown by their input";
+const NO_PREVIEW = "its format_preview is ignored, because code of tool files does not run inside flemma; " +
+  "its calls are shown by their input";
 
 /** Members that are copied unchanged, and the check for each. */
 const MORE: Readonly<Record<keyof FileDefinition["more"], (value: unknown) => boolean>> = {
@@ -85,15 +85,13 @@ export function readDefinition(members: Readonly<Record<string, Member>>, base: 
     const value = of(name);
     if (value === undefined) return fallback;
     if (fits(value)) return value as T;
-    warnings.push(`its ${name} is not of the right type, so it counts as left out`);
+    warnings.push(`its ${name} has the wrong type and is ignored`);
     return fallback;
   };
   const name = take("name", isText, base);
   if (!NAME.test(name)) {
     return {
-      broken: `the name ${
-        JSON.stringify(name)
-      } has other characters than letters, digits, _ and -, or more than 64`,
+      broken: `the name ${JSON.stringify(name)} may contain only letters, digits, _ and -, at most 64`,
       name: NAME.test(base) ? base : "",
     };
   }
@@ -102,11 +100,11 @@ export function readDefinition(members: Readonly<Record<string, Member>>, base: 
     schema !== undefined && !isObject(schema) ||
     isObject(schema) && "is" in schema && isMarker(members, "input_schema")
   ) {
-    return { broken: "its input_schema is no object", name };
+    return { broken: "its input_schema is not an object", name };
   }
   const execute = Object.hasOwn(members, "execute") ? members.execute : undefined;
   const runs = execute !== undefined && "is" in execute && execute.is === "function";
-  if (execute !== undefined && !runs) return { broken: "its execute is no function", name };
+  if (execute !== undefined && !runs) return { broken: "its execute is not a function", name };
   const target = take(
     "executionTarget",
     (value) => TARGETS.includes(value),

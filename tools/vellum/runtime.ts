@@ -25,8 +25,8 @@ export function findDeno(
   if (installed.ok || installed.problem.code !== "program-not-found") return installed;
   return failure(
     "deno-missing",
-    "Tool files are run by Deno, and no program deno was found in PATH.",
-    "Install it, for example with npm install -g deno.",
+    "Tool files need Deno, but the program deno was not found in PATH.",
+    "Install it, for example: npm install -g deno",
   );
 }
 

@@ -62,15 +62,15 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
     const other = taken.get(name);
     if (other !== undefined) {
       if (broken === null) {
-        warn(`The tool file ${file.path} is not used: ${other} brings a tool ${name} already.`);
+        warn(`The tool file ${file.path} is not used: ${other} already provides a tool ${name}.`);
       }
       continue;
     }
     if (place.has(name) && !place.override.includes(name)) {
       if (broken === null) {
         warn(
-          `The tool file ${file.path} is not used: there is a tool ${name} already. ` +
-            `List it in tools.override to use the file in its place.`,
+          `The tool file ${file.path} is not used: a tool ${name} already exists. ` +
+            `To use the file instead, list the name in tools.override.`,
         );
       }
       continue;

@@ -46,7 +46,10 @@ test("a trusted container runs commands unchanged, and the status says who trust
   assert.deepEqual(prepared.ok && [prepared.value.argv, prepared.value.wrapped], [["cmd"], true]);
   assert.ok((await sandbox.available()).ok);
   assert.ok(!sandbox.isPathWritable("notes.chat"));
-  assert.match(renderStatus(await sandboxStatus(sandbox)), /backend {3}container \(by your word\)/);
+  assert.match(
+    renderStatus(await sandboxStatus(sandbox)),
+    /backend {3}container \(trusted by your settings\)/,
+  );
 });
 
 Deno.test("the Seatbelt profile denies writing, allows the writable paths, and denies the protected ones inside them", () => {
@@ -143,7 +146,7 @@ test("where a private /proc is refused, arguments without it are tested, used an
   assert.equal(out, "seen\nunreachable\nclosed\n");
   const status = await sandboxStatus(sandbox);
   assert.ok(status.available);
-  assert.ok(status.hardening.some((sentence) => sentence.startsWith("A /proc of its own was refused")));
+  assert.ok(status.hardening.some((sentence) => sentence.startsWith("A separate /proc was refused")));
 });
 
 test("where the system call filter is refused the sandbox works without it, unless sockets are to be blocked", async (root) => {

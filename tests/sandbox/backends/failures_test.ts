@@ -38,17 +38,17 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp, around?: SetupCondit
     /profile.*kernel\.apparmor_restrict_unprivileged_userns=0/,
     APPARMOR,
   ],
-  ["bwrap: setting up uid map: Permission denied", /gets no users/, /journalctl -k/],
+  ["bwrap: setting up uid map: Permission denied", /users cannot be mapped/, /journalctl -k/],
   ["bwrap: No permissions to create new namespace", /not permitted/, /profile.*apparmor/, APPARMOR],
   ["bwrap: Creating new namespace failed: Operation not permitted", /not permitted/, /chroot.*container/],
   [
     "bwrap: Creating new namespace failed, likely because the kernel does not support user namespaces.",
-    /no user namespaces/,
+    /does not support user namespaces/,
     /CONFIG_USER_NS/,
   ],
   [
     "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)",
-    /limited/,
+    /limit on the number or depth/,
     /user\.max_user_namespaces/,
   ],
   [
@@ -56,18 +56,18 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp, around?: SetupCondit
     /process namespace/,
     /unmasked \/proc/,
   ],
-  ["bwrap: Unknown option --perms", /too old to know --perms/, /0\.8 or later/],
-  ["bwrap: prctl(PR_SET_SECCOMP): Invalid argument", /filter for system calls/, /block_unix_sockets/],
-  ["bwrap: Failed to make / slave: Permission denied", /mounts propagate/, /seccomp/],
+  ["bwrap: Unknown option --perms", /does not support --perms/, /0\.8 or later/],
+  ["bwrap: prctl(PR_SET_SECCOMP): Invalid argument", /system call filter/, /block_unix_sockets/],
+  ["bwrap: Failed to make / slave: Permission denied", /mount propagation/, /seccomp/],
   ["bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", /network namespace/, /network to true/],
   [
     "bwrap: Can't find source path /home/me/with: colon: No such file or directory",
-    /the path \/home\/me\/with: colon vanished/,
+    /the path \/home\/me\/with: colon no longer exists/,
     /rw_paths/,
   ],
   ["bwrap: execvp zsh: No such file or directory", /program zsh cannot be started/, /tools\.bash\.shell/],
   ["\nbwrap: Something new\nmore", /"bwrap: Something new"/, /bwrap --unshare-all/],
-  ["", /without a word/, /bwrap --unshare-all/],
+  ["", /without a message/, /bwrap --unshare-all/],
 ];
 
 for (const [stderr, cause, remedy, around = OPEN] of ROWS) {
@@ -99,8 +99,8 @@ Deno.test("in a chroot no kernel setting or container is advised, because neithe
   for (const container of [false, true]) {
     const settings = { "kernel/unprivileged_userns_clone": "0" };
     const problem = classifySetupFailure(REFUSED, { container, machine: { settings, chroot: true } });
-    assert.match(problem.cause ?? "", /in a chroot there are no user namespaces/);
-    assert.match(problem.next ?? "", /outside of the chroot/);
+    assert.match(problem.cause ?? "", /a chroot has no user namespaces/);
+    assert.match(problem.next ?? "", /outside the chroot/);
     assert.doesNotMatch(`${problem.message} ${problem.next}`, /sysctl|container|not permitted/);
   }
 });
@@ -112,6 +112,6 @@ Deno.test("a kernel setting is advised only if that setting forbids namespaces, 
   const inside = withSetting("kernel/unprivileged_userns_clone", "0", true);
   assert.match(
     classifySetupFailure(REFUSED, inside).next ?? "",
-    /sysctl .*on the machine around the container/,
+    /sysctl .*on the container's host/,
   );
 });

@@ -126,18 +126,18 @@ test("the reported hardening is what is in effect: one row per condition", (root
     ["settings that do not hold", reported({}, { path: "" }, false), false, false, false, false],
   ];
   for (const [name, text, superuser, filtered, privileges, proc] of rows) {
-    assert.equal(/commands have no capabilities/.test(text), superuser, name);
-    assert.equal(/typing into terminals are refused/.test(text), filtered, name);
-    assert.equal(/not filtered for a superuser/.test(text), privileges, name);
+    assert.equal(/commands get no capabilities/.test(text), superuser, name);
+    assert.equal(/terminal input are blocked/.test(text), filtered, name);
+    assert.equal(/commands keep root privileges/.test(text), privileges, name);
     assert.equal(/commands see the processes/.test(text), proc, name);
-    assert.equal(/there is no filter for this machine/.test(text), !filtered && !privileges, name);
+    assert.equal(/this machine has no filter/.test(text), !filtered && !privileges, name);
   }
 });
 
 Deno.test("on macOS a network list that would matter is reported as not enforceable", () => {
   const reported = (network: boolean, network_allow?: string[]) =>
     seatbelt.hardening!({ ...POLICY, network, network_allow }, {}, hostIn("/nowhere"))
-      .some((sentence) => /network list cannot be kept/.test(sentence));
+      .some((sentence) => /network list cannot be enforced/.test(sentence));
   assert.deepEqual(
     [reported(false, ["a.org"]), reported(false, []), reported(false), reported(true, ["a.org"])],
     [true, false, false, false],

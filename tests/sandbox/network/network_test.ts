@@ -219,7 +219,7 @@ test("the proxy connects to the address it checked and to no other", async (root
       assert.match(await get(`a.test:${port}`), /^HTTP\/1\.1 200 [^]*served\n$/);
       assert.deepEqual(resolved, ["a.test"]);
       assert.deepEqual(asked, [`GET /path a.test:${port}`]);
-      assert.match(await get(`other.test:${port}`), /^HTTP\/1\.1 403 [^]*does not hold it/);
+      assert.match(await get(`other.test:${port}`), /^HTTP\/1\.1 403 [^]*not in the network list/);
       assert.deepEqual(resolved, ["a.test"], "a name that is not listed is not even looked up");
       assert.match(await get("b.test:1"), /^HTTP\/1\.1 403 [^]*private network/);
       assert.match(await talk(`${root}/p`, "nonsense\r\n\r\n"), /^HTTP\/1\.1 400 /);
@@ -278,9 +278,9 @@ test("inside, a listed host answers, another is refused, and there is no way aro
     assert.equal(out, "served\nfailed 403\nfailed 403\nfailed TypeError\n1\nhttp://127.0.0.1:3128\n");
     assert.equal(code, 3);
     const refusals = sandbox.notices().filter(({ code }) => code === "network-refused");
-    assert.deepEqual(refusals.map(({ message }) => message.split(";")[0]), [
-      `A command asked for 127.0.0.1:${port + 1}`,
-      "A command asked for example.org:80",
+    assert.deepEqual(refusals.map(({ message }) => message.split(": ")[0]), [
+      `A command tried to reach 127.0.0.1:${port + 1}`,
+      "A command tried to reach example.org:80",
     ]);
   });
 });

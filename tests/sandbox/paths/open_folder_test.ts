@@ -15,7 +15,7 @@ import {
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-const OTHER_FOLDER = { message: /was replaced by a link or cannot be entered/ };
+const OTHER_FOLDER = { message: /was replaced by a symbolic link or cannot be entered/ };
 
 function text(path: string): string {
   return Deno.readTextFileSync(path);
@@ -86,7 +86,7 @@ test("a file is put only where nothing exists, not even a broken link, and keeps
   Deno.chmodSync(`${root}/draft`, 0o750);
   for (const name of ["taken", "link", "dangling", "folder"]) {
     await assert.rejects(putIntoFolder(`${root}/draft`, `${root}/to/${name}`), {
-      message: /something stands there/,
+      message: /the target already exists/,
     });
   }
   assert.equal(text(`${root}/to/taken`), "text of to/taken\n");

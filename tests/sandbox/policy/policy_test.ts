@@ -70,7 +70,7 @@ test("each path remembers its entry, and every dropped entry its reason", (root)
   ]);
   assert.match(policy.dropped[0]?.reason ?? "", /not set/);
   assert.match(policy.dropped[1]?.reason ?? "", /not saved/);
-  assert.match(policy.dropped[2]?.reason ?? "", /too many links/);
+  assert.match(policy.dropped[2]?.reason ?? "", /too many symbolic links/);
   assert.match(policy.dropped[3]?.reason ?? "", /urn:flemma:cwd already covers/);
 });
 
@@ -89,7 +89,7 @@ test("a path that contains the home folder stays, with a notice", (root) => {
   ];
   assert.deepEqual(reported("/"), makes("/", "the whole file system"));
   assert.deepEqual(reported("~"), makes("~", "your whole home folder"));
-  assert.deepEqual(reported(root), makes(root, `${root}, which holds your home folder,`));
+  assert.deepEqual(reported(root), makes(root, `${root}, which contains your home folder,`));
   assert.deepEqual(reported("~/x"), []);
   assert.deepEqual(resolve(root, ["/"]).rw_paths, ["/"]);
 });
@@ -126,7 +126,7 @@ Deno.test("an invalid limit does not count as a limit: one row per condition", (
       String(value),
     );
   }
-  assert.equal(limited({ open_fies: 10 }), 'sandbox.policy.limits knows no "open_fies".');
+  assert.equal(limited({ open_fies: 10 }), 'sandbox.policy.limits has no member "open_fies".');
 });
 
 Deno.test("unix sockets are refused to commands only if settings say so", () => {

@@ -34,7 +34,7 @@ Deno.test("settings of a document that exceed the person's own sandbox are named
     [strict, policy({ rw_paths: ["urn:flemma:cwd", "/srv/project/out"] }, strict), null],
     [strict, policy({ rw_paths: ["urn:flemma:cwd", "/srv/data"] }, strict), /makes \/srv\/data writable/],
     [strict, policy({ rw_paths: ["/"] }, strict), /makes \/ writable/],
-    [strict, policy({ rw_paths: ["urn:flemma:nothing"] }, strict), /cannot be resolved/],
+    [strict, policy({ rw_paths: ["urn:flemma:nothing"] }, strict), /an invalid sandbox policy/],
     // What nobody can resolve is the person's own here.
     [unknown, { ...unknown, backend: "required" }, null],
     [unknown, policy({ rw_paths: ["urn:flemma:cwd"] }, unknown), /makes \/srv\/project writable/],

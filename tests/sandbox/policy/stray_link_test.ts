@@ -21,8 +21,8 @@ test("an entry that leads out by a link inside another entry is dropped, and the
   assert.deepEqual(writable(root, "./out"), {
     paths: ["project"],
     reported: [
-      'The writable path "./out" was left out because it leads through the link project/out, which commands could ' +
-      "have made, to outside; name that path itself.",
+      'The writable path "./out" is ignored because it leads to outside through the symbolic link project/out, ' +
+      "which commands could have created; use the target path instead.",
     ],
   });
 });

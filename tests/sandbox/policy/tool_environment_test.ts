@@ -207,7 +207,7 @@ test("git fails where it would open an editor and says what to do, and that work
   for (const command of ["git commit --amend", "git rebase -i HEAD~1", "git commit --allow-empty"]) {
     const { code, err } = await sh(command);
     assert.notEqual(code, 0, command);
-    assert.match(err, /no editor here.*-m TEXT.*--no-edit/, command);
+    assert.match(err, /No editor is available.*-m TEXT.*--no-edit/, command);
   }
   assert.equal((await sh("git log --oneline | wc -l")).out.trim(), "2");
   assert.equal((await sh("git commit --amend --no-edit && git commit --amend -m again")).code, 0);
@@ -225,6 +225,6 @@ test("git fails where it would open an editor and says what to do, and that work
     1,
   );
   await sh("echo 239 > f; git add f");
-  assert.match((await sh("git merge --continue")).err, /no editor here/);
+  assert.match((await sh("git merge --continue")).err, /No editor is available/);
   assert.equal((await sh("git commit --no-edit")).code, 0);
 });

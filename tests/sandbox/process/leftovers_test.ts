@@ -163,7 +163,7 @@ test("a command that keeps running without a sandbox is named, and ended before 
   Deno.writeTextFileSync(file, text.replace(`"pid":${Deno.pid}`, `"pid":${2 ** 22 + 1}`));
   assert.match(
     sandbox.leftRunning().join(),
-    new RegExp(`process ${started.value.pid}, a command of the run`),
+    new RegExp(`process ${started.value.pid}, a command of the killed run`),
   );
   const reported = await recover(environment);
   assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);

@@ -140,7 +140,7 @@ test("a held file that git tracks and could not check out is named after the com
   assert.equal(await note("echo x > f; git add f; git status"), null);
   assert.match(
     await note("git checkout -q main -- . || git reset -q --hard main") ?? "",
-    /holds \S+\/\.envrc, and git keeps it/,
+    /protects \S+\/\.envrc, which git tracks/,
   );
   assert.equal(await note("cat .envrc"), null);
 });

@@ -59,7 +59,7 @@ test("an MCP server's error is reported in its words and does not end it; a sile
   assert.match(result(1), /\(error\)[^]*one refused the call: .*the input does not please me/);
   assert.match(
     result(2),
-    /\(error\)[^]*one gave no answer: it has told nothing for 3 s\. More time: mcp\.servers\.one\.timeout/,
+    /\(error\)[^]*one did not answer: it sent nothing for 3 s\. To wait longer, raise mcp\.servers\.one\.timeout\./,
   );
   const methods = heard(place).map(({ method }) => method);
   assert.equal(methods.filter((method) => method === "initialize").length, 1);
@@ -122,6 +122,6 @@ Deno.test("variables in server settings expand to what commands may see; missing
     ]);
     assert.match(ran.result(0), /0 tkn-default--$/m);
     assert.deepEqual(faultsIn(ran), [
-      "mcp-variable-missing: The server one is started without ANTHROPIC_API_KEY: not set, or kept from what tools start. Set it, or name it in tools.env.pass",
+      "mcp-variable-missing: The MCP server one starts without ANTHROPIC_API_KEY: not set, or not passed to programs that tools start. Set it, or add it to tools.env.pass.",
     ]);
   }, { TOKEN: "tkn", ANTHROPIC_API_KEY: "sk-secret-value-of-a-provider" }));

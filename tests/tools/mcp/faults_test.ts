@@ -6,10 +6,10 @@ import type { McpServer } from "../../../config/settings.generated.ts";
 import { faultOf, type FaultPlace } from "../../../tools/mcp/faults.ts";
 import { withPlace } from "./scene.ts";
 
-const OUTSIDE = "To start it outside of the sandbox: mcp.servers.one.sandbox: false";
-const WRITES = `It wants to write where the sandbox does not let it. ${OUTSIDE}`;
-const SOCKET = `It wants a socket that the sandbox hides. ${OUTSIDE}`;
-const NETWORK = `The sandbox may keep it from the network. ${OUTSIDE}`;
+const OUTSIDE = "To run it outside the sandbox, set mcp.servers.one.sandbox to false.";
+const WRITES = `It tries to write where the sandbox does not allow it. ${OUTSIDE}`;
+const SOCKET = `It needs a socket that the sandbox hides. ${OUTSIDE}`;
+const NETWORK = `The sandbox may block its network access. ${OUTSIDE}`;
 
 function next(stated: string, more: Partial<FaultPlace> = {}): string | undefined {
   const server: McpServer = { command: "server", args: ["--fast"] };
@@ -37,11 +37,11 @@ Deno.test("a start that the sandbox blocked is recognized by the program's messa
 Deno.test("without a sandbox, or if it blocked nothing, the advice is to try the command by hand", () => {
   assert.equal(
     next("Error: EROFS: read-only file system", { confined: false }),
-    "Try its command by hand: server --fast",
+    "Try its command in a terminal: server --fast",
   );
   assert.equal(
     next("SyntaxError: unexpected token"),
-    "Try its command by hand: server --fast; to start it outside of the sandbox: mcp.servers.one.sandbox: false",
+    "Try its command in a terminal: server --fast; to run it outside the sandbox, set mcp.servers.one.sandbox to false",
   );
 });
 
@@ -56,7 +56,7 @@ Deno.test("a server that writes outside the policy, or needs a hidden socket, is
       const one = { command: "/bin/sh", args: ["-c", script] };
       const { notices } = await place.run({ one }, [{ name: "one:run" }]);
       const reported = notices.join("\n");
-      assert.match(reported, /the server one could not tell its tools: it did not start/);
+      assert.match(reported, /the server one could not list its tools: it did not start/);
       assert.ok(reported.includes(`. ${expected}`), reported);
     }
     assert.deepEqual([...Deno.readDirSync(`${place.root}/closed`)], []);

@@ -69,18 +69,18 @@ Deno.test("an address that is not an MCP server is reported with its answer and 
   const cases: readonly (readonly [() => Response, RegExp])[] = [
     [
       () => new Response("who are you", { status: 401 }),
-      /who are you.*Put a token it accepts into mcp\.servers\.web\.headers; signing in with OAuth is not done here/,
+      /who are you.*Set a valid token in mcp\.servers\.web\.headers\. OAuth sign-in is not supported/,
     ],
     [() => new Response("", { status: 403 }), /mcp\.servers\.web\.headers/],
     [
       () => new Response("<html>nothing</html>", { status: 404 }),
-      /Look at the path in mcp\.servers\.web\.url/,
+      /Check the path in mcp\.servers\.web\.url/,
     ],
-    [() => new Response("", { status: 405 }), /older form \(HTTP\+SSE\)/],
+    [() => new Response("", { status: 405 }), /older HTTP\+SSE transport/],
     [() => new Response("x".repeat(100_000), { status: 500 }), /x{100}/],
     [
       () => new Response("<html>", { headers: { "content-type": "text/html" } }),
-      /Unexpected content type: text\/html.*no MCP server/,
+      /Unexpected content type: text\/html.*not an MCP server/,
     ],
     [
       () => new Response("{ no json", { headers: { "content-type": "application/json" } }),
@@ -109,7 +109,10 @@ Deno.test("an address that is not an MCP server is reported with its answer and 
     const { notices } = await place.run({ web: { url: `${gone.url}?key=of-mine` } }, [{
       name: "web:do",
     }]);
-    assert.match(notices.join("\n"), /Is it running\? Look at mcp\.servers\.web\.url/);
+    assert.match(
+      notices.join("\n"),
+      /Check that the server is running and that mcp\.servers\.web\.url is correct/,
+    );
     assert.doesNotMatch(notices.join("\n"), /of-mine/);
   });
 });
@@ -128,15 +131,15 @@ Deno.test("an answer that is missing, breaks off or never ends fails the call wi
   const cases: readonly (readonly [() => Response, RegExp])[] = [
     [() => events(""), /the server ended the stream without an answer/],
     [() => events(": still here\n\n"), /the server ended the stream without an answer/],
-    [() => events(broken()), /the connection broke before the answer came/],
-    [() => events(endless(mega)), /a message of more than 16 MiB/],
-    [() => events(endless(`data: ${mega}\n`)), /a message of more than 16 MiB/],
-    [() => events(endless(`data: ${mega}\r\n`)), /a message of more than 16 MiB/],
+    [() => events(broken()), /the connection broke before the answer arrived/],
+    [() => events(endless(mega)), /a message larger than 16 MiB/],
+    [() => events(endless(`data: ${mega}\n`)), /a message larger than 16 MiB/],
+    [() => events(endless(`data: ${mega}\r\n`)), /a message larger than 16 MiB/],
     [
       () => new Response(endless(mega), { headers: { "content-type": "application/json" } }),
-      /a message of more than 16 MiB/,
+      /a message larger than 16 MiB/,
     ],
-    [() => new Response("", { status: 502 }), /gave no answer/],
+    [() => new Response("", { status: 502 }), /did not answer/],
     [() => new Response(null, { status: 202 }), /has told nothing for 2 s/],
     [() => Response.json({ jsonrpc: "2.0", id: 999, result: {} }), /has told nothing for 2 s/],
   ];

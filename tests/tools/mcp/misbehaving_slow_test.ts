@@ -12,12 +12,12 @@ Deno.test("an MCP server that prints, dies, floods or never answers affects only
     // One after the other, so that no call meets the end that another one brings about.
     for (const call of calls) results.push((await place.run({ bad }, [call])).result(0));
     for (const at of [0, 2, 4, 6]) assert.match(results[at]!, /echo here/);
-    assert.match(results[1]!, /\(error\)[^]*server bad gave no answer[^]*I am gone/);
+    assert.match(results[1]!, /\(error\)[^]*server bad did not answer[^]*I am gone/);
     assert.match(
       results[3]!,
-      /\(error\)[^]*server bad gave no answer: it sent a message of more than 16 MiB\. Ask it for less at once/,
+      /\(error\)[^]*server bad did not answer: it sent a message larger than 16 MiB\. Request less at a time/,
     );
-    assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 4 s/);
+    assert.match(results[5]!, /\(error\)[^]*server bad did not answer: it sent nothing for 4 s/);
   }));
 
 Deno.test("a server that does not start or must not be asked is reported, and its calls wait; the others work", () =>
@@ -43,7 +43,7 @@ Deno.test("a server that does not start or must not be asked is reported, and it
     assert.match(result(2), /\(error\)/);
     for (const at of [3, 4, 5]) assert.doesNotMatch(result(at), /\(error\)/);
     const reported = notices.join("\n");
-    assert.match(reported, /server much could not tell its tools: [^]*more than 16 MiB\. Ask it for less/);
+    assert.match(reported, /server much could not list its tools: [^]*larger than 16 MiB\. Request less/);
     assert.match(reported, /no-such-program-here was not found/);
     assert.match(reported, /neither needs either a command or a url/);
     for (const name of ["gone", "neither", "off"]) {

@@ -222,7 +222,7 @@ test("rules about commands apply to bash and no other shell", async (folder) => 
     otherShell: "/usr/bin/zsh",
   });
   assert.equal(found.approved, false);
-  assert.match(found.why ?? "", /rules read bash, and tools\.bash\.shell is \/usr\/bin\/zsh/);
+  assert.match(found.why ?? "", /rules can read only bash, and tools\.bash\.shell is \/usr\/bin\/zsh/);
 });
 
 test("a rule that denies finds the command anywhere in a compound command", async (folder) => {

@@ -209,7 +209,7 @@ async function eachCommand(
 test("a command whose option writes or runs something waits, one command per row of the table", (folder) =>
   eachCommand(REFUSED, folder, (command, { approved, why }) => {
     assert.equal(approved, false, command);
-    assert.match(why ?? "", /may write a file or run a program/, command);
+    assert.match(why ?? "", /can write a file or run a program/, command);
   }));
 
 test("a command that only looks like that is approved", (folder) =>

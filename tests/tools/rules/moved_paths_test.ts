@@ -24,7 +24,7 @@ Deno.test("a link created by a command while a read waits does not lead the read
     await session.advance();
     const text = new TextDecoder().decode(session.chat.bytes);
     assert.doesNotMatch(text, /the secret/);
-    assert.match(text, /src\/a leads elsewhere now than when this call was decided about/);
+    assert.match(text, /src\/a resolves to another file than when this call was approved/);
     assert.match(text, /unmoved/, "others run as ever");
   });
 });

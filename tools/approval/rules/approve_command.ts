@@ -106,7 +106,7 @@ class Walk {
     const { text, words, opaque } = command;
     const reported = { text, words: words.map(({ value }) => value), opaque };
     const reason = opaque ?? (words.length === 0 ? "no program" : null);
-    if (reason !== null) return { ...reported, opaque: reason, rule: null, why: `it holds ${reason}` };
+    if (reason !== null) return { ...reported, opaque: reason, rule: null, why: `it contains ${reason}` };
     let nearest: string | null = null;
     for (const rule of this.#question.rules) {
       const why = new RuleMatch(this.#question, rule, folders).obstacle(command);
@@ -144,7 +144,7 @@ class RuleMatch {
       if (found === null) return null;
       if (nearest === null || (found.isNear && !nearest.isNear)) nearest = found;
     }
-    return nearest ?? { message: "it has no pattern", isNear: false };
+    return nearest ?? { message: "the rule has no pattern", isNear: false };
   }
 
   #patternObstacle(
@@ -159,11 +159,11 @@ class RuleMatch {
       ? hazardIn(values, (at) => literalOf(pattern.words[at]) !== null)
       : null;
     if (hazard !== null) {
-      return near(`"${hazard}" may write a file or run a program; a rule has to spell it out`);
+      return near(`"${hazard}" can write a file or run a program, so the rule must name it literally`);
     }
     const program = words[0]!.value!;
     if (isHazardous(program) && words.some(({ value }) => value === null)) {
-      return near(`a word that only the shell knows could become an option of ${program}`);
+      return near(`a word that the shell expands could become an option of ${program}`);
     }
     const unset = assignments.find(({ name }) => this.#rule.env?.includes(name) !== true);
     if (unset !== undefined) return near(`it sets ${unset.name}, which the rule does not list in env`);
@@ -184,7 +184,7 @@ class RuleMatch {
         if (why === null) continue;
         return { message: `${text} ${why}`, isNear: true };
       }
-      return { message: `the redirection ${text} is not allowed by the rule`, isNear: true };
+      return { message: `the rule does not allow the redirection ${text}`, isNear: true };
     }
     return null;
   }
@@ -194,14 +194,16 @@ class RuleMatch {
     const near = (message: string): Obstacle => ({ message, isNear: true });
     if (program.includes("/")) return this.#fileObstacle(program, literalOf(pattern.words[0])!);
     const planted = isBuiltin(program) ? null : world.plantable(program);
-    return planted === null ? null : near(`${program} may be a file that a command put into ${planted}`);
+    return planted === null
+      ? null
+      : near(`${program} may come from a place that commands can write to: ${planted}`);
   }
 
   /** A program named by its path must be the very file that the pattern names. */
   #fileObstacle(program: string, named: string): Obstacle | null {
     const { world } = this.#question;
     const near = (message: string): Obstacle => ({ message, isNear: true });
-    if (this.#folders === null) return near(`nobody knows the folder that ${program} is looked up in`);
+    if (this.#folders === null) return near(`the folder that ${program} is relative to is unknown`);
     const folder = this.#question.baseOf(this.#placed).folder;
     const meant = named.startsWith("/")
       ? world.real(named, "/")
@@ -211,7 +213,7 @@ class RuleMatch {
     for (const base of this.#folders) {
       const real = world.real(program, base);
       if (real === null || meant === null || real !== meant) {
-        return near(`${program} is another file there than the rule names`);
+        return near(`${program} is not the file that the rule names`);
       }
       const why = neverApproved({ asked: normalPath(`${base}/${program}`), real }, world, false);
       if (why !== null) return near(`${program} ${why}`);
@@ -224,11 +226,11 @@ class RuleMatch {
     const { world, cwd } = this.#question;
     const near = (message: string): Obstacle => ({ message, isNear: true });
     const home = repositoryOf(cwd, world);
-    if (this.#folders === null) return near("git would work in a folder that nobody knows");
+    if (this.#folders === null) return near("git would run in an unknown folder");
     for (const folder of this.#folders) {
       const found = repositoryOf(folder, world);
-      if (found?.isBare) return near(`git would take ${found.folder} for a repository`);
-      if (found?.folder !== home?.folder) return near("git would work in another repository");
+      if (found?.isBare) return near(`git would treat ${found.folder} as a repository`);
+      if (found?.folder !== home?.folder) return near("git would use another repository");
     }
     return null;
   }
@@ -238,10 +240,12 @@ class RuleMatch {
     const near = (message: string): Obstacle => ({ message, isNear: true });
     let isOperand = false;
     for (const { text, value } of words.slice(1)) {
-      if (value === null) return near(`only the shell knows where ${text} leads`);
+      if (value === null) return near(`the path ${text} is known only after the shell expands it`);
       const isOption = !isOperand && value.startsWith("-") && value !== "-";
       if (value === "--") isOperand = true;
-      if (isOption && /[/~]|\.\./.test(value.split(/[=@:]/, 1)[0]!)) return near(`${text} may hold a path`);
+      if (isOption && /[/~]|\.\./.test(value.split(/[=@:]/, 1)[0]!)) {
+        return near(`${text} may contain a path`);
+      }
       for (const path of pathsIn(value, isOption)) {
         const why = this.#outside(path, false);
         if (why !== null) return near(`${text} ${why}`);
@@ -254,18 +258,18 @@ class RuleMatch {
   #outside(path: string, writes: boolean): string | null {
     if (path === "") return null;
     const { world } = this.#question;
-    if (this.#folders === null) return "is taken from a folder that nobody knows";
-    if (path.startsWith("~")) return "leads to a home folder";
+    if (this.#folders === null) return "is relative to an unknown folder";
+    if (path.startsWith("~")) return "is in a home folder";
     for (const folder of this.#folders) {
       const asked = normalPath(path.startsWith("/") ? path : `${folder}/${path}`);
       const real = world.real(path, folder);
-      if (real === null) return "leads nowhere";
+      if (real === null) return "cannot be resolved";
       const checked = { asked, real };
       const base = this.#question.baseOf(this.#placed);
       const never = neverApproved(checked, world, writes);
       if (never !== null) return never;
       if (!fitsPatterns(this.#rule.within ?? [], checked, { base, reading: "approve", world })) {
-        return "does not stay within the rule";
+        return "is outside the paths in the rule's within";
       }
     }
     return null;
@@ -277,12 +281,12 @@ function wordMismatch(pattern: CommandPattern, words: readonly ShellWord[]): Obs
   const far = (message: string): Obstacle => ({ message, isNear: false });
   for (const [at, expected] of pattern.words.entries()) {
     const word = words[at];
-    if (word === undefined) return far("it has fewer words");
+    if (word === undefined) return far("it has fewer words than the pattern");
     const isAny = expected.pieces.length === 2 && expected.pieces.every((piece) => piece === "");
     const fits = word.value === null ? isAny && word.count === "one" : fitsWord(expected, word.value);
-    if (!fits) return far("its words are others");
+    if (!fits) return far("its words do not match the pattern");
   }
-  if (words.length > pattern.words.length && !pattern.open) return far("it has more words");
+  if (words.length > pattern.words.length && !pattern.open) return far("it has more words than the pattern");
   return null;
 }
 

@@ -71,8 +71,8 @@ export async function evaluateCall(name: string, input: Input, given: RuleParts)
   const why = inside === null
     ? approval.why
     : isInside
-    ? "a rule approves it inside the sandbox only, which does not stand"
-    : "a rule approves it inside the sandbox only, and it does not run there";
+    ? "a rule approves it only in the sandbox, which does not work here"
+    : "a rule approves it only in the sandbox, where it does not run";
   return { restriction, path: call.path, ...approval, why };
 }
 
@@ -147,7 +147,7 @@ function restrictionOf(
       const match = matchCommand(rule.command, call.command, reading);
       if (match === null) continue;
       part = match.part;
-      if (!match.sure) unsure = "the command cannot be read far enough to be sure";
+      if (!match.sure) unsure = "the command cannot be parsed completely";
     } else if (rule.path !== undefined) {
       if (call.path === null) continue;
       const checked = { asked: call.path.asked, real: call.path.real ?? call.path.asked };
@@ -193,7 +193,7 @@ function shownBelow(
     )
   );
   if (found === undefined) return null;
-  const unsure = found.rule.decision === "deny" ? `${real} may hold what it is about` : null;
+  const unsure = found.rule.decision === "deny" ? `${real} may contain paths that the rule denies` : null;
   return { decision: "require_approval", rule: found, part: real, unsure };
 }
 
@@ -233,11 +233,13 @@ function commandApproval(
   parts: EvaluationContext,
   none: (why: string, commands?: readonly EvaluatedCommand[]) => Approval,
 ): Approval {
-  if (parts.otherShell !== null) return none(`rules read bash, and tools.bash.shell is ${parts.otherShell}`);
+  if (parts.otherShell !== null) {
+    return none(`rules can read only bash, and tools.bash.shell is ${parts.otherShell}`);
+  }
   const reading = readStrictly(command, shell.parse);
   const commands = evaluateCommands(reading, { ...parts, rules: approving });
-  if (reading.opaque !== null) return none(`the command holds ${reading.opaque}`, commands);
-  if (commands.length === 0) return none("there is no command in it");
+  if (reading.opaque !== null) return none(`the command contains ${reading.opaque}`, commands);
+  if (commands.length === 0) return none("it contains no command");
   const stopped = commands.find(({ rule }) => rule === null);
   if (stopped !== undefined) return none(`"${stopped.text}": ${stopped.why}`, commands);
   return { approved: true, approval: commands[0]!.rule, commands, why: null };
@@ -252,7 +254,7 @@ function pathApproval(
   none: (why: string) => Approval,
 ): Approval {
   const { world } = parts;
-  if (path === null || path.real === null) return none("the path leads nowhere");
+  if (path === null || path.real === null) return none("the path cannot be resolved");
   const checked: CheckedPath = { asked: path.asked, real: path.real };
   const never = neverApproved(checked, world, tool.files === "write");
   if (never !== null) return none(`${checked.asked} ${never}`);
@@ -287,5 +289,5 @@ function takenOutBelow(
       .filter(({ pattern }) => !pattern.excludes),
   ];
   const found = taken.find(({ pattern, of }) => reachesBelow(pattern, folder, parts.baseOf(of), parts.world));
-  return found === undefined ? null : `${folder} may hold what "${found.pattern.text}" takes out`;
+  return found === undefined ? null : `${folder} may contain paths that "${found.pattern.text}" excludes`;
 }

@@ -123,12 +123,12 @@ export function neverApproved(
   writes: boolean,
 ): string | null {
   for (const folder of SYSTEM) {
-    if (isInside(asked, folder) || isInside(real, folder)) return `lies below ${folder}`;
+    if (isInside(asked, folder) || isInside(real, folder)) return `is below ${folder}`;
   }
   const kind = world.kind(real);
   if (kind === "other") return "is neither a file nor a folder";
   if (!writes) return null;
-  if (kind === "file" && world.links(real) > 1) return "has other names too (hard links)";
+  if (kind === "file" && world.links(real) > 1) return "has several hard links";
   return world.isProtected(real) ? "is protected" : null;
 }
 

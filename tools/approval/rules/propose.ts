@@ -55,13 +55,16 @@ export async function checkedRule(
     const faults = rule.problem.map(({ member, message }) =>
       member === null ? message : `${member} ${message}`
     );
-    return failure("rule-invalid", `This is no rule: ${faults.join("; ")}.`);
+    return failure("rule-invalid", `This is not a rule: ${faults.join("; ")}.`);
   }
   if (rule.value.decision !== "approve") return failure("rule-invalid", "This rule approves nothing.");
   const placed: PlacedRule = { rule: rule.value, written, key: "tools.rules", layer: "R" };
   const { approved, why } = await evaluateCall(call.name, call.input, { ...parts, rules: [placed] });
   if (approved) return success({ written, text: ruleText(rule.value) });
-  return failure("rule-impossible", `No such rule approves this call: ${why ?? "it is about another tool"}.`);
+  return failure(
+    "rule-impossible",
+    `This rule does not approve this call: ${why ?? "it applies to another tool"}.`,
+  );
 }
 
 /** The members that narrow the rule to the call, or why there are none, as the end of a sentence. */
@@ -81,25 +84,27 @@ async function membersFor(
   if (path_input === undefined) return success({});
   const { path } = await evaluateCall(name, input, { ...parts, rules: [] });
   if (path === null) return success({});
-  return path.real === null ? failed("the path leads nowhere") : success({ path: [literalGlob(path.real)] });
+  return path.real === null
+    ? failed("the path cannot be resolved")
+    : success({ path: [literalGlob(path.real)] });
 }
 
 /** Patterns that match exactly the words of each simple command. */
 async function patternsOf(command: string, parts: RuleParts): Promise<Outcome<readonly string[], string>> {
   const { parse } = await parts.loadShell();
   const reading = readStrictly(command, parse);
-  if (reading.opaque !== null) return failed(`the command holds ${reading.opaque}`);
+  if (reading.opaque !== null) return failed(`the command contains ${reading.opaque}`);
   const world = parts.worldNow();
   const patterns = new Set<string>();
   for (const { words, opaque, text } of evaluateCommands(reading, { ...parts, world, rules: [] })) {
-    if (opaque !== null) return failed(`"${text}" holds ${opaque}`);
+    if (opaque !== null) return failed(`"${text}" contains ${opaque}`);
     const known = words.filter((word) => word !== null);
     if (known.length < words.length) {
-      return failed(`only the shell knows all words of "${text}"`);
+      return failed(`"${text}" contains words that the shell expands`);
     }
     patterns.add(known.map(shellWord).join(" "));
   }
-  return patterns.size > 0 ? success([...patterns]) : failed("there is no command in it");
+  return patterns.size > 0 ? success([...patterns]) : failed("it contains no command");
 }
 
 /** A path pattern that matches only this path. */

@@ -34,7 +34,7 @@ export function restrictingRules(rules: RuleEvaluator): ResolverDefinition {
       if (restriction === null) return null;
       const { decision, rule, part, unsure } = restriction;
       const reason = rule.rule.reason === undefined ? "" : `: ${rule.rule.reason}`;
-      const doubt = unsure === null ? "" : `; it only asks, because ${unsure}`;
+      const doubt = unsure === null ? "" : `; it asks instead of denying because ${unsure}`;
       return {
         detail: `${rules.placeOf(rule)} says ${ruleText(rule.rule)}${doubt}${reason}`,
         rule,

@@ -50,14 +50,14 @@ export function worldNow(options: WorldOptions): RuleWorld {
   };
   const plantable = (program: string): string | null => {
     const roots = options.writable();
-    if (roots === null) return "a folder that the sandbox's policy, which cannot be read, may make writable";
+    if (roots === null) return "any folder, because the sandbox policy cannot be read";
     const writable = roots.filter((root) => root !== "/");
     const reachable = (path: string) => {
       const place = real(path, environment.cwd);
       return place === null || writable.some((root) => isInside(place, root));
     };
     for (const folder of options.path.split(":")) {
-      if (!folder.startsWith("/")) return folder === "" ? "an empty entry of PATH" : folder;
+      if (!folder.startsWith("/")) return folder === "" ? "an empty entry in PATH" : folder;
       if (reachable(folder)) return folder;
       if (!mayHold(folder, program)) continue;
       const file = `${folder}/${program}`;

@@ -38,7 +38,7 @@ export function readStrictly(source: string, parse: Parse): StrictReading {
   if (refused !== null) return { script: { steps: [] }, opaque: refused };
   const tree = parse(source);
   if ((tree.errors ?? []).length > 0) {
-    return { script: { steps: [] }, opaque: "something that cannot be read" };
+    return { script: { steps: [] }, opaque: "syntax that cannot be parsed" };
   }
   const reader = new Reader(source);
   const script = reader.script(tree, 0, source.length);
@@ -52,7 +52,7 @@ function refusedText(source: string): string | null {
   if (source.length > LONGEST) return `more than ${LONGEST / 1024} KiB`;
   if (source.includes("\0")) return "a NUL character";
   // The shell receives bytes; a lone surrogate would become another text on the way.
-  return source.isWellFormed() ? null : "half a character";
+  return source.isWellFormed() ? null : "an invalid character";
 }
 
 class Reader {
@@ -73,7 +73,7 @@ class Reader {
     end: number,
   ): ShellScript {
     if (tree === undefined) {
-      this.#refuse("something that cannot be read");
+      this.#refuse("syntax that cannot be parsed");
       return { steps: [] };
     }
     const pieces: CommandPiece[] = [];
@@ -85,7 +85,7 @@ class Reader {
     }
     const last = before === "&" ? "&" : "end";
     if (!accountsFor(this.#source, { start, end }, pieces, last)) {
-      this.#refuse("something between its words that cannot be read");
+      this.#refuse("text between its words that cannot be parsed");
     }
     return { steps };
   }
@@ -130,7 +130,7 @@ class Reader {
 
   #command(node: SyntaxNode, before: CommandPiece["before"], pieces: CommandPiece[]): ShellCommand {
     if (node.type !== "Command") {
-      return this.#whole(node, before, pieces, COMPOUND[node.type] ?? "something unknown");
+      return this.#whole(node, before, pieces, COMPOUND[node.type] ?? "unknown syntax");
     }
     this.count += 1;
     return new CommandReader(this.#source, this, node).read(before, pieces);
@@ -183,7 +183,9 @@ class CommandReader implements WordReader {
       } else redirects.push(this.#redirect(item));
     }
     const { pos, end } = this.#node;
-    if (words[0] !== undefined && words[0].value === null) this.refuse("a program that only the shell knows");
+    if (words[0] !== undefined && words[0].value === null) {
+      this.refuse("a program name that the shell expands");
+    }
     return {
       text: this.source.slice(pos, end),
       assignments,
@@ -220,9 +222,9 @@ class CommandReader implements WordReader {
       node.append === true || node.index !== undefined || value.type !== "Word" ||
       !text.startsWith(`${name}=`)
     ) {
-      this.refuse("an assignment to more than a variable");
+      this.refuse("an assignment to something other than a variable");
     } else if (value.end !== end || value.pos !== pos + name.length + 1) {
-      if (text !== `${name}=`) this.refuse("an assignment that cannot be read");
+      if (text !== `${name}=`) this.refuse("an assignment that cannot be parsed");
     } else this.#word(value);
     return { text, name };
   }
@@ -235,7 +237,7 @@ class CommandReader implements WordReader {
     }
     const { descriptor, operator, target } = node;
     if (descriptor?.type === "FileDescriptorVariable" || target === undefined) {
-      this.refuse("a redirection that cannot be read");
+      this.refuse("a redirection that cannot be parsed");
       return { text, operator: null, descriptor: null, target: null };
     }
     const number = descriptor?.value ?? null;
@@ -244,7 +246,7 @@ class CommandReader implements WordReader {
       !front.startsWith(`${number ?? ""}${operator}`) ||
       !/^[ \t]*$/.test(front.slice(`${number ?? ""}${operator}`.length))
     ) {
-      this.refuse("a redirection that cannot be read");
+      this.refuse("a redirection that cannot be parsed");
     }
     return { text, operator, descriptor: number, target: this.#word(target) };
   }

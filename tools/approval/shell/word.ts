@@ -53,15 +53,15 @@ class WordPieces {
       [{ type: "Literal", pos: word.pos, end: word.end }];
     let at = word.pos;
     for (const part of parts) {
-      if (part.pos !== at) this.#reader.refuse("a word that cannot be read whole");
+      if (part.pos !== at) this.#reader.refuse("a word that cannot be parsed completely");
       at = part.end;
       this.#part(part as WordPart);
     }
-    if (at !== word.end) this.#reader.refuse("a word that cannot be read whole");
+    if (at !== word.end) this.#reader.refuse("a word that cannot be parsed completely");
     if (/\{.*(?:,|\.\.)/s.test(this.#bare)) this.#reader.refuse("a brace expansion");
     if (/[*?]/.test(this.#bare) || (this.#bare !== "[" && /\[.*\]/s.test(this.#bare))) this.#unknown("many");
     if (/(?:^|[=:])~/.test(this.#bare)) this.#unknown("many");
-    if (this.#known && this.#value !== word.value) this.#reader.refuse("a word that can be read in two ways");
+    if (this.#known && this.#value !== word.value) this.#reader.refuse("an ambiguous word");
     return {
       word: { text, value: this.#known ? this.#value : null, count: this.#known ? "one" : this.#count },
       inner: this.#inner,
@@ -85,7 +85,7 @@ class WordPieces {
         this.#bare += text;
         return this.#unknown("many");
       case "SingleQuoted":
-        if (!/^'[^']*'$/s.test(text)) this.#reader.refuse("quotes that cannot be read");
+        if (!/^'[^']*'$/s.test(text)) this.#reader.refuse("quotes that cannot be parsed");
         this.#value += text.slice(1, -1);
         this.#bare += "_";
         return;
@@ -108,7 +108,7 @@ class WordPieces {
       case "BraceExpansion":
         return this.#reader.refuse("a brace expansion");
       default:
-        return this.#reader.refuse("something that is not known here");
+        return this.#reader.refuse("unknown syntax");
     }
   }
 
@@ -126,29 +126,29 @@ class WordPieces {
         continue;
       }
       if (character === "$" && EXPANSION.test(text[at + 1] ?? "")) {
-        this.#reader.refuse("an expansion that cannot be read");
+        this.#reader.refuse("an expansion that cannot be parsed");
       }
       this.#bare += character;
       this.#value += character;
     }
     const bare = text.replace(/\\./gsu, "");
-    if (METACHARACTERS.test(bare)) this.#reader.refuse("a character that means something to the shell");
+    if (METACHARACTERS.test(bare)) this.#reader.refuse("a character that is special in the shell");
   }
 
   #doubleQuoted(part: Extract<WordPart, { type: "DoubleQuoted" }>, text: string): void {
     this.#bare += "_";
     if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) {
-      this.#reader.refuse("quotes that cannot be read");
+      this.#reader.refuse("quotes that cannot be parsed");
     }
     let at = part.pos + 1;
     for (const child of part.parts) {
-      if (child.pos !== at) this.#reader.refuse("quotes that cannot be read whole");
+      if (child.pos !== at) this.#reader.refuse("quotes that cannot be parsed completely");
       at = child.end;
       const inner = this.#reader.source.slice(child.pos, child.end);
       if (child.type === "Literal") this.#quotedLiteral(inner);
       else this.#expansion(child, inner, true);
     }
-    if (at !== part.end - 1) this.#reader.refuse("quotes that cannot be read whole");
+    if (at !== part.end - 1) this.#reader.refuse("quotes that cannot be parsed completely");
   }
 
   #quotedLiteral(text: string): void {
@@ -160,9 +160,9 @@ class WordPieces {
         if (next !== "\n") this.#value += next;
         continue;
       }
-      if (character === '"' || character === "`") this.#reader.refuse("quotes that cannot be read");
+      if (character === '"' || character === "`") this.#reader.refuse("quotes that cannot be parsed");
       if (character === "$" && /[\w({@*#?$![-]/.test(next)) {
-        this.#reader.refuse("an expansion that cannot be read");
+        this.#reader.refuse("an expansion that cannot be parsed");
       }
       this.#value += character;
     }
@@ -179,11 +179,11 @@ class WordPieces {
     this.#unknown(isQuoted && !/^\$\{?@|\[@\]/.test(text) ? "one" : "many");
     switch (part.type) {
       case "SimpleExpansion":
-        if (!SIMPLE_PARAMETER.test(text)) this.#reader.refuse("an expansion that cannot be read");
+        if (!SIMPLE_PARAMETER.test(text)) this.#reader.refuse("an expansion that cannot be parsed");
         return;
       case "ParameterExpansion":
         if (!PLAIN_PARAMETER.test(text)) {
-          this.#reader.refuse("an expansion that may evaluate, assign or run something");
+          this.#reader.refuse("an expansion that may evaluate, assign or run code");
         }
         return;
       case "ArithmeticExpansion":
@@ -199,6 +199,6 @@ class WordPieces {
       this.#inner.push(this.#reader.script(part, part.pos + 1, part.end - 1));
     } else if (text.startsWith("$(") && text.endsWith(")")) {
       this.#inner.push(this.#reader.script(part, part.pos + 2, part.end - 1));
-    } else this.#reader.refuse("a substitution in a form that is not read");
+    } else this.#reader.refuse("an unsupported substitution");
   }
 }

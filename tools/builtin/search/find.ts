@@ -25,7 +25,7 @@ export function findTool(limits: SearchLimits): BuiltinTool {
     name: "find",
     description:
       "Finds files by glob: * and ? match within a name, ** matches any folders, also [ab] and {a,b}. A pattern without " +
-      "a slash matches file names at any depth, one with a slash matches paths relative to the search folder. Hidden " +
+      "a slash matches file names at any depth; with a slash, it matches paths relative to the search folder. Hidden " +
       "files match only if the pattern contains the dot; files ignored by .gitignore are skipped. " +
       `Returns at most ${limits.maxLines} lines or ${formatSize(limits.maxBytes)}, whichever is smaller.`,
     input_schema: strictSchema({

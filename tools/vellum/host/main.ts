@@ -168,7 +168,7 @@ async function load(module: string): Promise<Loaded> {
   if (!("default" in exported)) return { cause: "it has no default export" };
   const tool = exported.default;
   if (typeof tool !== "object" || tool === null || Array.isArray(tool)) {
-    return { cause: "its default export is no object" };
+    return { cause: "its default export is not an object" };
   }
   return { tool: tool as Record<string, unknown> };
 }
