@@ -34,7 +34,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 const bench: Bench = {
   name: "approval",
-  about: `judging one command by ${RULES.length} rules, median of ${ROUNDS} after ${WARMING} to warm up`,
+  about:
+    `one command decided by ${RULES.length} rules: median of ${ROUNDS} runs after ${WARMING} for warm-up`,
   async run(): Promise<readonly Figure[]> {
     const started = performance.now();
     const library = await import("unbash");

@@ -27,7 +27,7 @@ const CALLS: Readonly<Record<string, ToolInput>> = {
 const bench: Bench = {
   name: "files",
   about:
-    `one call of a file tool through the helper, and what it costs more than in this process: medians of ${PAIRS} pairs`,
+    `one call of a file tool through the sandboxed helper, and the extra time compared with this process: medians of ${PAIRS} pairs`,
   async run(): Promise<readonly Figure[]> {
     const figures: Figure[] = [];
     await inFolder(async (root) => {
@@ -80,7 +80,7 @@ const bench: Bench = {
             more.push(there - here);
           }
           figures.push({ case: `${name}, through the helper`, value: median(through), unit: "ms" });
-          figures.push({ case: `${name}, more than here`, value: median(more), unit: "ms", goal: GOAL });
+          figures.push({ case: `${name}, extra time`, value: median(more), unit: "ms", goal: GOAL });
         }
       } finally {
         await sandbox.endWorker();

@@ -11,9 +11,9 @@ const SIZES = { "50 KB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000 };
 /** Maximum milliseconds that are not noticeable while typing, by document size. */
 const GOAL: Readonly<Record<string, number>> = { "1 MB": 30 };
 const ROUNDS = 21;
-const NOTHING = "an answer about no document";
+const NOTHING = "a request without a document";
 /** The cost for a server that parses the whole text at each change. */
-const ANEW = "1 MB: all of it read anew";
+const ANEW = "1 MB: full parse";
 
 async function run(): Promise<readonly Figure[]> {
   const child = new Deno.Command(Deno.execPath(), {
@@ -50,7 +50,7 @@ async function run(): Promise<readonly Figure[]> {
     await opened;
     if (bytes === SIZES["1 MB"]) cases[ANEW] = () => readAnew(JSON.stringify({ text }));
     const line = Math.floor(text.split("\n").length / 2);
-    cases[`${size}: a change to fresh findings`] = () => {
+    cases[`${size}: a change to new diagnostics`] = () => {
       version++;
       const fresh = findings();
       const at = { line, character: 0 };
@@ -70,9 +70,9 @@ async function run(): Promise<readonly Figure[]> {
     const goal = GOAL[name.split(":", 1)[0]!];
     return { case: name, value, unit: "ms", ...(goal === undefined ? {} : { goal }) };
   });
-  const change = times["1 MB: a change to fresh findings"]!;
+  const change = times["1 MB: a change to new diagnostics"]!;
   return [...figures, {
-    case: "1 MB: a change to fresh findings, beside that",
+    case: "1 MB: a change to new diagnostics, compared",
     value: change,
     unit: "ms",
     against: ANEW,
@@ -86,5 +86,5 @@ async function readAnew(message: string): Promise<unknown> {
   return await Promise.resolve(parse(new TextEncoder().encode(text)).diagnostics);
 }
 
-const bench: Bench = { name: "lsp", about: "the language server, from a change to what is wrong", run };
+const bench: Bench = { name: "lsp", about: "the language server: from a change to new diagnostics", run };
 export default bench;

@@ -25,7 +25,7 @@ const REPOSITORIES: readonly number[] = [1, 200];
 const bench: Bench = {
   name: "sandbox",
   about:
-    `one command in a repository under the default policy, median of ${ROUNDS}, from preparing to cleaning up`,
+    `one command in a repository with the default policy, from set-up to clean-up: median of ${ROUNDS} runs`,
   async run(): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     try {
@@ -40,11 +40,11 @@ const bench: Bench = {
         };
         for (const { count, sandbox, environment } of places) {
           const plain = plainList(sandbox, inner);
-          cases[`${name}, ${count} repositories, bare bwrap`] = () => run(plain, environment);
-          cases[`${name}, ${count} repositories, wrapped`] = () => wrapped(sandbox, inner, environment);
+          cases[`${name}, ${count} repositories, bwrap only`] = () => run(plain, environment);
+          cases[`${name}, ${count} repositories, with flemma`] = () => wrapped(sandbox, inner, environment);
         }
         for (const [label, value] of Object.entries(await interleaved(cases, ROUNDS))) {
-          const against = label.replace(/wrapped$/, "bare bwrap");
+          const against = label.replace(/with flemma$/, "bwrap only");
           figures.push({ case: label, value, unit: "ms", ...(against === label ? {} : { against, goal }) });
         }
       }

@@ -27,7 +27,7 @@ const FIRST_BLOCK = '```lua\nflemma.opt.thinking = "low"\nreader = "the team"\n`
 
 const bench: Bench = {
   name: "startup",
-  about: `whole process from the bundle, median of ${ROUNDS} runs, against an empty program`,
+  about: `whole processes from the bundle, compared with an empty program: median of ${ROUNDS} runs`,
   async run(brief = false): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     try {

@@ -114,7 +114,8 @@ function pieceCost(provider: Provider, one: string, bytes: number): number {
 
 const bench: Bench = {
   name: "streams",
-  about: "100 MB through each reader into nothing, and a piece of a reply in documents of 10 KB and 10 MB",
+  about:
+    "100 MB through each stream reader, and one piece of a reply written to documents of 10 KB and 10 MB",
   async run() {
     const figures: Figure[] = [];
     for (const [name, one] of Object.entries(EVENTS)) {
@@ -126,7 +127,7 @@ const bench: Bench = {
       const { speed, growth } = read(provider, one);
       figures.push(
         { case: `${name}, 100 MB`, value: speed, unit: "MB/s", goal: 50, atLeast: true },
-        { case: `${name}, memory more`, value: growth, unit: "MB", goal: 32 },
+        { case: `${name}, extra memory`, value: growth, unit: "MB", goal: 32 },
       );
       const small = pieceCost(provider, one, 10 * 1024);
       const large = pieceCost(provider, one, 10 * 1024 * 1024);

@@ -18,7 +18,7 @@ const CODE = "export default { execute: (input) => ({ content: String(input.at) 
 
 const bench: Bench = {
   name: "tools",
-  about: `calls of a tool file behind the wall: median of ${ROUNDS} first ones and of ${CALLS} that follow`,
+  about: `calls of a tool file in the sandbox: median of ${ROUNDS} first calls and of ${CALLS} later ones`,
   async run(): Promise<readonly Figure[]> {
     const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-bench-" }));
     try {

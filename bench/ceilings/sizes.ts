@@ -12,7 +12,7 @@ const WAITS = 3;
 
 const bench: Bench = {
   name: "ceilings",
-  about: "one run each, time of the processor and peak of memory; growth beside the smallest of the same run",
+  about: "processor time and peak memory of one run each; the ratio compares with the smallest case",
   async run(): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     await Deno.mkdir(`${folder}/home`);
@@ -117,7 +117,7 @@ async function waiting(folder: string): Promise<Figure[]> {
   ];
   for (const [what, args] of ways) {
     figures.push(
-      ...await each(`${what} of what waits`, [100, 1000, 10_000], "calls", async (count) => {
+      ...await each(`${what} of pending calls`, [100, 1000, 10_000], "calls", async (count) => {
         await withCalls(folder, count, "pending");
         return await spent(folder, args, {}, [0, WAITS]);
       }, { time: 60 }),

@@ -10,7 +10,8 @@ const COUNT = 10;
 
 const bench: Bench = {
   name: "calls",
-  about: `whole run of approved calls of sleep 1 in the sandbox, max_concurrent 0, median of ${ROUNDS} runs`,
+  about:
+    `a whole run of approved, sandboxed \`sleep 1\` calls without a limit on parallel calls: median of ${ROUNDS} runs`,
   async run(): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     try {

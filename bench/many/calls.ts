@@ -11,7 +11,7 @@ const GOALS: Readonly<Record<number, number>> = { 2000: 12, 10_000: 6 };
 
 const bench: Bench = {
   name: "many-calls",
-  about: `whole run of so many approved calls of the calculator in one reply, median of ${ROUNDS} runs`,
+  about: `a whole run of many approved calculator calls in one reply: median of ${ROUNDS} runs`,
   async run(): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     try {

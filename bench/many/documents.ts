@@ -11,7 +11,7 @@ const ONE_EACH = `${DOCUMENTS} runs of one document`;
 
 const bench: Bench = {
   name: "many",
-  about: `${DOCUMENTS} documents with one question each, a server on loopback that answers at once`,
+  about: `${DOCUMENTS} documents with one question each, and a local server that answers immediately`,
   async run(): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {

@@ -20,7 +20,8 @@ const ROUNDS = { full: 15, others: 5, edits: 101, large: 15, cold: 7 };
 
 const bench: Bench = {
   name: "parse",
-  about: "medians; a full parse includes the tree, an update also diagnostics and the message at the cursor",
+  about:
+    "medians; a full parse includes the tree, an update also the diagnostics and the message at the cursor",
   async run(brief = false): Promise<readonly Figure[]> {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     try {
@@ -93,7 +94,7 @@ async function full(size: string, path: string): Promise<Figure[]> {
       const chat = parse(bytes);
       return [chat.tree, chat.diagnostics];
     },
-    [`full parse with all of the typed view, ${size}`]: () => {
+    [`full parse with the whole typed view, ${size}`]: () => {
       const chat = parse(bytes);
       return [chat.tree, chat.diagnostics, chat.turns.map((turn) => turn.segments)];
     },
@@ -121,13 +122,13 @@ async function edits(size: string, bytes: Uint8Array): Promise<Figure[]> {
     [`one character at the start, ${size}`]: typing(bytes, proseLine(bytes, 60), "x"),
     [`one character in the middle, ${size}`]: typing(bytes, middle, "x"),
     [`one character at the end, ${size}`]: typing(bytes, bytes.length, "x"),
-    [`one character at both ends at once, ${size}`]: typing(bytes, proseLine(bytes, 60), "x", bytes.length),
+    [`one character at both ends, ${size}`]: typing(bytes, proseLine(bytes, 60), "x", bytes.length),
     [`append 200 bytes, ${size}`]: appending(bytes),
     [`open and close a fence in the middle, ${size}`]: typing(bytes, middle, "\n```\nx\n```\n"),
     [`append 200 bytes and list all messages, calls and results, ${size}`]: appending(bytes, listAll),
   }, ROUNDS.edits);
   const slow = await interleaved({
-    [`open a fence that nothing closes, ${size}`]: typing(bytes, middle, "\n``````\n"),
+    [`open an unclosed fence, ${size}`]: typing(bytes, middle, "\n``````\n"),
     [`one character in the middle, @lezer/markdown, ${size}`]: typingMarkdown(text),
   }, ROUNDS.large);
   return rows({ ...quick, ...slow }, undefined, {

@@ -1,50 +1,51 @@
-// The campaigns by name: what each tries, and how often in full.
+// The campaigns by name: what each does, and its full count.
 
 import { ATTACKS } from "../sandbox/attacks/list.ts";
 import { FILTER_FAULTS } from "./filter_fault_rows.ts";
 
-/** Tries something so often from a seed on; answers what it did, and rejects at the first thing that is wrong. */
+/** Attacks `count` times, beginning with a seed; returns a report, rejects at the first fault. */
 export type Run = (count: number, seed: number) => Promise<string>;
 
 export interface Campaign {
-  /** What is tried, for the page that tells of it. */
+  /** What it does, for the page about reliability. */
   readonly what: string;
-  /** How often it is tried in full. */
+  /** The full count of runs. */
   readonly standard: number;
-  /** How often in one go: what was done so far is recorded behind each. */
+  /** Runs per step; results are recorded after each step. */
   readonly step: number;
   readonly load: () => Promise<Run>;
 }
 
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   saves: {
-    what: "saves by another writer, in the ways of editors, while results, `write` and `edit` are written",
+    what: "another writer saves, as editors do, while results, `write` and `edit` are written",
     standard: 1000,
     step: 50,
     load: async () => (await import("./saves.ts")).saves,
   },
   replies: {
-    what: "saves in the ways of editors while a reply streams into the file",
+    what: "another writer saves, as editors do, while a reply streams into the file",
     standard: 200,
     step: 40,
     load: async () => (await import("./replies.ts")).replies,
   },
   kills: {
-    what: "`kill -9` at a random moment of a run with a call and a reply, and a run after it",
+    what: "`kill -9` at a random moment of a run with a call and a reply, then another run",
     standard: 1000,
     step: 20,
     load: async () => (await import("./kills.ts")).kills,
   },
   commands: {
     what:
-      "`kill -9` at a system call or a random instant of a command that makes or changes files: compact, undo, " +
-      "fork, migrate, import, merges by git, files for editors, settings until logout and others",
+      "`kill -9` at a system call or a random moment of a command that writes files: compact, undo, fork, migrate, " +
+      "import, git merges, files for editors, session settings and others",
     standard: 1000,
     step: 18,
     load: async () => (await import("./command_kills.ts")).commandKills,
   },
   machine: {
-    what: "runs on a faulty machine: a full disk, read-only folders, clocks, locks, names, links, mounts",
+    what:
+      "runs on a faulty machine: a full disk, read-only folders, wrong clocks, locks, names, links, mounts",
     standard: 30,
     step: 15,
     load: async () => (await import("./machine_faults.ts")).machineFaults,
@@ -56,19 +57,19 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     load: async () => (await import("./filter_faults.ts")).filterFaults,
   },
   forgery: {
-    what: "replies full of what looks like structure, in the stream of each provider",
+    what: "replies full of text that looks like structure, in the stream of each provider",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./forgery.ts")).forgery,
   },
   approvals: {
-    what: "random shell commands: those that rules approve run in a real bash whose programs are recorders",
+    what: "random shell commands: those that rules approve run in a real bash whose programs only record",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./approved_commands.ts")).approvedCommands,
   },
   attacks: {
-    what: "attacks on the sandbox, each as the superuser and as an ordinary user",
+    what: "attacks on the sandbox, each as root and as an ordinary user",
     standard: 2 * ATTACKS.length,
     step: 2 * ATTACKS.length,
     load: async () => (await import("./attacks.ts")).attacks,

@@ -5,13 +5,11 @@ import { type Measured, readRecord } from "../../../bench/record/record.ts";
 
 const HEAD = `# Performance
 
-What the program takes, as \`deno task bench\` measured it last. Milliseconds are those of one machine and of what else it did at that time;
-what holds anywhere are the ratios, each to a case of the same run. A goal is the most that a ratio may be, or a figure that has none; where one is
-missed that stands there too. [architecture.md](architecture.md) says why the figures are as they are.
+The last results of \`deno task bench\`. Milliseconds depend on the machine and its load; compare the ratios, each to another case of the same run. A goal is
+an upper limit for the ratio, or for the figure if there is no ratio. For MB/s, and for other parsers, it is a lower limit. [architecture.md](architecture.md) explains the figures.
 
-\`deno task bench NAME\` measures one bench, \`deno task bench NAME --against DIR\` compares with another checkout pair by pair. With \`--record\` the figures are
-kept in \`bench/record/figures.json\`, from which \`deno task generate\` makes this page. \`deno task bench --report\` is a short form, which CI prints
-behind the tests: it says how fast, and fails nothing.
+\`deno task bench NAME\` runs one benchmark, and \`--against DIR\` compares it with another checkout in pairs. \`--record\` stores the figures in
+\`bench/record/figures.json\`, from which \`deno task generate\` makes this page. CI prints the short form \`deno task bench --report\`, which never fails.
 `;
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
@@ -28,7 +26,7 @@ function partOf({ bench, about, day, version, machine, rows }: Measured): string
   const { deno, system, processor, cores, load } = machine;
   const place = [processor, system].filter((words) => words !== "").join(", ");
   const busy = load > cores
-    ? ` The machine was busy: ${load} processes wanted to run at the same time, so milliseconds are far too high and ratios uncertain; on a quiet machine both are lower.`
+    ? ` The machine was busy (load ${load}): milliseconds are too high and ratios are uncertain.`
     : "";
   return [
     `## ${bench}`,
@@ -37,7 +35,7 @@ function partOf({ bench, about, day, version, machine, rows }: Measured): string
       cores === 1 ? "core" : "cores"
     } (${place}).${busy}`,
     "",
-    "| case | figure | beside | goal |",
+    "| case | figure | ratio | goal |",
     "| --- | --- | --- | --- |",
     ...rows.map(rowOf),
     "",

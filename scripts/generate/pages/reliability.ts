@@ -6,17 +6,16 @@ import { readReliability } from "../../../tests/reliability.ts";
 
 const HEAD = `# Reliability
 
-What this program promises, how each promise is attacked, and what came of it. The faults are those that people reported on programs of
-this kind and those that were found by attacking this one; each is held by a test that is named beside it and runs before every change is
-taken (\`deno task test --all\`). Where a name holds …, the test puts in what its rows have.
+What flemma promises, and the tests behind each promise. The faults in the lists were reported for programs of this kind, or found by attacking
+this one. For each, the list names a test that would fail if flemma had the fault. All of them run before every change is accepted
+(\`deno task test --all\`). In a test's name, … stands for values from its table.
 `;
 
 const CAMPAIGN_HEAD = `## Campaigns
 
-Besides its tests each promise is attacked by chance, in numbers that no gate has time for. A short form of each campaign is part of
-the gate. \`deno task campaign NAME [COUNT] [SEED]\` runs one, \`deno task campaign all\` all of them one after the other; the same seed does
-the same. With \`--record\` what was done is added to \`tests/campaign/record.json\`, from which this table is made. A fault that a campaign finds
-is mended where it comes from and stays as a test in the lists below.
+Campaigns attack the promises at random, more often than tests have time for. A short form of each is part of the tests.
+\`deno task campaign NAME [COUNT] [SEED]\` runs one, \`deno task campaign all\` all in turn; the same seed repeats the same attacks. \`--record\` adds the
+results to \`tests/campaign/record.json\`, the source of this table. A fault that a campaign finds is fixed and gets a test in the lists below.
 `;
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
@@ -32,7 +31,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
     `## ${promise}`,
     "",
     ...(words === "" ? [] : [words, ""]),
-    "| what went wrong | what holds it |",
+    "| fault | test |",
     "| --- | --- |",
     ...faults.map(({ fault, tests }) => `| ${cell(fault)} | ${tests.map(shown).join("<br>")} |`),
     "",
@@ -40,13 +39,13 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   const faults = groups.reduce((count, group) => count + group.faults.length, 0);
   const counted = `${groups.length} promises, ${faults} faults, ${
     groups.reduce((count, group) => count + group.faults.reduce((sum, { tests }) => sum + tests.length, 0), 0)
-  } places where a test holds one.`;
+  } tests for them.`;
   const text = [
     HEAD,
     counted,
     "",
     CAMPAIGN_HEAD,
-    "| campaign | what is tried | how often, of the full count | what it found last |",
+    "| campaign | what it does | runs so far, of the full count | last found |",
     "| --- | --- | --- | --- |",
     ...campaigns,
     "",
@@ -61,7 +60,7 @@ function shown({ file, name }: { readonly file: string; readonly name: string })
 
 /** A text as a table cell: inserted values become an ellipsis, and nothing ends the cell or begins a tag. */
 function cell(text: string): string {
-  return text.replace(/\$\\{[^}]*\\}/g, "…").replaceAll("|", "\\\\|").replaceAll("<", "&lt;");
+  return text.replace(/\$\{[^}]*\}/g, "…").replaceAll("|", "\\|").replaceAll("<", "&lt;");
 }
 
 function number(value: number): string {
