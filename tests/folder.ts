@@ -1,4 +1,4 @@
-// Folders and programs of their own for tests that run programs, and what of these a machine allows.
+// Temporary folders and programs for tests that run programs, and checks of what the machine allows.
 
 import type { Environment } from "../base/environment.ts";
 import { testsWith } from "./tests_with.ts";

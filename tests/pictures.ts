@@ -1,4 +1,4 @@
-// Small files that are what their types say.
+// Small valid image files of each type.
 
 /** One red dot. */
 export const PNG: Uint8Array<ArrayBuffer> = Uint8Array.fromBase64(

@@ -1,5 +1,5 @@
-// The list of faults with the tests that hold them, as `tests/reliability.txt` has it: a promise behind `#`, words about it, a
-// fault behind `-`, and below that a line for each test, its file below `tests/` and its name as it stands there.
+// Reads `tests/reliability.txt`, the list of faults with their tests: a promise behind `#`, its description, a fault
+// behind `-`, and below it one line per test: its file below `tests/` and its exact name.
 
 /** A test, or a row of a table that a test goes through. */
 export interface NamedTest {

@@ -1,4 +1,5 @@
-// Tests that each run in a world of their own: a folder, a document, an editor, whatever `run` sets up and takes away.
+// Tests that each run in a separate environment, such as a folder, a document or an editor, which `run` sets up and
+// removes.
 
 /** A function that defines a test by its name and what `run` takes, in most cases a body. */
 export function testsWith<Args extends unknown[]>(

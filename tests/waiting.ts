@@ -1,4 +1,4 @@
-// Time that tests do not have: whatever waits for a moment has waited for it at once, or until the test says that it came.
+// Time for tests: waits end immediately, or when the test says that the time has come.
 
 /** What `body` would have waited for, in milliseconds; all of it is due at once. */
 export async function withoutWaiting(body: () => void | Promise<void>): Promise<readonly number[]> {

@@ -39,7 +39,7 @@ Deno.test("the person's last messages are kept with everything after them", () =
   const old = ask("One?") + say("1.") + ask("Two?") + call("a") + result("a") + say("2.");
   const kept = ask("Three?") + say("3.") + ask("Four?") + call("b") + result("b") + say("4.") + "@You:\n\n";
   assert.deepEqual(parts(HEAD + old + kept, 2), [HEAD, old, kept, null]);
-  assert.deepEqual(parts(old + kept, 2), ["", old, kept, null], "without a first block and a system message");
+  assert.deepEqual(parts(old + kept, 2), ["", old, kept, null], "without frontmatter and a system message");
   assert.deepEqual(parts(HEAD + old + kept, 0), [
     HEAD,
     old + kept.slice(0, -"@You:\n\n".length),

@@ -116,7 +116,7 @@ test("a person who trusts exactly these settings for this path is not asked", as
   assert.notEqual(await assessTrust({ ...asked, authority: { text: "more", lines: [] } }), null);
   await Deno.writeTextFile(`${folder}/state/flemma/trust.json`, "{");
   const unread = await assessTrust(asked);
-  assert.match(unread?.sentence ?? "", /trust\.json/, "a list that cannot be read holds no agreement");
+  assert.match(unread?.sentence ?? "", /trust\.json/, "an unreadable list contains no trust");
 });
 
 const FEW: UntrustedDocument = {
@@ -142,7 +142,7 @@ Deno.test("approvals become questions, and the person is told the reason once: o
     ["a denial stays where all is concerned", { all: true }, "read", "deny", false, "deny"],
     ["reading is not concerned", {}, "read", "approve", false, "approve"],
     ["reading is concerned", { all: true }, "read", "approve", false, "asks"],
-    ["who is asked anyway is told", {}, "bash", "require_approval", false, "asks bound"],
+    ["a person who is asked anyway learns the reason", {}, "bash", "require_approval", false, "asks bound"],
     ["its own list is not the person's", { onlyItsOwn: true }, "bash", "approve", false, "asks"],
     ["what the person approves too", { onlyItsOwn: true }, "bash", "approve", true, "approve"],
     [

@@ -142,7 +142,7 @@ test("a session on the document finds its approvals, trust, session rules and fi
   assert.deepEqual([one?.id, two?.id], ["call_1", "call_2"]);
   const steps = (await chat.plan()).map((step) => `${step.do} ${"id" in step ? step.id : ""}`.trim());
   assert.ok(steps.includes("run call_2"), steps.join());
-  assert.ok(!steps.includes("run call_1"), "a call that a killed run had begun asks the person");
+  assert.ok(!steps.includes("run call_1"), "a call that a killed run had started asks the person");
   const [change] = await listSavedFiles(environment, document);
   assert.deepEqual([change?.call, change?.shownAs, change?.undone], ["call_0", "new.txt", false]);
   const { before, after } = await readSavedContent(change!);

@@ -36,7 +36,7 @@ Deno.test("a document without open calls has the status that its session reports
       ["a result that is an error", DONE.replace("(`c1`)\n\n```\nout", "(`c1`) (error)\n\n```\nout")],
       ["no message", "some text\n"],
       ["marks of a merge", `${DONE}\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n`],
-      ["a call without a first block twice", DONE + DONE],
+      ["a call without frontmatter twice", DONE + DONE],
     ] as const
   ) {
     await inPlace(async (place) => {
@@ -70,11 +70,11 @@ Deno.test("status opens a session whenever its answer could differ", async () =>
     "a call that waits": () => `@You:\nGo.\n\n${CALL}${RESULT(" (pending)")}`,
     "a call that is approved": () => `@You:\nGo.\n\n${CALL}${RESULT(" (approved)")}`,
     "a call that is rejected": () => `@You:\nGo.\n\n${CALL}${RESULT(" (rejected)")}`,
-    "a first block": () => `\`\`\`yaml\nmodel: x\n\`\`\`\n${DONE}`,
+    "frontmatter": () => `\`\`\`yaml\nmodel: x\n\`\`\`\n${DONE}`,
     "a block before the first message": () => `words\n\n\`\`\`yaml\nmodel: x\n\`\`\`\n${DONE}`,
     "settings with a mistake": (place) => place.settings("tools: [\n"),
     "documents that are asked about": (place) => place.settings("trust: { documents: ask }\n"),
-    "a model that goes on from its own turn": (place) => place.settings("prefill: true\n"),
+    "a model that continues its own turn": (place) => place.settings("prefill: true\n"),
     "modules with tools": (place) => place.settings("tools: { modules: [/nowhere.js] }\n"),
     "folders with tools": (place) => place.settings("tools: { dirs: [/nowhere] }\n"),
     "servers of mcporter": async (place) => {

@@ -445,7 +445,7 @@ Deno.test("a tool marked for the host runs with the person's rights, outside the
     assert.equal(Deno.statSync(`${place.folder}/state/elsewhere`).isDirectory, true);
     await using session = await place.memory(asking(["c1", "host_writes"]));
     await session.advance();
-    assert.match(textOf(session), /status=pending/, "no sandbox stands around it, so none approves it");
+    assert.match(textOf(session), /status=pending/, "no sandbox confines it, so none approves it");
   });
 });
 
@@ -495,7 +495,7 @@ Deno.test("a secret is requested where a person can be asked, and is stored nowh
   });
 });
 
-Deno.test("among tool files of one name the earlier folder wins, then code over data, then .js over .ts; a clash is reported and replaces nothing", async () => {
+Deno.test("among tool files of one name the earlier folder wins, then code over data, then .js over .ts, and a clash is reported", async () => {
   await inPlace(async (place) => {
     const says = (text: string) => file(`return { content: ${JSON.stringify(text)} };`);
     const dir = `${place.folder}/place/more`;
@@ -637,7 +637,7 @@ Deno.test("a tool file's text for generated prompts appears in them, and its for
 
 for (const enabled of [true, false]) {
   Deno.test(
-    `a tool fetches a page where the policy allows the network and nowhere else, ${
+    `a tool fetches a web page only where policy allows the network, ${
       enabled ? "in the sandbox" : "without one"
     }`,
     async () => {

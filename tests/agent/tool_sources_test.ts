@@ -116,7 +116,7 @@ test("an open call waits for the source that may have its tool before it is deci
     await using session = await place.memory(text, { provider, tools: [source], settings: FREE });
     const stop = session.advance();
     await asked;
-    assert.equal(textOf(session), text, "nothing is written about a call that nobody can judge yet");
+    assert.equal(textOf(session), text, "nothing is written about a call that cannot be decided yet");
     answer();
     assert.equal((await stop).reason, "done");
     assert.match(textOf(session), /from the source\n/);
@@ -316,6 +316,6 @@ test("a closed session keeps nothing alive for a source that has not answered", 
     await session[Symbol.asyncDispose]();
     assert.equal((await stop).reason, "cancelled");
     answer("too late");
-    assert.deepEqual(codes(), [], "what comes later is not heard");
+    assert.deepEqual(codes(), [], "later answers are ignored");
   });
 });

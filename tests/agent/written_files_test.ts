@@ -57,13 +57,13 @@ Deno.test("the event's diff equals the output of diff -u for the file before and
       ["two far apart", lines.join(""), "write", {
         content: ["first\n", ...lines.slice(0, 20), ...lines.slice(22)].join(""),
       }],
-      ["two near each other", lines.join(""), "write", {
+      ["two nearby changes", lines.join(""), "write", {
         content: lines.join("").replace("line 10", "a").replace("line 15", "b"),
       }],
       ["blanks at the end count", "a \nb\n", "write", { content: "a\nb\n" }],
       ["no final line end before", "a\nb", "write", { content: "a\nb\n" }],
       ["no final line end after", "a\nb\n", "write", { content: "a\nb" }],
-      ["all of it goes", "a\nb\n", "write", { content: "" }],
+      ["all text is removed", "a\nb\n", "write", { content: "" }],
       ["an empty file gets text", "", "write", { content: "a\n" }],
       ["everywhere", "x\ny\nx\n", "edit", { oldText: "x", newText: "z", replaceAll: true }],
     ];

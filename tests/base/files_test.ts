@@ -205,7 +205,7 @@ Deno.test("a path that cannot be checked counts as possibly existing, one row pe
     await Deno.symlink("loop", `${folder}/loop`);
     assert.equal(mayBeThere(`${folder}/file`), true);
     assert.equal(mayBeThere(`${folder}/gone`), false);
-    assert.equal(mayBeThere(`${folder}/file/below`), false, "a part of the path is no folder");
+    assert.equal(mayBeThere(`${folder}/file/below`), false, "a part of the path is not a folder");
     assert.equal(mayBeThere(`${folder}/${"x".repeat(300)}`), true, "the system takes no such name");
     assert.equal(mayBeThere(`${folder}/loop/below`), true, "its links lead nowhere");
   }));

@@ -11,7 +11,7 @@ function holdsAfter(look: (snapshot: FsSnapshot) => void, change: () => void): b
   const snapshot = new FsSnapshot();
   look(snapshot);
   const sealed = snapshot.seal();
-  assert.ok(sealed.holds(), "it holds while nothing happens");
+  assert.ok(sealed.holds(), "it is valid while nothing happens");
   change();
   return sealed.holds();
 }

@@ -46,7 +46,7 @@ async function run(args: string[], { unknown = false, stdin = "" } = {}) {
   }
 }
 
-Deno.test("without the variable the user database gives the home folder", async () => {
+Deno.test("without the HOME variable the user database gives the home folder", async () => {
   const { code, stdout, stderr } = await run(["config", "path"]);
   assert.equal(code, 0, stderr);
   assert.doesNotMatch(stdout, / \/\.config|\/\//);

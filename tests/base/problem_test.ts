@@ -11,7 +11,7 @@ Deno.test("a system error is reported without its number and the name of the sys
   ];
   for (const act of failing) {
     assert.throws(act, (thrown) => {
-      assert.match(String(thrown), /os error/, "the system says more than that");
+      assert.match(String(thrown), /os error/, "the system error contains more than that");
       assert.match(thrownText(thrown), /^(?:No such file or directory|Is a directory)$/);
       return true;
     });

@@ -15,7 +15,7 @@ Deno.test("the first invalid byte is reported with line and column in bytes", ()
   const rows: readonly (readonly [string, Uint8Array, string])[] = [
     ["Latin-1", join("a\ngr", [0xf6], "ße\n"), "line 2, column 3: the text is not valid UTF-8 (byte 0xF6)"],
     [
-      "behind a character of two bytes",
+      "after a character of two bytes",
       join("ä", [0xe4]),
       "line 1, column 3: the text is not valid UTF-8 (byte 0xE4)",
     ],
@@ -26,7 +26,7 @@ Deno.test("the first invalid byte is reported with line and column in bytes", ()
       "line 2, column 1: the text is not valid UTF-8 (byte 0xE2)",
     ],
     [
-      "a character cut off by another",
+      "a character cut off by the next one",
       join([0xe2, 0x82], "x"),
       "line 1, column 1: the text is not valid UTF-8 (byte 0xE2)",
     ],

@@ -9,7 +9,7 @@ Deno.test("the interval of a median omits as many values on each side as the bin
   }
 });
 
-Deno.test("too few values give their whole range", () => {
+Deno.test("the interval of too few values is their whole range", () => {
   assert.deepEqual(medianInterval([3, 1, 2]), [1, 3]);
 });
 

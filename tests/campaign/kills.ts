@@ -50,7 +50,7 @@ async function oneKill(after: number): Promise<boolean> {
       const pending = /status=pending/.test(settled);
       assert.ok(count(place, "runs") <= 1, "the call ran twice");
       if (ran === 0) assert.ok(pending || count(place, "runs") === 1, settled);
-      if (!pending) assert.ok(settled.split("All is well.\nIndeed.").length <= 2, "the reply stands twice");
+      if (!pending) assert.ok(settled.split("All is well.\nIndeed.").length <= 2, "the reply appears twice");
       assert.deepEqual(processesWith(mark), [], "the command lives on");
       const files = [...Deno.readDirSync(place.path(""))].map(({ name }) => name).filter((name) =>
         /tmp$|^\./.test(name)

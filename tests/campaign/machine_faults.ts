@@ -60,7 +60,7 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
     mounts: true,
   },
   "no HOME": { shell: `unset HOME; ${RUN}`, ending: "either" },
-  "a file in place of the state folder": { shell: `: > f; XDG_STATE_HOME=$PWD/f; ${RUN}`, ending: "refused" },
+  "a file instead of the state folder": { shell: `: > f; XDG_STATE_HOME=$PWD/f; ${RUN}`, ending: "refused" },
   "a file instead of the folder of locks": {
     shell: `mkdir -p "$XDG_STATE_HOME/flemma"; : > "$XDG_STATE_HOME/flemma/locks"; ${RUN}`,
     ending: "refused",

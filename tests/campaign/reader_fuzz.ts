@@ -19,7 +19,7 @@ const encoder = new TextEncoder();
 /** What reads, by name. */
 const READERS: Readonly<Record<string, (random: Chance) => Promise<void>>> = {
   "a provider's stream": streams,
-  "a first block": firstBlocks,
+  "frontmatter": firstBlocks,
   "settings": settings,
   "a command": commands,
   "messages of an editor": messages,

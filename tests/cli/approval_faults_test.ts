@@ -84,7 +84,7 @@ Deno.test("a command cannot write the document that runs it or the files that po
     assert.ok(place.exists("ran"), "the command ran to its end");
     const after = place.read("a.chat");
     assert.match(after, /`c2`\n\n```flemma:tool status=pending\n```\n$/);
-    assert.ok(after.startsWith("@You:\nPlease.\n"), "no first block came to stand in front");
+    assert.ok(after.startsWith("@You:\nPlease.\n"), "no frontmatter was inserted at the beginning");
     assert.ok(!place.exists("second"));
     assert.equal(Deno.readTextFileSync(settings), before);
     for (const planted of [".flemma/config.yaml", ".flemma/tools/bash.ts"]) {
@@ -136,7 +136,7 @@ Deno.test("a shortened preview says that it is shortened, and the document holds
         // deno-lint-ignore no-control-regex
         assert.doesNotMatch(reported, /[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069\u200b\u00ad]/);
         const label = line.indexOf("running tests");
-        assert.ok(label === -1 || label > line.indexOf("$ true"), "the label stands behind the command");
+        assert.ok(label === -1 || label > line.indexOf("$ true"), "the label comes after the command");
       }
       assert.ok(place.read("a.chat").includes(JSON.stringify(command)), "the file has all of it");
       const everything = await place.run(["approve", "a.chat", "--all"]);

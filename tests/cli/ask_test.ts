@@ -71,7 +71,7 @@ Deno.test("ask prints only the answer to standard output and includes piped text
     assert.deepEqual([second.code, second.stdout], [0, "Good.\n"], second.stderr);
     assert.deepEqual(bodyOf(replay).messages.map(({ role }) => role), ["user", "assistant", "user"]);
     assert.equal(asked(replay), "shorter");
-    assert.equal(asks(place).length, 1, "it goes on in the same document");
+    assert.equal(asks(place).length, 1, "it continues in the same document");
     Deno.removeSync(`${place.folder}/state/flemma/asks/${name}`);
     const gone = await run(["ask", "--last", "x"]);
     assert.deepEqual([gone.code, gone.stdout], [2, ""]);

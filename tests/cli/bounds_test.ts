@@ -92,7 +92,7 @@ test("a full context window pauses autopilot but not the person, and status repo
     stderr,
     /The conversation fills 82 % of the window of claude-sonnet-5-5; flemma compact goes on/,
   );
-  assert.equal(stderr.split("flemma compact goes on").length, 2, "told once a run");
+  assert.equal(stderr.split("flemma compact goes on").length, 2, "reported once per run");
   assert.match(
     stderr,
     /would fill about \d+ % of the window .*\n.*flemma compact a\.chat.*flemma advance a\.chat/,

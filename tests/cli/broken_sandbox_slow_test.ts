@@ -71,7 +71,7 @@ for (const [line, cause, ofMachine] of FAILURES) {
         const open = await place.run(["advance", "--no-autopilot", "open.chat"]);
         assert.equal(open.code, 3);
         assert.match(place.read("open.chat"), /status=pending/);
-        assert.match(open.stderr, cause, "what keeps it from running by itself");
+        assert.match(open.stderr, cause, "the reason why it does not run without asking");
         assert.ok(!place.exists("runs.txt"));
 
         place.write("approved.chat", withBash(APPROVED));

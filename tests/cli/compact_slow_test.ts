@@ -92,7 +92,7 @@ Deno.test("sixty turns with tools in a window of 20,000 tokens: warned, stopped,
         );
         const made = place.read(next);
         const kept = old.slice(old.lastIndexOf("@Assistant:", old.lastIndexOf("@Assistant:") - 1));
-        assert.ok(made.endsWith(kept), "the kept turns are there byte for byte");
+        assert.ok(made.endsWith(kept), "the kept turns are unchanged byte for byte");
         assert.ok(made.includes("Take sixty steps."), "and the message they are about");
         assert.equal((await place.run(["check", next])).code, 0);
         // The request for the summary begins as the one before it did: the provider has it at hand.
@@ -247,7 +247,7 @@ Deno.test("the person chooses the model, the instructions, the number of kept me
       const body = JSON.parse(bodies[0]!);
       assert.equal(body.model, "claude-haiku-4-5");
       assert.match(JSON.stringify(body.messages.at(-1)), /In German\./);
-      assert.ok(body.tools.length > 0, "the same tools, so that the cache serves it");
+      assert.ok(body.tools.length > 0, "the same tools, so that the cache is used");
       await place.run(["compact", "b.chat", "--keep", "0", "--model", "claude-sonnet-5-5"], { env });
       assert.equal(JSON.parse(bodies[1]!).model, "claude-sonnet-5-5");
       assert.ok(place.read("b.2.chat").endsWith("```\n\n@You:\n\n"));

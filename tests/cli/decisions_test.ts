@@ -41,7 +41,7 @@ Deno.test("an option for messages takes precedence over events on standard error
       assert.deepEqual(place(filter, "log.txt", events), { file: "/w/log.txt" });
       assert.deepEqual(place(filter, "/tmp/log", events), { file: "/tmp/log" });
     }
-    assert.equal(place(filter, undefined, "stderr"), "journal", "no words between lines of JSON");
+    assert.equal(place(filter, undefined, "stderr"), "journal", "no text between lines of JSON");
   }
   for (const events of [undefined, "fd:3", "events.jsonl"]) {
     assert.equal(place(false, undefined, events), "live");

@@ -66,7 +66,7 @@ Deno.test("the terminal shows progress while a reply thinks and while the input 
   show(thinks(2345));
   assert.match(world.pass(100), /thinks, 2,345 characters/);
   show(text("Now I look."), writes(0));
-  assert.match(world.pass(100), /writes a call of bash␛/, "at once, without the pause that text is given");
+  assert.match(world.pass(100), /writes a call of bash␛/, "immediately, without the pause for text");
   show(writes(400));
   assert.match(world.pass(100), /writes a call of bash, 400 characters/);
   show(done);
@@ -76,7 +76,7 @@ Deno.test("the terminal shows progress while a reply thinks and while the input 
 Deno.test("the spinner appears below a paused line of text and disappears when the text continues", () => {
   const { world, show } = drawn();
   show(sending, text("Half a sen"));
-  assert.equal(world.pass(900), "", "a short pause is none");
+  assert.equal(world.pass(900), "", "a short pause does not count");
   const below = world.pass(200);
   assert.match(below, /^␛D␛\[A␛7␛\[B\r␛\[K.*anthropic m.*␛8$/s);
   assert.doesNotMatch(below, /\n/);
@@ -163,7 +163,7 @@ Deno.test("a running tool shows its elapsed time and last line of output, and bo
   assert.match(
     world.written,
     /^\r␛\[K␛\[A\r␛\[K␛\[32m✓␛\[0m bash: \$ work a {2}.*\n$/,
-    "two rows are taken away",
+    "two rows are removed",
   );
   assert.equal(world.ticking, false);
   show(putsOut("a", "late\n"));

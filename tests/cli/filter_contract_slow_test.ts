@@ -325,14 +325,14 @@ Deno.test("a failing filter under Helix, which inserts standard error into the b
       const [, asked] = await below("flemma advance --messages stderr");
       assert.match(asked!, /ANTHROPIC_API_KEY/, "what was asked for is printed");
       const [, report] = await below("flemma status --last --name none.chat", "");
-      assert.notEqual(report, "", "what is no filter says why");
+      assert.notEqual(report, "", "a command that is not a filter says why");
     }
     Deno.symlinkSync("/bin/sh", place.path("hxd"));
     const other = await place.spawn(
       [place.path("hxd"), "-c", `${place.program.map((word) => `'${word}'`).join(" ")} advance; true`],
       { stdin: QUESTION },
     ).finished;
-    assert.match(other.stderr, /ANTHROPIC_API_KEY/, "any other process is no such editor");
+    assert.match(other.stderr, /ANTHROPIC_API_KEY/, "any other process is not that editor");
   }));
 
 Deno.test("the key bindings shipped for Helix leave standard error empty, whatever fails", () =>

@@ -13,7 +13,7 @@ const NOBODY = { ...KEY, FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
 test("a filter runs an approved call and prints the complete document with its result", async (place) => {
   const { stdout, stderr } = await place.exits(0, ["advance", "--no-autopilot"], { stdin: APPROVED });
   assert.equal(stdout, APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```"));
-  assert.equal(stderr, "", "a filter that did its work says nothing");
+  assert.equal(stderr, "", "a successful filter prints no message");
 });
 
 test("a filter prints the document with the reply added", (place) =>
@@ -122,7 +122,7 @@ test("a second interrupt ends the run immediately, and the document is still pri
   const { stdout, stderr } = await finished;
   assert.ok(stdout.startsWith("@You:\nPlease.\n\n@Assistant:\nI will.\n"), stdout);
   assert.match(stderr, /"event":"tool:executing"/);
-  assert.doesNotMatch(stderr, /"event":"stopped"/, "an end in order is told");
+  assert.doesNotMatch(stderr, /"event":"stopped"/, "a normal end is reported");
 });
 
 Deno.test("a duplicate signal right after an interrupt is ignored, and one within two seconds counts as a second interrupt", () => {

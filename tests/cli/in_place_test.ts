@@ -43,7 +43,7 @@ test("a second run waits for the lock on request, and otherwise names the holder
   assert.match(stderr, /has its result already/);
 });
 
-test("after kill -9 the running call is asked about, the waiting one runs, and nothing runs twice", async (place) => {
+test("after kill -9 the call that was running is asked about, the next one runs, and nothing runs twice", async (place) => {
   place.settings("tools: { max_concurrent: 1 }\n");
   const document = callsDocument([gated("c1"), {
     id: "c2",

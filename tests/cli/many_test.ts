@@ -62,7 +62,7 @@ test("a provider that refuses too many parallel requests gets fewer, and all doc
     assert.match(stderr, /rate_limit_error/);
   }));
 
-test("after a kill in the middle and a new start, no call runs twice and no question is answered twice", (place) =>
+test("after a kill during a run and a new start, no call runs twice and no question is answered twice", (place) =>
   withCrowd({}, async ({ env, answered }) => {
     const files = Array.from({ length: 8 }, (_, at) => {
       const command = `echo ${at} >> runs; until [ -e go ]; do read -t 0.1 < /dev/zero; done`;

@@ -88,7 +88,7 @@ Deno.test("an approval is never combined with a change of the call it is about",
   }
   const block = "```yaml\nflemma:\n  sandbox: false\n```\n\n";
   for (const [ours, theirs] of [[yes, block + pending], [block + pending, yes]] as const) {
-    assert.ok(merged(pending, ours, theirs).conflict, "the first block was changed");
+    assert.ok(merged(pending, ours, theirs).conflict, "the frontmatter was changed");
   }
   assert.equal(merged(pending, yes, pending).text, yes);
 });

@@ -26,7 +26,7 @@ async function withReplay(
 /** The last command of this program that a message advises, as the person would type it. */
 function advised(words: string): string {
   const found = [...words.matchAll(/flemma advance[^\n]*?(?=$|[,.]? or |\.?$)/gm)].at(-1)?.[0];
-  assert.ok(found, `nothing is advised: ${words}`);
+  assert.ok(found, `no advice is printed: ${words}`);
   return found;
 }
 
@@ -164,14 +164,14 @@ test("advance and send stop without a request if the last word is the model's, a
   }
 });
 
-test("a dry run of such a document shows no request that would be refused, and exits the same way", async (place) => {
+test("a dry run of a document that ends with the model's turn shows no refused request, and exits like a real run", async (place) => {
   place.write("a.chat", ANSWERED);
   const { code, stdout, stderr } = await place.run(["send", "--dry-run", "a.chat"], { env: KEY });
   assert.deepEqual([code, stdout], [3, ""]);
   assert.match(stderr, /The last word is the model's/);
 });
 
-test("a filter also stops there, names no file, and leaves the text alone, and check reports it without blocking", async (place) => {
+test("a filter sends nothing if its document ends with the model's turn, and check only reports it", async (place) => {
   const filtered = await place.run(["advance", "--exit-code"], { stdin: ANSWERED, env: KEY });
   assert.deepEqual([filtered.code, filtered.stdout], [3, ANSWERED]);
   assert.match(filtered.stderr, /or flemma advance --continue\n$/);

@@ -61,7 +61,7 @@ Deno.test("a changed program under test changes exactly the result that depends 
     assert.equal(place.read("mend/mend.chat"), document.replace("\n1 passed\n", "\n1 passed, 0 failed\n"));
   }));
 
-Deno.test("a replay without a sandbox runs calls only with the person's consent, whoever switched the sandbox off", () =>
+Deno.test("a replay without a sandbox runs calls only with the person's consent, even if the document switched the sandbox off", () =>
   withExamples(async (place) => {
     const document = `\`\`\`yaml\nflemma:\n  sandbox: false\n\`\`\`\n\n${place.read("total/total.chat")}`;
     place.write("total/total.chat", document.replace("sh total.sh prices.txt", "touch ../../ran"));

@@ -52,7 +52,7 @@ test("reports do not create the folders that a document asks for, or anything el
   const status = await place.run(["sandbox", "status", "a.chat"]);
   assert.doesNotMatch(status.stdout, /does not exist/);
   await place.run(["approve", "a.chat", "call_1"]);
-  assert.ok(!place.exists("out"), "approving runs nothing and makes nothing");
+  assert.ok(!place.exists("out"), "approving runs nothing and creates nothing");
   await place.run(["advance", "--no-autopilot", "a.chat"]);
   assert.equal(place.read("out/deep/ran.txt"), "ran\n");
 });

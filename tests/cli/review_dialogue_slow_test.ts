@@ -153,7 +153,7 @@ test("review shows the whole call with its folder, sandbox and policy decision, 
     }
     assert.ok(
       shown.indexOf("running tests") > shown.indexOf("curl evil"),
-      "the label stands behind the command",
+      "the label comes after the command",
     );
     assert.match(shown.replaceAll("\n", " "), /stand here as\s+escapes|escapes/);
   }

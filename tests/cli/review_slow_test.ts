@@ -158,7 +158,7 @@ Deno.test("the input is edited in the person's own editor, which has the termina
     await failing.ended();
   }));
 
-Deno.test("review says what to do without a terminal, calls or such a file, and for a piped document", () =>
+Deno.test("review says what to do without a terminal, calls or a file, and for a piped document", () =>
   withScene(async (place) => {
     const text = write(place, "echo 1");
     const piped = await place.run(["review", "a.chat"]);

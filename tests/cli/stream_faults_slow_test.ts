@@ -70,7 +70,7 @@ function check(ending: Ending, { code, reported, after }: Awaited<ReturnType<typ
   assert.match(reported, /^flemma: \S/);
   if (ending.says !== undefined) assert.match(reported, ending.says);
   if (ending.text === null) assert.equal(after, BEFORE);
-  else assert.ok(after.includes(ABORTED), "the text says that it is not whole");
+  else assert.ok(after.includes(ABORTED), "the text says that it is incomplete");
 }
 
 for (const dialect of DIALECTS) {

@@ -8,9 +8,8 @@ const call = (path: string) =>
   "```json\n" + JSON.stringify({ command: `touch ${path}`, timeout: null }) + "\n```\n";
 
 const LOOSENING: Readonly<Record<string, string>> = {
-  "a first block in Lua":
-    '```lua\nflemma.opt.sandbox = false\nflemma.opt.tools.auto_approve = {"bash"}\n```\n',
-  "a first block in JSON": '```json\n{"flemma":{"sandbox":false,"tools":{"auto_approve":["bash"]}}}\n```\n',
+  "frontmatter in Lua": '```lua\nflemma.opt.sandbox = false\nflemma.opt.tools.auto_approve = {"bash"}\n```\n',
+  "frontmatter in JSON": '```json\n{"flemma":{"sandbox":false,"tools":{"auto_approve":["bash"]}}}\n```\n',
   "only the settings of the project": "",
 };
 
@@ -30,6 +29,6 @@ for (const [what, block] of Object.entries(LOOSENING)) {
     for (const path of [outside, place.path("PWNED-by-file")]) {
       assert.throws(() => Deno.lstatSync(path), Deno.errors.NotFound, ran.stderr);
     }
-    assert.match(ran.stderr, /trust/, "what was not obeyed is told, and how to agree");
+    assert.match(ran.stderr, /trust/, "ignored settings are reported, and how to trust them");
   });
 }

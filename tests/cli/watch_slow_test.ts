@@ -18,9 +18,9 @@ Deno.test("only a text that somebody else wrote counts as a save, one row per co
   assert.equal(
     isSaved(known, at("1", "b")),
     true,
-    "it was saved in the middle of a look, or at once after it",
+    "it was saved during a check, or immediately after it",
   );
-  assert.equal(isSaved({ ...known, failed: true }, at("1", "a")), false, "nobody wrote since the last look");
+  assert.equal(isSaved({ ...known, failed: true }, at("1", "a")), false, "nobody wrote since the last check");
   assert.equal(isSaved(known, at("2", "a")), false, "the text is the same, and was advanced");
   assert.equal(isSaved({ ...known, failed: true }, at("2", "a")), true, "what failed is tried again");
   assert.equal(isSaved({ fileState: null, failed: false }, at("1", "a")), true, "it has come again");
@@ -36,7 +36,7 @@ Deno.test("files written by a run start nothing, and a save by somebody else mea
   assert.equal(isNext({ reason: "conflict" }), true);
   assert.equal(isNext({}, at("3", "ours")), false, "the run's own text");
   assert.equal(isNext({}, null), false, "it is gone");
-  assert.equal(isNext({ reason: "failed" }), false, "a run that failed is not repeated by itself");
+  assert.equal(isNext({ reason: "failed" }), false, "a failed run is not repeated automatically");
   assert.equal(isNext({ reason: "cancelled" }), false);
   const failed = knownAfter({ ...ended, reason: "failed" });
   assert.equal(isSaved(failed, at("4", "theirs")), true, "but by saving the same text again");

@@ -23,7 +23,7 @@ import { inWorld, testInWorld as test } from "./world.ts";
 
 const catalog = BUILTIN_CATALOG;
 
-Deno.test("a write restricts only with the right operation, in the right direction and relative to the current value", () => {
+Deno.test("a write counts as a restriction only with the right operation and direction, relative to the current value", () => {
   const rows: readonly (readonly [string, Op, unknown, unknown, boolean])[] = [
     ["tools.require_approval", "set", true, false, true],
     ["tools.require_approval", "set", false, true, false],
@@ -199,7 +199,7 @@ test("a code file that decides about approval must exist", async (world) => {
     await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
     assert.ok(
       (await loadSettingsLayers({ environment: world.environment() })).ok,
-      "what is taken out need not be there",
+      "a removed item need not exist",
     );
   }
 });
@@ -395,7 +395,7 @@ Deno.test("list operations are replayed on a list, on nothing and on a function,
     ["remove what is not there", ["a"], [["G", "remove", "b"]], false, [["a"], "D", ""]],
     ["remove what a preset may hold", ["$p"], [["G", "remove", "b"]], true, [["$p"], "DG", "b"]],
     ["remove it twice", ["$p"], [["G", "remove", "b"], ["M", "remove", "b"]], true, [["$p"], "DG", "b"]],
-    ["remove what stands twice, twice", ["a", "a"], [["G", "remove", "a"], ["M", "remove", "a"]], true, [
+    ["remove a duplicate twice", ["a", "a"], [["G", "remove", "a"], ["M", "remove", "a"]], true, [
       [],
       "DGM",
       "a",
@@ -406,7 +406,7 @@ Deno.test("list operations are replayed on a list, on nothing and on a function,
       "DG",
       "read edit",
     ]],
-    ["remove a reference that nobody has", ["read"], [["G", "remove", "$x"]], true, [["read"], "D", ""]],
+    ["remove an unknown reference", ["read"], [["G", "remove", "$x"]], true, [["read"], "D", ""]],
     ["add what was excluded", ["$p"], [["G", "remove", "b"], ["M", "append", "b"]], true, [
       ["$p", "b"],
       "DGM",
@@ -419,7 +419,7 @@ Deno.test("list operations are replayed on a list, on nothing and on a function,
     ["no value over a list", ["a"], [["G", "set", null]], true, [null, "G", ""]],
     ["a function", ["a"], [["G", "set", policy]], true, [policy, "G", ""]],
     ["add to a function", ["a"], [["G", "set", policy], ["M", "append", "b"]], true, [["b"], "GM", ""]],
-    ["remove beside a function", ["a"], [["G", "set", policy], ["M", "remove", "b"]], true, [[], "GM", "b"]],
+    ["remove next to a function", ["a"], [["G", "set", policy], ["M", "remove", "b"]], true, [[], "GM", "b"]],
     ["a table by its content", [{ path: "/a" }], [["G", "remove", { path: "/a" }]], false, [[], "DG", ""]],
     ["another table", [{ path: "/a" }], [["G", "remove", { path: "/b" }]], false, [
       [{ path: "/a" }],

@@ -44,7 +44,7 @@ test("servers in mcporter's file become servers of the settings, with a warning 
   assert.match(warnings[0]!.next!, /mcp\.servers of your settings, and remove tools\.mcporter/);
 });
 
-test("without the setting mcporter's file is not read", async (world) => {
+test("mcporter's file is not read unless a setting requests it", async (world) => {
   const { servers, warnings } = await loaded(world, { [FILE]: { mcpServers: { a: { command: "x" } } } });
   assert.deepEqual([servers, warnings], [{}, []]);
 });

@@ -22,7 +22,7 @@ export const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     '```lua\nmine = { { ask = "bash" } }\n```\n',
     /write flemma\.opt\.tools\.rules/,
   ],
-  ["YAML with nothing behind the name", "```yaml\ntools:\n```\n", /:2:1: .*write it below "flemma:"/],
+  ["YAML with nothing after the name", "```yaml\ntools:\n```\n", /:2:1: .*write it below "flemma:"/],
   [
     "JSON without flemma",
     '```json\n{\n  "tools": { "auto_approve": [] }\n}\n```\n',
@@ -75,8 +75,8 @@ export const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   ["no fence", "flemma:\n  tools: { auto_approve: [] }\n", /:1:1: .*in no first block/],
   ["a misspelled name", "```yaml\nflema: { tools: { auto_approve: [] } }\n```\n", /below "flemma:"/],
   ["another spelling of a name", "```yaml\nautoApprove: []\n```\n", /as tools\.auto_approve/],
-  ["permissions of another agent", "```yaml\npermissions: { deny: [Bash] }\n```\n", /below "flemma:"/],
-  ["an approval policy of another agent", "```yaml\napproval_policy: untrusted\n```\n", /below "flemma:"/],
+  ["another agent's permissions", "```yaml\npermissions: { deny: [Bash] }\n```\n", /below "flemma:"/],
+  ["another agent's approval policy", "```yaml\napproval_policy: untrusted\n```\n", /below "flemma:"/],
   [
     "no value",
     "```yaml\nflemma:\n  tools:\n    auto_approve:\n```\n",

@@ -40,7 +40,7 @@ Deno.test("frontmatter meant to restrict that would set nothing is one error, at
   }
 });
 
-Deno.test("with CR LF or a byte order mark the errors are the same", async () => {
+Deno.test("restrictions without effect are the same errors with CR LF or a byte order mark", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     for (
       const spelt of [(text: string) => text.replaceAll("\n", "\r\n"), (text: string) => `\ufeff${text}`]
@@ -63,18 +63,18 @@ Deno.test("frontmatter that is never closed is an error if it contains settings"
 Deno.test("a block without settings that is not frontmatter is reported at most, and blocks nothing", async () => {
   const reported = ["frontmatter_misplaced"];
   const rows: readonly (readonly [string, string, readonly string[]])[] = [
-    ["variables behind an info string", "```lua foo\nx = 1\n```\n", reported],
+    ["variables after an info string", "```lua foo\nx = 1\n```\n", reported],
     ["variables in four backticks", "````lua\nx = 1\n````\n", reported],
     ["variables below a heading", "# Plan\n```yaml\nwho: QA\n```\n", reported],
     ["front matter of notes", "---\ntitle: Plan\n---\n", reported],
     [
-      "a second block, whatever it holds",
+      "a second block of any content",
       "```yaml\na: 1\n```\n```yaml\nflemma: { tools: [] }\n```\n",
       reported,
     ],
     ["code of another language", "Build it:\n```sh\nmake tools\n```\n", []],
     ["prose", "Tools: a hammer.\nThe model: none. Network is off.\n", []],
-    ["prose behind a line", "Plan\n---\ntools and sandbox\n", []],
+    ["prose after a line", "Plan\n---\ntools and sandbox\n", []],
     ["a list of words", "- tools: hammer\n", []],
   ];
   for (const [what, block, codes] of rows) assert.deepEqual(await warnings(block), codes, what);

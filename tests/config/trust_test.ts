@@ -34,7 +34,7 @@ test("trust is bound to one path, its exact content, and the content of all file
     ["another content", false, ["/a", "text "]],
     ["a file fewer", false, ["/a", "text", [one]]],
     ["a file more", false, ["/a", "text", [one, two, three]]],
-    ["another file of the same content", false, ["/a", "text", [one, three]]],
+    ["another file with the same content", false, ["/a", "text", [one, three]]],
     ["a file that is not there", false, ["/a", "text", [one, `${two}x`]]],
   ];
   for (const [what, expected, question] of rows) assert.equal(await trusted(...question), expected, what);

@@ -356,5 +356,5 @@ Deno.test("approve and reject change nothing if the approval or the replaced tex
   assert.match((await unable.cycle.approve("a"))?.message ?? "", /no room/);
   assert.match((await unable.cycle.reject("b", "Not so."))?.message ?? "", /no room/);
   assert.deepEqual([unable.store.text, unable.store.commits], [text, []]);
-  assert.equal(await unable.cycle.reject("a", "Not so."), null, "nothing has to be kept");
+  assert.equal(await unable.cycle.reject("a", "Not so."), null, "nothing has to be saved");
 });

@@ -214,7 +214,7 @@ test("a change by somebody else of the same length right after our own write is 
 const HARMFUL: readonly (readonly [string, (document: string) => string])[] = [
   ["a status", (document) => document.replace("status=approved", "status=pending")],
   ["the block itself", (document) => document.replace("\n```\n\nAnd", "\ntheir text\n```\n\nAnd")],
-  ["the call behind the block", (document) => document.replace('"true"', '"false"')],
+  ["the call of the block", (document) => document.replace('"true"', '"false"')],
   ["frontmatter", (document) => "```json\n{}\n```\n\n" + document],
   [
     "a new approved block",
@@ -520,7 +520,7 @@ Deno.test("applying the difference of two texts to the first gives the second", 
       for (const { from, to, lines } of [...hunks].reverse()) applied.splice(from, to - from, ...lines);
       assert.deepEqual(applied, b);
       hunks.forEach((hunk, at) =>
-        assert.ok(at === 0 || hunk.from > hunks[at - 1]!.to, "an equal line lies between")
+        assert.ok(at === 0 || hunk.from > hunks[at - 1]!.to, "an equal line is in between")
       );
     }),
     { seed: 5, numRuns: 2000 },

@@ -154,7 +154,7 @@ Deno.test("whatever a person saves at any moment, their lines stay in order and 
         if (noLineEnd) theirs = theirs.trimEnd();
         const known = REPLY.slice(0, atLeast(written));
         const result = merged(theirs, known);
-        assert.ok(result !== null, "edits above the reply are no conflict");
+        assert.ok(result !== null, "edits above the reply are not a conflict");
         const whole = text(result.text);
         const rest = whole.split("\n");
         // Every line of theirs is there, in order; the one that was cut in the middle goes on.
@@ -201,7 +201,7 @@ Deno.test("a block moves with edits above it, grows with edits inside, but not w
   assert.deepEqual(shiftBlock(block, put, "above"), { start: 13, end: 23 });
   assert.deepEqual(shiftBlock(block, put, "into"), { start: 10, end: 23 });
   const empty = { start: 10, end: 10 };
-  assert.deepEqual(shiftBlock(empty, put, "into"), empty, "a reply that has not begun stands where it did");
+  assert.deepEqual(shiftBlock(empty, put, "into"), empty, "a reply that has not started keeps its place");
 });
 
 Deno.test("after any edits a block contains what is left of its text, and no other old text", () => {

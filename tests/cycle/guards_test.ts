@@ -36,12 +36,12 @@ const BASE = [
   "",
 ].join("\n");
 
-Deno.test("another's text counts as the same authority only if nothing that decides about tools differs", () => {
+Deno.test("a text by somebody else has the same authority only if nothing that decides about tools differs", () => {
   const rows: readonly (readonly [what: string, from: string, to: string, same: boolean])[] = [
     ["a word of prose", "@You:\n", "@You:\nWell.\n", true],
-    ["what the first block says", "{}\n```\n@", '{"a":1}\n```\n@', false],
-    ["the language of the first block", "```json\n{}\n", "```yaml\n{}\n", false],
-    ["that there is a first block", "```json\n{}\n```\n@Ass", "@Ass", false],
+    ["the content of the frontmatter", "{}\n```\n@", '{"a":1}\n```\n@', false],
+    ["the language of the frontmatter", "```json\n{}\n", "```yaml\n{}\n", false],
+    ["the existence of frontmatter", "```json\n{}\n```\n@Ass", "@Ass", false],
     ["a status", "status=pending", "status=approved", false],
     ["the id of a result", "Result:** `c1`", "Result:** `c2`", false],
     ["one result more", "@You:\n", "@You:\n**Tool Result:** `c9`\n\n```\nx\n```\n", false],
@@ -79,7 +79,7 @@ Deno.test("a merge refuses a change that touches a line of ours, the line next t
   assert.equal(text(mergeDocuments(bytes(BASE), bytes(done), bytes(spaced))), null);
 });
 
-Deno.test("another's text is merged from the closest text of this run, or else from any that fits", () => {
+Deno.test("a text by somebody else is merged from the closest text of this run, or else from any that fits", () => {
   const old = "@You:\na\nb\nc\nd\n";
   const newer = "@You:\na\nb\nc\nD\n";
   const ours = "@You:\na\nb\nc\nD2\n";
@@ -137,10 +137,10 @@ test("a dead run counts as one from another machine if no lock of this state fol
     ["nobody died", null, null, false],
     ["only this state folder names it", null, run, false],
     ["both name it, the folder at another path", run, { ...run, path }, false],
-    ["only the lock beside names it", run, null, true],
+    ["only the lock next to it names it", run, null, true],
     ["another process", run, { ...run, pid: 8 }, true],
     ["another machine", run, { ...run, host: "two" }, true],
-    ["another start of the machine", run, { ...run, boot: "c" }, true],
+    ["another boot of the machine", run, { ...run, boot: "c" }, true],
     ["another time", run, { ...run, since: "2026-01-01T00:00:00.001Z" }, true],
   ];
   for (const [name, beside, state, expected] of rows) {
@@ -339,7 +339,7 @@ test("records of seen files are validated entry by entry, and an incomplete file
 test("the thousand most recently seen files are remembered across runs, and an unsaved document leaves none", async ({ folder, environment }) => {
   const seen = await openSeenFiles(environment, `${folder}/a`);
   await seen.record([]);
-  assert.throws(() => Deno.statSync(`${folder}/state`), Deno.errors.NotFound, "nothing seen, nothing kept");
+  assert.throws(() => Deno.statSync(`${folder}/state`), Deno.errors.NotFound, "nothing seen, nothing stored");
   await seen.record(Array.from({ length: 1000 }, (_, index) => [`/f${index}`, SEEN] as const));
   await seen.record([["/f0", { ...SEEN, hash: "new" }], ["/one more", SEEN]]);
   const again = await openSeenFiles(environment, `${folder}/a`);

@@ -49,7 +49,7 @@ Deno.test("a request that could exceed the run's cost limit is not sent, and tho
   of.take({ rough: 1000, record: record(1000, 100) });
   assert.equal(codeOf(of), "budget-reached", "0.009 + 0.0045");
   of.begin();
-  assert.equal(codeOf(of), null, "another run has dollars of its own");
+  assert.equal(codeOf(of), null, "another run has its own budget");
   assert.equal(
     codeOf(limits({ max_cost: 0.002 })),
     "budget-reached",

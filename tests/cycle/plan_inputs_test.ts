@@ -46,7 +46,7 @@ Deno.test("a tool whose source was not asked waits for that source only", async 
     source: "the server",
     detail: "its tool may come from the server, which is not available",
   });
-  assert.equal(decisions.has("c"), false, "nobody is asked about a tool that nobody has");
+  assert.equal(decisions.has("c"), false, "nobody is asked about an unknown tool");
   const kinds = ["known", "server:tool", "nobody", "replaced"].map(toolKind);
   assert.deepEqual(kinds, ["sync", "unasked", "unknown", "unasked"]);
 });

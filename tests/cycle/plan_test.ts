@@ -146,7 +146,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   "no calls": { text: "@You:\nhi\n", steps: ["send"] },
   "all calls answered": { text: one(block("c1", "", "x")), steps: ["send"] },
   "an error result is an answer": { text: one(block("c1", "error", "x")), steps: ["send"] },
-  "nobody decided on an open call": {
+  "an open call without a decision": {
     text: chatWith(["c1", "echo"]),
     steps: ["place c1 pending", "rest pending c1"],
   },

@@ -48,7 +48,7 @@ Deno.test("a call whose result could not be written to the document is reported 
   assert.deepEqual([next.ran, journal.bodies[0]?.body, [...journal.savedResults()]], [[], "precious", []]);
 });
 
-Deno.test("after the person approves such a call again it runs, once", async () => {
+Deno.test("a call that ran when the program ended runs once more after the person approves it", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const built = bench({
@@ -63,7 +63,7 @@ Deno.test("after the person approves such a call again it runs, once", async () 
   assert.equal(status(built, "c1"), null);
 });
 
-Deno.test("the person may instead write `approved` by hand, and it counts", async () => {
+Deno.test("writing `approved` by hand for a call that ran when the program ended counts as approval", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));

@@ -50,7 +50,7 @@ function rolesOf(document: string): readonly string[] {
   return chatOf(document).turns.map((turn) => turn.role);
 }
 
-Deno.test("the reply's marker stands below a blank line, and a document that ends in one gets no second", () => {
+Deno.test("the reply's marker follows a blank line, and a document that ends in one gets no second", () => {
   assert.equal(openTurn(chatOf("@You:\nhi\n"), "Assistant"), "\n@Assistant:\n");
   assert.equal(openTurn(chatOf("@You:\nhi"), "Assistant"), "\n\n@Assistant:\n");
   assert.equal(openTurn(chatOf("@You:\nhi\n\n"), "Assistant"), "@Assistant:\n");

@@ -162,7 +162,7 @@ Deno.test("a failed call shows the reason next to its mark, in the tool's word o
   }
 });
 
-Deno.test("after a cancel no further approved call is started", async () => {
+Deno.test("no other approved call is started after a cancel", async () => {
   const text = callsOf("echo", { a: "approved", b: "approved" });
   const { gates, built, done } = await running(1, { text, tools: HEADER });
   built.cycle.cancel();

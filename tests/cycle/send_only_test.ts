@@ -69,7 +69,7 @@ Deno.test("obstacles to a send stop it before the request: one row per document"
   }
 });
 
-Deno.test("with --continue, the request asks the model to continue if it spoke last", async () => {
+Deno.test("with --continue, a text that ends with the model's turn gets a message that asks it to continue", async () => {
   const built = bench({ text: `${ASKED}\n@Assistant:\nWell.\n` });
   await built.cycle.send({ goOn: true });
   assert.match(built.store.text, /Well\.\n\n@You:\nContinue\.\n/);

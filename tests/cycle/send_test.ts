@@ -388,7 +388,7 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
     const run = await sent({ body: "" }, { before });
     assert.ok(run.outcome.kind === "blocked", code);
     const errors = run.outcome.diagnostics.filter(({ severity }) => severity === "error");
-    assert.deepEqual(errors.map((diagnostic) => diagnostic.code), [code], "one cause is told once");
+    assert.deepEqual(errors.map((diagnostic) => diagnostic.code), [code], "one cause is reported once");
     assert.equal(run.requests.length, 0);
     assert.equal(run.after, before);
   }

@@ -10,14 +10,14 @@ Deno.test("a token count is suspicious only below the minimum for any text of th
   const body = (characters: number, more = "") => JSON.stringify({ m: "a ".repeat(characters / 2), more });
   const rows: readonly (readonly [string, string, number | null, boolean])[] = [
     ["a long one of which little was read", body(40_000), 4096, true],
-    ["the same read whole", body(40_000), 10_000, false],
+    ["the same text read completely", body(40_000), 10_000, false],
     ["text that has few tokens", body(40_000), 5100, false],
     ["a short one", body(7_000), 100, false],
     ["no count", body(40_000), null, false],
     ["a count of nothing", body(40_000), 0, false],
     ["an image", body(7_000, `data:image/png;base64,${"A".repeat(400_000)}`), 2000, false],
-    ["a file by itself", body(7_000, "A".repeat(400_000)), 2000, false],
-    ["text beside an image", body(40_000, `data:image/png;base64,${"A".repeat(4000)}`), 4096, true],
+    ["a file alone", body(7_000, "A".repeat(400_000)), 2000, false],
+    ["text next to an image", body(40_000, `data:image/png;base64,${"A".repeat(4000)}`), 4096, true],
   ];
   for (const [name, text, read, reported] of rows) {
     assert.equal(silentCut(text, read) !== null, reported, name);

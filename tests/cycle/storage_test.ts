@@ -132,13 +132,13 @@ test("a holder that has locked but not yet named itself gets a moment, so that i
     const refused = await lockDocument(`${folder}/a`, { environment, wait: 0 });
     assert.ok(!refused.ok);
     assert.match(refused.problem.message, /is in use by process 4242 on elsewhere/);
-    assert.equal(looks, 2, "a named one is told at once");
+    assert.equal(looks, 2, "a named holder is reported immediately");
   } finally {
     Deno.open = open;
   }
 });
 
-test("a read-only look at the lock of a dead run blocks nobody, and is not taken for the dead run", async ({ folder, environment }) => {
+test("checking the lock of a dead run blocks nobody, and the check is not taken for the dead run", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
@@ -172,7 +172,7 @@ test("a lock excludes a second run, names its holder, and is free again after re
   assert.equal(second.problem.code, "document-locked");
   assert.match(second.problem.message, new RegExp(`process ${Deno.pid} on ${Deno.hostname()}`));
   const other = await lockDocument(`${folder}/b`, { environment, wait: 0 });
-  assert.ok(other.ok, "another document is another lock");
+  assert.ok(other.ok, "another document has another lock");
   const waiting = lockDocument(`${folder}/a`, { environment, wait: 60 });
   await first.value.release();
   const third = await waiting;

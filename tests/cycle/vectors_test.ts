@@ -84,7 +84,7 @@ async function vectors(): Promise<Vector[]> {
   for (const { file, name, chat_after, expect } of await lines("decisions.jsonl")) {
     if (file !== FILE) continue;
     const vector = found.get(String(name));
-    assert.ok(vector, `a decision names ${name}, which is no vector`);
+    assert.ok(vector, `a decision names ${name}, which is not a vector`);
     Object.assign(vector, { expect }, chat_after === undefined ? {} : { chat_after });
   }
   for (const vector of await lines("extra.jsonl")) {

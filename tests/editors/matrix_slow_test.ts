@@ -145,7 +145,9 @@ for (const [name, editor] of Object.entries(EDITORS)) {
       const result = /\*\*Tool Result:\*\* `c1`( \(error\))?\n\n```\n[^`]*\n```\n+$/;
       assert.ok(unchanged || result.test(after), after);
       // Some editors kill right away or at the second press: then there may be nothing yet that could be kept.
-      if (unchanged && kept !== "") assert.match(kept, result, "what the editor threw away can be had");
+      if (unchanged && kept !== "") {
+        assert.match(kept, result, "text that the editor dropped can be recovered");
+      }
     });
   }
 

@@ -48,7 +48,7 @@ const SECOND_WINDOW: Readonly<Record<string, readonly string[]>> = {
 for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
   test(
     name,
-    "lines that a person changes above while a reply comes stay, and the reply is whole",
+    "lines that a person changes above a streaming reply stay, and the reply is complete",
     async (stage) => {
       const { server, does, sees, saved } = stage;
       await does(keys.advance, "First");
@@ -65,7 +65,7 @@ for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
 
   test(
     name,
-    "a buffer without a file takes a reply like any other",
+    "a buffer without a file receives a reply like any other",
     async ({ session, server, does, sees }) => {
       await does(NEW_BUFFER[name]!);
       await session.until(
@@ -82,7 +82,7 @@ for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
 
   test(
     name,
-    "a text that a person takes back while a reply comes is not lost with it, and undo still works",
+    "an undo during a reply reverts the person's own edit, and the reply arrives",
     async (stage) => {
       const { session, server, does, sees, saved } = stage;
       await does(keys.advance, "First");
@@ -120,7 +120,7 @@ for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
 for (const name of ["Vim", "Neovim"]) {
   test(
     name,
-    "a wrong word behind :Flemma is told with the right ones, and nothing runs",
+    "an unknown word after :Flemma is reported with the valid ones, and nothing runs",
     async ({ server, does, sees }) => {
       await does([":Flemma advanec", "Enter"], "flemma: :Flemma knows no advanec; it knows advance, ");
       await does([":Flemma approve nobody", "Enter"]);
@@ -131,7 +131,7 @@ for (const name of ["Vim", "Neovim"]) {
 
   test(
     name,
-    "a file that another program writes during a run is asked about when it is saved, and the reply is in the buffer",
+    "saving asks about a file that another program wrote during a run, and the reply is in the buffer",
     async (stage) => {
       const { session, place, server, does, sees } = stage;
       await does(RUNTIMES[name]!.keys.advance, "First");
@@ -151,7 +151,7 @@ for (const name of ["Vim", "Neovim"]) {
 
   test(
     name,
-    "a question of the editor stays on the screen while a run ends behind it, and the end is told afterwards",
+    "an editor's prompt stays on the screen while a run ends, and the end is reported afterwards",
     async (stage) => {
       const { session, place, server, does } = stage;
       // Vim's timers go on behind a question, Neovim's do not.
@@ -183,7 +183,7 @@ for (const name of ["Vim", "Neovim"]) {
 
   test(
     name,
-    "a buffer that is read anew during a run keeps what was read, and the reply is shown beside it",
+    "a buffer that is reloaded during a run keeps the reloaded text, and the reply is shown next to it",
     async (stage) => {
       const { server, does, sees, saved } = stage;
       await does(RUNTIMES[name]!.keys.advance, "First");
@@ -198,7 +198,7 @@ for (const name of ["Vim", "Neovim"]) {
 
 test(
   "Emacs",
-  "a buffer that is reverted during a run keeps what was read, and the reply is shown beside it",
+  "a buffer that is reverted during a run keeps the reverted text, and the reply is shown next to it",
   async (stage) => {
     const { session, server, does, sees, saved } = stage;
     await does(RUNTIMES["Emacs"]!.keys.advance, "First");

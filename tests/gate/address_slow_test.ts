@@ -1,4 +1,4 @@
-// The program from an address: its sources as they stand, and the bundle, of which two versions never mix.
+// The program run from a URL: its unchanged sources, and the bundle, of which two versions never mix.
 
 import assert from "node:assert/strict";
 import { bundleProgram } from "../../scripts/build/bundle.ts";
@@ -74,7 +74,7 @@ async function withAddress(body: (place: Place) => Promise<void>): Promise<void>
   }
 }
 
-Deno.test("the sources run from an address as they stand, without a map of imports", () =>
+Deno.test("the unchanged sources run from a URL without an import map", () =>
   withAddress(async ({ folder, address, run }) => {
     await Deno.mkdir(`${folder}/home/.config/flemma`, { recursive: true });
     await Deno.writeTextFile(`${folder}/home/.config/flemma/config.yaml`, "model: claude-haiku-4-5\n");
@@ -83,7 +83,7 @@ Deno.test("the sources run from an address as they stand, without a map of impor
     assert.match(out, /^next: flemma advance a\.chat sends the conversation$/m);
   }));
 
-Deno.test("every package that the program loads is named with its version, that of the list of imports", async () => {
+Deno.test("every package that the program loads is named with its version from the list of imports", async () => {
   const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
   const pinned: readonly string[] = Object.values<string>(imports).map((one) => one.replace("npm:/", "npm:"));
   const isPinned = (specifier: string) =>
@@ -122,7 +122,7 @@ function modulesBelow(folder: string): string[] {
   );
 }
 
-Deno.test("a bundle at an address gets no part of another version, and says what to do when its own is gone", () =>
+Deno.test("a bundle at a URL never loads parts of another version, and says what to do when its own is gone", () =>
   withAddress(async (place) => {
     const { folder, address, run } = place;
     const built = `${folder}/built`;
@@ -175,7 +175,7 @@ Deno.test("a bundle at an address gets no part of another version, and says what
     assert.deepEqual(fresh, { code: 0, out: "", error: "the second version\n" });
   }));
 
-Deno.test("the permissions that the page of installing lists are enough, and each of them is needed and named", () =>
+Deno.test("the permissions on the install page are sufficient, and each of them is needed and named", () =>
   withAddress(async ({ run }) => {
     const page = await Deno.readTextFile(`${ROOT}/docs/reference/install.md`);
     const rows = [...page.matchAll(/^\| (`.*`) \| (?:none|`(--.*)`) \|$/gm)].map(([, commands, flags]) => ({
@@ -214,7 +214,7 @@ Deno.test("the permissions that the page of installing lists are enough, and eac
     }
   }));
 
-Deno.test("a filter that lacks a permission gives the document back", () =>
+Deno.test("a filter without a required permission prints the document unchanged", () =>
   withAddress(async ({ run }) => {
     const { out, error, code } = await run(["--allow-read"], [`${ROOT}/cli.ts`, "advance"], "@You:\nHello\n");
     assert.equal(out, "@You:\nHello\n");

@@ -1,4 +1,4 @@
-// What is made as one binary is tried before it counts: one row for each way in which it can be wrong.
+// A single binary is tested before it is accepted: one row for each way in which it can be wrong.
 
 import assert from "node:assert/strict";
 import { compileProgram } from "../../scripts/build/binary.ts";
@@ -43,7 +43,7 @@ function makes(hexadecimal: string, text: string, ending = ""): string {
   return `printf '${octal}%s' '${text}' > "$out${ending}"`;
 }
 
-Deno.test("a binary for another machine has to be a program for that, with ours in it", async () => {
+Deno.test("a binary for another machine must be a program for it, with ours inside", async () => {
   for (const [target, first] of Object.entries(FIRST)) {
     if (target.startsWith(Deno.build.arch) && target.includes(Deno.build.os)) continue;
     const ending = target.includes("windows") ? ".exe" : "";
@@ -68,7 +68,7 @@ Deno.test("a binary for another machine has to be a program for that, with ours 
 });
 
 Deno.test({
-  name: "a binary for this machine is run, and one that is something else is none",
+  name: "a binary for this machine is run, and a different program is refused",
   ignore: HERE !== "linux x86_64" && HERE !== "linux aarch64",
   async fn() {
     // A program that is there, as a base of the wrong kind would leave it.
@@ -80,7 +80,7 @@ Deno.test({
   },
 });
 
-Deno.test("where there is no base, the sentence says why and how to name one", async () => {
+Deno.test("the message about a missing base says why and how to name one", async () => {
   const fails = `cat >&2 <<'END'
 error: Writing deno compile executable to temporary file 'x'
 
@@ -103,7 +103,7 @@ exit 1`;
   assert.match(stated ?? "", /^There is no base for this machine/);
 });
 
-Deno.test("scripts/compile names the targets there are when it is given another word", async () => {
+Deno.test("scripts/compile lists the existing targets when it is given another word", async () => {
   const script = new URL("../../scripts/compile", import.meta.url).pathname;
   for (const words of [["arm"], ["toString"], ["", "a", "b"]]) {
     const { code, stderr } = await new Deno.Command(script, { args: words, env: { DENO: Deno.execPath() } })

@@ -1,4 +1,4 @@
-// Each module of a program stands in one file, by what an import comes to, and nothing is cut in vain.
+// Each module of a program is in exactly one file of the bundle, chosen by its imports, and no split is useless.
 
 import assert from "node:assert/strict";
 import * as esbuild from "esbuild";
@@ -55,7 +55,7 @@ const MAIN = { name: "main", roots: ["main.ts"] };
 const LEFT = { name: "left", roots: ["parts/left.ts"], on: ["main"] };
 const RIGHT = { name: "right", roots: ["parts/right.ts"], on: ["main"] };
 
-Deno.test("each module stands in one file, one that several files need in what they stand on, and all of them see the same", async () => {
+Deno.test("each module is in one file, a shared one in a common dependency, and all importers see the same module", async () => {
   let stated = "";
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, RIGHT] }, async (root) => {
     const { stdout, success } = await new Deno.Command(Deno.execPath(), {
@@ -76,7 +76,7 @@ Deno.test("each module stands in one file, one that several files need in what t
   assert.deepEqual(holders("of the same name"), ["out/main.js"]);
 });
 
-Deno.test("a file may use what stands in those below it, and loads nothing of others", async () => {
+Deno.test("a file may use modules in the files below it, and loads no others", async () => {
   const above = { name: "right", roots: ["parts/right.ts"], on: ["left"] };
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, above] });
   assert.match(files["out/right.js"]!, /from"\.\/left\.js"/);
@@ -84,13 +84,13 @@ Deno.test("a file may use what stands in those below it, and loads nothing of ot
   assert.doesNotMatch(files["out/left.js"]!, /right\.js/);
 });
 
-Deno.test("a folder takes what is loaded late in it and no file names", async () => {
+Deno.test("a folder entry includes modules that are imported late in it and that no file names", async () => {
   const rest = { name: "rest", roots: ["parts/"], on: ["main"] };
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, rest] });
   assert.ok(files["out/rest.js"]!.includes('"right"') && !files["out/rest.js"]!.includes('"left"'));
 });
 
-Deno.test("a file that nothing loads late fails the build and is named", async () => {
+Deno.test("a file that is never imported late fails the build and is named", async () => {
   const unused = { ...FILES, "parts/unused.ts": "export {};" };
   const pieces = [MAIN, LEFT, { name: "rest", roots: ["parts/unused.ts", "gone/"], on: ["main"] }];
   await assert.rejects(bundled(unused, { pieces }), /nothing loads parts\/unused\.ts or gone\/ late/);
@@ -102,18 +102,18 @@ Deno.test("a file that nothing loads late fails the build and is named", async (
   );
 });
 
-Deno.test("files that stand on nothing in common and need the same module fail the build", async () => {
+Deno.test("files without a common dependency that need the same module fail the build", async () => {
   const apart = { name: "right", roots: ["parts/right.ts"] };
   await assert.rejects(bundled(FILES, { pieces: [MAIN, LEFT, apart] }), /stand on no file in common/);
 });
 
-Deno.test("what makes a file by itself is left out of all others", async () => {
+Deno.test("a module that gets a file of its own is left out of all others", async () => {
   const files = await bundled(FILES, { pieces: [MAIN], alone: { "small.ts": "small" } });
   const holders = Object.keys(files).filter((name) => files[name]!.includes("stands with its user"));
   assert.deepEqual(holders, ["out/small.js"]);
 });
 
-Deno.test("the program starts with files of less than 25 KB, which tell the version alone, and others come later", async () => {
+Deno.test("the program starts with files of less than 25 KB, which can print the version, and loads others later", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     await bundleProgram(`${folder}/flemma.js`);

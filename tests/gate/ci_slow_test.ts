@@ -1,4 +1,4 @@
-// What CI prints last, and how it ends, is what the tests say; the bench behind them only reports.
+// The last lines and the exit code of CI come from the tests; the benchmark after them only reports.
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -38,13 +38,13 @@ esac`,
 
 const GREEN = 'echo "all green"; echo "12 passed, 0 failed"';
 
-Deno.test("CI ends with the counts and the code of the tests, with a report of the bench before", async () => {
+Deno.test("CI ends with the counts and exit code of the tests, preceded by a report of the benchmark", async () => {
   const { code, lines } = await ci({ tests: GREEN, bench: "echo startup 17 ms" });
   assert.equal(code, 0);
   assert.deepEqual(lines.slice(-3), ["== bench", "startup 17 ms", "12 passed, 0 failed"]);
 });
 
-Deno.test("a bench that fails or takes too long is told, and changes neither the last line nor the code", async () => {
+Deno.test("a benchmark that fails or takes too long is reported, and changes neither the last line nor the exit code", async () => {
   for (const [bench, reported] of [["exit 3", "3"], ["exit 77", "124"]] as const) {
     const { code, lines } = await ci({ tests: GREEN, bench });
     assert.equal(code, 0);
@@ -55,12 +55,12 @@ Deno.test("a bench that fails or takes too long is told, and changes neither the
   }
 });
 
-Deno.test("tests that fail fail CI, whatever the bench does", async () => {
+Deno.test("failing tests fail CI, whatever the benchmark does", async () => {
   const { code, lines } = await ci({ tests: 'echo "11 passed, 1 failed"; exit 1', bench: "echo fast" });
   assert.deepEqual([code, lines.at(-1)], [1, "11 passed, 1 failed"]);
 });
 
-Deno.test("tests that never told their counts count as one failed, and no bench is run", async () => {
+Deno.test("tests that never report their counts count as one failure, and no benchmark is run", async () => {
   const { code, lines } = await ci({ tests: "echo killed; exit 0", bench: "echo fast" });
   assert.deepEqual([code, lines.at(-1)], [1, "0 passed, 1 failed"]);
   assert.ok(!lines.includes("fast"));

@@ -1,5 +1,5 @@
-// Every command line of this program that a page prints is one that the program takes: the examples that are run for real
-// (examples_slow_test.ts) are the smaller part.
+// Every command line of this program on a page is accepted by the program; examples_slow_test.ts really runs the
+// smaller part.
 
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
@@ -82,7 +82,7 @@ function refusal({ words, inText }: Pick<Printed, "words" | "inText">): string |
   return isName || isPlaceholder ? null : message;
 }
 
-Deno.test("every command of this program that a page prints has a name and options that there are", async () => {
+Deno.test("every command on a page has an existing name and existing options", async () => {
   const printed = (await Promise.all((await pages()).map(printedBy))).flat();
   assert.ok(printed.length > 200, `hardly any were found: ${printed.length}`);
   const faults = printed.flatMap((each) => {
@@ -92,7 +92,7 @@ Deno.test("every command of this program that a page prints has a name and optio
   assert.deepEqual(faults, []);
 });
 
-Deno.test("every command with which a message ends is one that the program takes", async () => {
+Deno.test("every command at the end of a message is accepted by the program", async () => {
   const texts = (await collectMessages()).flatMap(({ text, next }) => next === null ? [text] : [text, next]);
   const endings = new Set(texts.flatMap((text) => /: flemma ([a-z][^:]*)$/.exec(text)?.[1] ?? []));
   const advised = [...endings].map((text) =>
@@ -104,7 +104,7 @@ Deno.test("every command with which a message ends is one that the program takes
   assert.deepEqual(faults, []);
 });
 
-Deno.test("a command that there is none of, and an option that another command has, would be found", () => {
+Deno.test("an unknown command, and an option of another command, would be found", () => {
   assert.deepEqual(wordsOf(`flemma new "a b.chat" -m 'x | y' | cat`), [
     "flemma",
     "new",

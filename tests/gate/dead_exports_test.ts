@@ -1,4 +1,4 @@
-// Nothing is exported for nobody, and each module says what it is for.
+// No export is unused, and each module says what it is for.
 
 import assert from "node:assert/strict";
 import { deadExports, readSources } from "../../scripts/gate/dead_exports.ts";
@@ -8,7 +8,7 @@ import { ROOT } from "../../scripts/gate/root.ts";
 const sources = await readSources(ROOT);
 const dead = (files: Record<string, string>) => deadExports(new Map(Object.entries(files)));
 
-Deno.test("whatever a module of the program exports somebody imports", () => {
+Deno.test("every export of a module of the program is imported somewhere", () => {
   assert.ok(sources.size > 1000);
   assert.deepEqual(deadExports(sources), []);
 });
@@ -20,7 +20,7 @@ Deno.test("each module of the program says in its first lines what it is for", (
   assert.deepEqual(silent.map(([path]) => path), []);
 });
 
-Deno.test("an export counts when it is imported in any of the ways there are: one row a way", () => {
+Deno.test("an export counts as used for every form of import: one row per form", () => {
   for (
     const user of [
       'import { a } from "../base/a.ts";',
@@ -36,7 +36,7 @@ Deno.test("an export counts when it is imported in any of the ways there are: on
   }
 });
 
-Deno.test("an export is dead when nobody imports it: one row a condition", () => {
+Deno.test("an export is unused if nothing imports it: one row per condition", () => {
   for (
     const [files, found] of [
       [{ "base/a.ts": "export const a = 1;\nexport const b = a;\n" }, ["base/a.ts: a", "base/a.ts: b"]],

@@ -1,4 +1,4 @@
-// A marked program does what it did before, and the functions that were called are the ones in parentheses.
+// The build moves functions that run at start into parentheses, without changing what the program does.
 
 import assert from "node:assert/strict";
 import { compiledEagerly } from "../../scripts/build/eager.ts";
@@ -37,7 +37,7 @@ const ROWS: readonly (readonly [what: string, code: string, called: readonly str
     "const f=(a=>a+1),result=f(2);export{result};",
   ],
   [
-    "of two arrow functions that end together only the called one",
+    "of two arrow functions that end together, only the called one",
     "const f=a=>b=>a+b,result=f(1)(2);export{result};",
     ["b=>a+b"],
     "const f=a=>(b=>a+b),result=f(1)(2);export{result};",
@@ -49,13 +49,13 @@ const ROWS: readonly (readonly [what: string, code: string, called: readonly str
     "var f=(function(){return[1,2].map((a=>a*2)).join()});const result=f();export{result};",
   ],
   [
-    "what nobody called stays as it is",
+    "functions that are not called stay unchanged",
     "const result=[f,g].length;function f(){}function g(){}export{result};",
     [],
     "const result=[f,g].length;function f(){}function g(){}export{result};",
   ],
   [
-    "generators and asynchronous functions stay what they are",
+    "generators and asynchronous functions keep their kind",
     "const result=[...f()].join()+h.constructor.name;function* f(){yield 1}async function h(){}export{result};",
     ["async function h(){}"],
     "var h=(async function(){});const result=[...f()].join()+h.constructor.name;function* f(){yield 1}export{result};",
@@ -66,63 +66,63 @@ const ROWS: readonly (readonly [what: string, code: string, called: readonly str
 const METHODS:
   readonly (readonly [what: string, code: string, called: readonly string[], retained: RegExp])[] = [
     [
-      "a method is given to its class as a function",
+      "a method is assigned to its class as a function",
       "class A{#a=1;f(b){return this.#a+b}}const result=new A().f(2);export{result};",
       ["f(b){return this.#a+b}"],
       /static\{\$give\(this\.prototype,"value","f",\(function\(b\)\{return this\.#a\+b\}\)\)\}/,
     ],
     [
-      "a getter keeps the setter beside it",
+      "a getter keeps its setter",
       "class A{a=1;get f(){return this.a}set f(b){this.a=b}}const o=new A();o.f=5;const result=o.f;export{result};",
       ["get f(){return this.a}"],
       /"get","f",\(function\(\)\{return this\.a\}\)/,
     ],
     [
-      "a method of the class itself, and one that waits",
+      "a static method, and an asynchronous one",
       "class A{static async f(b){return await b}}const result=await A.f(3);export{result};",
       ["static async f(b){return await b}"],
       /\$give\(this,"value","f",\(async function\(b\)/,
     ],
     [
-      "a private method gets a name that no other class has, wherever it is used",
+      "a private method gets a name that no other class has, everywhere",
       "class A{#f(b){return b+1}g(){return this.#f(1)+this?.#f(2)}}class B{#f(){return 1}g(){return this.#f()}}" +
       "const result=[new A().g(),new B().g()];export{result};",
       ["#f(b){return b+1}"],
       /"value","\$1_f".*this\.\$1_f\(1\)\+this\?\.\$1_f\(2\).*this\.#f\(\)/,
     ],
     [
-      "a private name inside of another class is that one's own",
+      "a private name inside another class belongs to that class",
       "class A{#f(){return class{#f=7;g(){return this.#f}}}g(){return new(this.#f())().g()}}const result=new A().g();export{result};",
       ["#f(){return class{#f=7;g(){return this.#f}}}"],
       /class\{#f=7;g\(\)\{return this\.#f\}\}/,
     ],
     [
-      "what looks above its class stays a method",
+      "a method that uses super stays a method",
       "class A{f(){return 1}}class B extends A{f(){return super.f()+1}}const result=new B().f();export{result};",
       ["f(){return super.f()+1}"],
       /class B extends A\{f\(\)\{return super/,
     ],
     [
-      "private methods of a class that extends another stay, because that one may have them too",
+      "private methods of a derived class stay, since the base class may have the same names",
       "class A{}class B extends A{#f(){return 1}g(){return this.#f()}}const result=new B().g();export{result};",
       ["#f(){return 1}"],
       /\{#f\(\)\{return 1\}/,
     ],
     [
-      "a private method that somebody asks an object for stays",
+      "a private method that is checked with in stays",
       "class A{#f(){}static is(o){return #f in o}g(){return this.#f()}}const result=[A.is(new A()),A.is({}),new A().g()];export{result};",
       ["#f(){}"],
       /class A\{#f\(\)\{\}/,
     ],
     [
-      "a private getter with its setter, and a private method of the class itself, stay",
+      "a private getter with its setter, and a static private method, stay",
       "class A{a=1;get #f(){return this.a}set #f(b){this.a=b}static #h(){return 3}g(){this.#f=5;return this.#f+A.#h()}}" +
       "const result=new A().g();export{result};",
       ["get #f(){return this.a}", "static #h(){return 3}"],
       /get #f\(\).*static #h\(\)/,
     ],
     [
-      "methods of a class that does something when it is made stay",
+      "methods of a class with effects at its definition stay",
       "class A{static a=[new A().f()];f(){return 4}}const result=A.a;export{result};",
       ["f(){return 4}"],
       /f\(\)\{return 4\}\}/,
@@ -134,13 +134,13 @@ const METHODS:
       /class A\{constructor\(a\)\{this\.a=a\}\[k\]/,
     ],
     [
-      "a method of an object is a function of that name",
+      "a method of an object becomes a function of that name",
       "const o={a:2,f(b){return this.a+b}},result=[o.f(1),o.f.name];export{result};",
       ["f(b){return this.a+b}"],
       /\{a:2,f:\(function\(b\)\{return this\.a\+b\}\)\}/,
     ],
     [
-      "functions inside of a method that moves are marked there",
+      "functions inside a moved method are marked there",
       "class A{f(b){return b.map(c=>c*2)}}const result=new A().f([1,2]);export{result};",
       ["f(b){return b.map(c=>c*2)}", "c=>c*2"],
       /\(function\(b\)\{return b\.map\(\(c=>c\*2\)\)\}\)\)\}/,
@@ -155,7 +155,7 @@ for (const [what, code, called, retained] of METHODS) {
   });
 }
 
-Deno.test("a method that a class is given shows no more than one that stands in it", async () => {
+Deno.test("an assigned method is as visible as one in its class", async () => {
   const code =
     "class A{f(){}get g(){return 1}}const given=n=>Object.getOwnPropertyDescriptor(A.prototype,n)," +
     'keys=[];for(const k in new A())keys.push(k);const{value,...rest}=given("f"),{get,...more}=given("g");' +

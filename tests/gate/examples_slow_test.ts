@@ -21,6 +21,6 @@ Deno.test("an ellipsis stands for any text or any lines, everything else must ag
   assert.ok(!matches(["a.c"], ["abc"]));
 });
 
-Deno.test("every example of README and docs does what its page says", async () => {
+Deno.test("every example of README and docs gives the output on its page", async () => {
   assert.deepEqual(await checkExamples(ROOT, PROGRAM), []);
 });

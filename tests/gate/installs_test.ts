@@ -1,4 +1,4 @@
-// Trying ways of installing finds what is wrong. `deno task installs` tries all of them with the real package.
+// The test of ways to install finds errors. `deno task installs` tries all ways with the real package.
 
 import assert from "node:assert/strict";
 import type { Findings } from "../../scripts/release/installs/try.ts";
@@ -14,7 +14,7 @@ function publication(version: string): Publication {
   };
 }
 
-Deno.test("the registry of the tries offers each version with the hash of its archive, the last one as latest", async () => {
+Deno.test("the test registry offers each version with the hash of its archive, the last one as latest", async () => {
   await using registry = startRegistry([publication("1.0.0"), publication("1.1.0")], "http://127.0.0.1:1");
   const reported = await (await fetch(`${registry.address}/flemma`)).json();
   assert.deepEqual(reported["dist-tags"], { latest: "1.1.0" });
@@ -26,7 +26,7 @@ Deno.test("the registry of the tries offers each version with the hash of its ar
   assert.equal(integrity, `sha512-${hash}`);
 });
 
-Deno.test("the registry of the tries passes other packages on with archives to be had from itself", async () => {
+Deno.test("the test registry passes on other packages, with their archives served by itself", async () => {
   await using upstream = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { origin, pathname } = new URL(request.url);
     return pathname === "/other"
@@ -42,7 +42,7 @@ Deno.test("the registry of the tries passes other packages on with archives to b
   await missing.body?.cancel();
 });
 
-Deno.test("the registry asked for all other packages is the one that npm is configured with", async () => {
+Deno.test("other packages come from the registry that npm is configured with", async () => {
   const before = Deno.env.get("npm_config_registry");
   Deno.env.set("npm_config_registry", "http://127.0.0.1:4873/npm/");
   try {
@@ -53,7 +53,7 @@ Deno.test("the registry asked for all other packages is the one that npm is conf
   }
 });
 
-Deno.test("the page of installing has a row for every way that is tried, and none failed when it was tried", async () => {
+Deno.test("the install page has a row for every way that is tried, and none failed when it was tried", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
   const { rows } = tableIn(page);
   const missing = WAYS.map(keyOf).filter((key) => !rows.some((row) => row.startsWith(key)));
@@ -62,7 +62,7 @@ Deno.test("the page of installing has a row for every way that is tried, and non
   assert.equal(rows.length, WAYS.length + 2);
 });
 
-Deno.test("a way that was tried gets a new row, the others keep theirs, and what failed is told in the table", () => {
+Deno.test("a way that was tried gets a new row, the others keep theirs, and a failure is shown in the table", () => {
   const [first, second] = WAYS;
   const earlier = [
     `${keyOf(first!)} yes | yes |`,

@@ -1,4 +1,4 @@
-// The house keeps its layers, and each way to break them is told.
+// The project keeps its layers, and each way to break them is reported.
 
 import assert from "node:assert/strict";
 import { checkTree, houseFaults } from "../../scripts/gate/layer_faults.ts";
@@ -37,7 +37,7 @@ Deno.test("an import against the layers is a fault that names both modules", () 
   ]);
 });
 
-Deno.test("imports downwards and inside a folder are fine", () => {
+Deno.test("imports downwards and inside a folder are allowed", () => {
   assert.deepEqual(
     faults({
       "cycle/plan/a.ts": ["parser/view/b.ts", "cycle/plan/c.ts"],
@@ -48,7 +48,7 @@ Deno.test("imports downwards and inside a folder are fine", () => {
   );
 });
 
-Deno.test("inside a room a higher floor may not be used, nor a neighbour on the same floor", () => {
+Deno.test("inside a room, importing a higher floor or a neighbor on the same floor is a fault", () => {
   assert.deepEqual(faults({ "cycle/plan/plan.ts": ["cycle/execute/runs.ts"], "cycle/execute/runs.ts": [] }), [
     "cycle/plan/plan.ts imports cycle/execute/runs.ts: in cycle, plan may not use execute",
   ]);
@@ -57,7 +57,7 @@ Deno.test("inside a room a higher floor may not be used, nor a neighbour on the 
   ]);
 });
 
-Deno.test("a file or folder on no floor is a fault, whether or not anything uses it", () => {
+Deno.test("a file or folder without a floor is a fault, whether or not anything uses it", () => {
   assert.deepEqual(faults({ "cycle/novel.ts": [] }), [
     "cycle/novel.ts stands on no floor of cycle: add novel.ts to FLOORS",
   ]);
@@ -66,7 +66,7 @@ Deno.test("a file or folder on no floor is a fault, whether or not anything uses
   ]);
 });
 
-Deno.test("a folder or file that is no room is a fault, and so is a folder without a floor", () => {
+Deno.test("a folder or file that is not a room is a fault, and so is a folder without a floor", () => {
   assert.deepEqual(
     faults({ "helpers/a.ts": [], "other.ts": [], "base/problem.ts": [], "base/novel/a.ts": [] }),
     [
@@ -77,7 +77,7 @@ Deno.test("a folder or file that is no room is a fault, and so is a folder witho
   );
 });
 
-Deno.test("a closed folder may be entered by those it names and by its own files, by nobody else", () => {
+Deno.test("a closed folder may be imported only by the modules it names and by its own files", () => {
   const scanned = { "parser/scan/a.ts": ["parser/scan/b.ts"], "parser/scan/b.ts": [] };
   assert.deepEqual(faults({ ...scanned, "parser/text/chunk.ts": ["parser/scan/a.ts"] }), []);
   assert.deepEqual(faults({ ...scanned, "parser/tree/nodes.ts": ["parser/scan/a.ts"] }), [
@@ -88,7 +88,7 @@ Deno.test("a closed folder may be entered by those it names and by its own files
   ]);
 });
 
-Deno.test("a circle is told with its whole way", () => {
+Deno.test("a circular import is reported with all its steps", () => {
   assert.deepEqual(
     faults({
       "tools/approval/a.ts": ["tools/approval/b.ts"],
@@ -98,7 +98,7 @@ Deno.test("a circle is told with its whole way", () => {
   );
 });
 
-Deno.test("an import of what is no module of a room is a fault, one of data is not", () => {
+Deno.test("importing something that is not a module of a room is a fault, importing data is not", () => {
   for (
     const target of ["tools/approval/gone.ts", "scripts/gate/root.ts", "tools/other.tsx", "tools/other.mts"]
   ) {
@@ -108,13 +108,13 @@ Deno.test("an import of what is no module of a room is a fault, one of data is n
   }
 });
 
-Deno.test("a source folder holds at most 16 entries; folders of tests may hold more", () => {
+Deno.test("a source folder has at most 16 entries, a test folder may have more", () => {
   assert.deepEqual(faults({}, { "tools": 16, "scripts/gate": 17, "tests/cli": 30 }), [
     "scripts/gate has 17 entries: sort it, 16 are enough for a folder",
   ]);
 });
 
-Deno.test("the tables speak of each other's rooms, and each room uses only those that stand before it", () => {
+Deno.test("the tables agree on the rooms, and each room uses only earlier ones", () => {
   const rooms = Object.keys(ROOMS);
   for (const [at, room] of rooms.entries()) {
     for (const below of ROOMS[room]!) {
@@ -128,7 +128,7 @@ Deno.test("the tables speak of each other's rooms, and each room uses only those
   }
 });
 
-Deno.test("every way to import counts: by types, for later, for its effects, of data, and passed on", async () => {
+Deno.test("every form of import counts: types, dynamic imports, side effects, data, and re-exports", async () => {
   for (
     const text of [
       'import type { Cycle } from "../cycle/cycle.ts";',
@@ -152,7 +152,7 @@ Deno.test("every way to import counts: by types, for later, for its effects, of 
   assert.deepEqual(data.modules.get("tools/a.ts"), ["tools/x.json"]);
 });
 
-Deno.test("what only looks like an import does not count", async () => {
+Deno.test("text that only looks like an import does not count", async () => {
   const text = [
     '// import { a } from "./b.ts";',
     '/* import "./b.ts"; */',
@@ -164,7 +164,7 @@ Deno.test("what only looks like an import does not count", async () => {
   assert.deepEqual(modules.get("tools/a.ts"), []);
 });
 
-Deno.test("modules that nothing imports are read too; those of tests, benches and scripts are not", async () => {
+Deno.test("modules that nothing imports are read too, but not those of tests, benches and scripts", async () => {
   const { modules, folders } = await house({
     "tools/alone.ts": "",
     "tests/a_test.ts": "",
@@ -179,6 +179,6 @@ Deno.test("modules that nothing imports are read too; those of tests, benches an
   assert.deepEqual([...folders].sort(), [["bench", 1], ["scripts", 1], ["tests", 1], ["tools", 1]]);
 });
 
-Deno.test("a module that cannot be read as code stops the check instead of passing it", async () => {
+Deno.test("a module that cannot be parsed stops the check instead of passing it", async () => {
   await assert.rejects(house({ "tools/a.ts": "import {" }), /a\.ts/);
 });

@@ -9,7 +9,7 @@ function found(code: string): string[] {
   return sentencesOf(code).map(({ codes, text, next }) => [codes.join("+"), text, next ?? ""].join(" | "));
 }
 
-Deno.test("a failure, a problem written out and a call with a code are found with code, sentence and next step", () => {
+Deno.test("each form of a message in the source is found with its code, sentence and next step", () => {
   assert.deepEqual(
     found(`
       failure("gone", "There is no such thing.");
@@ -28,7 +28,7 @@ Deno.test("a failure, a problem written out and a call with a code are found wit
   );
 });
 
-Deno.test("a sentence behind a name is found where the name holds, a choice as its branches, a value as a name", () => {
+Deno.test("a sentence in a variable is found at the variable, a conditional as its branches, a value as its name", () => {
   assert.deepEqual(
     found(`
       function one() {
@@ -53,7 +53,7 @@ Deno.test("a sentence behind a name is found where the name holds, a choice as i
   );
 });
 
-Deno.test("every other text that reads like words is found once; names, code and help are not", () => {
+Deno.test("every other text that reads like a sentence is found once; names, code and help are not", () => {
   assert.deepEqual(
     found(`
       import { a } from "a module of words";
@@ -68,7 +68,7 @@ Deno.test("every other text that reads like words is found once; names, code and
   );
 });
 
-test("sentences of every room are collected once, whatever file of the room they are in", async (root) => {
+test("sentences of every room are collected once, whatever file of the room contains them", async (root) => {
   await Deno.mkdir(`${root}/base/below`, { recursive: true });
   await Deno.mkdir(`${root}/lua`);
   await Deno.mkdir(`${root}/elsewhere`);
@@ -96,7 +96,7 @@ test("sentences of every room are collected once, whatever file of the room they
   assert.deepEqual(await collectMessages(root), before);
 });
 
-Deno.test("what the program prints when it is used wrongly is among the sentences of its source", async () => {
+Deno.test("the messages printed for wrong usage are among the sentences of the source", async () => {
   const texts = (await collectMessages()).flatMap(({ text, next }) => next === null ? [text] : [text, next]);
   const patterns = texts.map((text) => {
     const escaped = text.replace(/[.*+?^$()|\\{}[\]]/g, "\\$&");

@@ -6,7 +6,7 @@ import { sample } from "../../scripts/mutate/sample.ts";
 
 const after = (line: string) => mutantsOf("a.ts", line).map((mutant) => mutant.after);
 
-Deno.test("a line that refuses is changed in every way that makes it refuse less, or the opposite", () => {
+Deno.test("a line that refuses is mutated in every way that weakens or reverses it", () => {
   assert.deepEqual(after("if (a < b) return null;"), [
     "if (false && (a < b)) return null;",
     "if (!(a < b)) return null;",
@@ -20,7 +20,7 @@ Deno.test("a line that refuses is changed in every way that makes it refuse less
   ]);
 });
 
-Deno.test("a loop is made to end one too early, for one that goes too far reads nothing there", () => {
+Deno.test("a loop is made to end one step too early, since one step too many reads nothing there", () => {
   assert.deepEqual(after("for (let at = 0; at < list.length; at++) {"), [
     "for (let at = 0; at + 1 < list.length; at++) {",
   ]);
@@ -32,7 +32,7 @@ Deno.test("a loop is made to end one too early, for one that goes too far reads 
   assert.deepEqual(after("while (word !== end) next();"), ["while (word === end) next();"]);
 });
 
-Deno.test("texts, patterns, comments, types and imports are left alone", () => {
+Deno.test("texts, patterns, comments, types and imports are not mutated", () => {
   for (
     const line of [
       'const text = "if (a && b) return";',
@@ -48,7 +48,7 @@ Deno.test("texts, patterns, comments, types and imports are left alone", () => {
   assert.deepEqual(mutantsOf("a.ts", text).map(({ line }) => line), [4, 4]);
 });
 
-Deno.test("a sample is the same for its seed, in the order of the file, and never larger than what there is", () => {
+Deno.test("a sample of mutants depends only on its seed, keeps the order of the file, and never exceeds what there is", () => {
   const items = Array.from({ length: 100 }, (_, index) => index);
   const picked = sample(items, 10, 7);
   assert.deepEqual(sample(items, 10, 7), picked);
@@ -57,7 +57,7 @@ Deno.test("a sample is the same for its seed, in the order of the file, and neve
   assert.deepEqual(sample([1, 2], 10, 1), [1, 2]);
 });
 
-Deno.test("a mutant that a test notices is killed, one that none notices survives, one that none runs is uncovered", async () => {
+Deno.test("a mutant that a test notices is killed, an unnoticed one survives, one that never runs is uncovered", async () => {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-mutate-" }));
   try {
     const code = [
@@ -104,7 +104,7 @@ Deno.test("a mutant that a test notices is killed, one that none notices survive
       "return n < 10 && n >= 0; survived",
       "return n % 2 !== 1; uncovered",
     ]);
-    assert.equal(await Deno.readTextFile(`${bench.root}/a.ts`), code, "the mutant is taken out again");
+    assert.equal(await Deno.readTextFile(`${bench.root}/a.ts`), code, "the mutant is reverted");
     reported = [];
     await coverageOf([bench.root], kept, ["a_test.ts"], ["a.ts"], (what) => reported.push(what));
     assert.equal(reported.join(), "", "what was covered is remembered");

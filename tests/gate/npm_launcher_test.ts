@@ -1,4 +1,4 @@
-// The script that npm links as `flemma` finds the Deno that came with it, wherever a package manager puts that.
+// The script that npm links as `flemma` finds its Deno, wherever a package manager puts that.
 
 import assert from "node:assert/strict";
 import { inFolder, testInFolder as test, writeProgram } from "../folder.ts";
@@ -67,21 +67,21 @@ const FLAGS = ["run", "--no-config", "--no-lock", "--cached-only", "--quiet", "-
 
 /** Which folder of a layout has the Deno that is to be started; the others have another one. */
 const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
-  "a flat folder of packages, as npm and yarn make it": {
+  "a flat folder of packages, as npm and yarn create it": {
     at: "node_modules/flemma",
     deno: [`node_modules/@deno/${SYSTEM}/deno`],
     links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma.bin"],
     start: "node_modules/.bin/flemma",
     finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
-  "a version of its own below the package": {
+  "a different version nested below the package": {
     at: "node_modules/flemma",
     deno: [`node_modules/@deno/${SYSTEM}/deno`, `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`],
     links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma.bin"],
     start: "node_modules/.bin/flemma",
     finds: `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "packages that lie elsewhere, as pnpm keeps them": {
+  "packages stored elsewhere, as pnpm does": {
     at: "node_modules/.pnpm/flemma@1/node_modules/flemma",
     deno: [`node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`],
     links: [
@@ -91,7 +91,7 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
     start: "node_modules/flemma/bin/flemma.bin",
     finds: `node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "links to links, one of them from afar": {
+  "links to links, one of them from a distant folder": {
     at: "opt/lib/node_modules/flemma",
     deno: [`opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`],
     links: [
@@ -102,13 +102,13 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
     start: "start here",
     finds: `opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "a package around which packages lie further up": {
+  "a package with packages in parent folders": {
     at: "a/node_modules/x/node_modules/flemma",
     deno: [`a/node_modules/@deno/${SYSTEM}/deno`],
     start: "a/node_modules/x/node_modules/flemma/bin/flemma.bin",
     finds: `a/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "packages in whose folder somebody put another one": {
+  "packages whose folder contains a foreign Deno": {
     at: "node_modules/flemma",
     deno: [`node_modules/node_modules/@deno/${SYSTEM}/deno`, `node_modules/@deno/${SYSTEM}/deno`],
     start: "node_modules/flemma/bin/flemma.bin",
@@ -124,7 +124,7 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
     start: "node_modules/flemma/bin/flemma.bin",
     finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
-  "no Deno beside the package, but one on the PATH": {
+  "a Deno on the PATH, but none next to the package": {
     at: "node_modules/flemma",
     deno: ["tools/deno"],
     path: "tools",
@@ -134,7 +134,7 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
 };
 
 for (const [name, layout] of Object.entries(LAYOUTS)) {
-  Deno.test(`npm: flemma is started from ${name}`, async () => {
+  Deno.test(`npm: flemma starts from ${name}`, async () => {
     const { code, lines, stated } = await started(layout);
     assert.equal(stated, "");
     assert.deepEqual(lines, [
@@ -150,7 +150,7 @@ for (const [name, layout] of Object.entries(LAYOUTS)) {
   });
 }
 
-Deno.test("npm: where packages lie in archives, Node finds the Deno", async () => {
+Deno.test("npm: Node finds the Deno when packages are in archives", async () => {
   const { code, lines } = await started({
     at: "unplugged/node_modules/flemma",
     deno: [],
@@ -187,7 +187,7 @@ Deno.test("npm: a package without any Deno says so, and how to get one", async (
   );
 });
 
-test("where Deno itself would not start, a filter gives the document back, and what is wrong is told", async (root) => {
+test("if Deno itself would not start, a filter prints the document unchanged, and the cause is reported", async (root) => {
   await Deno.writeTextFile(`${root}/file`, "");
   const document = "@You:\nhi\n";
   const run = async (line: string, home: string) => {

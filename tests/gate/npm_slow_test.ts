@@ -1,4 +1,4 @@
-// The npm package: what is in it, and that it works once npm has installed it.
+// The npm package: its content, and that it works once npm has installed it.
 
 import assert from "node:assert/strict";
 import ts from "typescript";
@@ -108,9 +108,9 @@ function compiled(folder: string, path: string): string[] {
   );
 }
 
-Deno.test("npm: the package holds what it says, and works after an install without scripts, network or Node", async (t) => {
+Deno.test("npm: the package has its documented content, and works after an install without scripts, network or Node", async (t) => {
   await withPackage(async (packages, { folder, run }) => {
-    await t.step("every file of it is meant, and nothing runs at installing", async () => {
+    await t.step("npm: the package has no unintended file, and nothing runs at installation", async () => {
       // The parts of the program are listed by the test of the bundle.
       const isPart = (path: string) => /^lib\/flemma-\d+\.\d+\.\d+-[0-9a-f]{12}\/\w+\.js$/.test(path);
       const files = await filesBelow(`${packages}/flemma`);
@@ -157,7 +157,7 @@ Deno.test("npm: the package holds what it says, and works after an install witho
       assert.ok(!whole!.includes("notifications/cancelled") && late!.includes("notifications/cancelled"));
     });
 
-    await t.step("the one for Windows is the same, started by Node", async () => {
+    await t.step("npm: the package for Windows works the same, started by Node", async () => {
       const path = `${packages}/flemma-windows/package.json`;
       const manifest = JSON.parse(await Deno.readTextFile(path));
       assert.deepEqual([manifest.name, manifest.bin, manifest.os], [
@@ -172,13 +172,13 @@ Deno.test("npm: the package holds what it says, and works after an install witho
       );
     });
 
-    await t.step("npx runs the demo", async () => {
+    await t.step("npm: npx runs the demo", async () => {
       const { code, out, error } = await run(["npx", "--no-install", "flemma", "demo"], { offline: true });
       assert.equal(code, 0, out + error);
       assert.match(out, /\$ flemma advance/);
     });
 
-    await t.step("the program needs no Node", async () => {
+    await t.step("npm: the program needs no Node", async () => {
       await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nHello\n");
       const command = ["./node_modules/.bin/flemma", "check", "a.chat"];
       await Deno.mkdir(`${folder}/bin`);
@@ -190,7 +190,7 @@ Deno.test("npm: the package holds what it says, and works after an install witho
     });
 
     await t.step(
-      "tool files and servers of tools work in the program, and in the library under Deno",
+      "npm: tool files and MCP servers work in the program, and in the library under Deno",
       async () => {
         const config = `${packages}/../home/.config/flemma`;
         await Deno.mkdir(`${config}/tools`, { recursive: true });
@@ -228,7 +228,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
 
     // `deno task installs` tries all ways with the package managers and Nodes that people have.
     await t.step(
-      "installed for good by the npm that is here, it starts without network and goes without rest",
+      "npm: installed globally by the installed npm, the program starts without network and is removed completely",
       async () => {
         const way = WAYS.find(({ name }) => name === "npm, for good")!;
         const findings = await tryWay(way, {
@@ -241,7 +241,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
       },
     );
 
-    await t.step("started by Node it is the same, and ends as the program ends", async () => {
+    await t.step("npm: started by Node the program works the same and exits with its code", async () => {
       const command = ["node", "node_modules/flemma/bin/flemma.cjs"];
       const { out } = await run([...command, "--version"], { offline: true });
       assert.match(out, /^flemma \d+\.\d+\.\d+\n$/);
@@ -250,7 +250,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
       assert.match(error, /--nope/);
     });
 
-    await t.step("its types are read by other compilers, and tell a wrong use", async () => {
+    await t.step("npm: other compilers can read its types, and report a wrong use", async () => {
       await Deno.writeTextFile(
         `${folder}/good.ts`,
         `import { openChat, type Stop } from "flemma";
@@ -275,18 +275,21 @@ export async function run(): Promise<Stop | null> {
       ]);
     });
 
-    await t.step("Node reads, changes and evaluates documents, and is told what needs a system", async () => {
-      await Deno.writeTextFile(
-        `${folder}/library.js`,
-        `import * as flemma from "flemma";
+    await t.step(
+      "npm: Node reads, changes and evaluates documents, and is told what needs Deno",
+      async () => {
+        await Deno.writeTextFile(
+          `${folder}/library.js`,
+          `import * as flemma from "flemma";
 import { parse } from "flemma/parser";
 const role = parse(new TextEncoder().encode("@You:\\n")).turns[0].role;
 console.log(JSON.stringify([role, await (${PROGRAM})(flemma)]));
 `,
-      );
-      const { out, error } = await run(["node", "library.js"]);
-      assert.equal(error, "");
-      assert.deepEqual(JSON.parse(out), ["You", ANSWER]);
-    });
+        );
+        const { out, error } = await run(["node", "library.js"]);
+        assert.equal(error, "");
+        assert.deepEqual(JSON.parse(out), ["You", ANSWER]);
+      },
+    );
   });
 });

@@ -1,11 +1,11 @@
-// Names of the program hold none of the words that were replaced.
+// Names in the program contain none of the replaced words.
 
 import assert from "node:assert/strict";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
 import { isOfProgram, oldWordsIn } from "../../scripts/gate/old_words.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
-Deno.test("no name of the program holds a replaced word", async () => {
+Deno.test("no name in the program contains a replaced word", async () => {
   const { modules } = await readHouse(ROOT);
   const paths = [...modules.keys()].filter(isOfProgram);
   assert.ok(paths.length > 300, `only ${paths.length} files were read`);
@@ -14,7 +14,7 @@ Deno.test("no name of the program holds a replaced word", async () => {
   assert.deepEqual(found, []);
 });
 
-Deno.test("a replaced word is found in each kind of name, and public words are not", () => {
+Deno.test("a replaced word is found in each kind of name, and public words are not reported", () => {
   for (
     const [path, text, expected] of [
       ["a/course.ts", "", ["course"]],

@@ -1,4 +1,4 @@
-// The pages tell of everything: each place in which something is kept, each page in the index, no link that leads nowhere.
+// The pages are complete: each stored file, each page in the index, no broken link.
 
 import assert from "node:assert/strict";
 import { documentationPages } from "../../scripts/gate/documentation.ts";
@@ -17,7 +17,7 @@ async function placesIn(folder: string): Promise<string[]> {
   return places;
 }
 
-Deno.test("every folder and file of the state stands in the table of SECURITY.md", async () => {
+Deno.test("every folder and file of the state folder is in the table of SECURITY.md", async () => {
   const rooms = ["agent", "commands", "config", "cycle", "providers", "sandbox", "tools"];
   const places = new Set((await Promise.all(rooms.map(placesIn))).flat());
   assert.ok(places.size >= 12, [...places].join());
@@ -30,7 +30,7 @@ Deno.test("every folder and file of the state stands in the table of SECURITY.md
 
 const VARIABLE = /\bvariables(?:\.|\[")([A-Z][A-Z0-9_]{2,})\b/g;
 
-Deno.test("every variable that the program reads by its name stands on the page about the environment", async () => {
+Deno.test("every environment variable that the program reads by name is on the page about the environment", async () => {
   const rooms = ["agent", "base", "commands", "config", "cycle", "editors", "providers", "sandbox", "tools"];
   const read = new Set<string>();
   for (const room of rooms) {
@@ -63,7 +63,7 @@ Deno.test("the guide has ten pages of at most 800 words each", async () => {
   assert.deepEqual(counts.filter(([, words]) => words > WORDS_OF_A_GUIDE_PAGE), []);
 });
 
-Deno.test("every link from page to page leads to a file and a heading that are there", async () => {
+Deno.test("every link from page to page leads to an existing file and heading", async () => {
   const pages = ["SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", ...await documentationPages()];
   const anchors = new Map<string, Set<string>>();
   const anchorsOf = (path: string) => {
@@ -90,7 +90,7 @@ Deno.test("every link from page to page leads to a file and a heading that are t
   assert.deepEqual(broken, []);
 });
 
-Deno.test("every page that the code names is there", async () => {
+Deno.test("every page that the code names exists", async () => {
   const gone: string[] = [];
   let count = 0;
   for (const path of (await readHouse(ROOT)).modules.keys()) {
@@ -109,7 +109,7 @@ Deno.test("every page that the code names is there", async () => {
   assert.ok(count >= 8, `only ${count} names were found`);
 });
 
-Deno.test("every event of a run, and every reason why it stops, stands on the page about events", async () => {
+Deno.test("every event of a run, and every reason why it stops, is on the page about events", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/reference/events.md`);
   const types = await Deno.readTextFile(`${ROOT}/cycle/types.ts`) +
     await Deno.readTextFile(`${ROOT}/agent/views/run_event.ts`);
@@ -124,7 +124,7 @@ Deno.test("every event of a run, and every reason why it stops, stands on the pa
   assert.deepEqual(reasons.filter((name) => !page.includes(`\`${name}\``)), []);
 });
 
-Deno.test("the page about events names every member that an event always has", async () => {
+Deno.test("the page about events names every field that an event always has", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/reference/events.md`);
   // deno-lint-ignore no-explicit-any
   const $defs = outputSchema().$defs as any;

@@ -1,4 +1,4 @@
-// The pictures of the pages show what is so: none is older than what it shows, each is seen on a page, and each is small text.
+// The pictures on the pages are current: none is older than what it shows, each is on a page, and each is small text.
 
 import assert from "node:assert/strict";
 import { documentationPages } from "../../scripts/gate/documentation.ts";
@@ -9,10 +9,10 @@ import { screenSvg } from "../../scripts/pictures/svg.ts";
 import { testInFolder as test } from "../folder.ts";
 
 Deno.test("no picture is older than what it shows", async () => {
-  assert.deepEqual(await stalePictures(), [], "make them anew, and look at them: deno task pictures");
+  assert.deepEqual(await stalePictures(), [], "make them again, and look at them: deno task pictures");
 });
 
-test("a picture is stale once a file that it shows has changed, or anything of its scene", async (root) => {
+test("a picture is outdated once a file that it shows or anything in its scene has changed", async (root) => {
   const [scene] = SCENES;
   const shown = { ...scene!, shows: ["shown"] };
   await Deno.mkdir(`${root}/shown/deep`, { recursive: true });
@@ -31,7 +31,7 @@ test("a picture is stale once a file that it shows has changed, or anything of i
   }
 });
 
-Deno.test("each picture is on a page, with words for those who do not see it, and at most 16 KB", async () => {
+Deno.test("each picture is on a page, with a text alternative, and has at most 16 KB", async () => {
   const text = (await documentationPages()).map((page) => Deno.readTextFileSync(`${ROOT}/${page}`)).join(
     "\n",
   );
@@ -48,7 +48,7 @@ Deno.test("each picture is on a page, with words for those who do not see it, an
   }
 });
 
-Deno.test("a screen as a picture: cells where they are, colours, what is behind them, signs of XML as text", () => {
+Deno.test("a screen as a picture: cells in position, colors, backgrounds, XML characters as text", () => {
   const svg = screenSvg(
     "a  b\x1b[1;31mc<\x1b[0m\n\x1b[7m  x\x1b[27m\x1b[38;5;208my\x1b[48;2;1;2;3m z \x1b[39;49m\n",
     9,

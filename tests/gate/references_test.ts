@@ -1,4 +1,4 @@
-// No comment and no name of a test refers to a page or list that is not in the repository.
+// No comment and no test name refers to a page or list that is not in the repository.
 
 import assert from "node:assert/strict";
 import { referencesIn } from "../../scripts/gate/references.ts";
@@ -7,7 +7,7 @@ import { ROOT } from "../../scripts/gate/root.ts";
 /** Files that show such references as examples. */
 const OWN = ["scripts/gate/references.ts", "tests/gate/references_test.ts"];
 
-Deno.test("no source and no test refers to a numbered page that is not there", async () => {
+Deno.test("no source and no test refers to a numbered page that does not exist", async () => {
   const { stdout } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
   const paths = new TextDecoder().decode(stdout).split("\0").filter((path) =>
     /\.(ts|js|cjs|vim|el|kak|lua)$/.test(path) && !path.includes(".generated.") && !OWN.includes(path)
@@ -19,7 +19,7 @@ Deno.test("no source and no test refers to a numbered page that is not there", a
   assert.deepEqual(found.flat(), []);
 });
 
-Deno.test("each form of such a reference is found, and what only looks like one is not", () => {
+Deno.test("each form of a reference to a numbered page is found, and text that only looks like one is not", () => {
   const rows: readonly (readonly [string, boolean])[] = [
     ["// Becomes visible (S5).", true],
     ["// What a document may say (known fault 71).", true],

@@ -1,4 +1,4 @@
-// A release: which version may be made, what its bill of materials and its formula say.
+// A release: which version may be made, and the content of its bill of materials and its formula.
 
 import assert from "node:assert/strict";
 import { Ajv } from "ajv";
@@ -13,7 +13,7 @@ import { integrityIn, sbom } from "../../scripts/release/sbom.ts";
 import { compareVersions, entryOf, parseVersion, withVersion } from "../../scripts/release/version.ts";
 import { freshFolder } from "../folder.ts";
 
-Deno.test("versions are what semantic versioning says, without build metadata", () => {
+Deno.test("versions follow semantic versioning, without build metadata", () => {
   for (const text of ["0.1.0", "1.0.0", "10.20.30", "1.0.0-rc.1", "1.0.0-alpha"]) {
     assert.notEqual(parseVersion(text), null, text);
   }
@@ -35,7 +35,7 @@ Deno.test("versions are what semantic versioning says, without build metadata", 
   }
 });
 
-Deno.test("versions are in the order of semantic versioning", () => {
+Deno.test("versions are ordered as in semantic versioning", () => {
   const order = [
     "0.9.9",
     "0.10.0",
@@ -65,24 +65,28 @@ const READY: Checkout = {
 
 /** Each row is a checkout where all holds but one thing. */
 const UNREADY: readonly (readonly [string, Partial<Checkout>, RegExp])[] = [
-  ["a file that is changed", { changes: " M cli.ts\n" }, /not what is committed: cli\.ts\./],
-  ["a file that git does not know", { changes: "?? new.ts\n" }, /not what is committed: new\.ts\./],
-  ["many of them", { changes: " M a\n M b\n M c\n M d\n M e" }, /: a, b, c and 2 more\./],
-  ["a version that is none", { version: "1.2", changelog: "## 1.2\n\n- X.\n" }, /"1\.2" is no version/],
-  ["a version that is released", { tags: ["v1.2.0"] }, /1\.2\.0 does not come after 1\.2\.0/],
+  ["a changed file", { changes: " M cli.ts\n" }, /not what is committed: cli\.ts\./],
+  ["an untracked file", { changes: "?? new.ts\n" }, /not what is committed: new\.ts\./],
+  ["many changed files", { changes: " M a\n M b\n M c\n M d\n M e" }, /: a, b, c and 2 more\./],
+  ["an invalid version", { version: "1.2", changelog: "## 1.2\n\n- X.\n" }, /"1\.2" is no version/],
+  ["a version that is already released", { tags: ["v1.2.0"] }, /1\.2\.0 does not come after 1\.2\.0/],
   ["a version before a released one", { tags: ["v1.10.0", "v1.3.0"] }, /does not come after 1\.10\.0/],
-  ["no word of it in the changelog", { changelog: "## 1.1.0\n\n- Before.\n" }, /says nothing of 1\.2\.0/],
+  ["nothing about it in the changelog", { changelog: "## 1.1.0\n\n- Before.\n" }, /says nothing of 1\.2\.0/],
   [
-    "a heading without a word",
+    "a changelog heading without content",
     { changelog: "## 1.2.0\n\n## 1.1.0\n\n- Before.\n" },
     /says nothing of 1\.2\.0/,
   ],
   ["a longer version in the changelog", { changelog: "## 1.2.0-rc.1\n\n- X.\n" }, /says nothing of 1\.2\.0/],
-  ["changes of no version", { changelog: `## Unreleased\n\n- New.\n\n${CHANGELOG}` }, /belong to no version/],
+  [
+    "changes without a version",
+    { changelog: `## Unreleased\n\n- New.\n\n${CHANGELOG}` },
+    /belong to no version/,
+  ],
 ];
 
 for (const [name, change, reported] of UNREADY) {
-  Deno.test(`nothing is released with ${name}, and it is said what to do`, () => {
+  Deno.test(`nothing is released with ${name}, and the message says what to do`, () => {
     const found = obstaclesToRelease({ ...READY, ...change });
     assert.equal(found.length, 1, JSON.stringify(found));
     assert.match(found[0]!.message, reported);
@@ -90,7 +94,7 @@ for (const [name, change, reported] of UNREADY) {
   });
 }
 
-Deno.test("a checkout is released when all of it is committed and the changelog knows a version above the last", () => {
+Deno.test("a checkout can be released if everything is committed and the changelog has a version above the last", () => {
   assert.deepEqual(obstaclesToRelease(READY), []);
   assert.deepEqual(obstaclesToRelease({ ...READY, tags: [""] }), []);
   assert.deepEqual(
@@ -101,7 +105,7 @@ Deno.test("a checkout is released when all of it is committed and the changelog 
   assert.deepEqual(obstaclesToRelease({ ...READY, tags }), []);
 });
 
-Deno.test("a version is prepared from what is not released, once", () => {
+Deno.test("a version is prepared from unreleased changes, once", () => {
   const changelog = "# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.1.0\n\n- Before.\n";
   const checkout = { ...READY, version: "1.1.0", changelog };
   assert.deepEqual(obstaclesToPrepare(checkout, "1.2.0"), []);
@@ -120,7 +124,7 @@ Deno.test("a version is prepared from what is not released, once", () => {
   }
 });
 
-Deno.test("the bill of materials is valid by the schema of CycloneDX and has each thing with license and hash", async () => {
+Deno.test("the bill of materials is valid by the schema of CycloneDX and lists each part with license and hash", async () => {
   const library = await packageFolder("@cyclonedx/cyclonedx-library", "10.3.0");
   const read = async (name: string) =>
     JSON.parse(await Deno.readTextFile(`${library}/res/schema/${name}.SNAPSHOT.schema.json`));
@@ -161,7 +165,7 @@ Deno.test("the bill of materials is valid by the schema of CycloneDX and has eac
   assert.throws(() => sbom({ ...options, components: mine }), /Mine/, "a license that is not in the list");
 });
 
-Deno.test("what is bundled under a licence that nobody looked at, or without its text, stops the build", async () => {
+Deno.test("a bundled part with an unchecked license, or without its text, stops the build", async () => {
   const folder = await freshFolder("flemma-licence-");
   const write = (license: string) =>
     Deno.writeTextFile(
@@ -188,7 +192,7 @@ Deno.test("what is bundled under a licence that nobody looked at, or without its
   }
 });
 
-Deno.test("every generated module of the program is a bundle whose parts are told, or has nothing of others", async () => {
+Deno.test("every generated module of the program is a bundle with listed parts, or contains no third-party code", async () => {
   const notices = await Deno.readTextFile(`${ROOT}/NOTICES.md`);
   for (const name of ["Lua 5.4", "wasmoon", "re2js", "ajv", "yaml", "unbash"]) {
     assert.ok(notices.includes(`- ${name}`), name);
@@ -225,7 +229,7 @@ const FORMULA = {
   homepage: "https://example.org/",
 };
 
-Deno.test("the formula holds what it was given, and nothing that Ruby would run", () => {
+Deno.test("the formula contains what it was given, and nothing that Ruby would run", () => {
   const text = formula(FORMULA);
   assert.match(text, /^ {2}url "https:\/\/example\.org\/flemma-1\.2\.0\.tar\.gz"$/m);
   assert.match(text, /^ {2}sha256 "0{64}"$/m);
@@ -266,7 +270,7 @@ const CHECKOUT = [
   "scripts",
 ];
 
-Deno.test("preparing a version changes the changelog and what says the version, once, and nothing that is not committed is released", async () => {
+Deno.test("preparing a version changes the changelog and all places with the version, once, and only committed changes are released", async () => {
   const folder = await freshFolder("flemma-release-");
   const release = async (...words: string[]) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -331,7 +335,7 @@ const UNUSABLE: readonly (readonly [string, RegExp])[] = [
   ["formula --homepage https://a.b/ --address https://a.b/ --checksum 12", /^--checksum wants a SHA-256/],
 ];
 
-Deno.test("a release is not made of words that cannot be used, and it is said what is wrong with them", async () => {
+Deno.test("a release with unusable arguments is refused, and the message says what is wrong with them", async () => {
   for (const [line, reported] of UNUSABLE) {
     const words = line.split(" ").filter((word) => word !== "")
       .flatMap((word) => word === "ORIGIN" ? ORIGIN : [word]);

@@ -1,4 +1,4 @@
-// The list of faults names tests that are there, and every campaign has a short form in the gate.
+// The tests in the list of faults exist, and every campaign has a short form in the gate.
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -6,7 +6,7 @@ import { CAMPAIGNS } from "../campaign/campaigns.ts";
 import { totals } from "../campaign/record.ts";
 import { readReliability } from "../reliability.ts";
 
-Deno.test("every test that the list of faults names is there, and every fault has one", async () => {
+Deno.test("every test in the list of faults exists, and every fault has one", async () => {
   const texts = new Map<string, string>();
   const missing: string[] = [];
   for (const { promise, faults } of await readReliability()) {
@@ -48,7 +48,7 @@ Deno.test("every campaign has a short form that the gate runs", async () => {
   assert.deepEqual(without, []);
 });
 
-Deno.test("what campaigns did is added up, and only the latest run says what the program does now", () => {
+Deno.test("the results of campaigns are added up, and only the latest run describes the current program", () => {
   const run = { campaign: "a", count: 5, seed: 1, seconds: 1, version: "1", day: "2026-11-28", found: "bad" };
   const sums = totals([run, { ...run, campaign: "b" }, { ...run, count: 2, found: null }]);
   assert.deepEqual([...sums], [["a", { count: 7, found: [] }], ["b", { count: 5, found: ["bad"] }]]);

@@ -1,4 +1,4 @@
-// No code decides by the name of a tool, and what looks for that finds every form it had.
+// No code decides by the name of a tool, and the search for such code finds every form it had.
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -12,7 +12,7 @@ function* modules(folder: string): Generator<string> {
   }
 }
 
-Deno.test("outside of definitions and presets nothing compares the name of a tool", () => {
+Deno.test("outside definitions and presets nothing compares the name of a tool", () => {
   const found: string[] = [];
   for (const path of ROOMS_WITH_TOOLS.flatMap((room) => [...modules(room)])) {
     if (NAMED_THERE.some((place) => path.startsWith(place))) continue;
@@ -22,7 +22,7 @@ Deno.test("outside of definitions and presets nothing compares the name of a too
   assert.deepEqual(found, []);
 });
 
-Deno.test("each way to compare the name of a tool is found, and other words are not", () => {
+Deno.test("each form of comparing the name of a tool is found, and other strings are not", () => {
   for (
     const form of [
       'const HARMLESS = new Set(["read", "find", "grep"]);',

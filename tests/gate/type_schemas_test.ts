@@ -1,4 +1,4 @@
-// A JSON Schema of a type says what JSON makes of its values.
+// The JSON Schema of a type describes its values as JSON.
 
 import assert from "node:assert/strict";
 import ts from "typescript";
@@ -53,7 +53,7 @@ for (const [type, schema] of ROWS) {
   });
 }
 
-Deno.test("words of a union are an enumeration, and what may be undefined is absent", () => {
+Deno.test("a union of strings is an enumeration, and a property that may be undefined is optional", () => {
   const { schema } = schemaOf(
     'declare const value: { a: "y" | "x"; b?: number; c: string | undefined; d: boolean | null };',
   );
@@ -69,7 +69,7 @@ Deno.test("words of a union are an enumeration, and what may be undefined is abs
   });
 });
 
-Deno.test("named types are written once, with what their comments say, and may hold themselves", () => {
+Deno.test("named types are written once, with the text of their comments, and may contain themselves", () => {
   const { schema, definitions } = schemaOf(
     "/** A node. */ interface Node {\n/** Below\n * it. */ readonly inner: readonly Node[]; }\ndeclare const value: { a: Node; b: Node };",
   );
@@ -84,7 +84,7 @@ Deno.test("named types are written once, with what their comments say, and may h
   });
 });
 
-Deno.test("what several types have together is one object", () => {
+Deno.test("the intersection of several types is one object", () => {
   const { schema } = schemaOf("declare const value: { a: string } & Partial<{ b: number }>;");
   assert.deepEqual(schema, {
     type: "object",

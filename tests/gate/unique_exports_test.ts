@@ -13,7 +13,7 @@ Deno.test("no two modules of the program export the same name", async () => {
   assert.deepEqual(sharedExports(sources), []);
 });
 
-Deno.test("a second home of a name is found, whatever it names", () => {
+Deno.test("a second export of a name is found, whatever kind of thing it names", () => {
   for (
     const [first, second] of [
       ["export const a = 1;\n", "export function a() {}\n"],
@@ -31,7 +31,7 @@ Deno.test("a second home of a name is found, whatever it names", () => {
   }
 });
 
-Deno.test("a name that is not exported, only passed on, or declared again in its module has one home", () => {
+Deno.test("a name that is not exported, only re-exported, or declared twice in its module has one home", () => {
   const home = "export const a = 1;\n";
   for (const other of ["const a = 1;\n", 'export { a } from "./b.ts";\n', 'export * from "./b.ts";\n']) {
     assert.deepEqual(shared({ "base/b.ts": home, "base/c.ts": other }), [], other);
@@ -40,7 +40,7 @@ Deno.test("a name that is not exported, only passed on, or declared again in its
   assert.deepEqual(shared({ "base/b.ts": home, "tests/b.ts": home, "base/b.generated.ts": home }), []);
 });
 
-Deno.test("modules of the same kind share the name of their entry, and nothing else may have it", () => {
+Deno.test("only modules of the same kind may share the name of their entry", () => {
   const run = "export function run() {}\n";
   const request = "export function buildRequest() {}\n";
   const frames = "export function replyFrames() {}\n";

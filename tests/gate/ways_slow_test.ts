@@ -1,4 +1,4 @@
-// The program says and does the same however it reached a person: as sources, bundle, package or binary.
+// The program does the same in every form of installation: as sources, bundle, package or binary.
 
 import assert from "node:assert/strict";
 import {
@@ -85,7 +85,7 @@ function steady(text: string): string {
     .replace(/"seconds":[\d.]+/g, '"seconds":0');
 }
 
-Deno.test("the program says and writes the same from its sources, as a bundle, as a package and as a binary", async (t) => {
+Deno.test("the program prints and writes the same from its sources, as a bundle, as a package and as a binary", async (t) => {
   const base = baseOfEnvironment();
   const root = await freshFolder("flemma-ways-");
   const bundle = `${root}/bundle`;

@@ -1,4 +1,4 @@
-// Words: what people read holds none of the system's or the code's, and calls one thing by one name.
+// Texts for people contain no words of the operating system or the code, and one name for each thing.
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -14,23 +14,23 @@ Deno.test("sentences are collected from the source, with and without a code, and
   assert.ok(messages.filter(({ next }) => next !== null).length > 100);
 });
 
-Deno.test("no message holds a word of the system or of the code", () => {
+Deno.test("no message contains a word of the operating system or of the code", () => {
   const bad = /\bos error\b|\breadfile\b|\bENOENT\b|\bundefined\b|\[object |stack trace/;
   assert.deepEqual(sentences.filter((line) => bad.test(line)), []);
 });
 
-Deno.test("no message begins with the name of the program, which stands before each of them", () => {
+Deno.test("no message begins with the name of the program, which is printed before each of them", () => {
   const twice = /^flemma (?:is|was|needs|has|cannot|could|did)\b/;
   assert.deepEqual(messages.map(({ text }) => text).filter((line) => twice.test(line)), []);
 });
 
-Deno.test("messages call the first block, the settings file and this login by one name each", () => {
+Deno.test("messages use one name each for the frontmatter, the settings file and the session", () => {
   const other =
     /\bsettings block\b|\bfront matter\b|\bconfig file\b|\bconfiguration file\b|\bsession override/i;
   assert.deepEqual(sentences.filter((line) => other.test(line)), []);
 });
 
-Deno.test("no file names the host of a package registry: which one is used is the npm client's configuration", async () => {
+Deno.test("no file names the host of a package registry, since the npm client's configuration decides it", async () => {
   const host = /https?:\/\/(?:registry|pkgs?|packages|index|npm)\.(?!example\b)[a-z0-9-]+\.[a-z]/;
   const named: string[] = [];
   const files = (await git(ROOT, "ls-files", "-z")).split("\0").filter((path) => path !== "");
@@ -46,7 +46,7 @@ Deno.test("no file names the host of a package registry: which one is used is th
   assert.deepEqual(named, []);
 });
 
-Deno.test("no test of the whole program lies where every sandbox may write", async () => {
+Deno.test("no test of the whole program runs in a folder where every sandbox may write", async () => {
   const found: string[] = [];
   for await (const { name } of Deno.readDir(`${ROOT}/tests/cli`)) {
     if (!name.endsWith(".ts")) continue;

@@ -1,5 +1,5 @@
-// The examples of the plugin's documentation, in TypeScript: registered with the library, called in a document, with the
-// outcomes that the documentation states.
+// The examples of the plugin's documentation, in TypeScript: registered with the library, called in a document, with
+// the documented results.
 
 import assert from "node:assert/strict";
 import { chatInMemory, type ChatSession, type MemoryOptions, tools } from "../../mod.ts";
@@ -52,26 +52,29 @@ function example(name: string, body: (place: Place) => Promise<void>): void {
 const ok = <T>(outcome: { readonly ok: boolean; readonly value?: T }) =>
   assert.ok(outcome.ok, JSON.stringify(outcome));
 
-example("my_tool: a single definition answers at once, and shows what it is asked", async (place) => {
-  ok(tools.register("my_tool", {
-    name: "my_tool",
-    description: "Does something useful",
-    input_schema: {
-      type: "object",
-      properties: { query: { type: "string", description: "The input query" } },
-      required: ["query"],
-    },
-    format_preview: (input, width) => `"${String(input.query).slice(0, width - 2)}"`,
-    execute: (input) => ({ success: true, output: `done: ${input.query}` }),
-  }));
-  const call: CallText = ["c1", "my_tool", '{"query":"x"}'];
-  assert.deepEqual(await results(place, [call]), ["done: x"]);
-  await using session = await opened(place, [call], { settings: {} });
-  assert.deepEqual((await session.calls()).map(({ preview }) => preview), ['my_tool: "x"']);
-});
+example(
+  "my_tool: a single definition answers immediately, and its preview shows the input",
+  async (place) => {
+    ok(tools.register("my_tool", {
+      name: "my_tool",
+      description: "Does something useful",
+      input_schema: {
+        type: "object",
+        properties: { query: { type: "string", description: "The input query" } },
+        required: ["query"],
+      },
+      format_preview: (input, width) => `"${String(input.query).slice(0, width - 2)}"`,
+      execute: (input) => ({ success: true, output: `done: ${input.query}` }),
+    }));
+    const call: CallText = ["c1", "my_tool", '{"query":"x"}'];
+    assert.deepEqual(await results(place, [call]), ["done: x"]);
+    await using session = await opened(place, [call], { settings: {} });
+    assert.deepEqual((await session.calls()).map(({ preview }) => preview), ['my_tool: "x"']);
+  },
+);
 
 example(
-  "my_search: the preview has the query and the limit where there is one, on one line that fits",
+  "my_search: the preview shows the query and any limit on one line that fits",
   async (place) => {
     ok(tools.register("my_search", {
       name: "my_search",
@@ -116,7 +119,7 @@ example(
 );
 
 example(
-  "export: saves below the document's folder, refuses what the sandbox does, and knows its own setting",
+  "export: saves below the document's folder, refuses paths that the sandbox refuses, and reads its own setting",
   async (place) => {
     ok(tools.register("export", {
       name: "export",
@@ -178,7 +181,7 @@ example("batch: an array of definitions registers each", async (place) => {
 });
 
 example(
-  "function form: a send waits until what is found at run time is there, and offers it",
+  "function form: a send waits for tools that are found at run time, and offers them",
   async (place) => {
     const asked = Promise.withResolvers<void>();
     ok(tools.register((register, done) => {
@@ -210,7 +213,7 @@ example(
 );
 
 example(
-  "async function: what it throws is as if done had been told, a warning and no stop",
+  "async function: an exception has the same effect as an error given to done: a warning and no stop",
   async (place) => {
     ok(tools.register(async (register) => {
       await Promise.resolve("asks a program");
@@ -239,7 +242,7 @@ example(
 );
 
 example(
-  "table form: one that never says that it is done keeps nobody waiting longer than its own time",
+  "table form: a source that never calls done delays a send no longer than its own timeout",
   async (place) => {
     ok(tools.register({
       timeout: 0.2,
@@ -266,7 +269,7 @@ example(
   },
 );
 
-example("module form: a file that exports definitions, or resolve and a time of its own", async (place) => {
+example("module form: a file exports definitions, or resolve and a timeout", async (place) => {
   const code = 'execute: () => ({ success: true, output: "from a file" })';
   place.write(
     "search.ts",
@@ -295,7 +298,7 @@ export function resolve(register, done) {
 });
 
 example(
-  "callback form: the first answer counts, and the function that was given back ends it",
+  "callback form: the first answer counts, and the returned function cancels it",
   async (place) => {
     const cancelled: string[] = [];
     ok(tools.register("twice", {
@@ -329,7 +332,7 @@ example(
   },
 );
 
-example("the plugin's snake-case names answer too", async (place) => {
+example("the plugin's snake_case names work too", async (place) => {
   ok(tools.register("old_names", {
     input_schema: { type: "object" },
     execute(_input, context) {

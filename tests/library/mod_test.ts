@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as flemma from "../../mod.ts";
 
-Deno.test("the library reads a document and its calls without anything else", () => {
+Deno.test("the library reads a document and its calls without a file system or Deno", () => {
   const text = '@Assistant:\n**Tool Use:** `read` (`r1`)\n\n```json\n{"path":"a"}\n```\n';
   const chat = flemma.parse(new TextEncoder().encode(text));
   assert.deepEqual(chat.calls.map(({ id, name, input }) => ({ id, name, input })), [
@@ -9,7 +9,7 @@ Deno.test("the library reads a document and its calls without anything else", ()
   ]);
 });
 
-Deno.test("the sandbox of the process answers under both spellings of its names", () => {
+Deno.test("the process's sandbox answers under both spellings of its names", () => {
   assert.equal(flemma.sandbox.isEnabled(), true);
   assert.equal(flemma.sandbox.isPathWritable("/etc/passwd", null), false);
   assert.equal(
@@ -26,7 +26,7 @@ Deno.test("the sandbox of the process answers under both spellings of its names"
   assert.equal(flemma.sandbox.isEnabled(), true);
 });
 
-Deno.test("a backend of another program is registered under its name and wraps commands", async () => {
+Deno.test("another program's backend is registered under its name and wraps commands", async () => {
   const name = "library-test";
   flemma.sandbox.register(name, {
     priority: 1,

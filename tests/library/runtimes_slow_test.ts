@@ -1,5 +1,5 @@
-// What the library does without a system it does in other runtimes too, held by the same tests. `deno task test-runtimes` runs
-// all of them, in the versions of the runtimes that people have; here they run without the longest, in what is installed.
+// Library functions that need no system pass the same tests in other runtimes. `deno task test-runtimes` runs all of
+// them in several versions; here the shorter ones run in the installed runtimes.
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -22,7 +22,7 @@ function holds({ passed, failed }: Report): void {
 }
 
 Deno.test({
-  name: "in Node the tests of documents, prose, the parser for hosts and evaluation hold",
+  name: "the tests of documents, prose, the Lezer parser and evaluation pass in Node",
   ignore: !hasNode,
   async fn() {
     await inFolder(async (folder) => {
@@ -34,11 +34,11 @@ Deno.test({
   },
 });
 
-Deno.test("in a browser they hold as well", async () => {
+Deno.test("the tests of documents, prose, the Lezer parser and evaluation pass in a browser", async () => {
   holds(await inBrowser(await bundleTests({ hasAssert: false, ...SHORT })) as Report);
 });
 
-Deno.test("every test of the parser runs in other runtimes, but the one that starts a browser itself", async () => {
+Deno.test("every test of the parser runs in other runtimes, except the one that starts a browser", async () => {
   const listed = await Deno.readTextFile(`${ROOT}/tests/library/elsewhere/all.ts`);
   const folders = ["parser", "parser/lezer", "parser/reference"];
   const tests = folders.flatMap((folder) =>
@@ -49,7 +49,7 @@ Deno.test("every test of the parser runs in other runtimes, but the one that sta
   ]);
 });
 
-Deno.test("a test that fails elsewhere is told with its name, the others run, and those left out do not", async () => {
+Deno.test("a test that fails in another runtime is reported by name, the others run, and those left out do not", async () => {
   const elsewhere = shim as typeof Deno;
   const ran: string[] = [];
   elsewhere.test("first", () => assert.equal(1, 2));
@@ -67,7 +67,7 @@ Deno.test("a test that fails elsewhere is told with its name, the others run, an
   assert.throws(() => elsewhere.pid, /Deno\.pid, which is there only in Deno/);
 });
 
-Deno.test("assertions elsewhere hold and fail as those of Node do", () => {
+Deno.test("the assertions for other runtimes pass and fail as those of Node do", () => {
   const cyclic = [1, 2];
   const values: unknown[] = [
     ...[0, -0, NaN, 1, "1", null, undefined, true, "", 1n],

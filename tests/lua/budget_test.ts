@@ -14,7 +14,7 @@ function budgetOf(account: { spent: number | null }): Budget {
   return budget;
 }
 
-Deno.test("only time on a processor is charged, so a busy machine costs a document nothing", () => {
+Deno.test("only processor time is charged, so a busy machine costs a document nothing", () => {
   const account = { spent: 70 };
   const budget = budgetOf(account);
   for (let look = 0; look < 3; look++) {
@@ -28,13 +28,13 @@ Deno.test("only time on a processor is charged, so a busy machine costs a docume
   pass(2);
   assert.ok(!budget.spend(1));
   assert.equal(budget.exceeded, "seconds");
-  assert.ok(!budget.spend(0), "closed until it is opened anew");
+  assert.ok(!budget.spend(0), "closed until it is opened again");
   budget.open();
   budget.resume();
   assert.ok(budget.spend(1));
 });
 
-Deno.test("what happens between two works is not charged, and what they take together is", () => {
+Deno.test("time between two evaluations is not charged, and their times are added up", () => {
   const account = { spent: 0 };
   const budget = budgetOf(account);
   account.spent += 0.6;
@@ -48,7 +48,7 @@ Deno.test("what happens between two works is not charged, and what they take tog
   assert.ok(!budget.spend(1));
 });
 
-Deno.test("where the processor's account is not known, the clock counts", () => {
+Deno.test("if processor time is unknown, clock time counts", () => {
   const budget = budgetOf({ spent: null });
   pass(2);
   assert.ok(!budget.spend(1));

@@ -1,4 +1,4 @@
-// The Lua that documents see: its dialect, its numbers, its names, and what becomes of variables.
+// The Lua for documents: its dialect, numbers and names, and how variables are passed on.
 
 import assert from "node:assert/strict";
 import { toDialect } from "../../lua/vm/dialect.ts";
@@ -14,7 +14,7 @@ async function variables(code: string): Promise<Readonly<Record<string, unknown>
   return variables;
 }
 
-Deno.test("whole numbers print without a fraction, however they came about", async () => {
+Deno.test("whole numbers print without a fraction, however they were computed", async () => {
   const { printed, problems } = await runLua(`
     print(10 / 2, 2 ^ 31, "x" .. 1.0, 3.0, -0.5 * 2, 1e15, 1e14, 0.1, 7 / 2)
     print(#"abc" / 1, math.floor(2.7), math.ceil(2.1), select("#", 1, 2), 0x10, 123456789012345678)
@@ -30,7 +30,7 @@ Deno.test("whole numbers print without a fraction, however they came about", asy
   ]);
 });
 
-Deno.test("arithmetic is done with doubles: nothing wraps around at 64 bits", async () => {
+Deno.test("arithmetic uses doubles: nothing wraps around at 64 bits", async () => {
   assert.deepEqual(
     await variables(
       "a = 9223372036854775807 + 1\nb = 0xffffffffffffffff\nc = 4611686018427387904 * 4\nd = 5 % 0 ~= 5 % 0",
@@ -39,7 +39,7 @@ Deno.test("arithmetic is done with doubles: nothing wraps around at 64 bits", as
   );
 });
 
-Deno.test("operators and attributes of later versions are refused with their line", async () => {
+Deno.test("operators and attributes of later Lua versions are refused with their line", async () => {
   for (
     const [code, line] of [
       ["a = 7 // 2", 2],
@@ -63,7 +63,7 @@ Deno.test("operators and attributes of later versions are refused with their lin
   }
 });
 
-Deno.test("what looks like a later operator in texts, comments and comparisons stays", async () => {
+Deno.test("text in strings, comments and comparisons that looks like a later operator is kept", async () => {
   assert.deepEqual(
     await variables([
       `a = "http://x & | ~ << >>"`,
@@ -85,7 +85,7 @@ Deno.test("numbers inside names and texts are left alone, and concatenation is n
   );
 });
 
-Deno.test("goto, labels, methods of texts and separators of rep work; unpack and dump do not exist", async () => {
+Deno.test("goto, labels, string methods and separators of rep work; unpack and dump do not exist", async () => {
   assert.deepEqual(
     await variables(
       'a = 0\nfor i = 1, 3 do\n  if i == 2 then goto next end\n  a = a + i\n  ::next::\nend\nb = ("x"):upper()\n' +
@@ -95,7 +95,7 @@ Deno.test("goto, labels, methods of texts and separators of rep work; unpack and
   );
 });
 
-Deno.test("no way leads to the environment, to metatables, or to code given as text or bytecode", async () => {
+Deno.test("nothing gives access to the environment, to metatables, or to code given as text or bytecode", async () => {
   for (
     const name of [
       ..."_G _ENV getmetatable setmetatable rawget rawset rawequal rawlen next unpack xpcall load loadstring"
@@ -112,7 +112,7 @@ Deno.test("no way leads to the environment, to metatables, or to code given as t
   assert.deepEqual(codes, ["frontmatter_lua_syntax"]);
 });
 
-Deno.test("a name never defined is an error with a suggestion; one assigned nil is not", async () => {
+Deno.test("an undefined name is an error with a suggestion, and one assigned nil is not", async () => {
   const { problems } = await runLua("a = nil\nb = a\nc = strinq");
   assert.deepEqual(problems, [{
     code: "frontmatter_undefined_variable",
@@ -131,7 +131,7 @@ Deno.test("changing a library table changes it for this chunk only", async () =>
   );
 });
 
-Deno.test("the functions for texts and lists have their values", async () => {
+Deno.test("the functions for strings and lists return their documented values", async () => {
   const { printed, problems } = await runLua(`
     print(format.number(1234567.8), format.number(-1234), format.number(12), format.tokens(3999), format.tokens(4500), format.tokens(1200000), format.tokens(2e6))
     print(format.money(0), format.money(3), format.money(1.25), format.money(1.5), format.money(0.0125), format.money(0.05), format.money(0.00123))
@@ -168,11 +168,11 @@ Deno.test("the functions for texts and lists have their values", async () => {
   ]);
 });
 
-Deno.test("os.time reads the table that os.date gives", async () => {
+Deno.test("os.time accepts the table that os.date returns", async () => {
   assert.deepEqual(await variables('a = os.time(os.date("*t", 1700000000))'), { a: 1700000000 });
 });
 
-Deno.test("variables are copies: lists, tables, functions, tables inside themselves", async () => {
+Deno.test("variables are passed on as copies: lists, tables, functions, tables inside themselves", async () => {
   const exported = await variables(
     "list = { 1, 2 }\nempty = {}\nmixed = { 1, x = 2 }\ndeep = { a = { b = { true } } }\nkeys = { [true] = 1, [1.5] = 2 }\n" +
       "self = {}\nself.self = self\nlocal hidden = 1\nfunction twice(n) return n * 2, 9 end",
@@ -189,7 +189,7 @@ Deno.test("variables are copies: lists, tables, functions, tables inside themsel
   assert.equal((twice as (n: number) => unknown)(21), 42);
 });
 
-Deno.test("an error that a chunk raises is told with its text and the line of the file", async () => {
+Deno.test("an error that a chunk raises is reported with its text and the line of the file", async () => {
   for (
     const [code, message, line] of [
       ['error("no luck")', "no luck", 2],
@@ -212,12 +212,12 @@ Deno.test("an error that a chunk raises is told with its text and the line of th
   }
 });
 
-Deno.test("a block that is never closed is blamed on the line where it begins", async () => {
+Deno.test("a block that is never closed is reported at the line where it begins", async () => {
   const { problems } = await runLua("a = 1\nif a then\n  b = 2\n\n\n");
   assert.deepEqual(problems.map(({ code, line }) => [code, line]), [["frontmatter_lua_syntax", 3]]);
 });
 
-Deno.test("the list of built-in names is what an environment really has", async () => {
+Deno.test("the list of built-in names equals the real content of an environment", async () => {
   const world = { cwd: "/", home: "/", isReadable: () => false };
   const { cell, library } = await startEngine(world);
   let builtins: ReadonlySet<string> = new Set();

@@ -1,4 +1,4 @@
-// Random Lua: whatever stands in a block, it ends in variables or in problems with known codes, never in a crash.
+// Random Lua: every block ends in variables or in problems with known codes, never in a crash.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -73,7 +73,7 @@ const statement = fc.tuple(
   expression,
 ).map(([shape, inner]) => shape.replaceAll("$", () => inner));
 
-Deno.test("random chunks end in variables or problems, never in a crash, and the program goes on", async () => {
+Deno.test("random chunks end in variables or problems, never in a crash, and the program continues", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(statement, { minLength: 1, maxLength: 6 }), async (statements) => {
       const { variables, problems } = await runLua(["a, b = {}, 1", ...statements].join("\n"), {

@@ -1,4 +1,4 @@
-// Runs one block given on standard input, and tells the most memory the process ever had.
+// Runs one block given on standard input, and prints the peak memory of the process.
 
 import { runLua } from "./lua.ts";
 

@@ -25,15 +25,19 @@ const HOSTILE: readonly Hostile[] = [
     says: steps,
   },
   {
-    name: "a loop in a comparison of sort",
+    name: "a loop in a comparison function of sort",
     code: "table.sort({ 3, 2, 1 }, function() while true do end end)",
     says: steps,
   },
-  { name: "a loop in a replacement", code: '("x"):gsub("x", function() while true do end end)', says: steps },
+  {
+    name: "a loop in a replacement function",
+    code: '("x"):gsub("x", function() while true do end end)',
+    says: steps,
+  },
   { name: "recursion", code: "local function f() return 1 + f() end\nf()", says: depth },
   { name: "protected recursion", code: "local function f() pcall(f) end\nf()", says: depth },
   {
-    name: "recursion protected outside",
+    name: "recursion protected by an outer pcall",
     code: "local function f() f() end\nwhile true do pcall(f) end",
     says: depth,
   },
@@ -60,9 +64,9 @@ const HOSTILE: readonly Hostile[] = [
     says: string,
   },
   {
-    name: "a text that gsub makes grow",
+    name: "a text that gsub grows",
     code: 'local s = "x"\nwhile true do s = s:gsub("x", "xxxxxxxx") end',
-    says: /text|steps|seconds/,
+    says: /string|steps|seconds/,
   },
   {
     name: "a huge format",
@@ -81,7 +85,7 @@ const HOSTILE: readonly Hostile[] = [
     says: /memory|steps/,
   },
   {
-    name: "a huge table of names",
+    name: "a huge table with string keys",
     code: "local t = {}\nfor i = 1, 1e9 do t['k' .. i] = {} end",
     says: memory,
   },
@@ -91,7 +95,7 @@ const HOSTILE: readonly Hostile[] = [
     says: memory,
   },
   {
-    name: "a pattern that tries everything",
+    name: "a pattern with exponential backtracking",
     code: 'local s = ("a"):rep(5000)\nx = s:find(("a*"):rep(20) .. "b")',
     says: stepsOrSeconds,
   },
@@ -116,7 +120,7 @@ const HOSTILE: readonly Hostile[] = [
     says: stepsOrSeconds,
   },
   {
-    name: "insertions at the front",
+    name: "many insertions at the front",
     code: "local t = {}\nfor i = 1, 1e6 do t[i] = i end\nwhile true do table.insert(t, 1, 0) end",
     says: stepsOrSeconds,
   },
@@ -130,9 +134,9 @@ const HOSTILE: readonly Hostile[] = [
     code: 'local s = ("x"):rep(1e7)\nlocal t = {}\nfor i = 1, 1000 do t[i] = s end\ntable.sort(t)',
     says: stepsOrSeconds,
   },
-  { name: "endless printing of little", code: "while true do print(1) end", says: steps },
+  { name: "endless printing of short texts", code: "while true do print(1) end", says: steps },
   {
-    name: "endless printing",
+    name: "endless printing of long texts",
     code: 'local s = ("x"):rep(1000)\nwhile true do print(s) end',
     says: stepsOrSeconds,
   },
@@ -157,14 +161,14 @@ for (const { name, code, says } of HOSTILE) {
   });
 }
 
-Deno.test("source that is costly to compile is refused by its size", async () => {
+Deno.test("code that is costly to compile is refused because of its size", async () => {
   const branches = `if x then ${"elseif x then ".repeat(40_000)} end`;
   const { codes, problems } = await runLua(`local x\n${branches}`);
   assert.deepEqual(codes, ["frontmatter_lua_syntax"]);
   assert.match(problems[0]!.message, /longer than 256 KiB/);
 });
 
-Deno.test("source that nests too deep is refused, not obeyed", async () => {
+Deno.test("code that is nested too deeply is refused before it is compiled", async () => {
   for (
     const code of [
       `x = ${"(".repeat(5000)}1${")".repeat(5000)}`,
@@ -175,19 +179,19 @@ Deno.test("source that nests too deep is refused, not obeyed", async () => {
   }
 });
 
-Deno.test("a limit that was reached is told with the line it was reached on", async () => {
+Deno.test("reaching a limit is reported with the line where it was reached", async () => {
   const { problems } = await runLua("local a = 1\n\nwhile true do\n  a = a + 1\nend");
   assert.ok([4, 5].includes(problems[0]!.line!), `${problems[0]!.line}`);
 });
 
-Deno.test("calls two hundred deep are allowed", async () => {
+Deno.test("calls two hundred levels deep are allowed", async () => {
   const { variables } = await runLua(
     "local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end\nx = f(190)",
   );
   assert.deepEqual(variables, { x: 190 });
 });
 
-Deno.test("garbage does not count: a loop may make far more text than it holds", async () => {
+Deno.test("garbage does not count: a loop may create far more text than it keeps", async () => {
   const { variables } = await runLua(
     'local n = 0\nfor i = 1, 90 do n = n + #string.rep("x", 1e6) end\nx = n',
     { seconds: 60 },
@@ -195,7 +199,7 @@ Deno.test("garbage does not count: a loop may make far more text than it holds",
   assert.deepEqual(variables, { x: 90e6 });
 });
 
-Deno.test("a kept function runs under the limits each time, and works again after it went too far", async () => {
+Deno.test("a saved function runs under the limits each time, and works again after exceeding one", async () => {
   const { variables } = await runLua("function f(n)\n  while n < 0 do end\n  return n\nend");
   const f = variables!.f as (n: number) => unknown;
   assert.throws(() => f(-1), { name: "LuaFailure", message: /10000000 steps/, limit: true });

@@ -1,4 +1,4 @@
-// The Lua engine for tests: as a runner of blocks, and as a quick way to see what a block comes to.
+// The Lua engine for tests: runs blocks and returns their results.
 
 import type { Catalog } from "../../config/schema/catalog.ts";
 import { DEFAULT_LIMITS, type LuaLimits } from "../../lua/vm/budget.ts";

@@ -1,4 +1,5 @@
-// Our matcher of Lua's patterns against Lua's own, which the interpreter still carries, and the rules of 5.1.
+// Our matcher for Lua patterns compared with Lua's own, which the interpreter still contains, and with the rules of
+// 5.1.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -44,7 +45,7 @@ const subject = fc.array(fc.constantFrom("a", "b", "c", "A", "1", " ", "(", ")",
   maxLength: 12,
 }).map((letters) => letters.join(""));
 
-Deno.test("find and match answer what Lua's own functions answer", () => {
+Deno.test("find and match return what Lua's own functions return", () => {
   fc.assert(
     fc.property(subject, pattern, (text, given) => {
       for (const [name, ours] of [["find", find], ["match", match]] as const) {
@@ -63,7 +64,7 @@ Deno.test("find and match answer what Lua's own functions answer", () => {
   );
 });
 
-Deno.test("the rules of 5.1 hold where later versions differ", async () => {
+Deno.test("the rules of Lua 5.1 apply where later versions differ", async () => {
   const { printed, problems } = await runLua(`
     print(("abc"):gsub("%w*", "<%0>"))
     print(("hello"):gsub("x*", "-"))
@@ -98,7 +99,7 @@ Deno.test("the rules of 5.1 hold where later versions differ", async () => {
   ]);
 });
 
-Deno.test("a function given to gsub may make the memory move under the text it goes through", async () => {
+Deno.test("a function given to gsub may cause the memory of the processed text to move", async () => {
   const { variables, problems } = await runLua(
     `local kept = {}\nresult, count = ("a-b-c-d"):gsub("%w", function(x)\n  kept[#kept + 1] = string.rep(x, 4e6)\n  return x:upper()\nend)`,
   );

@@ -1,11 +1,11 @@
-// A test notation: document and expectation are one piece of text.
+// A notation for tests: document and expectation in one text.
 //
 //     # what the case shows
 //     the document, line by line
 //     ==>
 //     what is expected of it
 //
-// Each line of the document ends with a line feed, but one that ends with `␄`, which stands for the end of the text.
+// Each line of the document ends with a line feed, except one that ends with `␄`, the end of the text.
 // `␍` stands for a carriage return, `␀` for a zero byte, `«BOM»` for a byte order mark.
 
 /** One case of a file in the notation. */

@@ -42,7 +42,7 @@ const PLAIN = [
   "",
 ];
 
-Deno.test("every active form gets one backslash in text, also behind backslashes, and no other line does", () => {
+Deno.test("every active form gets one backslash in text, also after backslashes, and no other line does", () => {
   for (const line of LIVE) {
     assert.ok(isLiveInText(line), line);
     assert.equal(escapeTextLine(line, 0), `\\${line}`);
@@ -90,7 +90,7 @@ Deno.test("a quoted header loses no backslash in a closed fence, but does under 
   const header = "\\**Tool Use:** `bash` (`x`)";
   assert.equal(unescapeText(`\`\`\`\n${header}\n\`\`\``), `\`\`\`\n${header}\n\`\`\``);
   assert.equal(unescapeText(`\`\`\`\n${header}`), `\`\`\`\n${header.slice(1)}`);
-  assert.equal(unescapeText("```\n\\@You:"), "```\n\\@You:", "an unclosed fence hides markers all the same");
+  assert.equal(unescapeText("```\n\\@You:"), "```\n\\@You:", "an unclosed fence still hides markers");
 });
 
 Deno.test("a fence that thinking left open hides the marker in the text below", () => {

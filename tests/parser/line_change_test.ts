@@ -25,7 +25,7 @@ const ROWS: readonly (readonly [string, string, string, LineChange | null])[] = 
   ["a word in a line replaces that line", "a\nbc\nd\n", "a\nbx\nd\n", { line: 2, removed: 1, lines: ["bx"] }],
   ["a line that grows is replaced", "a\nb", "a\nbc", { line: 2, removed: 1, lines: ["bc"] }],
   [
-    "lines behind a last line without line feed are only added",
+    "lines after a last line without line feed are only added",
     "a",
     "a\n\nb",
     { line: 2, removed: 0, lines: ["", "b"] },

@@ -14,7 +14,7 @@ function migrated(text: string) {
 
 /** Before, after. */
 const ROWS: Readonly<Record<string, readonly [string, string]>> = {
-  "text behind a marker moves to the next line": [
+  "text after a marker moves to the next line": [
     "@System: Be brief.\n@You: Hello\n\n@Assistant: Hi\n@You:\n",
     "@System:\nBe brief.\n@You:\nHello\n\n@Assistant:\nHi\n@You:\n",
   ],
@@ -38,7 +38,7 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   "text quoted in a fence stays": ["@You:\n```\n@You: a\n```\n", "@You:\n```\n@You: a\n```\n"],
   "the frontmatter stays": ["```json\n{}\n```\n@You: a\n", "```json\n{}\n```\n@You:\na\n"],
-  "a fence behind a marker opens, so the text after it is quoted": [
+  "a fence after a marker opens, so the text after it is quoted": [
     "@You: ```js\n@You: quoted\n```\n@Assistant: b\n",
     "@You:\n```js\n@You: quoted\n```\n@Assistant:\nb\n",
   ],
@@ -50,7 +50,7 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
     '```json\n{"flemma": {}}\n@System:\n@You: ```\n@Assistant: b\n',
     '```json\n{"flemma": {}}\n@System:\n@You:\n ```\n@Assistant:\nb\n',
   ],
-  "a block behind a marker is a block": [
+  "a block after a marker is a block": [
     "@You: **Tool Result:** `a`\n\n```\nx\n```\n",
     "@You:\n**Tool Result:** `a`\n\n```\nx\n```\n",
   ],
@@ -58,7 +58,7 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
     "@You:\n**Tool Result:** `a`\n\n```flemma:pending\n```\n",
     "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending\n```\n",
   ],
-  "words without meaning behind the old fence approve nothing": [
+  "words without meaning after the old fence approve nothing": [
     "@You:\n**Tool Result:** `a`\n\n```flemma:pending status=approved \n```\n",
     "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending \n```\n",
   ],

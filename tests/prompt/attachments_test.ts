@@ -1,4 +1,4 @@
-// Files that the header of a result names, as parts of a prompt: told from nothing but the header and the bytes.
+// Files listed in the header of a result, as parts of a prompt: decided from the header and the bytes only.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
@@ -59,7 +59,7 @@ async function prompted(
 const shapes = (parts: readonly Part[]) =>
   parts.map((part) => part.kind === "image" || part.kind === "pdf" ? part.mimeType : part.kind);
 
-Deno.test("files that a header names stand behind the text of the result, by the type that their bytes have", () =>
+Deno.test("files listed in a header follow the text of the result, with the type that their bytes have", () =>
   withState(async ({ environment, put }) => {
     const names = [await put(PNG), await put(PDF), await put(JPEG)];
     const { parts, reported, prompt } = await prompted(
@@ -76,7 +76,7 @@ Deno.test("files that a header names stand behind the text of the result, by the
     assert.equal(image.filename, `${names[0]!.slice(0, 8)}.png`);
   }));
 
-Deno.test("a header is read in every spelling, and a name that stands twice is one file", () =>
+Deno.test("a header is read in every spelling, and a file listed twice is attached once", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     for (
@@ -96,7 +96,7 @@ Deno.test("a header is read in every spelling, and a name that stands twice is o
     }
   }));
 
-Deno.test("what is no name of a kept file is a warning, and nothing is read for it", () =>
+Deno.test("an invalid name of a saved file is a warning, and nothing is read for it", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     await put(PNG, "x".repeat(64));
@@ -130,7 +130,7 @@ Deno.test("what is no name of a kept file is a warning, and nothing is read for 
     assert.equal(prompt.diagnostics[0]!.start, 13);
   }));
 
-Deno.test("a link, a folder and a pipe in the place of a file are not read as one", () =>
+Deno.test("a link, a folder or a pipe in place of a file is not read", () =>
   withState(async ({ environment, put }) => {
     const folder = attachmentsFolder(environment);
     await Deno.writeFile(`${environment.home}/elsewhere`, JPEG);
@@ -147,7 +147,7 @@ Deno.test("a link, a folder and a pipe in the place of a file are not read as on
     assert.deepEqual(reported, ["attachment_changed", "attachment_unreadable"]);
   }));
 
-Deno.test("what no model takes, and what is too large for any request, is left to the line about it", () =>
+Deno.test("a file that no model accepts, or that is too large for any request, is represented by its line only", () =>
   withState(async ({ environment, put }) => {
     const zip = await put(new TextEncoder().encode("PK\x03\x04 and so on"));
     assert.deepEqual(
@@ -167,7 +167,7 @@ Deno.test("what no model takes, and what is too large for any request, is left t
     );
   }));
 
-Deno.test("what a body, a reply or a message says of attachments is text", () =>
+Deno.test("text about attachments in a body, a reply or a message is text", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     const header = `**Tool Result:** \`c1\` (attachments=${png})`;
@@ -182,7 +182,7 @@ Deno.test("what a body, a reply or a message says of attachments is text", () =>
     assert.ok(!JSON.stringify(prompt.history).includes('"kind":"image"'));
   }));
 
-Deno.test("a block that is not final brings no file, nor does a document that is read without any system", () =>
+Deno.test("an unfinished block attaches no file, nor does a document that is read without a system", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     for (const status of ["pending", "approved", "rejected", "denied", "aborted"]) {
@@ -197,7 +197,7 @@ Deno.test("a block that is not final brings no file, nor does a document that is
     assert.ok(!JSON.stringify((await conversationOf(chat)).history).includes('"kind":"image"'));
   }));
 
-Deno.test("whoever wants only the findings gets the same ones without a file being read", () =>
+Deno.test("computing only the findings gives the same ones without reading a file", () =>
   withState(async ({ environment, put }) => {
     const names = [await put(PNG), "1".repeat(64), "../x"];
     const text = document(` (attachments=${names.join(",")})`);

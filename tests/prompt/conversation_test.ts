@@ -4,14 +4,14 @@ import { conversationOf } from "../../prompt/mod.ts";
 
 const partsOf = async (text: string) => await conversationOf(parse(new TextEncoder().encode(text)));
 
-Deno.test("without a system tags and references stay text, and no file is looked at", async () => {
+Deno.test("on a runtime without a file system, tags and references stay text, and no file is read", async () => {
   const text = "@You:\nSay {{ 1 + 1 }} of @./conversation_test.ts and {% if x %}y{% end %}\n";
   const prompt = await partsOf(text);
   assert.deepEqual(prompt.history.map(({ parts }) => parts), [[{ kind: "text", text: text.slice(6, -1) }]]);
   assert.deepEqual([prompt.diagnostics, prompt.blocked, prompt.files], [[], false, []]);
 });
 
-Deno.test("without a system a result of read that names a file stays text", async () => {
+Deno.test("on a runtime without a file system, a result of read that names a file stays text", async () => {
   const prompt = await partsOf(
     '@Assistant:\n**Tool Use:** `read` (`r1`)\n\n```json\n{"path":"a"}\n```\n\n' +
       "@You:\n**Tool Result:** `r1`\n\n```\n@./conversation_test.ts\n```\n",
@@ -21,7 +21,7 @@ Deno.test("without a system a result of read that names a file stays text", asyn
   assert.equal(JSON.stringify(parts).includes("@./conversation_test.ts"), true);
 });
 
-Deno.test("without a system a first block is not run, which is told", async () => {
+Deno.test("on a runtime without a file system, frontmatter is not run, which is reported", async () => {
   const prompt = await partsOf("```yaml\nname: Ada\n```\n@You:\nHello\n");
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["frontmatter_unsupported"]);
   assert.equal(prompt.blocked, true);

@@ -41,7 +41,7 @@ function resultParts(prompt: Prompt): readonly Part[] {
   return part.parts;
 }
 
-Deno.test("only a read result that is one file reference and nothing else becomes a file", async () => {
+Deno.test("only a read result that consists of one file reference becomes a file", async () => {
   const files = { "a.png": "PNG", "s.txt": "secret" };
   const image = resultParts(await inFolder(files, answered("read", "@./a.png;type=image/png")));
   assert.deepEqual(image.map(({ kind }) => kind), ["image"]);
@@ -66,14 +66,14 @@ Deno.test("only a read result that is one file reference and nothing else become
   }
 });
 
-Deno.test("a file whose text looks like a reference was escaped by read and is sent as it is", async () => {
+Deno.test("a file whose text looks like a reference was escaped by read and is sent unchanged", async () => {
   const prompt = await inFolder({ "s.txt": "secret" }, answered("read", "\\@./s.txt"));
   assert.deepEqual(resultParts(prompt), [{ kind: "text", text: "@./s.txt" }]);
   const other = await inFolder({}, answered("bash", "\\@./s.txt"));
   assert.deepEqual(resultParts(other), [{ kind: "text", text: "\\@./s.txt" }]);
 });
 
-Deno.test("a missing file keeps its source text, warns with its place, and does not block", async () => {
+Deno.test("a missing file keeps its source text, warns with its location, and does not block", async () => {
   const prompt = await inFolder({}, "@You:\nfirst\nsee é @./gone.md.\n");
   assert.deepEqual(prompt.history[0]!.parts, [{ kind: "text", text: "first\nsee é @./gone.md." }]);
   const [warning] = prompt.diagnostics;
@@ -84,7 +84,7 @@ Deno.test("a missing file keeps its source text, warns with its place, and does 
   assert.ok(!prompt.blocked);
 });
 
-Deno.test("home, absolute and parent references are found, and an unknown option is warned about", async () => {
+Deno.test("home, absolute and parent references are found, and an unknown option causes a warning", async () => {
   const files = { "a.md": "A", "b.csv": "B" };
   const prompt = await inFolder(files, "@You:\n@~/a.md @//<dir>/b.csv @./../<dir>/x @./a.md;foo=1\n");
   const kinds = prompt.history[0]!.parts.map((part) =>
@@ -115,7 +115,7 @@ Deno.test("the type comes from the reference, else the extension, else the bytes
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_unsupported_mime"]);
 });
 
-Deno.test("every textual type goes as text, images as what they are, and of empty files and others only the name", async () => {
+Deno.test("every text type is sent as text, images as images, and of empty and other files only the name", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   const files: Readonly<
     Record<string, readonly [content: string | Uint8Array, kind: string, reported?: string]>
@@ -150,7 +150,7 @@ Deno.test("every textual type goes as text, images as what they are, and of empt
   }
 });
 
-Deno.test("a text in another encoding is read as what it is and told, with a command that makes UTF-8 of it", async () => {
+Deno.test("text in another encoding is decoded and reported, with a command that converts it to UTF-8", async () => {
   const wide = (text: string, big: boolean) =>
     [...text].flatMap((one) => big ? [0, one.charCodeAt(0)] : [one.charCodeAt(0), 0]);
   const rows: readonly (readonly [string, readonly number[], string, RegExp])[] = [
@@ -197,13 +197,13 @@ Deno.test("a text in another encoding is read as what it is and told, with a com
   }
 });
 
-Deno.test("a file that a loop takes in is told once", async () => {
+Deno.test("a file included in a loop is reported once", async () => {
   const loop = '@You:\n{% for _ = 1, 3 do %}{{ include("a.txt") }}{% end %}\n';
   const { reported } = await scene(loop, { "a.txt": new Uint8Array([0xe4]) });
   assert.deepEqual(reported, ["file_not_utf8 -"]);
 });
 
-Deno.test("a text file with NUL bytes is no text: its path is sent and told, and included it is an error", async () => {
+Deno.test("a file with NUL bytes is not text: its path is sent and reported, and including it is an error", async () => {
   const files = { "a.txt": new Uint8Array([0x61, 0, 0x62]) };
   const attached = await scene("@You:\nSee @./a.txt\n", files);
   assert.deepEqual(attached.reported, ["file_not_utf8 2"]);
@@ -212,7 +212,7 @@ Deno.test("a text file with NUL bytes is no text: its path is sent and told, and
   assert.deepEqual(included.reported, ["file_not_utf8 2!"]);
 });
 
-Deno.test("of a file that no provider takes the model sees the path as it was written, not where it lies", async () => {
+Deno.test("of a file that no provider accepts the model sees the path as it was written, not its real location", async () => {
   const { prompt, folder } = await scene("@You:\nSee @./sub/../a.zip\n", { "a.zip": "PK", "sub/x": "" });
   const part = prompt.history[0]!.parts.at(-1)!;
   assert.deepEqual(part, { kind: "unsupported_file", filename: `${folder}/a.zip`, path: "./sub/../a.zip" });
@@ -220,7 +220,7 @@ Deno.test("of a file that no provider takes the model sees the path as it was wr
   assert.deepEqual(messages[0].content.at(-1), { type: "text", text: "@./sub/../a.zip" });
 });
 
-Deno.test("an image in a System message is left out, text files are joined with it", async () => {
+Deno.test("an image in a System message is omitted, text files are joined with it", async () => {
   const prompt = await inFolder(
     { "a.md": "A\n", "p.png": "P" },
     "@System:\nRules: @./a.md @./p.png end\n@You:\nq\n",
@@ -228,7 +228,7 @@ Deno.test("an image in a System message is left out, text files are joined with 
   assert.equal(prompt.system, 'Rules: \n<file path="./a.md">\nA\n</file>\n \n end');
 });
 
-Deno.test("a folder and a frontmatter-less unsaved document are handled: references start in the working directory", async () => {
+Deno.test("a folder as a file, and an unsaved document without frontmatter, work: references start in the working folder", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-prompt-" }));
   try {
     await Deno.writeTextFile(`${folder}/a.txt`, "A");

@@ -1,4 +1,4 @@
-// What may be attached to a message and what only looks like a reference, one row a condition.
+// What may be attached to a message and what only looks like a reference, one row per condition.
 
 import assert from "node:assert/strict";
 import { attach, attachObstacle, partOf, resolveReference } from "../../prompt/attach.ts";
@@ -8,7 +8,7 @@ import { inFolder } from "../folder.ts";
 
 const MIB = 1024 * 1024;
 
-Deno.test("a file is read only when it is one, is none of the system's, and is not too large", async () => {
+Deno.test("a file is read only if it is regular, not one of the system's, and not too large", async () => {
   const info = await Deno.stat(new URL(import.meta.url));
   const why = (changes: Partial<Deno.FileInfo>, real = "/somewhere/file") =>
     attachObstacle(real, { ...info, ...changes });
@@ -26,7 +26,7 @@ Deno.test("a file is read only when it is one, is none of the system's, and is n
   assert.match(why({ size: 64 * MIB + 1 })!, /larger than 64 MiB/);
 });
 
-Deno.test("what the policy hides is not opened at all, and a file that vanished in between is missing", () =>
+Deno.test("a path that policy hides is not opened, and a file that disappeared meanwhile is missing", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.txt`, "text");
     const base = { folder, home: "/home" };
@@ -49,7 +49,7 @@ Deno.test("what the policy hides is not opened at all, and a file that vanished 
     assert.deepEqual(await vanishing.files(), []);
   }));
 
-Deno.test("of several readings of a file the last counts, and an earlier log only for what was not read again", async () => {
+Deno.test("the last of several reads of a file counts, and an earlier log only for files that were not read again", async () => {
   const earlier = new FileLog();
   const later = new FileLog();
   const bytes = (text: string) => new TextEncoder().encode(text);
@@ -64,7 +64,7 @@ Deno.test("of several readings of a file the last counts, and an earlier log onl
   assert.notEqual(all[0]!.hash, all[1]!.hash);
 });
 
-Deno.test("a path starts at the root, at home or in the folder, and steps upwards stop at the root", () => {
+Deno.test("a path starts at the root, the home folder or the document's folder, and parent steps stop at the root", () => {
   const base = { folder: "/w/place", home: "/home/me" };
   const rows: readonly (readonly [path: string, resolved: string])[] = [
     ["./a", "/w/place/a"],
@@ -77,7 +77,7 @@ Deno.test("a path starts at the root, at home or in the folder, and steps upward
   for (const [path, resolved] of rows) assert.equal(resolveReference(path, base), resolved, path);
 });
 
-Deno.test("a run of characters is a reference only with a start of a path, a name behind it, and bytes that are UTF-8", () => {
+Deno.test("a reference needs the start of a path, a name after it, and bytes that are UTF-8", () => {
   const read = (text: string) =>
     fileReferences(text).map(({ path, mime, unknownOption }) =>
       [path, mime, unknownOption].filter(Boolean).join("|")
@@ -95,7 +95,7 @@ Deno.test("a run of characters is a reference only with a start of a path, a nam
   for (const [text, ...found] of rows) assert.deepEqual(read(text), found, text);
 });
 
-Deno.test("a text is one reference and nothing else only from its first to its last character", () => {
+Deno.test("a text is a single reference only if the reference spans all of it", () => {
   assert.equal(onlyReference("@./a.md")?.path, "./a.md");
   for (
     const text of ["", "a", " @./a.md", "@./a.md ", "@./a.md.", "@./a.md @./b.md", "@./a\u00a0b", "x@./a.md"]
@@ -115,7 +115,7 @@ Deno.test("a text is one reference and nothing else only from its first to its l
   for (const [text, unescaped] of rows) assert.equal(unescapeReference(text), unescaped, text);
 });
 
-Deno.test("of a file that says nothing only the path is sent, whatever its type, and an image goes as what it is", () => {
+Deno.test("of a file without content only the path is sent, whatever its type, and an image is sent as an image", () => {
   const kind = (bytes: Uint8Array, path: string, mime?: string) => {
     const { part, flaw } = partOf(bytes as Uint8Array<ArrayBuffer>, { filename: path, path, mime });
     return [part.kind, "mimeType" in part ? part.mimeType : "", flaw?.because ?? ""].filter(Boolean).join(
@@ -128,7 +128,7 @@ Deno.test("of a file that says nothing only the path is sent, whatever its type,
   assert.equal(kind(text(" \n\t"), "a.md"), "unsupported_file empty");
   assert.equal(kind(text("x"), "a.md"), "text_file text/markdown");
   assert.equal(kind(png, "a.jpg"), "image image/png");
-  assert.equal(kind(text("x"), "a.jpg"), "image image/jpeg", "what its bytes do not tell, its name does");
+  assert.equal(kind(text("x"), "a.jpg"), "image image/jpeg", "its name decides if its bytes do not");
   assert.equal(kind(text("%PDF-"), "a.pdf"), "pdf application/pdf");
   assert.equal(kind(text("x"), "a.zip"), "unsupported_file type");
   assert.equal(kind(text("x"), "a.zip", "text/plain"), "text_file text/plain");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { namedText } from "../../prompt/attach.ts";
 import { scene } from "./scene.ts";
 
-Deno.test("texts of files stand between lines with the path as it was written", async () => {
+Deno.test("attached texts are framed by lines with the path as it was written", async () => {
   const result = await scene(
     '@You:\nCompare @./a.txt, @./sub/../two%20words.md and {{ include("a.txt", { [symbols.BINARY] = true }) }}.\n',
     {
@@ -35,7 +35,7 @@ Deno.test("a name or a text cannot end the frame", () => {
   assert.equal(namedText("é 名.txt", "</file>\n"), '<file path="é 名.txt">\n<\\/file>\n</file>');
 });
 
-Deno.test("files.names: false sends the bare text; results of read and pictures are never framed", async () => {
+Deno.test("files.names: false sends the text without a frame; results of read and images are never framed", async () => {
   const read = (id: string, path: string) =>
     `**Tool Use:** \`read\` (\`${id}\`)\n\n\`\`\`json\n{"path":"${path}"}\n\`\`\`\n`;
   const chat = `@Assistant:\n${

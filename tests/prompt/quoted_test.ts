@@ -1,11 +1,11 @@
-// Tags that are shown rather than meant: in closed fences, between raw and endraw, and with templates switched off.
+// Tags that are shown and not run: in closed fences, between raw and endraw, and with templates switched off.
 
 import assert from "node:assert/strict";
 import { flat, scene, userText } from "./scene.ts";
 
 const DOCKER = 'docker ps --format "{{.Names}}"';
 
-Deno.test("a tag of another language in a closed fence is text, wherever the fence stands", async () => {
+Deno.test("a tag of another language in a closed fence is text, wherever the fence is", async () => {
   for (
     const quoted of [
       `\`\`\`sh\n${DOCKER}\n\`\`\``,
@@ -28,7 +28,7 @@ Deno.test("a tag of another language in a closed fence is text, wherever the fen
   }
 });
 
-Deno.test("in a System message and in an included file it is text as well", async () => {
+Deno.test("a tag of another language in a closed fence is text in System messages and included files too", async () => {
   const system = await scene(`@System:\n\`\`\`\n${DOCKER}\n\`\`\`\n@You:\nHi\n`);
   assert.equal(system.prompt.system, `\`\`\`\n${DOCKER}\n\`\`\``);
   const included = await scene('@You:\n{{ include("help.md") }}\n', {
@@ -38,7 +38,7 @@ Deno.test("in a System message and in an included file it is text as well", asyn
   assert.equal(userText(included), `Run\n\`\`\`\n${DOCKER}\n\`\`\`\n2 {{\n`.trimEnd() + "\n");
 });
 
-Deno.test("what runs is run in a fence too, and a loop may lie around the fence", async () => {
+Deno.test("Lua tags run inside a fence too, and a loop may contain the fence", async () => {
   const result = await scene(
     '```lua\nlist = { "a", "b" }\n```\n@You:\n{% for item in values(list) do -%}\n```\n{{ item }}\n```\n{% end -%}\n',
   );
@@ -46,7 +46,7 @@ Deno.test("what runs is run in a fence too, and a loop may lie around the fence"
   assert.equal(userText(result), "```\na\n```\n```\nb\n```\n");
 });
 
-Deno.test("outside of a closed fence the tag is an error at its own column, with the way out", async () => {
+Deno.test("a tag of another language outside a closed fence is an error at its own column, with a remedy", async () => {
   for (
     const [text, line, column] of [
       [`run ${DOCKER}`, 2, 25],
@@ -71,7 +71,7 @@ Deno.test("outside of a closed fence the tag is an error at its own column, with
   }
 });
 
-Deno.test("what a fence quotes and does not close is text, and what follows the fence is read as ever", async () => {
+Deno.test("an unclosed tag in a fence is text, and the text after the fence is read normally", async () => {
   const quoted: readonly string[] = [
     "{{ nope +",
     "int a[2][2] = {{1,2},{3}};",
@@ -91,7 +91,7 @@ Deno.test("what a fence quotes and does not close is text, and what follows the 
   }
 });
 
-Deno.test("behind such an opener the rest of its fence is text; other fences, and one that is never closed, are as ever", async () => {
+Deno.test("after an unclosed tag the rest of its fence is text; other fences, and an unclosed fence, are read normally", async () => {
   const result = await scene("@You:\n```\n{{ 1 }} {{ { {{ 2 }}\n```\n```\n{{ 3 }}\n```\n");
   assert.equal(userText(result), "```\n1 {{ { {{ 2 }}\n```\n```\n3\n```");
   const open = await scene("@You:\n````\n```\n{{ 1,\n```\n}}\n");
@@ -100,7 +100,7 @@ Deno.test("behind such an opener the rest of its fence is text; other fences, an
   assert.equal(userText(included), "```\n{{ {\n```\n4\n");
 });
 
-Deno.test("code in a fence that fails when it runs is text, and the rest runs on the variables as they were", async () => {
+Deno.test("code in a fence that fails when it runs is text, and the rest runs with the variables unchanged", async () => {
   const result = await scene(
     "@You:\n{% n = 1 %}x\n@You:\n{% n = n + 1 %}{{ n }}\n```\n{% call_of(n) %}{{ gone }}{{ n }}\n```\n{{ n }}\n",
   );
@@ -108,21 +108,21 @@ Deno.test("code in a fence that fails when it runs is text, and the rest runs on
   assert.equal(userText(result, 1), "2\n```\n{% call_of(n) %}{{ gone }}2\n```\n2");
 });
 
-Deno.test("a tag in a fence that is left takes no blanks away, and refers to no file", async () => {
+Deno.test("a tag in a fence that is kept as text trims nothing, and references no file", async () => {
   const result = await scene("@You:\n```\na\n{{- .x -}}\nb {{- nothing -}} c\n{{ @./a.txt }}\n```\n", {
     "a.txt": "A",
   });
   assert.equal(userText(result), "```\na\n{{- .x -}}\nb {{- nothing -}} c\n{{ @./a.txt }}\n```");
 });
 
-Deno.test("an include that fails in a fence is text; a limit that breaks there still ends it", async () => {
+Deno.test("an include that fails in a fence is text, but exceeding a limit there still ends the message", async () => {
   const gone = await scene('@You:\n```\n{{ include("gone.md") }}\n```\n');
   assert.deepEqual(gone.reported, ["template_left_as_text 3?"]);
   const endless = await scene("@You:\n```\n{% while true do end %}\n```\n", {}, { steps: 10_000 });
   assert.deepEqual(endless.reported, ["template_runtime 3!"]);
 });
 
-Deno.test("what fails behind a quoted tag of several lines is told at its own line", async () => {
+Deno.test("a failure after a quoted tag of several lines is reported at its own line", async () => {
   const quoted = "```\n{{ gone ..\n\n'x' }}\n```\n";
   const outside = await scene(`@You:\n${quoted}a{% error('x') %}\n`);
   assert.deepEqual(outside.reported, ["template_runtime 7!", "template_left_as_text 3?"]);
@@ -130,7 +130,7 @@ Deno.test("what fails behind a quoted tag of several lines is told at its own li
   assert.deepEqual(inside.reported, ["template_left_as_text 3?", "template_left_as_text 8?"]);
 });
 
-Deno.test("raw takes anything up to endraw, vanishes, and trims like other tags", async () => {
+Deno.test("raw covers everything up to endraw, disappears, and trims like other tags", async () => {
   for (
     const [text, sent] of [
       [`a {% raw %}${DOCKER}{% endraw %} b`, `a ${DOCKER} b`],
@@ -148,7 +148,7 @@ Deno.test("raw takes anything up to endraw, vanishes, and trims like other tags"
   }
 });
 
-Deno.test("raw without endraw is text and told, and endraw alone is an error", async () => {
+Deno.test("raw without endraw is text and reported, and endraw alone is an error", async () => {
   const open = await scene("@You:\na {% raw %} {{ 1 }}\n");
   assert.deepEqual(open.reported, ["template_unclosed 2"]);
   assert.match(open.prompt.diagnostics[0]!.message, /{% raw %} has no {% endraw %}/);
@@ -156,7 +156,7 @@ Deno.test("raw without endraw is text and told, and endraw alone is an error", a
   assert.deepEqual((await scene("@You:\n{% endraw %}\n")).reported, ["template_syntax 2!"]);
 });
 
-Deno.test("raw over more than a chunk of the reader is closed", async () => {
+Deno.test("raw over more than one chunk of the reader is closed correctly", async () => {
   const long = "{{ ' \n".repeat(20_000);
   const result = await scene(`@You:\n{% raw %}${long}{% endraw %}\n@You:\n{{ 1 + 1 }}\n`);
   assert.deepEqual(result.reported, []);
@@ -164,7 +164,7 @@ Deno.test("raw over more than a chunk of the reader is closed", async () => {
   assert.equal(userText(result, 1), "2");
 });
 
-Deno.test("with templating.enabled: false every tag is text, and references are still followed", async () => {
+Deno.test("with templating.enabled: false every tag is text, and references still work", async () => {
   for (const text of ["{{.Names}} {% x", "{{ 1 }}{% raw %}", "{{ unclosed @./a.txt"]) {
     const result = await scene(
       `\`\`\`yaml\nflemma:\n  templating:\n    enabled: false\n\`\`\`\n@You:\n${text}\n\n@You:\n@./a.txt\n`,

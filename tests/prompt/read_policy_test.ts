@@ -1,4 +1,4 @@
-// The policy about files is made ready for a document that takes some in, before it is asked, and for no other.
+// The policy about files is prepared before its first use for a document that includes files, and for no other.
 
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
@@ -40,7 +40,7 @@ async function asked(text: string): Promise<readonly string[]> {
   }
 }
 
-Deno.test("a document that takes in no file never makes the policy ready", async () => {
+Deno.test("a document that includes no file never prepares the policy", async () => {
   assert.deepEqual(await asked("@You:\nWrite to me@example.org about ./a.txt\n"), []);
 });
 
@@ -49,7 +49,7 @@ for (
     ["a reference in a message", "@You:\nLook at @./a.txt\n"],
     ["an include of a template", "@You:\n{{ include('a.txt') }}\n"],
     [
-      "a reference that is the result of a tool",
+      "a reference in the result of a tool",
       '@You:\nq\n\n@Assistant:\n**Tool Use:** `read` (`x`)\n\n```json\n{"path":"a.txt"}\n```\n\n' +
       "@You:\n\n**Tool Result:** `x`\n\n```\n@./a.txt\n```\n",
     ],

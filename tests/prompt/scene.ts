@@ -1,4 +1,4 @@
-// A document in a folder of real files, evaluated as a run does it: first block, templates, parts.
+// A document in a folder of real files, evaluated as in a run: frontmatter, templates, parts.
 
 import assert from "node:assert/strict";
 import { DEFAULT_LIMITS, type LuaLimits } from "../../lua/vm/budget.ts";

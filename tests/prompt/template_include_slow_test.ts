@@ -13,7 +13,7 @@ Deno.test("paths start in the folder of the including file, and a nested file ha
   assert.equal(userText(result), "a1 b2 a.md sub|b");
 });
 
-Deno.test("an included file sees neither variables of the block nor of the message, and leaves none behind", async () => {
+Deno.test("an included file sees no variables of the frontmatter or the message, and leaves none behind", async () => {
   const result = await scene(
     '```lua\nfrom_block = 1\n```\n@You:\n{% mine = 2 %}{{ include("a.md") }}{{ left }}\n',
     {
@@ -24,7 +24,7 @@ Deno.test("an included file sees neither variables of the block nor of the messa
   assert.equal(userText(result), "false false{{ left }}");
 });
 
-Deno.test("nothing of an included file is trimmed or followed as a reference; trim marks are obeyed", async () => {
+Deno.test("the text of an included file is not trimmed and its references are ignored, but its trim marks work", async () => {
   const result = await scene('@You:\n[{{ include("a.md") }}]\n', {
     "a.md": "\n @./b.txt \n{%- local x = 1 -%}\n{{ x }}\n@You:\n```lua\n",
     "b.txt": "B",
@@ -32,12 +32,12 @@ Deno.test("nothing of an included file is trimmed or followed as a reference; tr
   assert.equal(userText(result), "[\n @./b.txt1\n@You:\n```lua\n]");
 });
 
-Deno.test("a byte order mark of an included file is no text, and an unclosed tag is", async () => {
+Deno.test("a byte order mark of an included file is removed, and an unclosed tag is text", async () => {
   const result = await scene('@You:\n[{{ include("a.md") }}]\n', { "a.md": "\ufeffa {{ 1 }} {{ 2" });
   assert.equal(userText(result), "[a 1 {{ 2]");
 });
 
-Deno.test("an attachment is chosen by symbols, its type by name or by option", async () => {
+Deno.test("symbols select an attachment, its type by name or by option", async () => {
   const result = await scene(
     [
       "@You:",
@@ -65,7 +65,7 @@ Deno.test("an attachment is chosen by symbols, its type by name or by option", a
   });
 });
 
-Deno.test("an include kept in a variable of the block is put out later, more than once", async () => {
+Deno.test("an include kept in a variable of the frontmatter can be output later, more than once", async () => {
   const result = await scene(
     '```lua\nrules = include("rules.md", { n = 3 })\n```\n@You:\n{{ rules }}{{ rules }}\n',
     {
@@ -76,7 +76,7 @@ Deno.test("an include kept in a variable of the block is put out later, more tha
   assert.equal(userText(result), "rule 3;rule 3;");
 });
 
-Deno.test("failures are told at the including tag with the severity of their depth", async () => {
+Deno.test("failures are reported at the including tag with a severity by their depth", async () => {
   for (
     const [chat, files, reported] of [
       ['@You:\nx\n{{ include("gone.md") }}\n', {}, ["file_not_found 3"]],
@@ -117,7 +117,7 @@ Deno.test("a failed include leaves the tag as text, and an error names the chain
   assert.match(result.prompt.diagnostics[0]!.message, /a\.md → b\.md → a\.md/);
 });
 
-Deno.test("includes that never end are stopped by their depth or their number", async () => {
+Deno.test("endless includes are stopped by their depth or their number", async () => {
   const deep = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [`${index}.md`, `{{ include("${index + 1}.md") }}`]),
   );
@@ -135,7 +135,7 @@ Deno.test("a loop in an included file ends the including message", async () => {
   assert.deepEqual(result.reported, ["template_runtime 2!"]);
 });
 
-Deno.test("the built-in personality is a text; an unknown one is an error with a suggestion", async () => {
+Deno.test("the built-in personality is a text, and an unknown one is an error with a suggestion", async () => {
   const result = await scene(
     '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n@You:\n{{ include("urn:flemma:personality:coding-asistant") }}\n',
   );
@@ -144,7 +144,7 @@ Deno.test("the built-in personality is a text; an unknown one is an error with a
   assert.match(result.prompt.diagnostics[0]!.message, /did you mean "coding-assistant"/);
 });
 
-Deno.test("attachments that would fill the memory are stopped, since they are held outside of Lua's own", async () => {
+Deno.test("attachments that would fill the memory are stopped, although they are outside Lua's own memory", async () => {
   const attach = '{% x = include("a.bin", { [symbols.BINARY] = true, [symbols.MIME] = "image/png" }) %}';
   const files = { "a.bin": new Uint8Array(24_000_000) };
   assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).reported, []);

@@ -1,9 +1,9 @@
-// Templates of messages: output, trimming, control structures over tags, and what is told when something fails.
+// Templates of messages: output, trimming, control structures over tags, and reports of failures.
 
 import assert from "node:assert/strict";
 import { flat, scene, userText } from "./scene.ts";
 
-Deno.test("control structures go over tags and over tool results", async () => {
+Deno.test("control structures can span tags and tool results", async () => {
   const result = await scene([
     "@Assistant:",
     "**Tool Use:** `read` (`r1`)",
@@ -30,7 +30,7 @@ Deno.test("control structures go over tags and over tool results", async () => {
   );
 });
 
-Deno.test("a function of one message may put the text of that message out in another, and trimmed", async () => {
+Deno.test("a function of one message may output that message's text in another, trimmed", async () => {
   const result = await scene(
     "@System:\n{% function greet(who) -%}\n  Hello {{ who }}!\n{%- end %}rules\n@You:\n{% greet('Ada') %} and {% greet('Bob') %}\n",
   );
@@ -39,7 +39,7 @@ Deno.test("a function of one message may put the text of that message out in ano
   assert.equal(userText(result), "Hello Ada! and Hello Bob!");
 });
 
-Deno.test("texts side by side make one part, so a System message has no line breaks of ours", async () => {
+Deno.test("adjacent texts form one part, so a System message gets no additional line breaks", async () => {
   const result = await scene(
     '@System:\na{{ 1 }}b {{ include("x.md") }}\n@./y.txt\n@You:\na{{ 1 }}b{% print("c") %}d\n',
     { "x.md": "x", "y.txt": "Y" },
@@ -59,7 +59,7 @@ Deno.test("output is nothing for nil, fourteen digits for numbers, JSON for tabl
   );
 });
 
-Deno.test("print adds text where it stands, also inside an expression, and a value with emit speaks for itself", async () => {
+Deno.test("print outputs text at its position, also inside an expression, and a value with emit outputs itself", async () => {
   const result = await scene(
     '@You:\na{% print("b", 1, nil) %}c{{ print("d") }}e{{ { emit = function() print("f") return "g" end } }}h\n',
   );
@@ -85,12 +85,12 @@ Deno.test("an expression that fails leaves its source without trim marks and a w
   assert.equal(result.prompt.blocked, false);
 });
 
-Deno.test("what is printed before an expression fails is not sent twice", async () => {
+Deno.test("text printed before an expression fails is not sent twice", async () => {
   const result = await scene('@You:\n{{ print("x") .. error("no") }}\n');
   assert.equal(userText(result), '{{ print("x") .. error("no") }}');
 });
 
-Deno.test("an error in code names its line, drops its message alone, and blocks", async () => {
+Deno.test("an error in code names its line, drops only its message, and blocks the request", async () => {
   const result = await scene(
     "@System:\nfine\n@You:\none\n{% local a = 1\n\nlocal b = a.x.y %}\n@You:\n{{ 1 + 1 }}\n",
   );
@@ -101,7 +101,7 @@ Deno.test("an error in code names its line, drops its message alone, and blocks"
   assert.ok(result.prompt.blocked);
 });
 
-Deno.test("tags that are no Lua are told at their lines, and nothing of their message runs", async () => {
+Deno.test("tags that are not Lua are reported at their lines, and nothing of their message runs", async () => {
   for (
     const [chat, line] of [
       ["@You:\nx\n{{ some words }}\n{% print('never') %}\n", 3],
@@ -134,7 +134,7 @@ Deno.test("messages share globals, not locals; unknown roles run and are not sen
   assert.equal(flat(result.prompt.history[1]?.parts), "{{ a }}");
 });
 
-Deno.test("variables of a Lua block arrive with their functions, as copies that templates may change", async () => {
+Deno.test("variables of Lua frontmatter arrive with their functions, as copies that templates may change", async () => {
   const result = await scene([
     "```lua",
     'local hidden = "h"',
@@ -151,7 +151,7 @@ Deno.test("variables of a Lua block arrive with their functions, as copies that 
   assert.equal(userText(result), "2 ha1 {{ hidden }}");
 });
 
-Deno.test("variables of JSON and YAML arrive without their nulls, and cannot take the place of built-in names", async () => {
+Deno.test("variables of JSON and YAML arrive without their nulls, and cannot replace built-in names", async () => {
   const json = await scene(
     '```json\n{"who": "Ada", "n": 2, "gone": null, "list": [1, null, 3], "deep": {"a": {"b": [true]}}}\n```\n' +
       "@You:\n{{ who }} {{ n }} {{ gone }} {{ list[2] == nil }} {{ list[3] }} {{ deep.a.b[1] }}\n",
@@ -162,18 +162,18 @@ Deno.test("variables of JSON and YAML arrive without their nulls, and cannot tak
   assert.deepEqual(yaml.reported, ["config_ignored_value 1"]);
 });
 
-Deno.test("flemma exists in the first block only", async () => {
+Deno.test("flemma exists in the frontmatter only", async () => {
   const result = await scene("```lua\nx = 1\n```\n@You:\n{{ flemma }}\n");
   assert.deepEqual(result.reported, ["expression_undefined_variable 5"]);
 });
 
-Deno.test("after a block that failed its variables are missing and nothing is sent", async () => {
+Deno.test("after failed frontmatter its variables are missing and nothing is sent", async () => {
   const result = await scene('```lua\nwho = "Ada"\nerror("no")\n```\n@You:\n{{ who }}\n');
   assert.deepEqual(result.reported, ["frontmatter_runtime 1!", "expression_undefined_variable 6"]);
   assert.ok(result.prompt.blocked);
 });
 
-Deno.test("file references in text beside tags are found, with their columns", async () => {
+Deno.test("file references in text next to tags are found, with their columns", async () => {
   const result = await scene("@You:\nä{{ 1 }} see @./a.txt {{- 2 }} @./gone.txt\n", { "a.txt": "A" });
   assert.equal(userText(result), "ä1 see <text_file>2 @./gone.txt");
   const [missing] = result.prompt.diagnostics;
@@ -185,7 +185,7 @@ Deno.test("file references in text beside tags are found, with their columns", a
   ]);
 });
 
-Deno.test("a reference that a tag puts out is text", async () => {
+Deno.test("a reference that a tag outputs is text", async () => {
   const result = await scene('@You:\n{{ "@./a.txt" }}\n', { "a.txt": "A" });
   assert.equal(userText(result), "@./a.txt");
 });
@@ -214,7 +214,7 @@ Deno.test("hostile templates end within the budget of the whole document", async
   }
 });
 
-Deno.test("templates of a block that nearly filled the memory are stopped with a diagnostic", async () => {
+Deno.test("templates after frontmatter that nearly filled the memory are stopped with a diagnostic", async () => {
   const result = await scene(
     '```lua\na = ("x"):rep(1.4e7)\nb = a .. "1"\n```\n@You:\n{{ #a }}\n@You:\n{% c = a .. 2; d = a .. 3; e = a .. 4 %}\n',
   );
@@ -222,7 +222,7 @@ Deno.test("templates of a block that nearly filled the memory are stopped with a
   assert.equal(userText(result), "14000000");
 });
 
-Deno.test("variables that leave no room for an environment end in a diagnostic, not in a failure of the program", async () => {
+Deno.test("variables that leave no memory for an environment cause a diagnostic, not a crash", async () => {
   const result = await scene(`\`\`\`json\n{"a": "${"x".repeat(3000)}"}\n\`\`\`\n@You:\n{{ a }}\n`, {}, {
     string: 2000,
   });
@@ -230,7 +230,7 @@ Deno.test("variables that leave no room for an environment end in a diagnostic, 
   assert.match(result.prompt.diagnostics[0]!.message, /created a string/);
 });
 
-Deno.test("a document without tags and without a first block never loads the engine", async () => {
+Deno.test("a document without tags and without frontmatter never loads the engine", async () => {
   const script = `
     import { evaluateChat } from "${new URL("../../prompt/mod.ts", import.meta.url)}";
     import { parse } from "${new URL("../../parser/mod.ts", import.meta.url)}";

@@ -1,4 +1,4 @@
-// Runs every document of the format's vectors through the whole evaluation: first block, templates, files, prompt.
+// Runs every document of the format's vectors through the whole evaluation: frontmatter, templates, files, prompt.
 
 import assert from "node:assert/strict";
 import type { Catalog } from "../../config/schema/catalog.ts";
@@ -170,7 +170,7 @@ Deno.test(`the prompts of ${all.length} vectors are as stated`, async (t) => {
   }
 });
 
-Deno.test("a document whose first block nobody evaluated is blocked and says so", async () => {
+Deno.test("a document with frontmatter that was not evaluated is blocked and says so", async () => {
   const chat = parse(new TextEncoder().encode("```lua\nx = 1\n```\n@You:\nHi\n"));
   const environment = { cwd: "/", home: "/", variables: {} };
   const prompt = await evaluateChat(chat, { document: null, environment });

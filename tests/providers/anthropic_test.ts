@@ -334,7 +334,7 @@ Deno.test("thinking is sent in document order if it comes first, and moved to th
   assert.equal(shape(await build(`@You:\nq\n@Assistant:\n${foreign}hi\n`, dropped))[1], "assistant: hi");
 });
 
-Deno.test("text before thinking stays before it, also in a reply with a call behind it", async () => {
+Deno.test("text before thinking stays before it, also in a reply with a call after it", async () => {
   const T = '<thinking anthropic:signature="s">\nnote\n</thinking>\n';
   const built = await build(`@You:\nq\n@Assistant:\nLook.\n\n${T}\n${USE("a")}\n@You:\n${RESULT("a")}`);
   assert.equal(shape(built)[1], "assistant: Look., note, a");

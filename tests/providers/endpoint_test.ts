@@ -99,7 +99,7 @@ Deno.test("whether a host accepts connections is known after a success and after
   assert.equal(await isReachable("no address", signal), false);
 });
 
-Deno.test("with a proxy, it is the proxy that must accept the connection, and it is named if it does not", async () => {
+Deno.test("a proxy must accept the connection instead of the host, and is named if it does not", async () => {
   const asked: string[] = [];
   const exchange = await posted({
     request: { method: "POST", url: "https://api.example/v1", headers: {}, body: "{}" },
@@ -224,7 +224,7 @@ Deno.test("a body of bytes is read into one buffer and any other one in pieces, 
   assert.deepEqual([own, sizes.size], [0, 1]);
 });
 
-Deno.test("a reply that is not an event stream is read up to a limit, and stray lines of a stream are not collected without limit", async () => {
+Deno.test("a reply that is not an event stream is read up to a limit, and so are stray lines in a stream", async () => {
   const stray = new TextEncoder().encode(`${"x".repeat(1023)}\n`.repeat(64));
   const answered = async (begins: string, pieces: number) => {
     let pulled = 0;

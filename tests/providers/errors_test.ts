@@ -88,7 +88,7 @@ Deno.test("an HTML page as an answer suggests checking the address, but an API e
     assert.doesNotMatch(next(body, status), advice, `${JSON.stringify(body)} ${status}`);
   }
   assert.match(next({ error: { message: "no such model" } }, 404), /^Check the model name/);
-  assert.equal(next({ odd: 1 }, 404), "", "nobody said what is not there");
+  assert.equal(next({ odd: 1 }, 404), "", "the error does not name what is missing");
 });
 
 Deno.test("an answer larger than the longest possible string is reported as such and not retried", () => {

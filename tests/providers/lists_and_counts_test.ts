@@ -51,7 +51,7 @@ Deno.test("the kind of thinking is read from every form in which it is listed", 
   }
 });
 
-Deno.test("a list of models is requested in each provider's way, and never from one whose list needs no key", () => {
+Deno.test("a list of models is requested in each provider's way, and not at all from Vertex AI", () => {
   const bearer = { path: "/v1/models", headers: { authorization: "Bearer k" } };
   const rows = [
     [anthropic, {

@@ -77,7 +77,7 @@ test("a request goes through a proxy, tunneled for HTTPS, with the login from th
   }
 });
 
-Deno.test("in no_proxy, a star or a host with its port bypasses the proxy, addresses too", async () => {
+Deno.test("a star, or a host or address with its port, in no_proxy bypasses the proxy", async () => {
   const server = serve(null);
   try {
     await withProxy({}, async (url, requests) => {

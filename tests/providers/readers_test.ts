@@ -190,7 +190,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
     [calls({ index: 0, id: "a", ...fn(undefined, "{}") }), delta({}, "stop")],
     ["error: The input of a call to a tool whose name did not arrive was not a JSON object or was incomplete; the call was not written."],
   ],
-  "the token limit behind a whole call": [
+  "the token limit after a whole call": [
     [calls({ index: 0, id: "a", ...fn("ls", "{}") }), delta({}, "length")],
     ["ls({}) a", "truncated: max_tokens"],
   ],

@@ -68,7 +68,7 @@ async function sent(
 
 const source = (media_type: string, data: string) => ({ type: "base64", media_type, data });
 
-Deno.test("Anthropic accepts files inside a result, but behind an error result, which may contain only text", async () => {
+Deno.test("Anthropic accepts files inside a result, but after an error result, which may contain only text", async () => {
   const files = [
     { type: "image", source: source("image/png", "aW1n") },
     { type: "document", source: source("application/pdf", "cGRm"), title: "4567cdef.pdf" },
@@ -130,7 +130,7 @@ Deno.test("Chat Completions accepts only text in a result: the line about a file
   );
 });
 
-Deno.test("a conversation without its result files keeps everything else, and names files that no line mentions", () => {
+Deno.test("removing result files from a conversation keeps everything else, and names files that no line mentions", () => {
   const read: Part = { kind: "image", mimeType: "image/png", data: "aW1n", filename: "0123abcd.png" };
   const given = prompt(false, IMAGE, read, DOCUMENT);
   const [first, second, third] = withoutResultFiles(given).history;

@@ -275,7 +275,7 @@ async function checkRequest(provider: string, vector: RequestVector, change: Cha
     );
     assert.deepEqual(Object.keys(body), order);
     for (const [key, member] of Object.entries(body)) assertSorted(member, key);
-    assert.equal(request.body, JSON.stringify(body), "nothing but compact JSON");
+    assert.equal(request.body, JSON.stringify(body), "only compact JSON");
     if (provider === "anthropic") {
       assert.deepEqual(refusals(request.body, body), [], "the strict server takes it");
     }

@@ -1,4 +1,4 @@
-// What of a document is shown, and where: the case on top, what a person reads below.
+// Which parts of a document are shown, and where.
 
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
@@ -15,7 +15,7 @@ const use = (name: string, id: string, input: unknown) =>
 const result = (id: string, text: string, status = "") =>
   `**Tool Result:** \`${id}\`${status}\n\n\`\`\`\n${text}\n\`\`\`\n`;
 
-Deno.test("a result stands with its call, and a message that only held results is not shown by itself", () => {
+Deno.test("a result is shown with its call, and a message that only contained results is not shown separately", () => {
   const text = `@You:\nGo.\n\n@Assistant:\nOn it.\n\n${use("bash", "c1", { command: "ls" })}\n@You:\n${
     result("c1", "a.ts")
   }\n@Assistant:\nDone.\n`;
@@ -25,14 +25,14 @@ Deno.test("a result stands with its call, and a message that only held results i
   );
 });
 
-Deno.test("a result that answers no call stands where it is, and words beside results stay", () => {
+Deno.test("a result that answers no call is shown in place, and text next to results stays", () => {
   assert.equal(
     plain(`@You:\n${result("c9", "x", " (error)")}\nAnd you?\n`),
     "You:\n\nResult: failed\nx\n\nAnd you?\n\n",
   );
 });
 
-Deno.test("of calls with the same id the last one has the result, as when it is sent", () => {
+Deno.test("of calls with the same id the last one gets the result, as in a request", () => {
   const [{ parts } = { parts: [] }] = read(
     `@Assistant:\n${use("bash", "c1", { command: "1" })}\n${use("bash", "c1", { command: "2" })}\n@You:\n${
       result("c1", "x")
@@ -41,18 +41,18 @@ Deno.test("of calls with the same id the last one has the result, as when it is 
   assert.deepEqual(parts.map((part) => part.kind === "call" && part.result?.text), [undefined, "x"]);
 });
 
-Deno.test("a template's tags stay in the line they stand in", () => {
+Deno.test("a template's tags are shown unchanged in their line", () => {
   assert.equal(
     plain("@You:\nIt is {{ os.date() }} now.\n{% if x then %}y{% end %}\n"),
     "You:\n\nIt is {{ os.date() }} now.\n{% if x then %}y{% end %}\n\n",
   );
 });
 
-Deno.test("the backslash that keeps a model's words from being structure is not shown", () => {
+Deno.test("the backslash that keeps a model's text from being structure is not shown", () => {
   assert.equal(plain("@Assistant:\n\\@You:\nis a marker.\n"), "Assistant:\n\n@You:\nis a marker.\n\n");
 });
 
-Deno.test("a changed passage is a diff, under each of the names that tools have for it, alone or several at once", () => {
+Deno.test("a changed text is shown as a diff, under each field name that tools use, for one or several changes", () => {
   const fields = (input: unknown) => {
     const [{ parts } = { parts: [] }] = read(`@Assistant:\n${use("edit", "c1", input)}`).messages;
     return parts[0]?.kind === "call" ? parts[0].fields : [];
@@ -83,7 +83,7 @@ Deno.test("a changed passage is a diff, under each of the names that tools have 
   assert.equal(fields({ oldText: "a\nb", newText: "" })[0]?.text, "-a\n-b");
 });
 
-Deno.test("members that are null are left out, others stand as they were given, a broken input as it was written", () => {
+Deno.test("null fields are omitted, others are shown as given, and a broken input as it was written", () => {
   assert.match(
     plain(`@Assistant:\n${use("t", "c1", { a: null, b: 1, c: [true], label: "why" })}`),
     /\(c1\) # why\nb: 1\nc:\n\[\n {2}true\n\]\n/,
@@ -96,7 +96,7 @@ Deno.test("CR LF is a line end like any other", () => {
   assert.equal(plain("@You:\r\na\r\nb\r\n"), "You:\n\na\nb\n\n");
 });
 
-Deno.test("what waits, what was stopped and what nobody answered is told in words", () => {
+Deno.test("waiting, stopped and unanswered calls are described in words", () => {
   const call = (id: string) => use("bash", id, { command: id });
   const block = (id: string, status: string) =>
     `**Tool Result:** \`${id}\`\n\n\`\`\`flemma:tool status=${status}\n\`\`\`\n\n`;
@@ -114,7 +114,7 @@ Deno.test("what waits, what was stopped and what nobody answered is told in word
   ]);
 });
 
-Deno.test("a member of an input that is called as something that every object has is text", () => {
+Deno.test("an input field named like a built-in object property is text", () => {
   const input = '{"constructor":"one","toString":"two"}';
   const text = `@Assistant:\n**Tool Use:** \`x\` (\`c1\`)\n\n\`\`\`json\n${input}\n\`\`\`\n`;
   const [part] = buildConversationView(parse(new TextEncoder().encode(text)), "t").messages[0]!.parts;

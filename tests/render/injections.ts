@@ -1,4 +1,4 @@
-// Texts that became script, structure or a request in programs that show what others wrote.
+// Texts that became script, structure or a request in programs that display untrusted text.
 
 /** Each says so if it is ever more than text: it calls `alert`, or asks the address `http://evil.test/`. */
 export const INJECTIONS: readonly string[] = [

@@ -1,4 +1,4 @@
-// The page of a conversation in a real browser: nothing of a document is more than text, whatever it is, and people can read it.
+// The page of a conversation in a real browser: nothing in a document is more than text, and people can read it.
 
 import assert from "node:assert/strict";
 import { pageHtml } from "../../render/html/page.ts";
@@ -142,7 +142,7 @@ const STRANGE = `(() => {
 
 Deno.test({
   name:
-    "no text of a document is more than text in a page, at any place, with and without the policy of the page",
+    "no text of a document acts as markup in a page, at any place, with and without the page's content policy",
   ignore: !hasChromium,
   fn: () =>
     withBrowser(async (browser) => {
@@ -239,7 +239,7 @@ const EVERYTHING: ConversationView = {
 
 Deno.test({
   name:
-    "a page is readable at 400 and 1200 pixels, light and dark: nothing is wider, nothing is small or pale",
+    "a page is readable at 400 and 1200 pixels, light and dark: nothing overflows, is too small or too pale",
   ignore: !hasChromium,
   fn: () =>
     withBrowser(async (browser) => {

@@ -1,4 +1,4 @@
-// Secrets of known shapes are masked, each of them, and what only looks like one is left alone.
+// Secrets of all known forms are masked, and text that only looks like one is left alone.
 
 import assert from "node:assert/strict";
 import { buildConversationView } from "../../render/conversation.ts";
@@ -84,7 +84,7 @@ for (const [name, ...texts] of SECRETS) {
   });
 }
 
-Deno.test("words, hashes, names and settings are no secrets", () => {
+Deno.test("words, hashes, names and settings do not count as secrets", () => {
   const texts = [
     "sk-learn is a library; the class sk-folding-cube-container-of-a-spinner too",
     `commit ${hex(40)}`,
@@ -102,7 +102,7 @@ Deno.test("words, hashes, names and settings are no secrets", () => {
   for (const text of texts) assert.equal(secretMask().mask(text), text);
 });
 
-Deno.test("what a person keeps in their own variables is masked wherever it stands; short values are words", () => {
+Deno.test("values of the person's own secret variables are masked everywhere, except short ones", () => {
   const { mask } = secretMask({
     MY_API_KEY: "plain-words.only(here)",
     SHORT_TOKEN: "yes",
@@ -115,7 +115,7 @@ Deno.test("what a person keeps in their own variables is masked wherever it stan
   assert.deepEqual(found, ["value of MY_API_KEY", "value of LONGER"]);
 });
 
-Deno.test("a masked text stays as it is when it is masked again", () => {
+Deno.test("masking a masked text again changes nothing", () => {
   const { mask } = secretMask();
   const once = mask(`TOKEN=${letters(30)} https://a:b@c.d ghp_${letters(36)}`);
   assert.equal(once, "TOKEN=[masked] https://a:[masked]@c.d [masked]");
@@ -124,7 +124,7 @@ Deno.test("a masked text stays as it is when it is masked again", () => {
 
 const KEY = `ghp_${letters(36)}`;
 
-Deno.test("a secret is in no place of a page, and its line is told", async () => {
+Deno.test("a secret appears nowhere in a page, and its line is reported", async () => {
   const text = [
     "```json",
     `{"x": "${KEY}"}`,
@@ -171,7 +171,7 @@ Deno.test("a secret is in no place of a page, and its line is told", async () =>
   }
 });
 
-Deno.test("long texts made to keep a search busy are masked to their end", () => {
+Deno.test("long texts made to slow down the search are masked to their end", () => {
   const { mask } = secretMask();
   const baits = [
     "-----BEGIN PRIVATE KEY-----! ",

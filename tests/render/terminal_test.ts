@@ -1,4 +1,4 @@
-// A conversation on a terminal: nothing wider than it, nothing that a terminal would act on, and only our lines at its margin.
+// A conversation on a terminal: nothing wider than it, nothing that acts on it, and only our own lines at its margin.
 
 import assert from "node:assert/strict";
 import { displayWidth } from "../../base/width.ts";
@@ -24,7 +24,7 @@ const screen = (shown: ConversationView, { width = 40, colors = false, full = fa
   ...screenLines(shown, { width, colors, full, markdown }),
 ];
 
-Deno.test("Markdown as lines: each of its blocks", () => {
+Deno.test("each kind of Markdown block is rendered as lines", () => {
   const text = `# Plan
 
 First *this*, then **that**,
@@ -72,7 +72,7 @@ and \`code\` ~~not~~.
   ]);
 });
 
-Deno.test("a table shares the room between its columns, and is a list where there is none", () => {
+Deno.test("a table divides the width between its columns, and becomes a list if there is too little", () => {
   const table = "| a | right | middle |\n|---|--:|:-:|\n| x | 1 | some words more |\n| `y` | 22 | z |\n";
   assert.deepEqual(drawn(table, 40), [
     "a    right      middle",
@@ -99,7 +99,7 @@ Deno.test("a table shares the room between its columns, and is a list where ther
   ]);
 });
 
-Deno.test("a word that no line has room for goes on in the next, its pieces in their colours", () => {
+Deno.test("a word that is wider than the line is continued on the next, with its colors", () => {
   assert.deepEqual(drawn(`see ${"x".repeat(12)}**${"y".repeat(12)}** z`, 10), [
     "see",
     "xxxxxxxxxx",
@@ -109,7 +109,7 @@ Deno.test("a word that no line has room for goes on in the next, its pieces in t
   ]);
 });
 
-Deno.test("where a link leads is told unless its words say so", () => {
+Deno.test("the target of a link is shown unless its text equals it", () => {
   assert.deepEqual(drawn("[https://good.test](https://evil.test)", 60), [
     "https://good.test (https://evil.test)",
   ]);
@@ -158,7 +158,7 @@ Deno.test("no line is wider than the terminal, whatever the text and the width",
   }
 });
 
-Deno.test("no text has an effect on a terminal but its letters, wherever it stands", () => {
+Deno.test("no text acts on the terminal, wherever it appears", () => {
   for (
     const text of [
       ...SEQUENCES,
@@ -208,7 +208,7 @@ const SGR = /\x1b\[[0-9;]*m/g;
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 
-Deno.test("nothing that somebody wrote begins at the margin, where our lines stand", () => {
+Deno.test("no text of a document begins at the margin, where our own lines are", () => {
   const forged = "── You ─────\n\nPlease.\n\n\n── Assistant ──\n";
   const lines = screen(conversation(
     { kind: "prose", text: forged, line: 1 },
@@ -220,7 +220,7 @@ Deno.test("nothing that somebody wrote begins at the margin, where our lines sta
   for (const line of rest) assert.match(line, /^(?: {2}.*)?$/);
 });
 
-Deno.test("long texts are folded and say so, a command never, and --full shows all of them", () => {
+Deno.test("long texts are folded and say so, commands never, and --full shows everything", () => {
   const text = Array.from({ length: 30 }, (_, at) => `line ${at + 1}`).join("\n");
   const shown = conversation({
     kind: "call",
@@ -245,7 +245,7 @@ Deno.test("long texts are folded and say so, a command never, and --full shows a
   assert.ok(!all.some((line) => line.includes("…")));
 });
 
-Deno.test("colours are put on where there are any: roles, changes, failures, thinking dim", () => {
+Deno.test("colors are used where available: roles, changes, failures, thinking dim", () => {
   const lines = screen(
     conversation(
       { kind: "thinking", text: "hm", redacted: false, line: 1 },

@@ -9,7 +9,7 @@ import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { plant, projectSandbox, settings, world } from "./fixture.ts";
 import { testInFolder as test } from "../folder.ts";
 
-test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only not protected", (root) => {
+test("a path may be written if its real path is writable, not protected and not hidden, or without a sandbox if it is not protected", (root) => {
   plant(
     root,
     "project/notes.chat",
@@ -39,7 +39,7 @@ test("writing needs a real path that is writable, not protected and not hidden; 
   }
 });
 
-test("reading needs a real path outside the system's own, not hidden and not replaced; without a sandbox only outside the system's own and not hidden", (root) => {
+test("a path may be read unless it is the system's, hidden or replaced, or without a sandbox unless it is the system's or hidden", (root) => {
   plant(root, "project/a", "project/secret/x", "run/bus", "run/keep/s", "project/link -> /proc/self/environ");
   const policy = {
     rw_paths: ["urn:flemma:cwd"],
@@ -154,7 +154,7 @@ test("a replaced runtime folder hides its content, except for entries that the p
   ];
   for (const [path, replaced] of rows) assert.equal(isReplaced(path, environment, policy), replaced, path);
   const file = world(root, { XDG_RUNTIME_DIR: `${root}/file` });
-  assert.equal(isReplaced(`${root}/file`, file, policy), false, "a file is no folder of sockets");
+  assert.equal(isReplaced(`${root}/file`, file, policy), false, "a file is not a folder of sockets");
 });
 
 test("a variable stays if its group does, or if exactly its socket is listed, in every form it may have", (root) => {

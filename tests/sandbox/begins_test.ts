@@ -134,13 +134,13 @@ Deno.test("new files since the last command are protected from the next one, and
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("several commands prepared from an outdated snapshot do not start, and each can be retried in parallel with the others", () =>
+Deno.test("several commands prepared from one outdated snapshot do not start, and one can be retried while others wait", () =>
   afterOne(async (root, sandbox) => {
     const [first, second] = [await prepare(sandbox, "touch one"), await prepare(sandbox, "touch two")];
     plant(root, "project/.vscode/tasks.json");
     assert.equal(await begin(first, sandbox), "sandbox-outdated");
     const again = await prepare(sandbox, "touch one; echo x > .vscode/tasks.json || exit 7");
-    assert.equal(await begin(again, sandbox), 7, "it goes by a new look");
+    assert.equal(await begin(again, sandbox), 7, "it uses a new snapshot");
     assert.equal(await begin(second, sandbox), "sandbox-outdated", "this one was wrapped by the old one");
     await Promise.all([first, second, again].map((each) => each.dispose()));
     assert.deepEqual(filesOf(`${root}/project`).filter((name) => ["one", "two"].includes(name)), ["one"]);

@@ -32,7 +32,7 @@ test("writable paths are answered without a scan for protected paths, which happ
   assert.deepEqual(await looked(root, () => policy.value.protect.length), {});
 });
 
-test("the first scan of a run compares the state at the start with the current one at a single moment", async (root) => {
+test("the first scan of a run reads each folder once, for its state at the start and its current state", async (root) => {
   plant(root, "project/.vscode/settings.json", "project/.git/hooks/");
   const sandbox = projectSandbox(root);
   const counts = await looked(root, () => requireBubblewrap(sandbox));

@@ -36,7 +36,7 @@ async function besideExchange(body: (root: string) => Promise<number>): Promise<
       const ran = await body(root);
       assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");
       assert.deepEqual(everything(`${root}/outside`), before);
-      assert.ok(ran > 0, "and it does not keep the other from working");
+      assert.ok(ran > 0, "and it does not block the other");
     } finally {
       exchanging.kill("SIGKILL");
       await exchanging.status;

@@ -308,12 +308,12 @@ test("a successful test run is not repeated in this process for the same argumen
   assert.ok((await ask(true).available()).ok);
   assert.equal(runsOf(root), 1);
   assert.ok((await ask(false).available()).ok);
-  assert.equal(runsOf(root), 2, "other arguments are probed anew");
+  assert.equal(runsOf(root), 2, "other arguments are tested again");
   Deno.removeSync(path);
   fakeBwrap(root, "");
   Deno.utimeSync(path, 1, 1);
   assert.ok((await ask(true).available()).ok);
-  assert.equal(runsOf(root), 3, "another program is probed anew");
+  assert.equal(runsOf(root), 3, "another program is tested again");
 });
 
 test("a successful test run is not repeated by another process, unless its record is corrupted", async (root) => {

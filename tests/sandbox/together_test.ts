@@ -50,7 +50,7 @@ test("a link made by one command is not restored on its behalf when another one 
   assert.equal((await run(first, sandbox)).code, 0);
   const second = await prepare(sandbox, ":");
   await first.dispose();
-  assert.ok(exists(`${root}/project/.envrc`), "nothing is put right while a command lives");
+  assert.ok(exists(`${root}/project/.envrc`), "nothing is restored while a command runs");
   await run(second, sandbox);
   await second.dispose();
   assert.ok(!exists(`${root}/project/.envrc`));

@@ -74,13 +74,13 @@ Deno.test("the sandbox approves a tool only if every condition holds", async () 
     ["not made for it", {}, working, { ...facts, hasCapability: () => false }, /does not declare/],
     ["runs in a program of its own", {}, working, { ...facts, runs: () => "outside" }, /does not run in/],
     ["runs in this process", {}, working, { ...facts, runs: () => "here" }, /does not run in/],
-    ["taken out by the document", document({ removed: ["bash"] }), working, facts, /document removed bash/],
-    ["another one taken out by the document", document({ removed: ["edit"] }), working, facts, null],
+    ["removed by the document", document({ removed: ["bash"] }), working, facts, /document removed bash/],
+    ["another one removed by the document", document({ removed: ["edit"] }), working, facts, null],
     ["assigned by the document", document({ assigned: true }), working, facts, /sets its own/],
-    ["taken out by the person", { excluded: ["bash"] }, working, facts, /was removed/],
-    ["taken out of the document's list", document({ excluded: ["bash"] }), working, facts, /was removed/],
+    ["removed by the person", { excluded: ["bash"] }, working, facts, /was removed/],
+    ["removed from the document's list", document({ excluded: ["bash"] }), working, facts, /was removed/],
     ["sandbox off", {}, { ...working, enabled: false }, facts, /disabled/],
-    ["no policy that holds", {}, { ...working, policy: () => failure("x", "Odd.") }, facts, /Odd/],
+    ["no valid policy", {}, { ...working, policy: () => failure("x", "Odd.") }, facts, /Odd/],
     ["everything writable", {}, policy({ rw_paths: ["/w", "/"] }), facts, /everything writable/],
     [
       "no backend",
@@ -136,7 +136,7 @@ Deno.test("the decision waits for the sandbox, since its tests have their own li
   assert.deepEqual([waits, faults], [[], []]);
 });
 
-Deno.test("only resolvers above the sandbox guard it, and only approvals by circumstance can be blocked", async () => {
+Deno.test("a failing resolver above the sandbox blocks only approvals by sandbox, risk and catch-all", async () => {
   const broken = () => Promise.reject(new Error("broke"));
   const nonsense = () => "yes" as unknown as "approve";
   const rows: readonly (readonly [number, string, string])[] = [
@@ -156,7 +156,7 @@ Deno.test("only resolvers above the sandbox guard it, and only approvals by circ
     const denied = new ApprovalRegistry();
     denied.register("guard", { priority: 90, resolve });
     denied.register("urn:flemma:approval:catch-all", { priority: 0, resolve: () => "deny" });
-    assert.equal(await denied.resolve("bash", {}, CONTEXT), "deny", "a denial stands in any case");
+    assert.equal(await denied.resolve("bash", {}, CONTEXT), "deny", "a denial always takes effect");
   }
 });
 

@@ -64,17 +64,17 @@ Deno.test("the reasons say when the person's list is not asked: one row per cond
     ["no word of the document's", settingsOf({ G: { auto_approve: ["read"] } }), false],
     ["its own list", settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: ["ls"] } }), true],
     [
-      "one more name behind the person's list",
+      "one more name after the person's list",
       settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: { $append: "ls" } } }),
       true,
     ],
     [
-      "one more name behind the person's function",
+      "one more name after the person's function",
       { ...settingsOf({ M: { auto_approve: { $append: "ls" } } }), auto_approve: function_ },
       false,
     ],
     [
-      "a list in place of the person's function",
+      "a list instead of the person's function",
       { ...settingsOf({ M: { auto_approve: ["ls"] } }), auto_approve: function_ },
       true,
     ],

@@ -36,12 +36,12 @@ Deno.test("writing a watched file asks although the tool is listed: one row per 
   const rows = [
     ["a tool that only reads", { ...asked, definition: { ...write, files: "read" as const } }],
     ["a tool that works with no files", { ...asked, definition: { path_input: "path" } }],
-    ["a tool nobody knows", { ...asked, definition: undefined }],
+    ["an unknown tool", { ...asked, definition: undefined }],
     ["a tool that names no path", { ...asked, definition: { files: "write" as const } }],
     ["another file", { ...asked, input: { path: "x" } }],
     ["no path", { ...asked, input: {} }],
     ["an empty path", { ...asked, input: { path: "" }, resolve: () => "/w/.npmrc" }],
-    ["a path that is no text", { ...asked, input: { path: 1 } }],
+    ["a path that is not a string", { ...asked, input: { path: 1 } }],
     ["a path that leads nowhere", { ...asked, resolve: () => "/w/.npmrc\0" }],
     ["a sandbox that watches nothing", { ...asked, sandbox: {} }],
   ] as const;

@@ -116,7 +116,7 @@ test("hidden paths, protected paths and the outside are enforced by the kernel t
     const write = (real: string, temporary: string | null = ".flemma-test") =>
       disk.perform("write", { ...target(real, temporary), content: "PWNED" }, signal);
     await assert.rejects(read(`${project}/keys/secret`), /Permission denied|No such file/);
-    assert.equal(await read(`${project}/single`), null, "a device stands there");
+    assert.equal(await read(`${project}/single`), null, "a device is there");
     for (const temporary of [".flemma-test", null]) {
       for (const path of ["project/.git/config", "project/notes.chat", "outside/file"]) {
         await assert.rejects(write(`${root}/${path}`, temporary), /Read-only|Permission denied|busy/i, path);

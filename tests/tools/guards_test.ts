@@ -69,7 +69,7 @@ async function after<Name extends "open" | "lstatSync">(
   Object.assign(Deno, { [name]: hooked });
   try {
     await work();
-    assert.ok(done, "the moment came");
+    assert.ok(done, "the moment arrived");
   } finally {
     Object.assign(Deno, { [name]: original });
   }
@@ -161,7 +161,7 @@ test("messages around the shell are shown only for a command that failed without
   }
 });
 
-test("of the messages around the shell the beginning is kept, however long they are", async (place) => {
+test("only the beginning of the messages around the shell is kept, however long they are", async (place) => {
   let reported = "";
   const sandbox = wrapping(["/bin/sh", "-c", "yes around | head -c 200000 >&2; exit 1"], {
     setupFailure: (stated) => {
@@ -256,7 +256,7 @@ test("a lock removed by its holder while it was opened is not taken for the curr
   await after("open", (path) => path === lock, () => Deno.removeSync(lock), async () => {
     await queueForPath("f", context, async () => {
       using other = await Deno.open(lock, { read: true, write: true });
-      assert.equal(await other.tryLock(true), false, "what stands at the path is what is held");
+      assert.equal(await other.tryLock(true), false, "the file at the path is the one that is held open");
     });
   });
 });

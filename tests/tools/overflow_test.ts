@@ -88,7 +88,7 @@ test("longer text is saved completely in a private file that the notice names", 
   );
 });
 
-test("the notice stands alone if nothing is saved", async (place) => {
+test("the result is only the notice if no part of the output is shown", async (place) => {
   assert.equal(
     await run(place, "x".repeat(30), "head"),
     `[Nothing shown: line 1 is longer than the limit of 20B (30B). Complete output: ${

@@ -14,14 +14,17 @@ function listed(given: Record<string, unknown>, personality = "p") {
 Deno.test("a tool is listed with its own text for prompts, or else with the first sentence of its description", () => {
   const rows: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
     ["no words", {}, ["Does it."]],
-    ["words of another personality", { personalities: { q: { snippet: "no" } } }, ["Does it."]],
+    ["text for another personality", { personalities: { q: { snippet: "no" } } }, ["Does it."]],
     ["a snippet", { personalities: { p: { snippet: "does" } } }, ["does"]],
     ["a list of snippets", { personalities: { p: { snippet: ["does", "it"] } } }, ["does it"]],
     ["an empty snippet", { personalities: { p: { snippet: "  " } } }, ["Does it."]],
     ["one guideline", { personalities: { p: { guidelines: "Look." } } }, ["Does it.", "Look."]],
     ["guidelines", { personalities: { p: { guidelines: ["A", "", "B"] } } }, ["Does it.", "A", "B"]],
-    ["lines in words", { personalities: { p: { snippet: "a\n## b" } } }, ["a ## b"]],
-    ["what is no text", { personalities: { p: { snippet: 7, guidelines: [null, "x"] } } }, ["Does it.", "x"]],
+    ["line breaks in the text", { personalities: { p: { snippet: "a\n## b" } } }, ["a ## b"]],
+    ["a value that is not a string", { personalities: { p: { snippet: 7, guidelines: [null, "x"] } } }, [
+      "Does it.",
+      "x",
+    ]],
     ["no parts", { personalities: { p: null } }, ["Does it."]],
     ["no description", { description: "" }, [""]],
     ["a description without an end", { description: "x".repeat(300) }, [`${"x".repeat(200)}…`]],

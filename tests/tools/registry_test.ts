@@ -56,7 +56,7 @@ Deno.test("a name with a dot, a missing name, schema or definition are each repo
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("a dot is allowed behind the colon, where the name is an MCP server's", () => {
+Deno.test("a dot is allowed after the colon, where the name is an MCP server's", () => {
   assert.ok(new ToolRegistry().register(tool("server:my.tool")).ok);
 });
 

@@ -54,7 +54,7 @@ Deno.test("an error that is not a string becomes one", async () => {
   assert.deepEqual(await run(given(null)), { success: false });
 });
 
-Deno.test("the first answer counts", async () => {
+Deno.test("the first answer of a tool counts, and later ones are ignored", async () => {
   const twice: Execute = (_input, _context, callback) => {
     callback(fine);
     callback({ success: false, error: "late" });

@@ -1,4 +1,4 @@
-// Every vector is decided: none may pass whatever happens.
+// Every vector must be decided: none may accept any result.
 
 import assert from "node:assert/strict";
 

@@ -139,7 +139,7 @@ Deno.test("hovering over a call shows all of it, who decides, and its file chang
     assert.match(diff.result.diff, /^-old$/m);
   }));
 
-Deno.test("previews appear behind waiting blocks within the requested lines, and code lenses above them", () =>
+Deno.test("previews appear after waiting blocks within the requested lines, and code lenses above them", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const hints = (first: number, last: number): Promise<Json[]> =>
       editor.request("textDocument/inlayHint", {
@@ -379,7 +379,7 @@ Deno.test("names and text of a model are shown as plain text in editors, and no 
       }
     };
     visit(answers, "");
-    assert.ok(shown.some((text) => text.includes("c1")), "the names are told");
+    assert.ok(shown.some((text) => text.includes("c1")), "the names are reported");
     // deno-lint-ignore no-control-regex
     for (const text of shown) assert.doesNotMatch(text, /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]/, text);
   });

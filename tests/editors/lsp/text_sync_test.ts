@@ -86,7 +86,7 @@ Deno.test("a reversed range, and one beyond the text, change the nearest valid r
     change(3, [1, 999], [1, 999], "!");
     assert.equal(shown(document), "@You:\r\naX!\r\n", "past the end of a line is before its line end");
     change(4, [1, 4], [1, 4], "?");
-    assert.equal(shown(document), "@You:\r\naX!\r?\n", "right behind a carriage return is a place");
+    assert.equal(shown(document), "@You:\r\naX!\r?\n", "directly after a carriage return is a position");
     change(5, [99, 0], [99, 3], "end");
     assert.equal(shown(document), "@You:\r\naX!\r?\nend");
   }

@@ -1,5 +1,5 @@
-// Every test of what the library does without a system: documents, edits, prose, the parser for hosts, and evaluation without
-// templates. Bundled, they run in other runtimes (bundle.ts).
+// All tests of library functions that need no system: documents, edits, prose, the Lezer parser, and evaluation
+// without templates. Bundled, they run in other runtimes (bundle.ts).
 
 import "../../parser/call_input_test.ts";
 import "../../parser/cases_test.ts";

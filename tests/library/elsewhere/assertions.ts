@@ -1,4 +1,4 @@
-// The part of `node:assert/strict` that the tests use, for runtimes that do not have it.
+// The part of `node:assert/strict` that the tests use, for runtimes without it.
 
 class AssertionError extends Error {
   override name = "AssertionError";

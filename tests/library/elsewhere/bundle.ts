@@ -1,4 +1,4 @@
-// Makes one script of the tests that need no system, for other runtimes.
+// Bundles the tests that need no system into one script for other runtimes.
 
 import * as esbuild from "esbuild";
 import { linkPackages } from "../../../scripts/build/bundle.ts";

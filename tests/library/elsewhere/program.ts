@@ -1,4 +1,4 @@
-// A program that uses the library where there is no system: the text of a function of the library, and what it answers.
+// A program that uses the library without a system: the text of a library function, and its answer.
 
 /** Reads a document, changes it, looks at its prose, evaluates it, and asks for what only a system has. */
 export const PROGRAM = String.raw`async (flemma) => {

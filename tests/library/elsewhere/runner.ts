@@ -1,5 +1,5 @@
-// `Deno` for tests that run in another runtime: it takes tests and reads the files that came with them. All else of it says, as
-// in the library, that there is none.
+// A `Deno` object for tests in another runtime: it registers tests and reads their bundled files. Everything else is
+// missing, as in the library.
 
 /** What stands before the script: the environment of the tests, how names of those begin that are left out, and the files that they read, by their paths. */
 declare const EMBEDDED: {

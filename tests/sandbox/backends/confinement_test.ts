@@ -182,7 +182,7 @@ test("killing ends everything inside, including processes that ignore SIGTERM, a
   const reader = started.value.stdout.getReader();
   assert.equal(new TextDecoder().decode((await reader.read()).value), "ready\n");
   await started.value.kill();
-  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody inside is left");
+  assert.equal((await reader.read()).done, true, "the pipe closes only when no process is left inside");
   const { signal } = await started.value.status;
   assert.notEqual(signal, null);
   const err = await new Response(started.value.stderr).text();
@@ -363,7 +363,7 @@ test("a bwrap planted in the project is never run", async (root) => {
   const prepared = await named.prepare(["true"]);
   assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "backend-setup");
   const auto = projectSandbox(root, { backends: { bwrap: { path: "./bwrap" } } });
-  assert.ok(!(await auto.prepare(["true"])).ok, "a planted one is no reason to run bare");
+  assert.ok(!(await auto.prepare(["true"])).ok, "a planted bwrap is not a reason to run unsandboxed");
   assert.ok(!exists(mark));
 });
 

@@ -61,7 +61,7 @@ Deno.test("bubblewrap counts as absent only if it does not exist, not if it may 
     assert.equal(
       (await bwrap.available({ path: "" }, hostIn(root))).ok,
       true,
-      "settings are told at the start",
+      "settings are reported at the start",
     );
     assert.equal(await bwrap.version!({}, hostIn(root, own)), null);
     for (const [says, version] of [["bubblewrap 1.2.3", "1.2.3"], ["", null]] as const) {
@@ -151,7 +151,7 @@ test("a stored answer is trusted only on the machine state it was found on and f
   const file = `${root}/run/flemma/none-b`;
   const problem = { code: "c", message: "None.", next: "Do that." };
   await saveFailure("b", () => Promise.resolve(null), problem, host);
-  assert.deepEqual([...Deno.readDirSync(`${root}/run/flemma`)], [], "without a program nothing is kept");
+  assert.deepEqual([...Deno.readDirSync(`${root}/run/flemma`)], [], "without a program nothing is stored");
   await saveFailure("b", programOf, problem, host);
   const whole = Deno.readTextFileSync(file);
   const ask = (of = programOf) => readCachedFailure("b", of, host);
@@ -250,7 +250,7 @@ test("an answer is remembered for its exact arguments and absolute program, unle
   const relative = preparation(["/bin/sh", path], { fingerprint: ["b", "--one"] });
   await probe(relative, host);
   await probe(relative, host);
-  assert.equal(count(), 6, "a name is looked up anew each time");
+  assert.equal(count(), 6, "a name is looked up again each time");
 });
 
 test("a test run reports the first error message, and is always cleaned up", async (root) => {

@@ -179,7 +179,7 @@ Deno.test("other architectures have no filter, and names of object properties ar
   }
 });
 
-Deno.test("with the filter mounts and keys fail while compilers, shells and pipes work", {
+Deno.test("the system call filter blocks mounts and keys, while compilers, shells and pipes work", {
   ignore: !Object.hasOwn(ARCHITECTURES, Deno.build.arch),
 }, () =>
   inFolder(async (root) => {

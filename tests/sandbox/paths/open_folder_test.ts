@@ -45,7 +45,7 @@ test("nothing is done in a folder reached through a link, at its end or on its w
   assert.deepEqual(names(`${root}/keep`), []);
 });
 
-test("after the check, operations act in the checked folder, wherever its name leads by then", async (root) => {
+test("operations act in the folder that was checked, wherever its name leads by then", async (root) => {
   plant(root, "project/nr/config", "outside/config");
   const exchange = `mv "$1/nr" "$1/away"; ln -s ../outside "$1/nr"; `;
   await inOpenFolder(`${root}/project/nr`, `${exchange} echo changed > ./config; mkdir ./made`, [

@@ -42,7 +42,7 @@ test("a path's content is recorded by kind: bytes and mode, names, a target, or 
   plant(root, "a", "folder/z", "folder/b", "link -> a");
   const one = readEntryContent(`${root}/a`);
   Deno.utimeSync(`${root}/a`, 1, 1);
-  assert.equal(readEntryContent(`${root}/a`), one, "the time alone is no change");
+  assert.equal(readEntryContent(`${root}/a`), one, "a new time alone does not count as a change");
   Deno.chmodSync(`${root}/a`, 0o755);
   assert.notEqual(readEntryContent(`${root}/a`), one);
   assert.equal(readEntryContent(`${root}/folder`), "folder b/z");

@@ -14,7 +14,7 @@ Deno.test("entries of a folder are safe if nobody else may rename there: one row
     ["own folder, closed to others", own, rights(1000, 0o755), true],
     ["the superuser's folder", own, rights(0, 0o755), true],
     ["somebody else's folder", own, rights(1001, 0o755), false],
-    ["a folder of nobody known", own, rights(null, 0o755), false],
+    ["a folder of an unknown owner", own, rights(null, 0o755), false],
     ["open to all", own, rights(1000, 0o757), false],
     ["the superuser's, open to all", own, rights(0, 0o757), false],
     ["open to all but sticky, with an own entry", own, rights(0, 0o1777), true],

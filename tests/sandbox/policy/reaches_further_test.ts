@@ -79,8 +79,8 @@ Deno.test("a document's writable paths stay unchanged if nothing is hidden or th
   const rows: readonly (readonly [string, SandboxSettings, RwPath])[] = [
     ["no sandbox", { ...hiding, enabled: false }, uncovers],
     ["nothing is hidden", policy({ deny_read: [] }, hiding), uncovers],
-    ["nobody knows what is hidden", policy({ rw_paths: ["urn:flemma:nothing"] }, hiding), uncovers],
-    ["it comes to nothing", hiding, "$UNSET"],
+    ["the hidden paths are unknown", policy({ rw_paths: ["urn:flemma:nothing"] }, hiding), uncovers],
+    ["it has no effect", hiding, "$UNSET"],
     ["it leads nowhere", hiding, "/srv/project/secrets\0"],
     ["it is seen", hiding, "/srv/project/out"],
   ];

@@ -63,7 +63,7 @@ Deno.test("a path leads astray if it ends outside and contains a link inside: on
   assert.equal(astray("/home", "/l", "/t/b"), "/t/b");
   assert.equal(astray("/w/x", "/w/a"), null, "it ends inside");
   assert.equal(astray("/w", "/t/a"), null, "it ends at a writable path");
-  assert.equal(astray("/home", "/l"), null, "its link lies outside");
+  assert.equal(astray("/home", "/l"), null, "its link is outside");
   assert.equal(astray("/home"), null, "there is no link");
   assert.equal(
     astray("/home", "/w"),

@@ -62,7 +62,7 @@ test("a command starts only once it would end with its program, however early th
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-Deno.test("that a process ends with its parent is recognized by one more filter or by its sleep: one row per condition", () => {
+Deno.test("a process counts as tied to its parent if it has one more filter or sleeps: one row per condition", () => {
   const stated = (name: string, state: string, filters?: number) =>
     `Name:\t${name}\nState:\t${state}\n${filters === undefined ? "" : `Seccomp_filters:\t${filters}\n`}`;
   const asleep = (filters?: number) => stated("bwrap", "S (sleeping)", filters);
@@ -136,7 +136,7 @@ test("a killed program takes its command with it, and the next run removes what 
     `mkdir .vscode; echo x > .vscode/tasks.json; for r in r1 r2; do echo x > $r/.envrc; mkdir $r/.git/hooks; echo x > $r/.git/hooks/pre-commit; done; touch ran; exec sleep ${mark}`,
   );
   await gone(mark);
-  assert.ok(Deno.statSync(`${root}/project/.vscode/tasks.json`).isFile, "nobody was there to do it");
+  assert.ok(Deno.statSync(`${root}/project/.vscode/tasks.json`).isFile, "no process was left to do it");
   const sandbox = projectSandbox(root);
   const { out } = await runInside(sandbox, "ls -A . r1 r2 r1/.git r2/.git");
   assert.equal(
@@ -199,7 +199,7 @@ test("a process that left its session without a sandbox is found by its mark, an
   await bystander.value.stdout.cancel();
 });
 
-test("only marked processes of a foreign group are ended, since others may share the group", async (root) => {
+test("only marked processes are ended in a process group that somebody else started", async (root) => {
   const environment = world(root);
   const mark = newMark();
   // The program that handed the command out leads a group with others, as in a pipe of a shell, and is gone.
@@ -241,16 +241,16 @@ test("a record matches one process only, not a later one with its number or one 
   const { machine, owner } = read();
   assert.deepEqual(findLeftRecords(environment), [], "it lives");
   write({ owner: { ...owner, started: "1" } });
-  assert.equal(findLeftRecords(environment).length, 1, "its owner's number belongs to another");
+  assert.equal(findLeftRecords(environment).length, 1, "another process has its owner's number");
   write({ leader: { ...own, started: "1" } });
-  assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "its own number belongs to another");
+  assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "another process has its number");
   write({ owner, leader: own });
   const [host, boot, namespace] = machine.split(" ");
   write({ machine: [host, "another-boot", namespace].join(" ") });
   assert.equal(findLeftRecords(environment).length, 1, "of an earlier boot");
   assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "which nothing of survived");
   write({ machine: ["another-host", boot, namespace].join(" ") });
-  assert.deepEqual(records(environment), [], "of another machine");
+  assert.deepEqual(records(environment), [], "from another machine");
   write({ machine: [host, boot, "pid:[1]"].join(" ") });
   assert.deepEqual(records(environment), [], "of a container that shares the home");
   Deno.writeTextFileSync(file, "{");

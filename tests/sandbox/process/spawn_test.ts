@@ -23,7 +23,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<[string, R
   let line = "";
   while (!line.includes("\n")) {
     const { value, done } = await reader.read();
-    assert.ok(!done, "the stream ended before a full line came");
+    assert.ok(!done, "the stream ended before a complete line arrived");
     line += value;
   }
   return [line.trim(), reader];
@@ -88,7 +88,11 @@ Deno.test("kill ends the whole group and names the signal", async () => {
   const [, reader] = await firstLine(running.stdout);
   await running.kill();
   assert.deepEqual(await running.status, { code: 143, signal: "SIGTERM" });
-  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody of the group holds it");
+  assert.equal(
+    (await reader.read()).done,
+    true,
+    "the pipe closes only when no process of the group holds it",
+  );
   await running.stderr.cancel();
 });
 
@@ -116,7 +120,7 @@ Deno.test("kill ends descendants in their own sessions, including those that ign
   const running = start(["/bin/sh", "-c", `setsid /bin/sh -c "${stubborn}" & wait`]);
   const [, reader] = await firstLine(running.stdout);
   await running.kill();
-  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody holds it");
+  assert.equal((await reader.read()).done, true, "the pipe closes only when no process holds it");
   await running.stderr.cancel();
 });
 
@@ -153,9 +157,9 @@ Deno.test("kill ends marked processes, such as a daemon with its own session and
   const [ownPid, reader] = await firstLine(own!.stdout);
   const [otherPid, otherReader] = await firstLine(other!.stdout);
   assert.deepEqual((await own!.status).code, 0, "the command itself is over");
-  assert.notEqual(processEntry(Number(ownPid))!.parent, own!.pid, "nothing but the mark tells whose it is");
+  assert.notEqual(processEntry(Number(ownPid))!.parent, own!.pid, "only the mark identifies its owner");
   await own!.kill();
-  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody holds it");
+  assert.equal((await reader.read()).done, true, "the pipe closes only when no process holds it");
   assert.equal(processEntry(Number(otherPid))?.alive, true);
   await other!.kill();
   assert.equal((await otherReader.read()).done, true);

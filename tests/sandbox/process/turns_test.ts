@@ -202,7 +202,7 @@ test("background file work waits only for commands of its own run, and no comman
   assert.deepEqual(waited, []);
   await other.commandEnded();
   await one.files("write", apart(waited), async () => {
-    assert.ok((await other.commandBegins(["/w"])).ok, "the other run's command begins meanwhile");
+    assert.ok((await other.commandBegins(["/w"])).ok, "the other run's command starts meanwhile");
     await other.commandEnded();
   });
   assert.ok((await one.commandBegins(["/w"])).ok);

@@ -43,7 +43,7 @@ test("of a file, its bytes, executable bit and kind count as changes, but not it
     ["its time", (path) => Deno.utimeSync(path, 1, 1), []],
     ["a right to read", (path) => Deno.chmodSync(path, 0o600), []],
     ["a right to run it for anybody", (path) => Deno.chmodSync(path, 0o645), ["protected-path-restored"]],
-    ["its bytes, in the same length", (path) => Deno.writeTextFileSync(path, "two\n"), [
+    ["its bytes, with the same length", (path) => Deno.writeTextFileSync(path, "two\n"), [
       "protected-path-restored",
     ]],
     ["a link to the same bytes", (path) => {

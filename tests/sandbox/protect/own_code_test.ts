@@ -45,7 +45,7 @@ Deno.test("the runtime is protected code, and so are the files of a checkout, a 
   ]);
 });
 
-Deno.test("a bundle is its first file with the parts next to it, and an installed package is all of it with the links to it", () => {
+Deno.test("a bundle includes the parts next to its first file, and an installed package all its files and the links to it", () => {
   const own = (module: string, main: string) =>
     at({ module: `file://${module}`, main: `file://${main}` }).protect.slice(3, -1);
   assert.deepEqual(own("/opt/my%20x/flemma/commands.js", "/opt/my%20x/flemma.js"), [

@@ -72,7 +72,7 @@ test("files that another scan finds are moved away only if in reach, not held, a
   assert.equal(Deno.readLinkSync(`${root}/w/in`), "elsewhere");
 });
 
-test("a link is restored if it is gone, leads elsewhere or is none, and what replaced it is saved and reported", async (root) => {
+test("a link is restored if it is gone, leads elsewhere or is not a link, and what replaced it is saved and reported", async (root) => {
   const rows: readonly (readonly [string, (path: string) => void, boolean | null])[] = [
     ["as it was", () => {}, null],
     ["gone", (path) => Deno.removeSync(path), false],

@@ -16,7 +16,7 @@ Deno.test("every listed file is watched by its name, in the project and in the h
     for (const folder of ["/w", "/w/a/b"]) {
       const name = path.replace("*", "any");
       assert.equal(obeyedBy(`${folder}/${name}`, "/home/me"), who, path);
-      assert.equal(obeyedBy(`${folder}/${name}/inside/x`, "/home/me"), who, "what lies in a watched folder");
+      assert.equal(obeyedBy(`${folder}/${name}/inside/x`, "/home/me"), who, "a file in a watched folder");
     }
   }
   for (const { path } of WATCHED_IN_HOME) {
@@ -145,12 +145,12 @@ test("a held file that git tracks and could not check out is named after the com
   assert.equal(await note("cat .envrc"), null);
 });
 
-Deno.test("what git was kept from is found by the index, or by git's message about a file it tracks: one row per condition", () => {
+Deno.test("a file that the sandbox kept git from changing is found by the index or by git's message: one row per condition", () => {
   const retained = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);
   const reported = (after: [string, string][], output = "") => notChanged(retained, new Map(after), output);
   assert.deepEqual(reported([...retained]), []);
   assert.deepEqual(reported([["/w/.envrc", "3"], ["/w/.vscode/a", "2"]]), ["/w/.envrc"], "other content");
-  assert.deepEqual(reported([["/w/.vscode/a", "2"]]), ["/w/.envrc"], "no longer kept");
+  assert.deepEqual(reported([["/w/.vscode/a", "2"]]), ["/w/.envrc"], "no longer tracked");
   assert.deepEqual(reported([...retained, ["/w/.vscode/b", "4"]]), ["/w/.vscode/b"], "newly kept");
   assert.deepEqual(reported([...retained], "error: unable to unlink old '.envrc': Device or resource busy"), [
     "/w/.envrc",

@@ -84,7 +84,7 @@ test("variables may be set before a command only if the rule lists them", async 
   assert.equal(
     await approves([rule], "TZ=UTC; git log", { folder }),
     false,
-    "alone it holds for what follows",
+    "alone it applies to what follows",
   );
   assert.equal(await approves([rule], "TZ+=x git log", { folder }), false);
   assert.equal(await approves([rule], "TZ=(a b) git log", { folder }), false);
@@ -212,7 +212,7 @@ test("a program named by its path must be the same file as in the pattern", asyn
   assert.ok(await approves(rule, "./src/run.sh a", { folder }));
   assert.equal(await approves(rule, "src/run.sh a", { folder }), false, "spelled otherwise");
   assert.equal(await approves(rule, "cd other && ./run.sh", { folder }), false, "another file there");
-  assert.equal(await approves(rule, "cd $x && ./src/run.sh", { folder }), false, "nobody knows where");
+  assert.equal(await approves(rule, "cd $x && ./src/run.sh", { folder }), false, "at an unknown place");
   assert.equal(await approves("run.sh **", "./run.sh", { folder }), false, "a slash needs the slash");
 });
 

@@ -212,7 +212,7 @@ test("a command whose option writes or runs something waits, one command per row
     assert.match(why ?? "", /can write a file or run a program/, command);
   }));
 
-test("a command that only looks like that is approved", (folder) =>
+test("a command that only looks hazardous is approved", (folder) =>
   eachCommand(APPROVED, folder, (command, { approved, why }) => assert.ok(approved, `${command}: ${why}`)));
 
 test("only a pattern that spells out a hazardous option approves it", (folder) => {

@@ -29,7 +29,7 @@ Deno.test("a link created by a command while a read waits does not lead the read
   });
 });
 
-test("a call that a rule denies at the time it would start does not run, whoever approved it before", async (folder) => {
+test("a call that a rule denies at the time it would start does not run, even if it was approved before", async (folder) => {
   let denies = false;
   const rules: RuleEvaluator = {
     restricts: true,
@@ -68,9 +68,9 @@ test("a call that a rule denies at the time it would start does not run, whoever
   await Deno.writeTextFile(`${folder}/a`, "");
   paths.note("c", tool, { path: "a" });
   assert.ok((await run({ path: "a" })).success);
-  assert.ok((await run({ path: "a" }, "never noted")).success, "a call that nobody judged in this run");
+  assert.ok((await run({ path: "a" }, "never noted")).success, "a call that nobody decided in this run");
   await Deno.remove(`${folder}/a`);
-  assert.ok((await run({ path: "a" })).success, "a file that is gone is the tool's own business");
+  assert.ok((await run({ path: "a" })).success, "a deleted file is left to the tool");
   await Deno.symlink("docs", `${folder}/a`);
   assert.equal((await run({ path: "a" })).success, false);
   assert.ok((await run({ path: "a" }, "never noted")).success);

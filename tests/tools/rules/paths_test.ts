@@ -189,7 +189,7 @@ test("on file systems that ignore case, a denial applies to both spellings", asy
   const where = { folder, world: { ignoresCase: () => true } };
   const found = await evaluate([{ deny: "read", path: "./Secret/**" }], "read", { path: "secret/x" }, where);
   assert.equal(found.restriction?.decision, "deny");
-  assert.equal(await reads("SRC/a.ts", where), false, "an approval goes by the very name");
+  assert.equal(await reads("SRC/a.ts", where), false, "an approval uses the exact name");
 });
 
 test("a folder may be searched only if nothing below it is excluded or denied", async (folder) => {
@@ -202,7 +202,7 @@ test("a folder may be searched only if nothing below it is excluded or denied", 
   assert.equal(await asks([{ approve: "grep", path: ["./**", "!docs/**"] }]), false);
   assert.ok(
     await asks([{ approve: "grep", path: ["./**", "!docs/**"] }], "src"),
-    "nothing of docs lies below src",
+    "nothing of docs is below src",
   );
   assert.equal(await asks([...plain, { deny: "read", path: "./docs/secret/**" }]), false);
   assert.equal(await asks([...plain, { deny: "read", path: "./docs/secret/**" }], "docs"), false);
