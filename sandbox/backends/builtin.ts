@@ -73,7 +73,7 @@ function bwrapHardening(policy: Policy, config: BackendConfig, host: Host): stri
     Object.hasOwn(ARCHITECTURES, Deno.build.arch);
   return [
     ...(host.root && !privileged
-      ? ["flemma runs as root: commands get no capabilities and cannot change kernel settings."]
+      ? ["Running as root: commands get no capabilities and cannot change kernel settings."]
       : []),
     filtered
       ? "System calls for mounts, key rings, kernel tracing and terminal input are blocked."

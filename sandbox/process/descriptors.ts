@@ -57,7 +57,7 @@ function mark(descriptors: readonly number[]): Outcome<void> {
   }
   return left.length === 0 ? success(undefined) : failure(
     "descriptors-inherited",
-    `flemma was started with open files that commands would inherit (descriptors ${left.join(", ")}).`,
+    `The program was started with open files that commands would inherit (descriptors ${left.join(", ")}).`,
     "Start it from an ordinary terminal.",
   );
 }

@@ -180,7 +180,7 @@ function folderOf(document: string, cwd: string, snapshot: FsSnapshot): string |
 function ownFolder(folder: string): Problem {
   return {
     code: "own-folder",
-    message: `flemma itself runs from ${folder}, so tools cannot change anything there.`,
+    message: `The program itself runs from ${folder}, so tools cannot change anything there.`,
     next: "To allow it, run a copy of flemma that is installed elsewhere.",
   };
 }

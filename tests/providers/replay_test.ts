@@ -257,8 +257,8 @@ Deno.test("a script is read from YAML and JSON, and every mistake in it is repor
       ["- rely: []", /replies\[0\]\.rely: no such member; did you mean reply\?/],
       ["- reply:\n    - txt: hi", /replies\[0\]\.reply\[0\]: must have one of text, thinking/],
       ["- reply:\n    - tool_use: { id: a }", /tool_use: name is missing/],
-      ["- chunk: -1", /chunk: a whole number/],
-      ["- expect: { results: { a: { is_error: maybe } } }", /results\.a\.is_error: true or false/],
+      ["- chunk: -1", /chunk: must be a whole number/],
+      ["- expect: { results: { a: { is_error: maybe } } }", /results\.a\.is_error: must be true or false/],
       ["hello", /is a list of replies/],
       ["- [", /neither YAML nor JSON/],
     ] as const

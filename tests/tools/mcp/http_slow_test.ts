@@ -89,7 +89,7 @@ Deno.test("an address that is not an MCP server is reported with its answer and 
     [() => events("data: no json\n\n"), /ended the stream without an answer/],
     [
       () => Response.redirect("http://127.0.0.2:9/mcp?token=x", 307),
-      /Redirect to http:\/\/127\.0\.0\.2:9\/mcp not followed.*set mcp\.servers\.web\.url to it/,
+      /Redirect to http:\/\/127\.0\.0\.2:9\/mcp not followed.*set mcp\.servers\.web\.url to that address/,
     ],
   ];
   for (const [answer, expected] of cases) {
@@ -140,8 +140,8 @@ Deno.test("an answer that is missing, breaks off or never ends fails the call wi
       /a message larger than 16 MiB/,
     ],
     [() => new Response("", { status: 502 }), /did not answer/],
-    [() => new Response(null, { status: 202 }), /has told nothing for 2 s/],
-    [() => Response.json({ jsonrpc: "2.0", id: 999, result: {} }), /has told nothing for 2 s/],
+    [() => new Response(null, { status: 202 }), /sent nothing for 2 s/],
+    [() => Response.json({ jsonrpc: "2.0", id: 999, result: {} }), /sent nothing for 2 s/],
   ];
   for (const [answer, expected] of cases) {
     await using(listen(untilCall(answer)), (server) =>
