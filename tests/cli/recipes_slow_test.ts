@@ -7,7 +7,7 @@ import { textReply, withServer } from "./replies.ts";
 /** How many documents; the recipe was tried with fifty (FLEMMA_DOCUMENTS=50). */
 const DOCUMENTS = Number(Deno.env.get("FLEMMA_DOCUMENTS") ?? 4);
 
-const page = () => Deno.readTextFileSync(new URL("../../docs/recipes.md", import.meta.url));
+const page = () => Deno.readTextFileSync(new URL("../../docs/reference/recipes.md", import.meta.url));
 
 /** The first block of a language on the page. */
 function recipe(language: string): string {

@@ -74,7 +74,7 @@ test("a call with a misspelled status waits, a warning suggests the nearest stat
   const checked = await place.run(["check", "a.chat"]);
   assert.match(
     checked.stdout,
-    /^a\.chat:17:1: warning status_unknown "aproved" is no status, so flemma treats the block as pending\. Did you mean approved\?$/m,
+    /^a\.chat:17:1: warning status_unknown "aproved" is not a status, so flemma treats the block as pending\. Did you mean approved\?$/m,
   );
   await place.run(["approve", "a.chat"]);
   assert.match(place.read("a.chat"), /```flemma:tool status=approved\n/);

@@ -10,7 +10,7 @@ const validate = new Ajv2020({ strict: false, allErrors: true }).compile(setting
 const wrong = (tree: unknown) => (validate(tree) ? [] : validate.errors!.map((error) => error.instancePath));
 
 Deno.test("every settings file shown in the manual is accepted, except those with mistakes", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/configuration.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../docs/reference/configuration.md", import.meta.url));
   const files = fencesOf(page).filter(({ info }) => /^yaml file=/.test(info));
   assert.ok(files.length >= 12);
   for (const { info, body } of files) {

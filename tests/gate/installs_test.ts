@@ -54,7 +54,7 @@ Deno.test("other packages come from the registry that npm is configured with", a
 });
 
 Deno.test("the install page has a row for every way that is tried, and none failed when it was tried", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../docs/reference/install.md", import.meta.url));
   const { rows } = tableIn(page);
   const missing = WAYS.map(keyOf).filter((key) => !rows.some((row) => row.startsWith(key)));
   assert.deepEqual(missing, []);

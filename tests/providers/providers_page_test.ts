@@ -5,7 +5,7 @@ import { chatInMemory } from "../../agent/mod.ts";
 import { KNOWN_PROVIDERS } from "../../providers/known.ts";
 import { testInFolder as test } from "../folder.ts";
 
-const PAGE = await Deno.readTextFile(new URL("../../docs/providers.md", import.meta.url));
+const PAGE = await Deno.readTextFile(new URL("../../docs/reference/providers.md", import.meta.url));
 
 const EXAMPLES = [...PAGE.matchAll(/^```yaml settings=(\S+) asks=(\S+)\n([^]*?)^```$/gm)]
   .map(([, name = "", url = "", text = ""]) => ({ name, url, text }));
