@@ -1,4 +1,4 @@
-// Commands with two names: each does the same under both, to the byte.
+// Commands with two names give the same output under both, byte for byte.
 
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
@@ -49,7 +49,7 @@ async function assertSame(first: Run, second: Run, document: string, code: numbe
   assert.equal((one as Finished).code, code, `${title}: ${JSON.stringify(one)}`);
 }
 
-Deno.test("advance --only does what execute does, to the byte", async () => {
+Deno.test("advance --only gives the same output as execute, byte for byte", async () => {
   const rows: readonly (readonly [readonly string[], readonly string[], number])[] = [
     [["execute", "a.chat", "call_one"], ["advance", "a.chat", "--only", "call_one"], 0],
     [["execute", "a.chat", "call_two"], ["a.chat", "--only=call_two"], 0],
@@ -70,7 +70,7 @@ Deno.test("advance --only does what execute does, to the byte", async () => {
   );
 });
 
-Deno.test("advance --no-tools does what send does, to the byte", async () => {
+Deno.test("advance --no-tools gives the same output as send, byte for byte", async () => {
   const rows: readonly (readonly [readonly string[], string, number])[] = [
     [["a.chat"], ANSWERED, 0],
     [["a.chat", "--json"], ANSWERED, 0],
@@ -116,7 +116,7 @@ test("a wrong use of --only and --no-tools is refused, and a filter still prints
   assert.match(several.stderr, /--only takes one FILE, not also b\.chat\./);
 });
 
-Deno.test("the sandbox verbs do what the forms of session do", async () => {
+Deno.test("sandbox enable, disable and reset do the same as the session commands", async () => {
   for (const file of [[], ["a.chat"]]) {
     for (
       const [alias, form] of [
@@ -155,7 +155,7 @@ test("session set refuses to turn on a sandbox that does not work, as sandbox en
   assert.equal((await place.run(["session", "show"])).stdout, "");
 });
 
-test("a group whose name stands alone lists or shows", async (place) => {
+test("a group name without a command runs its list or show command", async (place) => {
   place.write("a.chat", ANSWERED);
   for (const name of ["tools list", "skills list", "models list", "config show", "session show"]) {
     const [group = "", verb = ""] = name.split(" ");

@@ -1,4 +1,4 @@
-// `flemma approve --always`: reports the rule, keeps it until logout, lists it in status and can undo it.
+// `flemma approve --always`: reports the rule, keeps it for the session, lists it in status and can undo it.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";

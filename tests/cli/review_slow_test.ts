@@ -20,7 +20,7 @@ function statuses(place: Scene): string[] {
   return [...place.read("a.chat").matchAll(/status=(\w+)/g)].map(([, status]) => status!);
 }
 
-Deno.test("at 80 by 24, calls are approved, rejected, allowed until logout and undone", () =>
+Deno.test("at 80 by 24, calls are approved, rejected, allowed for the session and undone", () =>
   withScene(async (place) => {
     write(place, "git log -1", "echo two", "echo three");
     place.settings(ASKING);

@@ -40,7 +40,7 @@ Deno.test("frontmatter meant to restrict that would set nothing is one error, at
   }
 });
 
-Deno.test("restrictions without effect are the same errors with CR LF or a byte order mark", async () => {
+Deno.test("a restriction without effect causes the same error with CR LF or a byte order mark", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     for (
       const spelt of [(text: string) => text.replaceAll("\n", "\r\n"), (text: string) => `\ufeff${text}`]

@@ -146,7 +146,7 @@ Deno.test("a request past the end of the script or to another path is refused", 
   });
 });
 
-Deno.test("a script in any order gives each request the first reply that it meets, as often as it is asked for", async () => {
+Deno.test("a script in any order answers each request with the first reply whose expectations it meets, any number of times", async () => {
   const script = await parseReplayScript(`
 order: any
 replies:
@@ -169,7 +169,7 @@ replies:
   assert.match(wrong.problem.message, /order: `any` is the only value/);
 });
 
-Deno.test("a replay counts the tokens of a request roughly, and uses no reply for it", async () => {
+Deno.test("the replay server estimates the tokens of a request without using up a reply", async () => {
   await withReplay([{ reply: [{ text: "hi" }] }], async (replay) => {
     const answer = await fetch(`${replay.url}/v1/messages/count_tokens`, {
       method: "POST",

@@ -238,7 +238,7 @@ Deno.test("a person's function keeps its rank when the document only adds to the
   assert.equal(await ask({ ...assigned, auto_approve: broken }, "ls"), "require_approval by config");
 });
 
-Deno.test("a module in the list is a resolver of its own, named by its path", async () => {
+Deno.test("a module in the list is a separate resolver, named by its path", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-module-" });
   try {
     const write = async (name: string, text: string) => {

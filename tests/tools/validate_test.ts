@@ -74,7 +74,7 @@ Deno.test("a field name cannot break the line or the pointer", async () => {
   ]);
 });
 
-Deno.test("schemas of other than built-in tools are compiled when they are first needed", async () => {
+Deno.test("schemas of tools that are not built in are compiled when they are first needed", async () => {
   const schema = {
     type: "object",
     properties: {
