@@ -3,322 +3,322 @@
 import type { PlacedRule } from "./rules/rule.ts";
 import type { AutoApprove, CredentialVariables, ModelSetting, NetworkList, ProviderParameters, ResolvedSkills, ResolvedTools, ResolverFile, ResourceLimits, RwPath, Thinking } from "./values.ts";
 
-/** Parameters of requests. */
+/** Request parameters. */
 export interface Parameters {
-  /** Most tokens of a reply: a number, or a share of what the model can do. */
+  /** Maximum tokens of a reply: a number, or a percentage of the model's maximum. */
   readonly max_tokens: number | string;
-  /** Sampling temperature; left out of the request when unset. */
+  /** Sampling temperature; not sent if unset. */
   readonly temperature: number | null;
-  /** Seconds of silence after which a request is given up; a reply may take as long as it likes. 0: never. */
+  /** Seconds without data after which a request fails; the whole reply may take longer. 0 means no limit. */
   readonly timeout: number;
-  /** Seconds in which the provider must take the connection; waiting for the reply does not count. 0: no limit. */
+  /** Seconds to establish the connection; waiting for the reply does not count. 0 means no limit. */
   readonly connect_timeout: number;
-  /** How long the provider keeps the prompt cached. */
+  /** How long the provider caches the prompt. */
   readonly cache_retention: "short" | "long" | "none";
-  /** How much the model thinks, and whether thinking of another provider is sent along. */
+  /** How much the model thinks, and whether requests include thinking from other providers. */
   readonly thinking: Thinking;
-  /** Parameters for Anthropic alone; they beat the general ones. */
+  /** Parameters for Anthropic only; they override the general ones. */
   readonly anthropic?: ProviderParameters;
-  /** Parameters for OpenAI alone; they beat the general ones. */
+  /** Parameters for OpenAI only; they override the general ones. */
   readonly openai?: ProviderParameters;
-  /** Parameters for Vertex AI alone; they beat the general ones. */
+  /** Parameters for Vertex AI only; they override the general ones. */
   readonly vertex?: ProviderParameters;
-  /** Parameters for Gemini at AI Studio alone; they beat the general ones. */
+  /** Parameters for Gemini at AI Studio only; they override the general ones. */
   readonly gemini?: ProviderParameters;
-  /** Parameters for Moonshot AI alone; they beat the general ones. */
+  /** Parameters for Moonshot AI only; they override the general ones. */
   readonly moonshot?: ProviderParameters;
-  /** Parameters for Chat Completions servers, those of your own among them alone; they beat the general ones. */
+  /** Parameters for Chat Completions servers, including your own, only; they override the general ones. */
   readonly openai_chat?: ProviderParameters;
 }
 
-/** One provider. */
+/** Settings for one provider. */
 export interface ProviderSettings {
-  /** Address of its API. */
+  /** Base URL of the API. */
   readonly base_url?: string | null;
-  /** Models by name: what the program shall know of them, such as prices. `like` takes over another one's facts. */
+  /** Facts about models, by name, such as prices. `like` copies the facts of another model. */
   readonly models?: Readonly<Record<string, ModelSetting>> | null;
-  /** Requests that it gets at a time from one process, however many documents that advances; no limit when unset. */
+  /** Maximum parallel requests from one process, for all its documents together; no limit if unset. */
   readonly max_requests?: number | null;
-  /** A command that prints the key, its first line counts: a line of shell, or a list of program and arguments. */
+  /** Command that prints the API key as its first line: a shell command line, or a list of program and arguments. */
   readonly key_command?: string | readonly string[] | null;
-  /** Makes a name of your own a Chat Completions server. */
+  /** API of a provider with a name of your own: a Chat Completions server. */
   readonly kind?: "openai_chat" | null;
-  /** What a Chat Completions server calls the limit of the reply; `max_tokens` when unset. */
+  /** Request field with the token limit for a Chat Completions server; `max_tokens` if unset. */
   readonly max_tokens_key?: "max_tokens" | "max_completion_tokens" | null;
-  /** The member of messages in which a Chat Completions server gets reasoning back. */
+  /** Message field that returns reasoning to a Chat Completions server. */
   readonly reasoning_field?: string | null;
-  /** Which messages take their reasoning back to a Chat Completions server; `tools`, those of calls in work, when unset. */
+  /** Messages that return their reasoning to a Chat Completions server. If unset, `tools`: those of tool calls in progress. */
   readonly reasoning_back?: "always" | "tools" | "never" | null;
-  /** The member of requests that names the effort to a Chat Completions server; `reasoning_effort` when unset. */
+  /** Request field with the reasoning effort for a Chat Completions server; `reasoning_effort` if unset. */
   readonly reasoning_key?: "reasoning_effort" | "reasoning" | null;
-  /** Whether a Chat Completions server may make several calls in one reply; its own choice when unset. */
+  /** Allow several tool calls in one reply of a Chat Completions server; if unset, the server decides. */
   readonly parallel_tool_calls?: boolean | null;
-  /** Further members of requests to a Chat Completions server. */
+  /** Additional request fields for a Chat Completions server. */
   readonly extra_body?: Readonly<Record<string, unknown>> | null;
 }
 
-/** Variables of child processes. */
+/** Environment variables of child processes. */
 export interface ToolVariables extends CredentialVariables {
-  /** Variables withheld besides the credentials: names and `*` patterns. */
+  /** Variables to withhold in addition to credentials: names and `*` patterns. */
   readonly block: readonly string[];
-  /** Variables passed although they would be withheld. */
+  /** Variables to pass even if they would be withheld. */
   readonly pass: readonly string[];
 }
 
-/** Tools: which are offered, which run unasked, how they run. */
+/** Tools: which ones the model gets, which run without asking, and how they run. */
 export interface ToolSettings extends ResolvedTools {
-  /** `false` approves every call that nothing else decides. */
+  /** Ask about calls that no rule matches; `false` approves them. */
   readonly require_approval: boolean;
-  /** Calls that run unasked: tool names, `$presets`, rules such as `bash(git status **)`, paths to modules; in Lua also a function. */
+  /** Calls that run without asking: tool names, `$presets`, rules such as `bash(git status **)`, paths to modules; in Lua also a function. */
   readonly auto_approve: AutoApprove | null;
-  /** Approve tools that say so when a working sandbox stands around them. */
+  /** Approve tools made for the sandbox, such as bash, if a sandbox works. */
   readonly auto_approve_sandboxed: boolean;
-  /** Whose defaults and order of approval hold. */
+  /** Version of the approval defaults and of their order. */
   readonly approval_profile: "founding" | "v0.11";
-  /** A module of `auto_approve` that does not load asks a person. */
+  /** Ask if a module in `auto_approve` fails to load. */
   readonly approval_strict: boolean;
-  /** Risk up to which tool files run unasked. */
+  /** Highest risk at which tool files run without asking. */
   readonly auto_approve_risk: "none" | "low" | "medium" | "high";
-  /** Rules over inputs of tools: commands and paths that are approved, asked about or denied. Those of all layers count; a document's may ask and deny. */
+  /** Rules that approve, ask about or deny commands and paths. Rules of all layers apply; a document's rules may only ask and deny. */
   readonly rules: readonly PlacedRule[];
-  /** Further folders of tool files. */
+  /** Additional folders of tool files. */
   readonly dirs: readonly string[];
   /** Built-in tools that a tool file may replace. */
   readonly override: readonly string[];
-  /** Seconds a tool file may run. */
+  /** Time limit for a tool file, in seconds. */
   readonly file_timeout: number;
-  /** Variables of child processes. */
+  /** Environment variables of child processes. */
   readonly env: ToolVariables;
-  /** How long results may be. */
+  /** Size limits for results. */
   readonly truncate: {
-    /** Lines of a result. */
+    /** Maximum lines of a result. */
     readonly max_lines: number;
-    /** Bytes of a result. */
+    /** Maximum bytes of a result. */
     readonly max_bytes: number;
-    /** Bytes the file with the whole output may grow to. */
+    /** Maximum bytes of the file with the full output. */
     readonly max_file_size: number;
-    /** Where the whole output goes. */
+    /** Path of the file with the full output. */
     readonly output_path_format: string;
   };
-  /** Files with approval resolvers of your own: `{ path, priority, name }`; priority 50 when it is left out. */
+  /** Files with your own approval resolvers: `{ path, priority, name }`; the default priority is 50. */
   readonly resolvers: readonly ResolverFile[];
-  /** Files of code that register tools: they export `definitions` or `resolve`. */
+  /** Code files that register tools by exporting `definitions` or `resolve`. */
   readonly modules: readonly string[];
-  /** Categories of tool files that are offered. */
+  /** Categories of tool files to offer. */
   readonly allowed_categories: readonly string[] | null;
-  /** Going on without being asked. */
+  /** The autopilot, which continues a run without asking. */
   readonly autopilot: {
-    /** Go on by itself after results. */
+    /** Continue automatically after results. */
     readonly enabled: boolean;
-    /** Replies with tool calls before it stops. */
+    /** Maximum replies with tool calls before the autopilot stops. */
     readonly max_turns: number;
-    /** How often the same call may bring the same result in a row before it stops; 0 means no limit. */
+    /** How often in a row a call may give the same result before the autopilot stops; 0 means no limit. */
     readonly max_repeats: number;
   };
-  /** Calls of one document that may run at once; 0 means no limit. */
+  /** Maximum calls of one document in parallel; 0 means no limit. */
   readonly max_concurrent: number;
-  /** Seconds a tool may run. */
+  /** Time limit for a tool, in seconds. */
   readonly default_timeout: number;
-  /** How placeholders spell their status. */
+  /** Where an empty result block shows its status: on the fence or in the header. */
   readonly status_style: "fence" | "header" | "auto";
-  /** Which line is reported after a result. */
+  /** The cursor line that flemma reports after a result. */
   readonly cursor_after_result: "result" | "stay" | "next";
 }
 
-/** The sandbox around shell commands. */
+/** The sandbox for shell commands. */
 export interface SandboxSettings {
-  /** Run tools inside it. */
+  /** Run tools in the sandbox. */
   readonly enabled: boolean;
-  /** `auto`, `required`, or the name of a backend. */
+  /** The backend: `auto`, `required`, or a name. */
   readonly backend: string;
-  /** What is allowed inside. */
+  /** What commands in the sandbox may do. */
   readonly policy: {
     /** Writable paths; everything else is read-only. */
     readonly rw_paths: readonly RwPath[];
-    /** Whether the network can be reached: all of it, none, or { allow } with a list of hosts. */
+    /** Network access: all hosts, none, or { allow } with a list of hosts. */
     readonly network: boolean | NetworkList;
-    /** Whether privileges are kept. */
+    /** Let commands keep the superuser's privileges. */
     readonly allow_privileged: boolean;
-    /** Host sockets that stay reachable: paths, or names of groups. */
+    /** Host sockets that commands may use: paths or group names. */
     readonly sockets: readonly string[];
-    /** No local sockets at all. */
+    /** Block all local (Unix) sockets. */
     readonly block_unix_sockets: boolean;
-    /** Paths that cannot be read; `$secrets` stands for a shipped list. */
+    /** Paths that commands cannot read; `$secrets` is a built-in list. */
     readonly deny_read: readonly string[];
-    /** Paths that stay read-only inside writable ones; a `$word` stands for a shipped list. */
+    /** Paths that stay read-only inside writable ones; each `$word` is a built-in list. */
     readonly protect: readonly string[];
-    /** What one command may use. */
+    /** Resource limits of one command. */
     readonly limits: ResourceLimits | null;
   };
-  /** Settings of each backend. */
+  /** Settings for each backend. */
   readonly backends: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 /** Skills: folders with instructions that the model may load. */
 export interface SkillSettings extends ResolvedSkills {
-  /** Tell the model of skills. */
+  /** Offer skills to the model. */
   readonly enabled: boolean;
-  /** Further folders with a folder for each skill; they win over all other places. */
+  /** Additional folders with one folder per skill; they take precedence over all other places. */
   readonly dirs: readonly string[];
 }
 
-/** One server. */
+/** Settings for one MCP server. */
 export interface McpServer {
-  /** The program that is started, for a server that talks over its pipes. */
+  /** Program to start, for a server that uses standard input and output. */
   readonly command?: string | null;
-  /** Its arguments. @default [] */
+  /** Arguments of the program. @default [] */
   readonly args?: readonly string[] | null;
-  /** Variables added to its environment. */
+  /** Environment variables to add. */
   readonly env?: Readonly<Record<string, string>> | null;
-  /** Where it works; the document's folder when unset. */
+  /** Working folder; if unset, the document's folder. */
   readonly cwd?: string | null;
-  /** The address of a server that talks over HTTP. */
+  /** URL of a server that uses HTTP. */
   readonly url?: string | null;
-  /** Headers of requests to that address. */
+  /** Request headers for that URL. */
   readonly headers?: Readonly<Record<string, string>> | null;
-  /** Offer its tools. @default true */
+  /** Offer the tools of this server. @default true */
   readonly enabled?: boolean;
-  /** Names of its tools that are offered; `*` stands for any characters. @default ["*"] */
+  /** Names of tools to offer; `*` matches any characters. @default ["*"] */
   readonly include?: readonly string[] | null;
-  /** Names of its tools that are left out. @default [] */
+  /** Names of tools to leave out; `*` matches any characters. @default [] */
   readonly exclude?: readonly string[] | null;
-  /** Seconds of one call. @default 60 */
+  /** Time limit for one call, in seconds. @default 60 */
   readonly timeout?: number;
-  /** Seconds until it must have started; the first time 60. @default 10 */
+  /** Time limit for starting, in seconds; 60 for the first start. @default 10 */
   readonly start_timeout?: number;
-  /** Start it in the sandbox. @default true */
+  /** Start the server in the sandbox. @default true */
   readonly sandbox?: boolean;
 }
 
-/** How full the window of the model may get, and what becomes of long conversations. */
+/** Limits on the context window, and how `flemma compact` works. */
 export interface ContextSettings {
-  /** Part of the model's window from which a notice tells what helps. */
+  /** Share of the context window from which flemma suggests `flemma compact`. */
   readonly warn_at: number;
-  /** Part of the model's window from which the autopilot sends no further request. */
+  /** Share of the context window from which the autopilot sends no more requests. */
   readonly stop_at: number;
-  /** The model that `flemma compact` asks for a summary; the document's when unset. */
+  /** Model that `flemma compact` asks for a summary; if unset, the document's. */
   readonly compact_model: string | null;
-  /** Bytes from which `flemma compact --results-only` shortens a result. */
+  /** Result size in bytes from which `flemma compact --results-only` shortens a result. */
   readonly prune_over: number;
 }
 
-/** What one run may use. */
+/** Limits on one run. */
 export interface RunSettings {
-  /** Dollars; the request that could pass it is not sent. No limit when unset. */
+  /** Maximum cost in dollars. flemma does not send a request that could exceed it; no limit if unset. */
   readonly max_cost: number | null;
-  /** Tokens, in and out; the same. No limit when unset. */
+  /** Maximum input and output tokens. flemma does not send a request that could exceed it; no limit if unset. */
   readonly max_tokens: number | null;
 }
 
-/** Commands of your own that tell you of runs; what they do changes nothing in a run. */
+/** Your own commands that notify you about runs; they do not affect a run. */
 export interface HookSettings {
-  /** A command that is started when a run ends because you are needed: a line of shell, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a line of shell) and a line of JSON on standard input. */
+  /** Command to run when a run stops and waits for you: a shell command line, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a command line) and a line of JSON on standard input. */
   readonly on_pending: string | readonly string[] | null;
-  /** A command that is started when a run ends with a complete reply: a line of shell, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a line of shell) and a line of JSON on standard input. */
+  /** Command to run when a run ends with a complete reply: a shell command line, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a command line) and a line of JSON on standard input. */
   readonly on_done: string | readonly string[] | null;
-  /** A command that is started when a run fails: a line of shell, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a line of shell) and a line of JSON on standard input. */
+  /** Command to run when a run fails: a shell command line, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a command line) and a line of JSON on standard input. */
   readonly on_error: string | readonly string[] | null;
 }
 
 /** Prices. */
 export interface PricingSettings {
-  /** Show what requests cost. */
+  /** Show the cost of requests. */
   readonly enabled: boolean;
-  /** Dollars per million tokens, in and out together, above which a model that is chosen gets a warning. */
+  /** Warn about a chosen model above this price: dollars per million tokens, input and output together. */
   readonly high_cost_threshold: number;
 }
 
-/** Whom to believe. */
+/** Trust in documents. */
 export interface TrustSettings {
-  /** What policy may approve in a stranger's document. */
+  /** What the policy may approve in an untrusted document. */
   readonly documents: "always" | "unsandboxed" | "ask";
 }
 
-/** Limits on Lua. */
+/** Limits on Lua code in documents. */
 export interface FrontmatterLimits {
-  /** Instructions. */
+  /** Maximum Lua instructions for one document. */
   readonly max_steps: number;
-  /** Seconds. */
+  /** Maximum seconds of Lua for one document. */
   readonly max_seconds: number;
-  /** Mebibytes. */
+  /** Maximum memory for Lua, in mebibytes. */
   readonly max_memory_mb: number;
 }
 
 /** All settings. */
 export interface Settings {
-  /** Who is asked: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name that `providers` makes. */
+  /** The provider: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name defined in `providers`. */
   readonly provider: string;
-  /** The model, or a `$preset`; the provider's default when unset. */
+  /** The model, or a `$preset`; if unset, the provider's default. */
   readonly model: string | null;
-  /** Send a conversation whose last word is the model's to models that go on from it; all others refuse it. */
+  /** Send a conversation that ends with the model's message, so that the model continues it. Many models refuse this. */
   readonly prefill: boolean;
-  /** Parameters of requests. */
+  /** Request parameters. */
   readonly parameters: Parameters;
-  /** Where providers are. */
+  /** Settings for each provider. */
   readonly providers: Readonly<Record<string, ProviderSettings>>;
-  /** Tools: which are offered, which run unasked, how they run. */
+  /** Tools: which ones the model gets, which run without asking, and how they run. */
   readonly tools: ToolSettings;
-  /** The sandbox around shell commands. */
+  /** The sandbox for shell commands. */
   readonly sandbox: SandboxSettings;
   /** Skills: folders with instructions that the model may load. */
   readonly skills: SkillSettings;
-  /** Servers of tools that speak MCP. */
+  /** MCP servers. */
   readonly mcp: {
-    /** The servers by name. */
+    /** MCP servers, by name. */
     readonly servers: Readonly<Record<string, McpServer>>;
   };
   /** New documents. */
   readonly new: {
-    /** The system message that `flemma new` begins with: a text, or the path of a file that holds it (`~/…`, `/…`, or `./…` from the folder of this file). */
+    /** System message for `flemma new`: a text, or the path of a file (`~/…`, `/…`, or `./…` relative to this file). */
     readonly system: string | null;
   };
-  /** Single questions. */
+  /** Single questions with `flemma ask`. */
   readonly ask: {
-    /** The folder in which `flemma ask` makes its documents; `asks` in the state folder when unset. */
+    /** Folder for the documents of `flemma ask`; if unset, `asks` in the state folder. */
     readonly dir: string | null;
   };
-  /** How full the window of the model may get, and what becomes of long conversations. */
+  /** Limits on the context window, and how `flemma compact` works. */
   readonly context: ContextSettings;
-  /** What one run may use. */
+  /** Limits on one run. */
   readonly run: RunSettings;
-  /** Commands of your own that tell you of runs; what they do changes nothing in a run. */
+  /** Your own commands that notify you about runs; they do not affect a run. */
   readonly hooks: HookSettings;
-  /** Files that a message refers to. */
+  /** Files referenced in messages. */
   readonly files: {
-    /** Send the text of a file between the lines `<file path="…">` and `</file>`; off sends the bare text. */
+    /** Send the text of a file between the lines `<file path="…">` and `</file>`; if off, send only the text. */
     readonly names: boolean;
   };
   /** Templates. */
   readonly templating: {
-    /** Run the tags `{{ … }}` and `{% … %}`; off sends them as text. */
+    /** Run the tags `{{ … }}` and `{% … %}`; if off, send them as text. */
     readonly enabled: boolean;
   };
-  /** Where credentials come from. */
+  /** Sources of credentials. */
   readonly secrets: {
-    /** The gcloud program. */
+    /** The gcloud command-line program. */
     readonly gcloud: {
-      /** The program. */
+      /** Name or path of the program. */
       readonly path: string;
     };
   };
-  /** What is shown. */
+  /** What flemma shows. */
   readonly ui: {
     /** Prices. */
     readonly pricing: PricingSettings;
   };
-  /** Whom to believe. */
+  /** Trust in documents. */
   readonly trust: TrustSettings;
-  /** One run at a time for each document. */
+  /** The lock, which allows one run at a time per document. */
   readonly lock: {
-    /** Where the lock lies: in the state folder, or beside the document too, for machines that share its folder. */
+    /** Location of the lock: the state folder, or also the document's folder, if several machines share it. */
     readonly place: "state" | "beside";
   };
-  /** Having back what tools did to files. */
+  /** Restoring files that tools changed. */
   readonly undo: {
-    /** Megabytes that are kept of what files held, for all documents together; 0 keeps nothing. */
+    /** Maximum megabytes of saved file contents, for all documents together; 0 saves nothing. */
     readonly keep: number;
   };
-  /** Limits on Lua. */
+  /** Limits on Lua code in documents. */
   readonly frontmatter: FrontmatterLimits;
 }
 

@@ -34,14 +34,14 @@ export function switchHint(value: unknown): string | undefined {
     ? false
     : undefined;
   if (meant === undefined || typeof value === "boolean") return undefined;
-  return typeof value === "string" ? `"${value}" is a word here; write ${meant}` : `write ${meant}`;
+  return typeof value === "string" ? `"${value}" is a string here; write ${meant}` : `write ${meant}`;
 }
 
 /** Suggests a number for a text used instead; undefined if it does not contain one. */
 export function numberHint(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const number = value.trim() === "" ? NaN : Number(value.replaceAll("_", ""));
-  return Number.isFinite(number) ? `"${value}" is a text; write ${number}` : undefined;
+  return Number.isFinite(number) ? `"${value}" is a string; write ${number}` : undefined;
 }
 
 /** Expands a lone `true` or `false` to a group with `enabled`. */

@@ -55,7 +55,7 @@ export function findStatedAuthority(logs: readonly LayerLog[], code: string | nu
 function keyAt(path: readonly string[]): SettingKey {
   const node = nodeAt(path);
   if (node.node === "group" && node.list !== undefined) return node.list;
-  if (node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
+  if (node.node !== "key") throw new Error(`${path.join(".")} is not a key.`);
   return node;
 }
 

@@ -116,7 +116,7 @@ async function resultOf(options: BlockOptions, draft: LayerDraft): Promise<Block
         problems: [{
           code: "frontmatter_lua_unavailable",
           severity: "error",
-          message: "the first block is Lua, which is not evaluated here",
+          message: "the frontmatter is in Lua, which cannot be evaluated here",
         }],
       };
     case "json":
@@ -131,7 +131,7 @@ async function resultOf(options: BlockOptions, draft: LayerDraft): Promise<Block
     problems: [{
       code: "frontmatter_unknown_language",
       severity: "error",
-      message: `the first block is in "${frontmatter.language}"; it can be lua, json or yaml`,
+      message: `the frontmatter is in "${frontmatter.language}"; use lua, json or yaml`,
       ...(near === null ? {} : { suggestion: near }),
     }],
   };
@@ -166,7 +166,7 @@ function broken(language: "JSON" | "YAML", lines: BrokenLines): BlockResult {
     problems: lines.slice(0, MOST_FINDINGS).map(({ line, message }) => ({
       code: `frontmatter_${language.toLowerCase()}_syntax`,
       severity: "error",
-      message: `the first block is not valid ${language}: ${message}`,
+      message: `the frontmatter is not valid ${language}: ${message}`,
       line: line + 1,
     })),
   };
@@ -199,8 +199,8 @@ function runData(
       problems: [{
         code: "frontmatter_not_object",
         severity: meant ? "error" : "warning",
-        message: `the first block holds ${kindOf(value)} instead of an object, so it says nothing${
-          meant ? "; settings stand below the member flemma" : ""
+        message: `the frontmatter contains ${kindOf(value)} instead of an object, so it has no effect${
+          meant ? "; write settings below the member flemma" : ""
         }`,
       }],
     };
@@ -216,7 +216,7 @@ function runData(
         code: "config_ignored_value",
         severity: "warning",
         key: name,
-        message: `the variable "${name}" has the name of a built-in one of templates and is left out`,
+        message: `the variable "${name}" is ignored, because templates have a built-in variable of that name`,
       });
     } else kept.push([name, member]);
   }

@@ -23,8 +23,8 @@ export function idleSettings(
       code: "config_without_effect",
       severity: "error",
       key: name,
-      message: `"${name}" is a variable of templates here and sets nothing: ${remedy(word, isLua)}; ` +
-        "a variable needs another name",
+      message: `"${name}" is a template variable here and changes no setting: ${remedy(word, isLua)}; ` +
+        "to keep the variable, rename it",
       ...(word === null || word.path === "" ? {} : { suggestion: suggestion(word, isLua) }),
       ...(line === null ? {} : { line }),
     }];
@@ -44,7 +44,7 @@ function nameInside(table: Readonly<Record<string, unknown>>): string | null {
 
 function remedy(word: SettingsWord | null, isLua: boolean): string {
   if (word === null || word.path === "") {
-    return isLua ? "write flemma.opt.NAME = …" : 'write what it holds below "flemma:"';
+    return isLua ? "write flemma.opt.NAME = …" : 'write its contents below "flemma:"';
   }
   return isLua ? `write ${suggestion(word, true)} = …` : `write it below "flemma:" as ${word.path}`;
 }

@@ -51,7 +51,7 @@ export function runBlock(
       syntax = {
         code: "frontmatter_lua_syntax",
         severity: "error",
-        message: `the first block is not valid Lua: ${fault.message}`,
+        message: `the frontmatter is not valid Lua: ${fault.message}`,
         ...(fault.line === null ? {} : { line: fault.line }),
       };
       return 0;
@@ -115,9 +115,9 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
   }
   // `^` binds tighter than `+` and `-`, so it was applied to adjacent texts instead of a list.
   const hint = /attempt to pow a 'string'/i.test(message)
-    ? '; put the part with ^ in parentheses first, as in (list ^ "x") + "y"'
+    ? '; put the part with ^ in parentheses, as in (list ^ "x") + "y"'
     : "";
-  const fullMessage = raised.limit ? `the first block was stopped: ${message}` : message + hint;
+  const fullMessage = raised.limit ? `the frontmatter was stopped: ${message}` : message + hint;
   return [{ code: "frontmatter_runtime", severity: "error", message: fullMessage, ...line }];
 }
 

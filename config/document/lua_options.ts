@@ -55,7 +55,7 @@ export class Options {
       if (this.#kind(path) !== "record") {
         this.#refuse(
           path,
-          `"${["flemma.opt", ...path].join(".")}" cannot be kept in a variable of the document`,
+          `"${["flemma.opt", ...path].join(".")}" cannot be stored in a variable of the document`,
         );
       }
       pushValue(inner, this.#read(path));
@@ -99,7 +99,7 @@ export class Options {
     if (!isKept) {
       this.#withoutEffect(
         "flemma",
-        '"flemma" was replaced in this block, and what is written to another table sets nothing',
+        '"flemma" was replaced in this block, and writing to another table changes no setting',
       );
     }
   }
@@ -114,7 +114,7 @@ export class Options {
         // Only text keys are read: reading a number as text would change the key during iteration.
         const name = cell.type(-1) === TYPE.string ? cell.text(-1) : null;
         if (name !== null && settingsWord(name)?.sure) {
-          this.#withoutEffect(name, `the block returns "${name}", and what a block returns sets nothing`);
+          this.#withoutEffect(name, `the block returns "${name}", but returned values change no setting`);
         }
       }
     }
@@ -125,12 +125,12 @@ export class Options {
     if (name === "opt") {
       return this.#withoutEffect(
         "flemma.opt",
-        '"flemma.opt" cannot be replaced; its members are set one by one',
+        '"flemma.opt" cannot be replaced; set its members one by one',
       );
     }
     return this.#withoutEffect(
       `flemma.${name}`,
-      `"flemma" has no member "${name}", so this sets nothing`,
+      `"flemma" has no member "${name}", so this changes no setting`,
       `flemma.opt.${settingsWord(name)?.path || name}`,
     );
   }
@@ -177,7 +177,7 @@ export class Options {
         code: "config_not_a_list",
         severity: "error",
         key: "tools.auto_approve",
-        message: "this is a function; nothing can be added to it or taken out",
+        message: "this is a function; you cannot add or remove items",
       }]);
     cell.pushFunction(() => 0);
     cell.pushTable();
@@ -264,7 +264,7 @@ export class Options {
     const path = this.#pathAt(1) ?? this.#lost();
     if (cell.type(2) !== TYPE.string) {
       const key = path.join(".");
-      return this.#refuse(path, `"${key}" takes names, not ${typeName(cell.type(2))}s, as keys`);
+      return this.#refuse(path, `"${key}" takes only names as keys, not ${typeName(cell.type(2))}s`);
     }
     const target = [...path, cell.text(2)!];
     const source = this.#pathAt(3);
@@ -280,7 +280,7 @@ export class Options {
   #operate(op: Op): number {
     const cell = this.#cell;
     const path = this.#pathAt(1);
-    if (path === null) return cell.raise("a list of flemma.opt has to stand on the left of an operator");
+    if (path === null) return cell.raise("the left operand must be a list of flemma.opt");
     this.#apply(op, path, this.#plain(2, path));
     cell.pushCopy(1);
     return 1;
@@ -289,7 +289,7 @@ export class Options {
   #callMethod(name: string, op: Op): number {
     const cell = this.#cell;
     const path = this.#pathAt(1);
-    if (path === null) return cell.raise(`:${name}() has to be called with a colon, on a list of flemma.opt`);
+    if (path === null) return cell.raise(`call :${name}() with a colon, on a list of flemma.opt`);
     this.#apply(op, path, this.#plain(2, path));
     cell.setTop(1);
     return 1;
@@ -308,9 +308,10 @@ export class Options {
       table: (_, table) =>
         this.#pathAt(table) === null
           ? undefined
-          : this.#refuse(path, `"${key}" cannot hold another part of flemma.opt`),
-      key: (_, at) => this.#refuse(path, `"${key}" takes names, not ${typeName(cell.type(at))}s, as keys`),
-      cycle: () => this.#refuse(path, `"${key}" cannot hold a table that is inside itself`),
+          : this.#refuse(path, `"${key}" cannot contain another part of flemma.opt`),
+      key: (_, at) =>
+        this.#refuse(path, `"${key}" takes only names as keys, not ${typeName(cell.type(at))}s`),
+      cycle: () => this.#refuse(path, `"${key}" cannot contain a table that contains itself`),
     });
   }
 
@@ -337,7 +338,7 @@ export class Options {
   #noContents(): never {
     const path = this.#pathAt(1) ?? [];
     const name = ["flemma.opt", ...path].join(".");
-    return this.#refuse(path, `"${name}" cannot be looped over or counted; its members are read by name`);
+    return this.#refuse(path, `"${name}" cannot be looped over or counted; read its members by name`);
   }
 
   #refuse(path: readonly string[], message: string): never {
@@ -349,7 +350,7 @@ export class Options {
   }
 
   #lost(): never {
-    return this.#cell.raise("this is no part of flemma.opt");
+    return this.#cell.raise("this is not part of flemma.opt");
   }
 }
 

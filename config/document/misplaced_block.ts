@@ -45,7 +45,7 @@ export function findMisplacedBlocks(preamble: Preamble, hasBlock: boolean): Misp
     const line = preamble.start + loose.line;
     found.push(problem(
       hasBlock ? "warning" : "error",
-      `"${loose.name}" stands in no first block and sets nothing; ${REMEDY}`,
+      `"${loose.name}" is outside the frontmatter and changes no setting; ${REMEDY}`,
       line,
       line,
     ));
@@ -54,7 +54,7 @@ export function findMisplacedBlocks(preamble: Preamble, hasBlock: boolean): Misp
 }
 
 const REMEDY =
-  "settings stand between a line ```yaml, the very first of the document, and a line ```, below flemma:";
+  "write settings below flemma:, between a line ```yaml at the very beginning of the document and a line ```";
 
 function findingsOf(piece: Piece, hasBlock: boolean): MisplacedBlock[] {
   const { start, end, code, language, flaw, isFirst } = piece;
@@ -62,15 +62,14 @@ function findingsOf(piece: Piece, hasBlock: boolean): MisplacedBlock[] {
   const isNamed = LANGUAGES.has(language);
   if (setting === null && !isNamed) return [];
   if (hasBlock) {
-    const message =
-      `the block in line ${start} is no first block, because one stands above it already; it sets nothing`;
+    const message = `the block in line ${start} has no effect, because the document already has frontmatter`;
     return [problem("warning", message, start, end)];
   }
   // Probably an accident, whatever it contains: a line was inserted before the block.
   const slipped = flaw === null && isFirst;
   const severity = setting !== null || slipped ? "error" : "warning";
-  const what = setting === null ? "what it says" : `"${setting.name}" in line ${start + 1 + setting.line}`;
-  const reason = flaw ?? `a first block begins in line 1, this one in line ${start}`;
+  const what = setting === null ? "this block" : `"${setting.name}" in line ${start + 1 + setting.line}`;
+  const reason = flaw ?? `frontmatter must begin in line 1, but this block begins in line ${start}`;
   return [problem(severity, `${what} has no effect: ${reason}`, start, end)];
 }
 
@@ -104,7 +103,7 @@ function split({ text, start }: Preamble): { readonly pieces: readonly Piece[]; 
       end: start + last,
       code: lines.slice(at + 1, close < 0 ? undefined : close).join("\n"),
       language,
-      flaw: flaw ?? (close < 0 ? "no line ``` closes the block" : null),
+      flaw: flaw ?? (close < 0 ? "the block has no closing line ```" : null),
       isFirst,
     });
     rest.push(...Array<string>(last - at + 1).fill(""));
@@ -126,7 +125,7 @@ function opener(line: string, isFirst: boolean): Opener | null {
   if (matter !== undefined) {
     return {
       language: matter,
-      flaw: `a first block is not fenced by ${bare}; ${REMEDY}`,
+      flaw: `frontmatter is not fenced by ${bare}; ${REMEDY}`,
       closes: (other) => other.trimEnd() === bare || (bare === "---" && other.trimEnd() === "..."),
     };
   }
@@ -135,17 +134,17 @@ function opener(line: string, isFirst: boolean): Opener | null {
   const [word = "", ...more] = info.trim().split(/\s+/);
   const language = word.toLowerCase().replace(/[^a-z].*$/, "");
   const fence = `\`\`\`${LANGUAGES.has(language) ? language : "yaml"}`;
-  const write = `write ${fence} in line 1 and nothing else`;
+  const write = `write only ${fence} in line 1`;
   const flaw = indent !== ""
-    ? `the line that opens the block is indented; ${write}`
+    ? `the opening line is indented; ${write}`
     : ticks !== "```"
-    ? `a first block is opened by three backticks; ${write}`
+    ? `frontmatter opens with three backticks; ${write}`
     : word === ""
-    ? `the block does not say its language; ${write}`
+    ? `the block names no language; ${write}`
     : /^\s/.test(info)
-    ? `a blank stands before the language; ${write}`
+    ? `there is a space before the language; ${write}`
     : more.length > 0 || !/^\w+\s*$/.test(info)
-    ? `more than the language stands behind the backticks; ${write}`
+    ? `there is text after the language; ${write}`
     : null;
   const closing = new RegExp(`^[ \\t]*${ticks[0]}{${ticks.length},}\\s*$`);
   return { language, flaw, closes: (other) => closing.test(other) };

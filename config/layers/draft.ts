@@ -164,7 +164,7 @@ class Draft implements LayerDraft {
           fault(
             "config_not_assignable",
             key,
-            `"${key}" takes a list or a table of settings, not both at once`,
+            `"${key}" takes a list or a table of settings, not both`,
           ),
         );
       } else {
@@ -192,9 +192,9 @@ class Draft implements LayerDraft {
     const excess = items.length > MOST_ITEMS
       ? `more than ${MOST_ITEMS} items`
       : items.some((item) => typeof item === "string" && item.length > LONGEST_TEXT)
-      ? `text of more than ${LONGEST_TEXT} characters`
+      ? `a string of more than ${LONGEST_TEXT} characters`
       : null;
-    if (excess !== null) return [fault("config_invalid_value", name, `"${name}" is given ${excess}`)];
+    if (excess !== null) return [fault("config_invalid_value", name, `"${name}" contains ${excess}`)];
     if (op === "set") return this.#set(path, key, given);
     if (key.type.is !== "list") return [notAList(path, key)];
     if (key.callable && typeof this.log.on(name).at(-1)?.value === "function") {
@@ -202,7 +202,7 @@ class Draft implements LayerDraft {
         fault(
           "config_not_a_list",
           name,
-          `"${name}" is a function here; nothing can be added to it or taken out`,
+          `"${name}" is a function here; you cannot add or remove items`,
         ),
       ];
     }
@@ -220,7 +220,7 @@ class Draft implements LayerDraft {
   #set(path: readonly string[], key: SettingKey, given: unknown): readonly SettingFault[] {
     const name = path.join(".");
     if (given === null || given === undefined) {
-      if (!key.optional) return [fault("config_invalid_value", name, `"${name}" cannot be without a value`)];
+      if (!key.optional) return [fault("config_invalid_value", name, `"${name}" needs a value`)];
       this.log.push({ op: "set", path, value: null });
       return [];
     }
@@ -246,7 +246,7 @@ class Draft implements LayerDraft {
     const empty = this.#lua && Array.isArray(given) && given.length === 0;
     const value = empty && key.type.is === "map" ? {} : key.long === undefined ? given : key.long(given);
     if (Array.isArray(value) && key.type.is !== "list" && !takesObjects(key.type)) {
-      return [fault("config_not_a_list", name, `"${name}" holds one value, not a list`)];
+      return [fault("config_not_a_list", name, `"${name}" takes one value, not a list`)];
     }
     const wrong = mismatches(key.type, value);
     if (wrong.length > 0) {
@@ -276,7 +276,8 @@ class Draft implements LayerDraft {
       code: "config_ignored_value",
       severity: "warning",
       key: name,
-      message: `"${name}" of a document may ask and deny, not approve; put approvals into your own settings`,
+      message:
+        `"${name}" in a document may ask and deny, but not approve; put approvals into your own settings`,
     });
     return kept.length === 0 ? undefined : kept;
   }
@@ -291,7 +292,7 @@ class Draft implements LayerDraft {
       code: "config_old_key",
       severity: "warning",
       key,
-      message: `"${key}" ${says}${isAccepted ? "" : "; it does not accept this value"}`,
+      message: `"${key}" ${says}${isAccepted ? "" : "; the new key does not accept this value"}`,
       written,
       atKey: true,
     };
@@ -322,7 +323,7 @@ class Draft implements LayerDraft {
         code: "config_ignored_value",
         severity: "warning",
         key: name,
-        message: `"${name}" names the module ${path}; the ${LAYER_NAMES[this.layer]} may not load code`,
+        message: `"${name}" names the module ${path}, but the ${LAYER_NAMES[this.layer]} may not load code`,
       });
     }
     return given.filter((item) => modulesIn(item).length === 0);
@@ -338,7 +339,7 @@ class Draft implements LayerDraft {
     if (!key.who.includes(this.layer)) {
       return ignored(
         key.host
-          ? `is for your own settings alone; the ${LAYER_NAMES[this.layer]} may not set it`
+          ? `may only be set in your own settings, not by the ${LAYER_NAMES[this.layer]}`
           : `may not be set by the ${LAYER_NAMES[this.layer]}`,
       );
     }
@@ -347,21 +348,21 @@ class Draft implements LayerDraft {
       narrows(op, key, value, () => resolveScalar(this.#logs, name, key.default).value)
     ) return null;
     return ignored(
-      `may only be narrowed by a document${
+      `in a document may only become stricter${
         key.narrows === "append"
           ? ": append to it"
           : key.narrows === "restrict"
-          ? ": ask and deny"
+          ? ": use ask and deny"
           : key.narrows === "lower"
           ? ": lower it"
-          : ` to ${key.narrows}`
+          : `: set it to ${key.narrows}`
       }`,
     );
   }
 }
 
 function tooMany(name: string): SettingFault {
-  return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
+  return fault("config_invalid_value", name, `there are more than ${MOST_OPERATIONS} settings`);
 }
 
 function namesIn(preset: unknown): unknown[] {

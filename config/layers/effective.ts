@@ -194,7 +194,7 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
       ? MODEL_CHOICES[String(provider)]
       : undefined;
     return choice === undefined
-      ? fault(`"${value}" stands for a model of a provider that is known, and ${provider} is none`)
+      ? fault(`"${value}" selects a model of a known provider, and ${provider} is not one`)
       : { ...plain, model: choice[value]! };
   }
   if (preset === undefined) {
@@ -213,7 +213,7 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
       `the preset "${value}" is for the provider ${preset.provider}, but the ${
         LAYER_NAMES[provider.layer]
       } sets ` +
-        `the provider ${provider.value}; set a model for it too, or leave the provider out`,
+        `the provider ${provider.value}; set a model for it too, or remove the provider`,
       undefined,
       provider.layer,
       "provider",

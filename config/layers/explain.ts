@@ -104,7 +104,7 @@ export function originOf(logs: readonly LayerLog[], catalog: Catalog, key: strin
 
 function keyAt(path: readonly string[], catalog: Catalog): SettingKey {
   const found = findKey(path, catalog);
-  if (!found.ok || found.value.node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
+  if (!found.ok || found.value.node.node !== "key") throw new Error(`${path.join(".")} is not a key.`);
   return found.value.node;
 }
 

@@ -49,14 +49,15 @@ export function readPreset(path: readonly string[], value: unknown): ReadPreset 
   const name = path.at(-1)!;
   if (!name.startsWith("$")) {
     const above = path.slice(0, -1).join(".");
-    const message = `"${above}" holds the name "${name}", which must begin with $; did you mean "$${name}"?`;
+    const message =
+      `"${above}" contains the name "${name}", which must begin with $; did you mean "$${name}"?`;
     return { faults: [{ ...wrong(above, message), suggestion: `$${name}`, atKey: true }] };
   }
   if (typeof value === "string") {
     const line = readModeline(value);
-    return line.ok
-      ? { preset: line.value }
-      : { faults: [wrong(key, `"${key}" is no line "PROVIDER MODEL key=value …": ${line.problem.message}`)] };
+    return line.ok ? { preset: line.value } : {
+      faults: [wrong(key, `"${key}" is not a line "PROVIDER MODEL key=value …": ${line.problem.message}`)],
+    };
   }
   const table = Array.isArray(value)
     ? Object.fromEntries(value.map((item, at) => [String(at + 1), item]))
@@ -81,7 +82,7 @@ function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadP
         const rule = isShortRule(item) ? readShortRule(item, member === "deny" ? "deny" : "approve") : null;
         if (rule !== null && !rule.ok) {
           const why = rule.problem.map(({ message }) => message).join("; ");
-          faults.push(wrong(`${key}.${member}`, `"${item}" in "${key}.${member}" is no rule: ${why}`));
+          faults.push(wrong(`${key}.${member}`, `"${item}" in "${key}.${member}" is not a rule: ${why}`));
         }
       }
       return list as string[];

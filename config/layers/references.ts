@@ -104,7 +104,7 @@ function* presetFaults(
             code: "config_ignored_value",
             severity: takesAway ? "error" : "warning",
             key,
-            message: `"${key}" names the preset "${name}"; presets do not refer to presets`,
+            message: `"${key}" names the preset "${name}"; presets cannot refer to presets`,
             written: path,
             item: name,
           };
@@ -202,7 +202,7 @@ export function ownServers(logs: readonly LayerLog[]): readonly string[] {
   return [...new Set(kinds.map((path) => path[1]!))];
 }
 
-const OWN_SERVER = ", or a server of your own with kind: openai_chat";
+const OWN_SERVER = ", or your own server with kind: openai_chat";
 
 function unknownName(key: string, name: string, what: string, known: readonly string[]): SettingFault[] {
   if (known.includes(name)) return [];

@@ -14,7 +14,7 @@ export function switchTo(draft: LayerDraft, name: string, logs: readonly LayerLo
     return failure(
       "usage",
       `There is no preset "${name}".`,
-      `There are: ${Object.keys(presets).sort().join(", ")}.`,
+      `The presets are: ${Object.keys(presets).sort().join(", ")}.`,
     );
   }
   if (preset.model !== undefined) draft.apply("set", ["model"], name);

@@ -19,21 +19,19 @@ const SET: Readonly<Record<string, Words>> = {
       ? "opens the network to commands"
       : network === false
       ? "closes the network to commands"
-      : `lets commands reach these hosts and no others: ${
-        itemsOf(isObject(network) ? network.allow : network)
-      }`,
+      : `lets commands reach only these hosts: ${itemsOf(isObject(network) ? network.allow : network)}`,
   "sandbox.policy.allow_privileged": (kept) =>
     kept === true ? "keeps privileges in the sandbox" : "drops privileges in the sandbox",
-  "sandbox.policy.rw_paths": (paths) => `makes these paths writable and no others: ${pathsIn(paths)}`,
+  "sandbox.policy.rw_paths": (paths) => `makes only these paths writable: ${pathsIn(paths)}`,
   "tools.auto_approve": (list) =>
     typeof list === "function"
-      ? "decides by a function of its own which calls run without asking"
+      ? "uses its own function to decide which calls run without asking"
       : list === null
       ? "lets no call run without asking"
       : approvedWords(list),
   "tools.rules": (rules) => `has the rules: ${rulesIn(rules)}`,
   "tools.require_approval": (required) =>
-    required === false ? "lets every call run without asking that nothing else decides" : "asks about calls",
+    required === false ? "lets calls that no rule matches run without asking" : "asks about calls",
   "tools.auto_approve_sandboxed": (approved) =>
     approved === true ? "lets sandboxed commands run without asking" : "asks about sandboxed commands too",
 };
@@ -62,7 +60,7 @@ function sentence(op: SettingOperation["op"], path: readonly string[], value: un
   const key = path.join(".");
   if (isPresetPath(path)) return presetWords(path.at(-1)!, value);
   if (op === "set") return SET[key]?.(value) ?? `sets ${path.at(-1)} to ${formatValue(value)}`;
-  if (op === "remove") return REMOVED[key]?.(value) ?? `takes ${formatValue(value)} out of ${path.at(-1)}`;
+  if (op === "remove") return REMOVED[key]?.(value) ?? `removes ${formatValue(value)} from ${path.at(-1)}`;
   return ADDED[key]?.(value) ?? `adds ${formatValue(value)} to ${path.at(-1)}`;
 }
 
@@ -105,6 +103,6 @@ function presetWords(name: string, value: unknown): string {
 function pathsIn(value: unknown): string {
   return [value].flat().map((item) => {
     if (!isObject(item)) return String(item);
-    return `${item.path}${item.create === true ? " (made when it is missing)" : ""}`;
+    return `${item.path}${item.create === true ? " (created if missing)" : ""}`;
   }).join(", ") || "none";
 }

@@ -51,7 +51,7 @@ function visit(
       code: "config_unknown_operator",
       severity: "error",
       key,
-      message: `unknown operator "${name}" on "${key}"; there are ${words}`,
+      message: `unknown operator "${name}" on "${key}"; the operators are ${words}`,
       written: [...keys, name],
       atKey: true,
     });
@@ -94,7 +94,7 @@ function nothingStated(written: readonly string[], path: readonly string[]): Set
     severity: "error",
     key,
     message:
-      `"${key}" has no value here, so it says nothing; write [] for an empty list, or leave the line out`,
+      `"${key}" has no value here, so it has no effect; write [] for an empty list, or delete the line`,
     written,
   };
 }

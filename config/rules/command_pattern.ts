@@ -27,7 +27,7 @@ export interface CommandPattern {
 export function readCommandPattern(text: string): Outcome<CommandPattern, string> {
   const colon = /^(.*\S):\*$/s.exec(text);
   // In other programs "git log:*" means whatever follows; here it would be a literal word and forbid nothing.
-  if (colon !== null) return failed(`write "${colon[1]} **" for whatever follows`);
+  if (colon !== null) return failed(`write "${colon[1]} **" to match any further words`);
   const words: PatternWord[] = [];
   let open = false;
   let at = 0;
@@ -35,12 +35,12 @@ export function readCommandPattern(text: string): Outcome<CommandPattern, string
   while (true) {
     while (isBlank(text[at])) at += 1;
     if (at >= text.length) break;
-    if (open) return failed("** stands only at the end");
+    if (open) return failed("** is allowed only at the end");
     const word = readWord(text, at);
     if (!word.ok) return word;
     at = word.value.end;
     if (word.value.source === "**") open = true;
-    else if (word.value.doubled) return failed("** stands only at the end, as a word of its own");
+    else if (word.value.doubled) return failed("** is allowed only at the end, as a separate word");
     else words.push({ pieces: word.value.pieces });
   }
   if (words.length === 0) return failed(open ? "it begins with a wildcard" : "it is empty");

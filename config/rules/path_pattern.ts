@@ -18,7 +18,7 @@ export function readPathPattern(text: string): Outcome<PathPattern, string> {
   const excludes = text.startsWith("!");
   const glob = excludes ? text.slice(1) : text;
   if (glob === "") return failed("it is empty");
-  if (glob.includes("\0")) return failed("it holds a NUL character");
+  if (glob.includes("\0")) return failed("it contains a NUL character");
   const read = readGlob(glob);
   return read.ok ? success({ text, excludes, glob }) : read;
 }

@@ -5,8 +5,8 @@ import type { PlacedRule } from "./rule.ts";
 const OWNERS: Readonly<Record<PlacedRule["layer"], string>> = {
   G: "your settings",
   P: "the project",
-  R: "this login",
-  M: "the first block",
+  R: "this session",
+  M: "the frontmatter",
   C: "the command line",
 };
 

@@ -74,7 +74,7 @@ class RuleReader {
     for (const member of Object.keys(this.#value)) {
       if (RULE_MEMBERS.includes(member)) continue;
       const suggestion = nearest(member, RULE_MEMBERS) ?? undefined;
-      this.#faults.push({ member, isUnknown: true, message: "is no member of a rule", suggestion });
+      this.#faults.push({ member, isUnknown: true, message: "is not a member of a rule", suggestion });
     }
   }
 
@@ -91,9 +91,9 @@ class RuleReader {
     const tools = this.#texts(decision) ?? [];
     for (const name of tools) {
       if (name === "*" && decision === "approve") {
-        this.#wrong("takes names of tools; * would approve everything", decision);
+        this.#wrong("takes tool names; * would approve everything", decision);
       } else if (name !== "*" && !/^[\w:.-]+$/.test(name)) {
-        this.#wrong(`"${name}" is no name of a tool`, decision);
+        this.#wrong(`"${name}" is not a tool name`, decision);
       }
     }
     return tools;
@@ -106,7 +106,7 @@ class RuleReader {
     const list: unknown = typeof given === "string" ? [given] : given;
     const isText = (item: unknown) => typeof item === "string" && item !== "";
     if (Array.isArray(list) && list.length > 0 && list.every(isText)) return list as string[];
-    this.#wrong("must be a text or a list of texts that are not empty", member);
+    this.#wrong("must be a non-empty string or a list of such strings", member);
     return undefined;
   }
 
@@ -120,11 +120,11 @@ class RuleReader {
     }
     for (const [member, found] of [["path", path], ["within", within]] as const) {
       if (found !== undefined && found.every(({ excludes }) => excludes)) {
-        this.#wrong("only takes paths out; name first what it holds, for example ./**", member);
+        this.#wrong("only excludes paths; first name paths to include, for example ./**", member);
       }
     }
     if (within !== undefined && this.#value.command === undefined) {
-      this.#wrong("stands beside command", "within");
+      this.#wrong("is allowed only together with command", "within");
     }
     if (command !== undefined && path !== undefined) {
       this.#faults.push(whole("command and path belong to different tools; write two rules"));
@@ -136,7 +136,7 @@ class RuleReader {
     return this.#texts(member)?.flatMap((text) => {
       const found = read(text);
       if (found.ok) return [found.value];
-      this.#wrong(`"${text}" is no pattern: ${found.problem}`, member);
+      this.#wrong(`"${text}" is not a valid pattern: ${found.problem}`, member);
       return [];
     });
   }
@@ -154,7 +154,7 @@ class RuleReader {
   #env(): Pick<Rule, "env"> {
     const env = this.#texts("env");
     for (const name of env ?? []) {
-      if (!/^[A-Za-z_]\w*$/.test(name)) this.#wrong(`"${name}" is no name of a variable`, "env");
+      if (!/^[A-Za-z_]\w*$/.test(name)) this.#wrong(`"${name}" is not a variable name`, "env");
     }
     return env === undefined ? {} : { env };
   }
@@ -163,7 +163,7 @@ class RuleReader {
   #allowance(decision: Decision): Pick<Rule, "allow_runner" | "sandboxed"> {
     for (const member of ["within", "env", "allow_runner", "sandboxed"]) {
       const isGiven = this.#value[member] !== undefined;
-      if (decision !== "approve" && isGiven) this.#wrong("belongs to rules that approve", member);
+      if (decision !== "approve" && isGiven) this.#wrong("is allowed only in rules that approve", member);
     }
     return { ...this.#switch("allow_runner"), ...this.#switch("sandboxed") };
   }
@@ -178,7 +178,7 @@ class RuleReader {
     const { reason } = this.#value;
     if (reason === undefined || reason === null) return {};
     if (typeof reason === "string" && reason !== "") return { reason };
-    this.#wrong("must be a text", "reason");
+    this.#wrong("must be a string", "reason");
     return {};
   }
 }
@@ -216,10 +216,10 @@ export function shortRuleTable(
   takesCommand: TakesCommand = isCommandTool,
 ): Outcome<WrittenRule, readonly RuleFault[]> {
   const found = /^([\w:.-]+)\((.*)\)$/s.exec(item);
-  if (found === null) return failed([whole("a rule is written tool(pattern, pattern)")]);
+  if (found === null) return failed([whole("write a rule as tool(pattern, pattern)")]);
   const [, tool = "", inner = ""] = found;
   const parts = splitPatterns(inner);
-  if (parts.every((part) => part === "")) return failed([whole("it holds no pattern")]);
+  if (parts.every((part) => part === "")) return failed([whole("it contains no pattern")]);
   return success({ [decision]: tool, [takesCommand(tool) ? "command" : "path"]: parts });
 }
 
@@ -233,8 +233,8 @@ function refusal(pattern: CommandPattern, decision: Decision, allowRunner: boole
   if (decision !== "approve") return null;
   if (first === null) return `"${pattern.text}" begins with a wildcard; name the program`;
   if (!hasWildcard(pattern) || allowRunner || !isRunner(first)) return null;
-  return `"${pattern.text}" approves whatever ${first} runs; write the whole command without a wildcard, ` +
-    "or allow_runner: true beside it";
+  return `"${pattern.text}" approves everything that ${first} starts; write the whole command without a wildcard, ` +
+    "or add allow_runner: true";
 }
 
 function whole(message: string): RuleFault {

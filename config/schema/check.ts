@@ -41,7 +41,7 @@ export function mismatches(type: Type, value: unknown): readonly Mismatch[] {
     case "boolean":
       return typeof value === "boolean" ? [] : wrong("true or false", switchHint(value));
     case "string":
-      return typeof value === "string" && value !== "" ? [] : wrong("a string that is not empty");
+      return typeof value === "string" && value !== "" ? [] : wrong("a non-empty string");
     case "number":
     case "integer": {
       const isOne = type.is === "number" ? Number.isFinite(value) : Number.isSafeInteger(value);

@@ -105,7 +105,7 @@ export const word = (...words: string[]): Type => ({ is: "word", words });
 export const COMMAND: Type = {
   is: "custom",
   ts: "string | readonly string[]",
-  expected: "a line of shell, or a list of a program and its arguments",
+  expected: "a shell command line, or a list of program and arguments",
   accepts: (value) =>
     Array.isArray(value)
       ? value.length > 0 && value.every((word) => typeof word === "string") && value[0] !== ""

@@ -24,7 +24,7 @@ const prices: Type = {
     ),
   members: PRICES,
   hint: (value) =>
-    isObject(value) && !("input" in value && "output" in value) ? "input and output are needed" : undefined,
+    isObject(value) && !("input" in value && "output" in value) ? "input and output are required" : undefined,
   json: {
     type: "object",
     properties: Object.fromEntries(Object.keys(PRICES).map((name) => [name, { type: "number", minimum: 0 }])),
@@ -56,7 +56,7 @@ const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
 export const modelFacts: Type = {
   is: "custom",
   ts: "ModelSetting",
-  expected: "facts of a model: { like, context, max_output, thinking, prices }",
+  expected: "a table of facts about the model: { like, context, max_output, thinking, prices }",
   accepts: (value) =>
     isObject(value) &&
     Object.entries(value).every(([name, fact]) => Object.hasOwn(CHECKS, name) && CHECKS[name]!(fact)),

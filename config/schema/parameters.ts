@@ -30,7 +30,7 @@ const thinkingType: Type = {
   words: LEVELS,
   hint: (value) =>
     isObject(value) && typeof value.level === "string" && !LEVELS.includes(value.level)
-      ? `"${value.level}" is no level`
+      ? `"${value.level}" is not a level`
       : undefined,
   accepts(value) {
     if (!isObject(value)) return false;
@@ -67,7 +67,7 @@ const thinkingType: Type = {
 const maxTokensType: Type = {
   is: "custom",
   ts: "number | string",
-  expected: 'a whole number of tokens above 0 or a share like "50%"',
+  expected: 'a whole number of tokens above 0, or a percentage such as "50%"',
   accepts: (value) =>
     (typeof value === "number" && Number.isInteger(value) && value > 0) ||
     (typeof value === "string" && /^\d+%$/.test(value)),
@@ -80,38 +80,38 @@ export function generalParameters(own: boolean): Record<string, SettingKey> {
   return {
     max_tokens: neutralKey(
       maxTokensType,
-      "Most tokens of a reply: a number, or a share of what the model can do.",
+      "Maximum tokens of a reply: a number, or a percentage of the model's maximum.",
       {
         ...rest("50%"),
       },
     ),
     temperature: neutralKey(
       { is: "number", min: 0 },
-      "Sampling temperature; left out of the request when unset.",
+      "Sampling temperature; not sent if unset.",
       {
         optional: true,
       },
     ),
     timeout: neutralKey(
       natural(),
-      "Seconds of silence after which a request is given up; a reply may take as long as it likes. 0: never.",
+      "Seconds without data after which a request fails; the whole reply may take longer. 0 means no limit.",
       rest(300),
     ),
     connect_timeout: neutralKey(
       natural(),
-      "Seconds in which the provider must take the connection; waiting for the reply does not count. 0: no limit.",
+      "Seconds to establish the connection; waiting for the reply does not count. 0 means no limit.",
       rest(30),
     ),
     cache_retention: neutralKey(
       word("short", "long", "none"),
-      "How long the provider keeps the prompt cached.",
+      "How long the provider caches the prompt.",
       {
         ...rest("short"),
       },
     ),
     thinking: neutralKey(
       thinkingType,
-      "How much the model thinks, and whether thinking of another provider is sent along.",
+      "How much the model thinks, and whether requests include thinking from other providers.",
       {
         ...rest(DEFAULT_THINKING),
         record: true,
@@ -127,7 +127,7 @@ export function generalParameters(own: boolean): Record<string, SettingKey> {
 }
 
 function providerTable(name: string, own: Record<string, Node>): Group {
-  return group(`Parameters for ${name} alone; they beat the general ones.`, {
+  return group(`Parameters for ${name} only; they override the general ones.`, {
     ...generalParameters(true),
     ...own,
   }, { holds: "written", ts: "ProviderParameters" });
@@ -136,34 +136,38 @@ function providerTable(name: string, own: Record<string, Node>): Group {
 const text = (doc: string, value?: string) =>
   neutralKey(STRING, doc, { optional: true, ...(value === undefined ? {} : { default: value }) });
 
-const budget = neutralKey(natural(), "Tokens to think with; beats `thinking`.", { optional: true });
+const budget = neutralKey(natural(), "Thinking budget in tokens; overrides `thinking`.", { optional: true });
 
 /** Parameter tables by provider; each name is also an alias at the top level. */
 export const PROVIDER_TABLES: Readonly<Record<string, Group>> = {
   anthropic: providerTable("Anthropic", {
     thinking_budget: budget,
-    effort: neutralKey(word("low", "medium", "high", "xhigh", "max"), "Sent as it is.", { optional: true }),
+    effort: neutralKey(
+      word("low", "medium", "high", "xhigh", "max"),
+      "Thinking effort; overrides `thinking`.",
+      { optional: true },
+    ),
     binding: neutralKey(
       word("drop", "error", "off"),
-      "Earlier thinking when text before it has changed: leave it out, send nothing, or send it and let the API decide.",
+      "If the text before earlier thinking has changed: omit the thinking, send no request, or let the API decide.",
       { optional: true },
     ),
   }),
   openai: providerTable("OpenAI", {
-    reasoning: text("Reasoning effort; beats `thinking`."),
-    reasoning_summary: text("Kind of reasoning summary.", "auto"),
-    experimental: group("Experiments of this provider.", {
-      phase: neutralKey(BOOLEAN, "Label replayed messages with their phase.", { default: true }),
+    reasoning: text("Reasoning effort; overrides `thinking`."),
+    reasoning_summary: text("Type of reasoning summary.", "auto"),
+    experimental: group("Experimental features.", {
+      phase: neutralKey(BOOLEAN, "Send earlier messages with their phase label.", { default: true }),
     }),
   }),
   vertex: providerTable("Vertex AI", {
-    project_id: text("Google Cloud project; required by this provider."),
+    project_id: text("Google Cloud project; required."),
     location: text("Region.", "global"),
     thinking_budget: budget,
   }),
   gemini: providerTable("Gemini at AI Studio", { thinking_budget: budget }),
-  moonshot: providerTable("Moonshot AI", { prompt_cache_key: text("Key of the prompt cache.") }),
-  openai_chat: providerTable("Chat Completions servers, those of your own among them", {
-    reasoning: text("Reasoning effort, sent as it is; beats `thinking` of this table."),
+  moonshot: providerTable("Moonshot AI", { prompt_cache_key: text("Prompt cache key.") }),
+  openai_chat: providerTable("Chat Completions servers, including your own,", {
+    reasoning: text("Reasoning effort, sent unchanged; overrides `thinking` in this table."),
   }),
 };

@@ -46,14 +46,14 @@ const rwPathType: Type = {
 const host: Type = {
   is: "custom",
   ts: "string",
-  expected: "a host such as example.org, example.org:8080, *.example.org, an address or a range of addresses",
+  expected: "a host such as example.org, example.org:8080, *.example.org, an IP address or an address range",
   accepts: (value) =>
     typeof value === "string" && /^[^\s/@]+(?:\/\d{1,3}(?::(?:\d+|\*))?)?$/.test(value) && value !== "*",
   hint: (value) =>
     value === "*"
-      ? "all hosts are `network: true`"
+      ? "for all hosts, write `network: true`"
       : typeof value === "string" && /[/\s@]/.test(value)
-      ? "write the host alone"
+      ? "write only the host"
       : undefined,
   suggest: (value) => typeof value === "string" ? hostIn(value) : undefined,
   json: { type: "string" },
@@ -103,7 +103,7 @@ const limitsType: Type = {
   },
 };
 
-const socketItem = pathItem([], "a path or the name of a group", socketMistake);
+const socketItem = pathItem([], "a path or a group name", socketMistake);
 const hiddenItem = pathItem(HIDDEN_WORDS, `a path or ${HIDDEN_WORDS.join(", ")}`);
 const protectItem = pathItem(PROTECT_WORDS, `a path or one of ${PROTECT_WORDS.join(", ")}`);
 
@@ -111,12 +111,12 @@ function fits(type: Type, value: unknown): boolean {
   return mismatches(type, value).length === 0;
 }
 
-export const sandboxGroup = group("The sandbox around shell commands.", {
-  enabled: key(BOOLEAN, "Run tools inside it.", { default: true, narrows: "true" }),
-  backend: key(STRING, "`auto`, `required`, or the name of a backend.", {
+export const sandboxGroup = group("The sandbox for shell commands.", {
+  enabled: key(BOOLEAN, "Run tools in the sandbox.", { default: true, narrows: "true" }),
+  backend: key(STRING, "The backend: `auto`, `required`, or a name.", {
     default: "auto",
   }),
-  policy: group("What is allowed inside.", {
+  policy: group("What commands in the sandbox may do.", {
     rw_paths: key({ is: "list", item: rwPathType }, "Writable paths; everything else is read-only.", {
       default: [
         "urn:flemma:cwd",
@@ -130,21 +130,24 @@ export const sandboxGroup = group("The sandbox around shell commands.", {
     }),
     network: key(
       networkType,
-      "Whether the network can be reached: all of it, none, or { allow } with a list of hosts.",
+      "Network access: all hosts, none, or { allow } with a list of hosts.",
       {
         default: true,
         narrows: "false",
       },
     ),
-    allow_privileged: key(BOOLEAN, "Whether privileges are kept.", { default: false, narrows: "false" }),
+    allow_privileged: key(BOOLEAN, "Let commands keep the superuser's privileges.", {
+      default: false,
+      narrows: "false",
+    }),
     sockets: policyKey(
       { is: "list", item: socketItem },
-      "Host sockets that stay reachable: paths, or names of groups.",
+      "Host sockets that commands may use: paths or group names.",
       {
         default: [],
       },
     ),
-    block_unix_sockets: policyKey(BOOLEAN, "No local sockets at all.", {
+    block_unix_sockets: policyKey(BOOLEAN, "Block all local (Unix) sockets.", {
       default: false,
       who: ["G", "P", "M", "C"],
       narrows: "true",
@@ -152,7 +155,7 @@ export const sandboxGroup = group("The sandbox around shell commands.", {
     }),
     deny_read: policyKey(
       { is: "list", item: hiddenItem },
-      "Paths that cannot be read; `$secrets` stands for a shipped list.",
+      "Paths that commands cannot read; `$secrets` is a built-in list.",
       {
         default: [],
         who: ["G", "P", "M", "C"],
@@ -162,7 +165,7 @@ export const sandboxGroup = group("The sandbox around shell commands.", {
     ),
     protect: policyKey(
       { is: "list", item: protectItem },
-      "Paths that stay read-only inside writable ones; a `$word` stands for a shipped list.",
+      "Paths that stay read-only inside writable ones; each `$word` is a built-in list.",
       {
         default: PROTECT_WORDS,
         who: ["G", "P", "M", "C"],
@@ -170,26 +173,26 @@ export const sandboxGroup = group("The sandbox around shell commands.", {
         documentNarrows: true,
       },
     ),
-    limits: policyKey(limitsType, "What one command may use.", {
+    limits: policyKey(limitsType, "Resource limits of one command.", {
       optional: true,
       who: ["G", "P", "M", "C"],
       narrows: "lower",
       documentNarrows: true,
     }),
   }),
-  backends: group("Settings of each backend.", {
+  backends: group("Settings for each backend.", {
     bwrap: group("Bubblewrap.", {
-      path: hostKey(STRING, "The program.", { default: "bwrap" }),
-      extra_args: hostKey(STRINGS, "Further arguments; they can undo the policy.", { default: [] }),
+      path: hostKey(STRING, "Name or path of the program.", { default: "bwrap" }),
+      extra_args: hostKey(STRINGS, "Additional arguments; they can override the policy.", { default: [] }),
     }),
-    container: group("An outer container as the only barrier.", {
-      trusted: hostKey(BOOLEAN, "Take the container around this program for the sandbox.", {
+    container: group("A container around flemma, used as the sandbox.", {
+      trusted: hostKey(BOOLEAN, "Treat the container that flemma runs in as the sandbox.", {
         default: false,
       }),
     }, { holds: "written" }),
   }, {
-    others: group("Settings of another backend.", {}, {
-      others: hostKey({ is: "any" }, "A setting the backend reads.", { optional: true }),
+    others: group("Settings for another backend.", {}, {
+      others: hostKey({ is: "any" }, "A setting of this backend.", { optional: true }),
     }),
   }),
 }, {

@@ -39,7 +39,7 @@ export type SocketGroupName = typeof SOCKET_GROUP_NAMES[number];
 const URNS = ["urn:flemma:cwd", "urn:flemma:buffer:path"];
 
 /** Hint for a lone `~`, which YAML reads as null. */
-export const NO_HOME = 'a lone ~ is no value in YAML; write "~" in quotes';
+export const NO_HOME = 'in YAML, a lone ~ means null; write "~" in quotes';
 
 interface Mistake {
   readonly hint: string;
@@ -53,32 +53,32 @@ interface Mistake {
 export function pathMistake(entry: string, words: readonly string[] = []): Mistake | null {
   if (words.includes(entry)) return null;
   if (entry.startsWith("urn:")) {
-    return URNS.includes(entry) ? null : mistake("there is no such place", entry, URNS);
+    return URNS.includes(entry) ? null : mistake("unknown URN", entry, URNS);
   }
   const variable = /^\$([A-Za-z_][\w-]*)$/.exec(entry)?.[1];
   if (variable !== undefined) {
     const word = words.find((each) => plainly(each) === plainly(entry));
-    if (word !== undefined) return { hint: "words are written small", suggestion: word };
+    if (word !== undefined) return { hint: "use lower case", suggestion: word };
     // Variables are in upper case, so an unknown lower-case word means nothing.
-    return /[a-z]/.test(variable) ? mistake("this word stands for nothing", entry, words) : null;
+    return /[a-z]/.test(variable) ? mistake("no list has this name", entry, words) : null;
   }
   if (/^\$\{[A-Za-z_]\w*:-.+\}$/s.test(entry)) return null;
   if (/^(?:\$HOME|\$\{HOME\})(?=\/|$)/.test(entry)) {
-    return { hint: "your home is written ~", suggestion: entry.replace(/^(?:\$HOME|\$\{HOME\})/, "~") };
+    return { hint: "write ~ for your home folder", suggestion: entry.replace(/^(?:\$HOME|\$\{HOME\})/, "~") };
   }
   const braced = /^\$\{([A-Za-z_]\w*)\}$/.exec(entry)?.[1];
-  if (braced !== undefined) return { hint: "a variable stands alone", suggestion: `$${braced}` };
+  if (braced !== undefined) return { hint: "write a variable without braces", suggestion: `$${braced}` };
   if (/^\$|\$\{/.test(entry)) {
-    return { hint: "only a whole $NAME or ${NAME:-path} is replaced; write the path out" };
+    return { hint: "a variable must be the whole entry, as $NAME or ${NAME:-path}; write the full path" };
   }
-  if (/^~[^/]/.test(entry)) return { hint: "only ~ and ~/… stand for a home" };
+  if (/^~[^/]/.test(entry)) return { hint: "only ~ and ~/… mean a home folder" };
   if (/[*?]|\[.*\]/.test(entry)) {
-    return { hint: "patterns have no meaning here; name the file or its folder" };
+    return { hint: "patterns are not supported here; name the file or its folder" };
   }
   const bare = words.find((word) => word === `$${entry}`);
   return bare === undefined
     ? null
-    : { hint: `a folder of that name is written ./${entry}`, suggestion: bare };
+    : { hint: `for a folder of that name, write ./${entry}`, suggestion: bare };
 }
 
 /** Does the same for a list of sockets: an entry is a group name, or a path with a slash. */
@@ -86,13 +86,13 @@ export function socketMistake(entry: string): Mistake | null {
   const names: readonly string[] = SOCKET_GROUP_NAMES;
   if (names.includes(entry)) return null;
   if (entry.startsWith("$") && names.includes(entry.slice(1))) {
-    return { hint: "names of groups have no $", suggestion: entry.slice(1) };
+    return { hint: "group names have no $", suggestion: entry.slice(1) };
   }
   if (/^[$~]|^urn:|\//.test(entry)) return pathMistake(entry);
   const near = nearest(entry, names);
   return near === null
-    ? { hint: `a socket is written as a path, a group is one of ${names.join(", ")}` }
-    : { hint: "there is no such group of sockets", suggestion: near };
+    ? { hint: `write a socket as a path, or one of the groups ${names.join(", ")}` }
+    : { hint: "unknown socket group", suggestion: near };
 }
 
 /** Type of a list item that is a path or one of the words. */

@@ -26,7 +26,7 @@ import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 const address: Type = {
   is: "custom",
   ts: "string",
-  expected: "an http or https address",
+  expected: "an http or https URL",
   accepts: (value) => typeof value === "string" && isAddress(value.trim()),
   hint: (value) => {
     const text = typeof value === "string" ? value.trim() : "";
@@ -48,69 +48,73 @@ function isAddress(text: string): boolean {
 export const SCHEMA: Group = group("All settings.", {
   provider: neutralKey(
     STRING,
-    "Who is asked: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name that `providers` makes.",
+    "The provider: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name defined in `providers`.",
     { default: "anthropic" },
   ),
-  model: neutralKey(STRING, "The model, or a `$preset`; the provider's default when unset.", {
+  model: neutralKey(STRING, "The model, or a `$preset`; if unset, the provider's default.", {
     optional: true,
   }),
   prefill: neutralKey(
     BOOLEAN,
-    "Send a conversation whose last word is the model's to models that go on from it; all others refuse it.",
+    "Send a conversation that ends with the model's message, so that the model continues it. Many models refuse this.",
     { default: false },
   ),
-  parameters: group("Parameters of requests.", { ...generalParameters(false), ...PROVIDER_TABLES }, {
+  parameters: group("Request parameters.", { ...generalParameters(false), ...PROVIDER_TABLES }, {
     ts: "Parameters",
   }),
-  providers: group("Where providers are.", {}, {
-    others: group("One provider.", {
-      base_url: hostKey(address, "Address of its API.", { optional: true }),
+  providers: group("Settings for each provider.", {}, {
+    others: group("Settings for one provider.", {
+      base_url: hostKey(address, "Base URL of the API.", { optional: true }),
       models: hostKey(
         { is: "map", of: modelFacts },
-        "Models by name: what the program shall know of them, such as prices. `like` takes over another one's facts.",
+        "Facts about models, by name, such as prices. `like` copies the facts of another model.",
         { optional: true },
       ),
       max_requests: key(
         natural(1),
-        "Requests that it gets at a time from one process, however many documents that advances; no limit when unset.",
+        "Maximum parallel requests from one process, for all its documents together; no limit if unset.",
         { optional: true, who: ["G", "C"] },
       ),
       key_command: hostKey(
         COMMAND,
-        "A command that prints the key, its first line counts: a line of shell, or a list of program and arguments.",
+        "Command that prints the API key as its first line: a shell command line, or a list of program and arguments.",
         { optional: true },
       ),
-      kind: hostKey(word("openai_chat"), "Makes a name of your own a Chat Completions server.", {
-        optional: true,
-      }),
+      kind: hostKey(
+        word("openai_chat"),
+        "API of a provider with a name of your own: a Chat Completions server.",
+        {
+          optional: true,
+        },
+      ),
       max_tokens_key: hostKey(
         word("max_tokens", "max_completion_tokens"),
-        "What a Chat Completions server calls the limit of the reply; `max_tokens` when unset.",
+        "Request field with the token limit for a Chat Completions server; `max_tokens` if unset.",
         { optional: true },
       ),
       reasoning_field: hostKey(
         STRING,
-        "The member of messages in which a Chat Completions server gets reasoning back.",
+        "Message field that returns reasoning to a Chat Completions server.",
         { optional: true },
       ),
       reasoning_back: hostKey(
         word("always", "tools", "never"),
-        "Which messages take their reasoning back to a Chat Completions server; `tools`, those of calls in work, when unset.",
+        "Messages that return their reasoning to a Chat Completions server. If unset, `tools`: those of tool calls in progress.",
         { optional: true },
       ),
       reasoning_key: hostKey(
         word("reasoning_effort", "reasoning"),
-        "The member of requests that names the effort to a Chat Completions server; `reasoning_effort` when unset.",
+        "Request field with the reasoning effort for a Chat Completions server; `reasoning_effort` if unset.",
         { optional: true },
       ),
       parallel_tool_calls: hostKey(
         BOOLEAN,
-        "Whether a Chat Completions server may make several calls in one reply; its own choice when unset.",
+        "Allow several tool calls in one reply of a Chat Completions server; if unset, the server decides.",
         { optional: true },
       ),
       extra_body: hostKey(
         { is: "map", of: { is: "any" } },
-        "Further members of requests to a Chat Completions server.",
+        "Additional request fields for a Chat Completions server.",
         { optional: true },
       ),
     }, { ts: "ProviderSettings" }),
@@ -125,53 +129,53 @@ export const SCHEMA: Group = group("All settings.", {
   run: runGroup,
   hooks: hooksGroup,
   presets: presets("Named sets of provider, model, parameters and approvals."),
-  files: group("Files that a message refers to.", {
+  files: group("Files referenced in messages.", {
     names: neutralKey(
       BOOLEAN,
-      'Send the text of a file between the lines `<file path="…">` and `</file>`; off sends the bare text.',
+      'Send the text of a file between the lines `<file path="…">` and `</file>`; if off, send only the text.',
       { default: true },
     ),
   }),
   templating: group("Templates.", {
-    enabled: neutralKey(BOOLEAN, "Run the tags `{{ … }}` and `{% … %}`; off sends them as text.", {
+    enabled: neutralKey(BOOLEAN, "Run the tags `{{ … }}` and `{% … %}`; if off, send them as text.", {
       default: true,
     }),
   }),
-  secrets: group("Where credentials come from.", {
-    gcloud: group("The gcloud program.", {
-      path: hostKey(STRING, "The program.", { default: "gcloud" }),
+  secrets: group("Sources of credentials.", {
+    gcloud: group("The gcloud command-line program.", {
+      path: hostKey(STRING, "Name or path of the program.", { default: "gcloud" }),
     }),
   }),
-  ui: group("What is shown.", {
+  ui: group("What flemma shows.", {
     pricing: group("Prices.", {
-      enabled: key(BOOLEAN, "Show what requests cost.", { default: true, who: ["G"] }),
+      enabled: key(BOOLEAN, "Show the cost of requests.", { default: true, who: ["G"] }),
       high_cost_threshold: key(
         { is: "number", min: 0 },
-        "Dollars per million tokens, in and out together, above which a model that is chosen gets a warning.",
+        "Warn about a chosen model above this price: dollars per million tokens, input and output together.",
         { default: 30, who: ["G"] },
       ),
     }, { ts: "PricingSettings" }),
   }),
-  trust: group("Whom to believe.", {
+  trust: group("Trust in documents.", {
     documents: hostKey(
       word("always", "unsandboxed", "ask"),
-      "What policy may approve in a stranger's document.",
+      "What the policy may approve in an untrusted document.",
       {
         default: "unsandboxed",
       },
     ),
   }, { ts: "TrustSettings" }),
-  lock: group("One run at a time for each document.", {
+  lock: group("The lock, which allows one run at a time per document.", {
     place: key(
       word("state", "beside"),
-      "Where the lock lies: in the state folder, or beside the document too, for machines that share its folder.",
+      "Location of the lock: the state folder, or also the document's folder, if several machines share it.",
       { default: "state", who: ["G", "C"], host: true },
     ),
   }),
-  undo: group("Having back what tools did to files.", {
+  undo: group("Restoring files that tools changed.", {
     keep: key(
       natural(),
-      "Megabytes that are kept of what files held, for all documents together; 0 keeps nothing.",
+      "Maximum megabytes of saved file contents, for all documents together; 0 saves nothing.",
       {
         default: 200,
         who: ["G", "C"],
@@ -179,10 +183,12 @@ export const SCHEMA: Group = group("All settings.", {
       },
     ),
   }),
-  frontmatter: group("Limits on Lua.", {
-    max_steps: hostKey(natural(1), "Instructions.", { default: 10000000 }),
-    max_seconds: hostKey({ is: "number", min: 0 }, "Seconds.", { default: 2 }),
-    max_memory_mb: hostKey(natural(1), "Mebibytes.", { default: 64 }),
+  frontmatter: group("Limits on Lua code in documents.", {
+    max_steps: hostKey(natural(1), "Maximum Lua instructions for one document.", { default: 10000000 }),
+    max_seconds: hostKey({ is: "number", min: 0 }, "Maximum seconds of Lua for one document.", {
+      default: 2,
+    }),
+    max_memory_mb: hostKey(natural(1), "Maximum memory for Lua, in mebibytes.", { default: 64 }),
   }, { ts: "FrontmatterLimits" }),
 }, {
   ts: "Settings",

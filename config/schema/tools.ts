@@ -34,9 +34,11 @@ const approvalItem: Type = {
     if (typeof value !== "string") return undefined;
     const rule = isShortRule(value) ? readShortRule(value, "approve") : null;
     if (rule !== null && !rule.ok) return rule.problem.map(({ message }) => message).join("; ");
-    if (/[*?]/.test(value)) return "a name stands for one tool; write each, as flemma tools list has them";
+    if (/[*?]/.test(value)) {
+      return "a name matches one tool only; write each name that flemma tools list shows";
+    }
     return value.includes(".")
-      ? "a dotted word is a Lua module of the editor plugin; name a TypeScript file, for example ./approve.ts"
+      ? "a dotted name is a Lua module of the editor plugin; name a TypeScript file, for example ./approve.ts"
       : undefined;
   },
   json: { type: "string" },
@@ -123,151 +125,178 @@ function approvalList(value: unknown): unknown {
 }
 
 const cwd = () =>
-  key(STRING, "Where the tool works; expanded like a sandbox path, empty means the process's directory.", {
-    default: "urn:flemma:buffer:path",
-    optional: true,
-  });
-const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
-const exclude = () => key(STRINGS, "Names of folders and files that are skipped.", { default: EXCLUDED });
-
-export const toolsGroup = group("Tools: which are offered, which run unasked, how they run.", {
-  require_approval: key(BOOLEAN, "`false` approves every call that nothing else decides.", {
-    default: true,
-    who: ["G", "P", "M", "C"],
-    narrows: "true",
-    documentNarrows: true,
-  }),
-  auto_approve: key(
-    { is: "list", item: approvalItem },
-    "Calls that run unasked: tool names, `$presets`, rules such as `bash(git status **)`, paths to modules; in Lua also a " +
-      "function.",
+  key(
+    STRING,
+    "Working folder of the tool, expanded like a sandbox path. If empty, the folder of the process.",
     {
-      default: ["$default"],
+      default: "urn:flemma:buffer:path",
       optional: true,
-      callable: true,
-      ts: "AutoApprove",
-      narrows: "remove",
-      long: approvalList,
     },
-  ),
-  auto_approve_sandboxed: key(
-    BOOLEAN,
-    "Approve tools that say so when a working sandbox stands around them.",
-    {
+  );
+const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
+const exclude = () => key(STRINGS, "Names of folders and files to skip.", { default: EXCLUDED });
+
+export const toolsGroup = group(
+  "Tools: which ones the model gets, which run without asking, and how they run.",
+  {
+    require_approval: key(BOOLEAN, "Ask about calls that no rule matches; `false` approves them.", {
       default: true,
       who: ["G", "P", "M", "C"],
-      narrows: "false",
+      narrows: "true",
       documentNarrows: true,
-    },
-  ),
-  presets: presets("Presets for approval; merged with the top-level `presets`, these win."),
-  approval_profile: policyKey(word("founding", "v0.11"), "Whose defaults and order of approval hold.", {
-    default: "founding",
-  }),
-  approval_strict: policyKey(BOOLEAN, "A module of `auto_approve` that does not load asks a person.", {
-    default: false,
-    narrows: "true",
-  }),
-  auto_approve_risk: policyKey(
-    word("none", "low", "medium", "high"),
-    "Risk up to which tool files run unasked.",
-    { default: "low" },
-  ),
-  rules: key(
-    { is: "list", item: ruleItem },
-    "Rules over inputs of tools: commands and paths that are approved, asked about or denied. Those of all layers count; " +
-      "a document's may ask and deny.",
-    { default: [], ts: "readonly PlacedRule[]", narrows: "restrict", documentNarrows: true },
-  ),
-  dirs: hostKey(STRINGS, "Further folders of tool files.", { default: [], who: ["G", "C"] }),
-  override: hostKey(STRINGS, "Built-in tools that a tool file may replace.", { default: [] }),
-  file_timeout: hostKey(natural(1), "Seconds a tool file may run.", { default: 120 }),
-  env: group("Variables of child processes.", {
-    block: hostKey(STRINGS, "Variables withheld besides the credentials: names and `*` patterns.", {
-      default: [],
     }),
-    pass: hostKey(STRINGS, "Variables passed although they would be withheld.", { default: [] }),
-  }, { ts: "ToolVariables", adds: "CredentialVariables" }),
-  truncate: group("How long results may be.", {
-    max_lines: key(natural(1), "Lines of a result.", { default: 2000 }),
-    max_bytes: key(natural(1), "Bytes of a result.", { default: 51200 }),
-    max_file_size: hostKey(natural(), "Bytes the file with the whole output may grow to.", {
-      default: 67108864,
-    }),
-    output_path_format: hostKey(STRING, "Where the whole output goes.", {
-      default: "${TMPDIR:-/tmp}/flemma_{{ source }}_{{ path }}_{{ id }}.txt",
-    }),
-  }),
-  resolvers: hostKey(
-    { is: "list", item: resolverItem },
-    "Files with approval resolvers of your own: `{ path, priority, name }`; priority 50 when it is left out.",
-    { default: [], loads: true },
-  ),
-  modules: hostKey(
-    { is: "list", item: moduleFile },
-    "Files of code that register tools: they export `definitions` or `resolve`.",
-    { default: [], loads: true },
-  ),
-  allowed_categories: key(STRINGS, "Categories of tool files that are offered.", { optional: true }),
-  autopilot: group("Going on without being asked.", {
-    enabled: key(BOOLEAN, "Go on by itself after results.", { default: true, narrows: "false" }),
-    max_turns: key(natural(), "Replies with tool calls before it stops.", { default: 100, narrows: "lower" }),
-    max_repeats: key(
-      natural(),
-      "How often the same call may bring the same result in a row before it stops; 0 means no limit.",
-      { default: 3, narrows: "lower", documentNarrows: true, zeroIsUnlimited: true },
-    ),
-  }, { short: asEnabled, hint: switchHint }),
-  max_concurrent: key(natural(), "Calls of one document that may run at once; 0 means no limit.", {
-    default: 2,
-    narrows: "lower",
-    zeroIsUnlimited: true,
-  }),
-  default_timeout: key(natural(1), "Seconds a tool may run.", { default: 30 }),
-  status_style: key(word("fence", "header", "auto"), "How placeholders spell their status.", {
-    default: "fence",
-  }),
-  cursor_after_result: key(word("result", "stay", "next"), "Which line is reported after a result.", {
-    default: "result",
-  }),
-  bash: tool("The bash tool.", {
-    shell: hostKey(STRING, "The shell; `bash` when unset.", { optional: true }),
-    cwd: cwd(),
-    env: hostKey({ is: "map", of: STRING }, "Variables added to the environment.", { optional: true }),
-    max_timeout: key(natural(1), "Most seconds a call may ask for.", { default: 600 }),
-  }),
-  read: tool("The read tool; it has no settings.", {}),
-  write: tool("The write tool; it has no settings.", {}),
-  edit: tool("The edit tool.", {
-    replace_all: key(BOOLEAN, "Replace every place instead of refusing when there are several.", {
-      default: false,
-    }),
-  }),
-  grep: tool("The grep tool.", { cwd: cwd(), exclude: exclude() }),
-  find: tool("The find tool.", { cwd: cwd(), exclude: exclude() }),
-  ls: tool("The ls tool.", { cwd: cwd() }),
-  calculator: tool("The calculator tool.", {
-    enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),
-  }),
-  mcporter: group("An old setting: servers in the settings file of the program mcporter.", {
-    enabled: hostKey(
-      BOOLEAN,
-      "Read the servers in mcporter's own settings file as mcp.servers, with a warning.",
+    auto_approve: key(
+      { is: "list", item: approvalItem },
+      "Calls that run without asking: tool names, `$presets`, rules such as `bash(git status **)`, paths to modules; in Lua also a " +
+        "function.",
       {
-        default: false,
+        default: ["$default"],
+        optional: true,
+        callable: true,
+        ts: "AutoApprove",
+        narrows: "remove",
+        long: approvalList,
       },
     ),
-  }, { holds: "nothing" }),
-}, {
-  ts: "ToolSettings",
-  adds: "ResolvedTools",
-  list: key(STRINGS, "The tools offered to the model; without a list all that are not disabled by default.", {
-    narrows: "remove",
-  }),
-  aliases: { approve: ["auto_approve"] },
-  // Settings of tools registered elsewhere; `draft.ts` asks the catalog whether the tool exists.
-  others: tool("Settings of a registered tool.", {}, toolMember()),
-});
+    auto_approve_sandboxed: key(
+      BOOLEAN,
+      "Approve tools made for the sandbox, such as bash, if a sandbox works.",
+      {
+        default: true,
+        who: ["G", "P", "M", "C"],
+        narrows: "false",
+        documentNarrows: true,
+      },
+    ),
+    presets: presets("Approval presets; they override top-level `presets` of the same name."),
+    approval_profile: policyKey(
+      word("founding", "v0.11"),
+      "Version of the approval defaults and of their order.",
+      {
+        default: "founding",
+      },
+    ),
+    approval_strict: policyKey(BOOLEAN, "Ask if a module in `auto_approve` fails to load.", {
+      default: false,
+      narrows: "true",
+    }),
+    auto_approve_risk: policyKey(
+      word("none", "low", "medium", "high"),
+      "Highest risk at which tool files run without asking.",
+      { default: "low" },
+    ),
+    rules: key(
+      { is: "list", item: ruleItem },
+      "Rules that approve, ask about or deny commands and paths. Rules of all layers apply; " +
+        "a document's rules may only ask and deny.",
+      { default: [], ts: "readonly PlacedRule[]", narrows: "restrict", documentNarrows: true },
+    ),
+    dirs: hostKey(STRINGS, "Additional folders of tool files.", { default: [], who: ["G", "C"] }),
+    override: hostKey(STRINGS, "Built-in tools that a tool file may replace.", { default: [] }),
+    file_timeout: hostKey(natural(1), "Time limit for a tool file, in seconds.", { default: 120 }),
+    env: group("Environment variables of child processes.", {
+      block: hostKey(STRINGS, "Variables to withhold in addition to credentials: names and `*` patterns.", {
+        default: [],
+      }),
+      pass: hostKey(STRINGS, "Variables to pass even if they would be withheld.", { default: [] }),
+    }, { ts: "ToolVariables", adds: "CredentialVariables" }),
+    truncate: group("Size limits for results.", {
+      max_lines: key(natural(1), "Maximum lines of a result.", { default: 2000 }),
+      max_bytes: key(natural(1), "Maximum bytes of a result.", { default: 51200 }),
+      max_file_size: hostKey(natural(), "Maximum bytes of the file with the full output.", {
+        default: 67108864,
+      }),
+      output_path_format: hostKey(STRING, "Path of the file with the full output.", {
+        default: "${TMPDIR:-/tmp}/flemma_{{ source }}_{{ path }}_{{ id }}.txt",
+      }),
+    }),
+    resolvers: hostKey(
+      { is: "list", item: resolverItem },
+      "Files with your own approval resolvers: `{ path, priority, name }`; the default priority is 50.",
+      { default: [], loads: true },
+    ),
+    modules: hostKey(
+      { is: "list", item: moduleFile },
+      "Code files that register tools by exporting `definitions` or `resolve`.",
+      { default: [], loads: true },
+    ),
+    allowed_categories: key(STRINGS, "Categories of tool files to offer.", { optional: true }),
+    autopilot: group("The autopilot, which continues a run without asking.", {
+      enabled: key(BOOLEAN, "Continue automatically after results.", { default: true, narrows: "false" }),
+      max_turns: key(natural(), "Maximum replies with tool calls before the autopilot stops.", {
+        default: 100,
+        narrows: "lower",
+      }),
+      max_repeats: key(
+        natural(),
+        "How often in a row a call may give the same result before the autopilot stops; 0 means no limit.",
+        { default: 3, narrows: "lower", documentNarrows: true, zeroIsUnlimited: true },
+      ),
+    }, { short: asEnabled, hint: switchHint }),
+    max_concurrent: key(natural(), "Maximum calls of one document in parallel; 0 means no limit.", {
+      default: 2,
+      narrows: "lower",
+      zeroIsUnlimited: true,
+    }),
+    default_timeout: key(natural(1), "Time limit for a tool, in seconds.", { default: 30 }),
+    status_style: key(
+      word("fence", "header", "auto"),
+      "Where an empty result block shows its status: on the fence or in the header.",
+      {
+        default: "fence",
+      },
+    ),
+    cursor_after_result: key(
+      word("result", "stay", "next"),
+      "The cursor line that flemma reports after a result.",
+      {
+        default: "result",
+      },
+    ),
+    bash: tool("The bash tool.", {
+      shell: hostKey(STRING, "The shell; `bash` if unset.", { optional: true }),
+      cwd: cwd(),
+      env: hostKey({ is: "map", of: STRING }, "Environment variables to add.", { optional: true }),
+      max_timeout: key(natural(1), "Maximum timeout that a call may request, in seconds.", { default: 600 }),
+    }),
+    read: tool("The read tool; it has no settings.", {}),
+    write: tool("The write tool; it has no settings.", {}),
+    edit: tool("The edit tool.", {
+      replace_all: key(
+        BOOLEAN,
+        "If the text occurs several times, replace every occurrence instead of refusing.",
+        {
+          default: false,
+        },
+      ),
+    }),
+    grep: tool("The grep tool.", { cwd: cwd(), exclude: exclude() }),
+    find: tool("The find tool.", { cwd: cwd(), exclude: exclude() }),
+    ls: tool("The ls tool.", { cwd: cwd() }),
+    calculator: tool("The calculator tool.", {
+      enabled: key(BOOLEAN, "Offer the tool by default.", { default: true }),
+    }),
+    mcporter: group("Old setting for servers in mcporter's settings file.", {
+      enabled: hostKey(
+        BOOLEAN,
+        "Read the servers in mcporter's own settings file as mcp.servers, with a warning.",
+        {
+          default: false,
+        },
+      ),
+    }, { holds: "nothing" }),
+  },
+  {
+    ts: "ToolSettings",
+    adds: "ResolvedTools",
+    list: key(STRINGS, "Tools to offer to the model. Without a list, all that are not disabled by default.", {
+      narrows: "remove",
+    }),
+    aliases: { approve: ["auto_approve"] },
+    // Settings of tools registered elsewhere; `draft.ts` asks the catalog whether the tool exists.
+    others: tool("Settings of a registered tool.", {}, toolMember()),
+  },
+);
 
 /** The table of one tool, which receives what layers wrote. */
 function tool(doc: string, members: Readonly<Record<string, SettingKey>>, others?: SettingKey): Group {
@@ -275,5 +304,5 @@ function tool(doc: string, members: Readonly<Record<string, SettingKey>>, others
 }
 
 function toolMember(): SettingKey {
-  return key({ is: "any" }, "A setting the tool reads.", { optional: true });
+  return key({ is: "any" }, "A setting of this tool.", { optional: true });
 }

@@ -52,7 +52,7 @@ class Assembly {
     this.#catalog = options.catalog ?? BUILTIN_CATALOG;
     this.#notices = sources.unread.map(({ path, read }) => ({
       code: "config-unread",
-      message: `${path} is not read, because ${read} is.`,
+      message: `Ignored ${path}: flemma reads ${read} instead.`,
       next: `Keep one of the two: rm ${operands(path)}`,
     }));
   }
@@ -124,7 +124,7 @@ class Assembly {
     const catalog = this.#catalog;
     const draft = draftLayer({ layer: "G", others: [], catalog });
     for (const { message } of writeTree(draft, { mcp: { servers } }, { catalog })) {
-      this.#notices.push(mcporterWarning(`In the file of mcporter, ${message}.`));
+      this.#notices.push(mcporterWarning(`In mcporter's settings file, ${message}.`));
     }
     this.#logs.unshift(draft.log);
     return null;
@@ -149,8 +149,8 @@ class Assembly {
         "config-invalid",
         this.#errors.join("\n"),
         this.#errors.every((text) => text.startsWith("command line: "))
-          ? "Correct it on the command line; nothing was done."
-          : "Correct the settings; nothing of them is in force until all are right.",
+          ? "Correct the command line. flemma did nothing."
+          : "Correct the settings. None of them take effect until all are valid.",
       );
     }
     const { global, project, mcp } = this.#sources;
@@ -243,12 +243,12 @@ async function weigh(
   const notice: Problem | null = share.ignored.length === 0 ? null : trusted.value
     ? {
       code: "project-ignored",
-      message: `A project may not set ${keys}; what ${source.path} says there has no effect.`,
+      message: `A project may not set ${keys}, so ${source.path} has no effect there.`,
     }
     : {
       code: "project-untrusted",
-      message: `${source.path} is not trusted, so what it grants has no effect: ${keys}.`,
-      next: `Read the file; if you agree: flemma trust ${operands(source.path)}`,
+      message: `${source.path} is not trusted, so its permissions have no effect: ${keys}.`,
+      next: `Read the file. If you trust it: flemma trust ${operands(source.path)}`,
     };
   return success({ log: draft.log, denied: share.denied, notice });
 }

@@ -226,8 +226,8 @@ function notRead({ path, read }: UnreadFile): { readonly ok: false; readonly pro
   const asItIs = /\.(?:ya?ml|json)$/.test(path);
   return failure(
     "config-unread",
-    `${path} is not read: settings stand in ${read}.`,
-    asItIs ? `Rename it: mv ${operands(path, read)}` : `Write what it says into ${read}, and remove it.`,
+    `${path} has no effect: flemma reads settings from ${read}.`,
+    asItIs ? `Rename it: mv ${operands(path, read)}` : `Copy its settings to ${read}, and remove it.`,
   );
 }
 

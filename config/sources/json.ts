@@ -110,7 +110,7 @@ class Scanner {
     this.#path.push(name);
     const key = keyOf(this.#path);
     if (this.keys.has(key)) {
-      this.twice.push({ at, message: `the key ${JSON.stringify(name.slice(0, 80))} stands twice` });
+      this.twice.push({ at, message: `the key ${JSON.stringify(name.slice(0, 80))} occurs twice` });
     } else this.keys.set(key, at);
     this.#take(SPACE);
     if (this.#text[this.#at] !== ":") this.#unexpected();
@@ -123,8 +123,8 @@ class Scanner {
     if (written === null) this.#unexpected();
     const control = CONTROL.exec(written);
     if (control !== null) {
-      const name = control[0] === "\n" ? "a line end" : "a control character";
-      throw new Broken({ at: from + control.index, message: `${name} cannot stand in a text as it is` });
+      const name = control[0] === "\n" ? "a line break" : "a control character";
+      throw new Broken({ at: from + control.index, message: `a string cannot contain ${name}` });
     }
     return written;
   }
@@ -139,9 +139,7 @@ class Scanner {
 
   #unexpected(): never {
     const found = /[^\s]+/u.exec(this.#text.slice(this.#at, this.#at + 20))?.[0];
-    const message = found === undefined
-      ? "it ends too early"
-      : `${JSON.stringify(found)} is not expected here`;
+    const message = found === undefined ? "it ends too early" : `unexpected ${JSON.stringify(found)}`;
     throw new Broken({ at: Math.min(this.#at, this.#text.length), message });
   }
 }

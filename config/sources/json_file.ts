@@ -29,8 +29,8 @@ export function readText(path: string, options: { readonly named?: boolean } = {
     if (isDirectory) return unreadable("it is a folder");
     if (named && isFifo) {
       return unreadable(
-        "it is a pipe, whose text is gone once it was read",
-        "Write the text into a file, and name that one.",
+        "it is a pipe, which can be read only once",
+        "Write the text to a file, and name that file.",
       );
     }
     if (!isFile && !(named && Deno.realPathSync(path) === NO_TEXT)) {
@@ -48,7 +48,7 @@ export function readText(path: string, options: { readonly named?: boolean } = {
   } catch (thrown) {
     if (isMissing(thrown)) {
       const reason = explainMissing(path);
-      return reason === null ? success(null) : unreadable(reason, "Put it right, or remove it.");
+      return reason === null ? success(null) : unreadable(reason, "Repair it, or remove it.");
     }
     return unreadable(thrownText(thrown));
   }
@@ -64,7 +64,7 @@ export function readJson(path: string): Outcome<unknown> {
     return failure(
       "file-broken",
       `${path} is not valid JSON: ${thrownText(thrown)}.`,
-      `Remove ${path} to start anew.`,
+      `Remove ${path} to start again.`,
     );
   }
 }

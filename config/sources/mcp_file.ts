@@ -32,7 +32,7 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    return broken(path, `it is not JSON: ${thrown instanceof Error ? thrown.message : thrown}`);
+    return broken(path, `it is not valid JSON: ${thrown instanceof Error ? thrown.message : thrown}`);
   }
   if (!isObject(value) || (value.mcpServers !== undefined && !isObject(value.mcpServers))) {
     return broken(path, 'it must be an object with the member "mcpServers"');
@@ -124,10 +124,10 @@ export async function mcpShare(
     untrusted: names,
     notices: [...notices, {
       code: "mcp-untrusted",
-      message: `${file.path} names servers of tools that you have not agreed to, so they are not started: ${
+      message: `The MCP servers of ${file.path} are not trusted, so flemma does not start them: ${
         names.join(", ")
       }.`,
-      next: `Read it; if you agree: flemma trust ${operands(file.path)}`,
+      next: `Read the file. If you trust it: flemma trust ${operands(file.path)}`,
     }],
   });
 }
@@ -135,31 +135,33 @@ export async function mcpShare(
 function namedTwice({ path }: McpFile, taken: readonly string[]): Problem {
   return {
     code: "mcp-named-twice",
-    message: `Your own settings have servers of the names ${
+    message: `Your own settings already have servers named ${
       taken.join(", ")
-    }; those of ${path} are left out.`,
-    next: "Give yours another name in mcp.servers to have both.",
+    }, so flemma ignores those of ${path}.`,
+    next: "To use both, rename yours in mcp.servers.",
   };
 }
 
 function namedAlike({ path }: McpFile, [first, ...others]: readonly string[]): Problem {
   const quoted = others.map((name) => JSON.stringify(name)).join(", ");
-  const are = others.length === 1 ? "is the same name" : "are the same names";
+  const are = others.length === 1 ? "counts" : "count";
   return {
     code: "mcp-named-alike",
-    message: `${path}: ${quoted} ${are} as ${JSON.stringify(first)} here, so only that server counts.`,
-    next: "Give each a name of its own; dots, colons and blanks count as dashes.",
+    message: `${path}: ${quoted} ${are} as ${JSON.stringify(first)} too, so flemma uses only that server.`,
+    next: "Give each its own name; dots, colons and spaces count as dashes.",
   };
 }
 
 function unnameable({ path }: McpFile, name: string): Problem {
   return {
     code: "mcp-unnameable",
-    message: `${path}: no server can be called ${JSON.stringify(name)} here, so it is left out.`,
-    next: "Give it another name.",
+    message: `${path}: ${
+      JSON.stringify(name)
+    } is not allowed as a server name, so flemma ignores the server.`,
+    next: "Rename the server.",
   };
 }
 
 function broken(path: string, why: string): Outcome<never> {
-  return failure("mcp-file-broken", `${path} is left out: ${why}.`, "Correct the file.");
+  return failure("mcp-file-broken", `Ignored ${path}: ${why}.`, "Correct the file.");
 }

@@ -37,10 +37,10 @@ export function mcporterServers(
     Object.entries(read.value.servers).filter(([name]) => !isTaken(name)),
   );
   const sentences = [
-    `${file.path} is read as mcp.servers: ${Object.keys(servers).join(", ") || "no server"}.`,
+    `flemma reads ${file.path} as mcp.servers: ${Object.keys(servers).join(", ") || "no server"}.`,
   ];
   const unread = unreadMembers(file);
-  if (unread.length > 0) sentences.push(`What it says of ${unread.join(", ")} is not read.`);
+  if (unread.length > 0) sentences.push(`It ignores ${unread.join(", ")}.`);
   return { servers, notices: [mcporterWarning(sentences.join(" "))] };
 }
 
@@ -48,8 +48,8 @@ export function mcporterServers(
 export function mcporterWarning(message: string): Problem {
   return {
     code: "mcporter-old",
-    message: `flemma no longer starts mcporter, whose servers tools.mcporter.enabled asks for. ${message}`,
-    next: "Write the servers into mcp.servers of your settings, and remove tools.mcporter.",
+    message: `tools.mcporter.enabled asks for servers of mcporter, which flemma no longer starts. ${message}`,
+    next: "Move the servers to mcp.servers in your settings, and remove tools.mcporter.",
   };
 }
 

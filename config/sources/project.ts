@@ -156,6 +156,6 @@ function leftOut(
 function keyOf(path: readonly string[]): SettingKey {
   const node: Node = nodeAt(path);
   if (node.node === "group" && node.list !== undefined) return node.list;
-  if (node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
+  if (node.node !== "key") throw new Error(`${path.join(".")} is not a key.`);
   return node;
 }

@@ -142,7 +142,7 @@ function fileOf(content: unknown, path: string): Outcome<SessionFile | null> {
     );
   return sound ? success(content as SessionFile) : failure(
     "file-broken",
-    `${path} holds no switches of this login that this version knows.`,
+    `${path} contains no session settings that this version can read.`,
     "Remove it: flemma session reset.",
   );
 }

@@ -48,7 +48,7 @@ export async function filesIn(folder: string): Promise<Outcome<readonly string[]
       if (!isDirectory && !name.startsWith(".")) names.push(name);
     }
   } catch (thrown) {
-    return failure("file-unreadable", `The tool files in ${folder} cannot be listed: ${thrownText(thrown)}.`);
+    return failure("file-unreadable", `Cannot list the tool files in ${folder}: ${thrownText(thrown)}.`);
   }
   return success(names.sort());
 }

@@ -111,7 +111,7 @@ function entriesOf(content: unknown, file: string): Outcome<readonly TrustEntry[
   const { version, entries } = content as Partial<TrustFile>;
   return version === 1 && Array.isArray(entries) ? success(entries) : failure(
     "file-broken",
-    `${file} is no list of trusted files of this version.`,
-    `Remove ${file} to trust nothing and start anew.`,
+    `${file} is not a list of trusted files that this version can read.`,
+    `Remove ${file} to revoke all trust and start again.`,
   );
 }

@@ -27,22 +27,24 @@ export async function withRule(
   const parsed = await parseSource(before);
   if (!parsed.ok) return unwritable("it cannot be read");
   const old = parsed.value.value;
-  if (old !== null && old !== undefined && !isObject(old)) return unwritable("it holds no table of settings");
+  if (old !== null && old !== undefined && !isObject(old)) {
+    return unwritable("it contains no table of settings");
+  }
   const insertion = await insertionFor(before, rule, json);
   if (insertion === null) {
-    return unwritable("its tools.rules are written in a way that this program does not change");
+    return unwritable("flemma cannot edit the form in which its tools.rules are written");
   }
   const { at, insert, ruleAt } = insertion;
   const after = `${before.slice(0, at)}${insert}${before.slice(at)}`;
   const reread = await parseSource(after);
   if (!reread.ok || !isWithRule(old, reread.value.value, rule)) {
-    return unwritable("its tools.rules are written in a way that this program does not change");
+    return unwritable("flemma cannot edit the form in which its tools.rules are written");
   }
   return success({ text: after, line: after.slice(0, at + ruleAt).split("\n").length });
 }
 
 function unwritable(why: string): Outcome<never> {
-  return failure("settings-unchanged", `The settings file was left as it is: ${why}.`);
+  return failure("settings-unchanged", `The settings file is unchanged: ${why}.`);
 }
 
 /** A text to insert; `ruleAt` is the offset of the rule within it. */

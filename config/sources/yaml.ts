@@ -34,7 +34,7 @@ interface Mistake {
 
 const TOO_DEEP: Mistake = {
   at: 0,
-  message: `Values are nested more than ${MOST_LEVELS} deep or hold themselves`,
+  message: `Values are nested more than ${MOST_LEVELS} deep or contain themselves`,
 };
 
 /** Parses YAML 1.2 core, which includes JSON: no tags, no merge keys, at most 100 aliases, no duplicate keys. */
@@ -72,7 +72,7 @@ function brokenLine({ at, message }: Mistake, lines: Lines): BrokenLine {
 function complaints(document: YamlDocument): Mistake[] {
   return [...document.errors, ...document.warnings].flatMap(({ code, pos: [at], message }) => {
     if (code === "RESOURCE_EXHAUSTION") return [{ ...TOO_DEEP, at }];
-    if (code === "MULTIPLE_DOCS") return [{ at, message: "Only one YAML document may stand here" }];
+    if (code === "MULTIPLE_DOCS") return [{ at, message: "Only one YAML document is allowed" }];
     // An unknown tag is reported once, by `refused`.
     return code === "TAG_RESOLVE_FAILED" ? [] : [{ at, message: message.split("\n", 1)[0]! }];
   });
@@ -84,7 +84,7 @@ function refused(document: YamlDocument, { isMap, isNode, isScalar, visit }: Yam
   visit(document, (_, node) => {
     // A tag could produce a value of a type other than the one read here.
     if (isNode(node) && "tag" in node && node.tag) {
-      found.push({ at: node.range?.[0] ?? 0, message: `The tag ${node.tag} has no meaning in settings` });
+      found.push({ at: node.range?.[0] ?? 0, message: `Settings do not support the tag ${node.tag}` });
     }
     if (!isMap(node)) return;
     const known = new Set<string>();
@@ -93,7 +93,7 @@ function refused(document: YamlDocument, { isMap, isNode, isScalar, visit }: Yam
       // Keys that are not strings become strings, so `1` and `"1"` are the same.
       const name = String(key.value);
       if (known.has(name)) {
-        const message = `The key ${JSON.stringify(name.slice(0, 80))} stands twice`;
+        const message = `The key ${JSON.stringify(name.slice(0, 80))} occurs twice`;
         found.push({ at: key.range?.[0] ?? 0, message });
       }
       known.add(name);

@@ -121,7 +121,7 @@ Deno.test("approval test applies current and trial rules to commands, and the st
 Deno.test("approval test refuses an invalid rule, tool or folder and says what to write instead", async () => {
   await inProject(async (world) => {
     const rows: [words: string[], stated: RegExp][] = [
-      [["--rule", "bash(sudo **)", "ls"], /approves whatever sudo runs/],
+      [["--rule", "bash(sudo **)", "ls"], /approves everything that sudo starts/],
       [["--rule", "bash", "ls"], /is no rule[^]*Write it like bash\(git log \*\*\)/],
       [["--rule", "{", "ls"], /it is no JSON/],
       [["--tool", "nonesuch", "ls"], /There is no tool nonesuch/],

@@ -13,7 +13,7 @@ test(".mcp.json works after trust, which shows commands and variables, and stops
   const command = async () => (await place.run(["config", "get", "mcp.servers.my-db.command"])).stdout.trim();
   assert.notEqual(await command(), "db-server");
   const shown = await place.run(["config", "show"]);
-  assert.match(shown.stderr, /names servers of tools that you have not agreed to.*my-db.*flemma trust/s);
+  assert.match(shown.stderr, /MCP servers of .* are not trusted.*my-db.*flemma trust/s);
   const trusted = await place.exits(0, ["trust", ".mcp.json"]);
   assert.match(
     trusted.stdout,
@@ -23,7 +23,7 @@ test(".mcp.json works after trust, which shows commands and variables, and stops
   place.write(".mcp.json", FILE.replace("db-server", "evil-server"));
   assert.notEqual(await command(), "evil-server");
   place.write(".mcp.json", "{ broken");
-  assert.match((await place.run(["config", "show"])).stderr, /\.mcp\.json is left out: it is not JSON/);
+  assert.match((await place.run(["config", "show"])).stderr, /Ignored \S+\.mcp\.json: it is not valid JSON/);
   place.write("a.chat", "```lua\nflemma.opt.mcp.servers.x.command = 'evil'\n```\n@You:\nHello\n");
   Deno.removeSync(place.path(".mcp.json"));
   assert.match(
@@ -52,7 +52,7 @@ test("a project's MCP server cannot replace the person's own server of the same 
   const shown = await place.run(["config", "show"]);
   assert.match(
     shown.stderr,
-    /Your own settings have servers of the names mine; those of .*\.mcp\.json are left out/,
+    /Your own settings already have servers named mine, so flemma ignores those of .*\.mcp\.json/,
   );
   place.write(
     ".flemma/config.yaml",
@@ -90,8 +90,7 @@ test("if two server names in one file become the same name, the first wins and b
     other: { command: "fourth" },
   };
   place.write(".mcp.json", JSON.stringify({ mcpServers }));
-  const reported =
-    /\.mcp\.json: "my db", "my-db" are the same names as "my\.db" here, so only that server counts/;
+  const reported = /\.mcp\.json: "my db", "my-db" count as "my\.db" too, so flemma uses only that server/;
   assert.match((await place.run(["config", "show"])).stderr, reported);
   await place.run(["trust", ".mcp.json"]);
   const { stdout } = await place.run(["config", "get", "mcp.servers.my-db.command"]);
@@ -115,7 +114,7 @@ test("a server with a name that no setting can use is skipped and reported, and 
   const { stderr } = await place.run(["config", "show"]);
   assert.match(
     stderr,
-    /no server can be called "__proto__" here, so it is left out\.\n {2}Give it another name\./,
+    /"__proto__" is not allowed as a server name, so flemma ignores the server\.\n {2}Rename the server\./,
   );
-  assert.match(stderr, /no server can be called "" here/);
+  assert.match(stderr, /"" is not allowed as a server name/);
 });

@@ -11,8 +11,8 @@ const LOOSENING = "```lua\n" +
   "flemma.opt.model = 'x'\n```\n@You:\nHello\n";
 
 const WORDS = "  switches the sandbox off (sandbox.enabled)\n" +
-  "  lets commands reach these hosts and no others: a.org, b.org (sandbox.policy.network)\n" +
-  "  makes /srv/x (made when it is missing) writable (sandbox.policy.rw_paths)\n" +
+  "  lets commands reach only these hosts: a.org, b.org (sandbox.policy.network)\n" +
+  "  makes /srv/x (created if missing) writable (sandbox.policy.rw_paths)\n" +
   "  lets these calls run without asking: bash, read (tools.auto_approve)\n" +
   "  defines the preset $x: lets bash run without asking; denies write (tools.presets.$x)\n";
 
@@ -125,7 +125,7 @@ test("trust describes a project's settings, and lists its code and the settings 
       "  sets model to x (model)",
       "  lets these calls run without asking: bash; lets code decide what runs without asking: " +
       "PLACE/.flemma/policy.ts (tools.auto_approve)",
-      "  lets every call run without asking that nothing else decides (tools.require_approval)",
+      "  lets calls that no rule matches run without asking (tools.require_approval)",
       "  runs the code of PLACE/.flemma/policy.ts, and of what that imports",
       "  (without effect: a project may not set tools.bash.shell)",
     ]);

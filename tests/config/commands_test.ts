@@ -26,13 +26,13 @@ test("config check lists all ten mistakes of a file with line, column and sugges
   assert.equal(code, 2);
   assert.deepEqual(out.trimEnd().split("\n"), [
     `${path}:1:1: unknown key "modle"; did you mean "model"?`,
-    `${path}:2:11: "provider" holds one value, not a list`,
+    `${path}:2:11: "provider" takes one value, not a list`,
     `${path}:4:20: "parameters.cache_retention" expects one of short, long, none, found "shrt"; did you mean "short"?`,
     `${path}:5:16: "parameters.temperature" expects a number of at least 0, found "hot"`,
     `${path}:7:12: "tools" names the tool "raed", which does not exist; did you mean "read"?`,
     `${path}:8:19: "tools.max_concurrent" expects a whole number of at least 0, found -1`,
-    `${path}:9:14: "tools.presets" holds the name "yolo", which must begin with $; did you mean "$yolo"?`,
-    `${path}:10:11: "tools.rules" expects items that are a rule such as { approve: bash, command: [git status] }, found a mapping: comand is no member of a rule; did you mean command?`,
+    `${path}:9:14: "tools.presets" contains the name "yolo", which must begin with $; did you mean "$yolo"?`,
+    `${path}:10:11: "tools.rules" expects items that are a rule such as { approve: bash, command: [git status] }, found a mapping: comand is not a member of a rule; did you mean command?`,
     `${path}:11:1: unknown key "rw_paths"; it belongs to "sandbox.policy.rw_paths"`,
     `${path}:12:31: "sandbox.policy" is a table of settings, not a list`,
   ]);
@@ -117,8 +117,8 @@ test("config show evaluates a document's Lua, and config check reports its mista
 test("config get of an old key without effect says what replaced it, and of a renamed one prints its value", async (world) => {
   for (
     const [key, message] of [
-      ["tools.mcporter.path", '"tools.mcporter.path" has no effect; mcporter is not started any more.'],
-      ["pricing.foo", '"pricing" is "ui.pricing" now.'],
+      ["tools.mcporter.path", '"tools.mcporter.path" has no effect; flemma no longer starts mcporter.'],
+      ["pricing.foo", '"pricing" is now "ui.pricing".'],
     ]
   ) {
     assert.deepEqual(await world.run("config", "get", key!), {
@@ -152,7 +152,7 @@ test("an untrusted project only restricts, and its trust ends with the next chan
   const shown = await world.run("config", "show", "--changed");
   assert.match(
     shown.err,
-    /is not trusted, so what it grants has no effect: tools\.auto_approve, tools\.default_timeout/,
+    /is not trusted, so its permissions have no effect: tools\.auto_approve, tools\.default_timeout/,
   );
   assert.match(shown.err, /flemma trust /);
   assert.match(shown.out, /^DP +tools\.auto_approve +\[\$default\] +\(without read, write, edit\)$/m);
@@ -291,7 +291,7 @@ test("session overrides end after twelve hours on systems where logout does not 
   const loaded = await loadSettingsLayers({ environment, now: later(1) });
   assert.ok(loaded.ok);
   assert.deepEqual(loaded.value.settings.tools.named, {});
-  assert.match(loaded.value.notices[0]!.message, /the session may not set it; it has no effect/);
+  assert.match(loaded.value.notices[0]!.message, /not by the session; it has no effect/);
 });
 
 test("a project with a mistake is not trusted and stops the program", async (world) => {
@@ -307,7 +307,7 @@ test("session set validates its value and applies to all documents or to one", a
   await world.write(`${world.project}/b.chat`, "@You:\nHi\n");
   const refused = await world.run("session", "set", "tools.bash.shell=zsh");
   assert.equal(refused.code, 2);
-  assert.match(refused.err, /the session may not set it/);
+  assert.match(refused.err, /not by the session/);
   assert.equal((await world.run("session", "set", "max_tokens=none")).code, 2);
   assert.equal((await world.run("session", "set", "tools.auto_approve+=bash", "a.chat")).code, 0);
   assert.equal((await world.run("session", "set", "timeout=9")).code, 0);

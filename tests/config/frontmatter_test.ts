@@ -97,7 +97,7 @@ Deno.test("a duplicate key in JSON is an error, so that nobody reads a value oth
     '{"flemma": {"tools": {"auto_approve": []}},\n"flemma": {"tools": {"auto_approve": ["bash"]}}}';
   const found = await evaluate("json", code);
   assert.equal(found.diagnostics[0]!.code, "frontmatter_json_syntax");
-  assert.match(found.diagnostics[0]!.message, /the key "flemma" stands twice/);
+  assert.match(found.diagnostics[0]!.message, /the key "flemma" occurs twice/);
   assert.equal(found.settings.tools.document, null);
   assert.deepEqual(codes(await evaluate("json", '{"a": [{"b": 1}, {"b": 2}], "b": {"a": 1}}')), []);
 });

@@ -137,7 +137,7 @@ Deno.test("adding to a function in place of the list is reported as such, and ot
 
 Deno.test("the precedence of ^ is explained if it makes a power of two strings", async () => {
   const { problems } = await runLua('flemma.opt.tools = flemma.opt.tools + "grep" - "write" ^ "bash"');
-  assert.match(problems[0]!.message, /put the part with \^ in parentheses first/);
+  assert.match(problems[0]!.message, /put the part with \^ in parentheses/);
 });
 
 Deno.test("settings written before an error stay written, and an error that pcall caught is not reported", async () => {

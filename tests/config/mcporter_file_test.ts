@@ -39,9 +39,9 @@ test("servers in mcporter's file become servers of the settings, with a warning 
   assert.equal(warnings.length, 1);
   assert.match(
     warnings[0]!.message,
-    /mcporter\.json is read as mcp\.servers: a-b, web\. .* of imports, auth is/,
+    /flemma reads .*mcporter\.json as mcp\.servers: a-b, web\. It ignores imports, auth/,
   );
-  assert.match(warnings[0]!.next!, /mcp\.servers of your settings, and remove tools\.mcporter/);
+  assert.match(warnings[0]!.next!, /mcp\.servers in your settings, and remove tools\.mcporter/);
 });
 
 test("mcporter's file is not read unless a setting requests it", async (world) => {
@@ -63,7 +63,7 @@ test("a file in the settings folder comes before the one in the home folder, and
   const none = await loaded(world, { "home/.config/flemma/config.yaml": ON });
   assert.match(none.warnings[0]!.message, /has no settings file/);
   const broken = await loaded(world, { [FILE]: "// words\n{}" });
-  assert.match(broken.warnings[0]!.message, /is not JSON/);
+  assert.match(broken.warnings[0]!.message, /is not valid JSON/);
   const wrong = await loaded(world, { [FILE]: { mcpServers: { a: { command: 5 }, b: { command: "y" } } } });
   assert.deepEqual(wrong.servers, { b: { command: "y" } });
   assert.match(wrong.warnings.map(({ message }) => message).join("\n"), /mcp\.servers\.a\.command/);

@@ -109,15 +109,15 @@ Deno.test("every old key and alias together load from files and from a document,
 });
 
 Deno.test("a value that the replacement of an old key does not accept is part of its one warning, not an error", async () => {
-  const refused = '"pricing" is "ui.pricing" now; it does not accept this value';
+  const refused = '"pricing" is now "ui.pricing"; the new key does not accept this value';
   const rows: readonly (readonly [value: unknown, warning: string, enabled: boolean])[] = [
     [false, refused, true],
     [[], refused, true],
     [null, refused, true],
-    [{}, '"pricing" is "ui.pricing" now', true],
-    [{ enabled: false }, '"pricing" is "ui.pricing" now', false],
-    [{ enabled: { $set: false } }, '"pricing" is "ui.pricing" now', false],
-    [{ $set: { enabled: false } }, '"pricing" is "ui.pricing" now', false],
+    [{}, '"pricing" is now "ui.pricing"', true],
+    [{ enabled: false }, '"pricing" is now "ui.pricing"', false],
+    [{ enabled: { $set: false } }, '"pricing" is now "ui.pricing"', false],
+    [{ $set: { enabled: false } }, '"pricing" is now "ui.pricing"', false],
     [{ enabled: false, foo: { bar: 1 } }, refused, false],
     [{ enabled: { foo: 1 } }, refused, true],
     [{ enabled: "no" }, refused, true],

@@ -55,7 +55,7 @@ Deno.test("a restriction without effect causes the same error with CR LF or a by
 Deno.test("frontmatter that is never closed is an error if it contains settings", async () => {
   assert.match(
     (await errors("```yaml\nflemma:\n  tools: []\n"))[0] ?? "",
-    /"flemma" in line 2 .*no line ``` closes/,
+    /"flemma" in line 2 .*no closing line ```/,
   );
   assert.deepEqual(await warnings("```lua\nx = 1\n"), ["frontmatter_misplaced"]);
 });
@@ -81,7 +81,7 @@ Deno.test("a block without settings that is not frontmatter is reported at most,
 });
 
 Deno.test("a line above the frontmatter is an error even without settings in it, since its variables are lost", async () => {
-  assert.match((await errors("\n```lua\nx = 1\n```\n"))[0] ?? "", /^:2:1: What it says has no effect/);
+  assert.match((await errors("\n```lua\nx = 1\n```\n"))[0] ?? "", /^:2:1: This block has no effect/);
   assert.deepEqual(await warnings("\n```sh\nx = 1\n```\n"), []);
 });
 

@@ -110,7 +110,7 @@ Deno.test("a module path in a document's or session's approval list is dropped w
   }
   for (const pattern of ["files:*", "get_?", "*"]) {
     const [fault] = faultsOf({ tools: { auto_approve: [pattern] } });
-    assert.match(fault?.message ?? "", /a name stands for one tool/, pattern);
+    assert.match(fault?.message ?? "", /a name matches one tool only/, pattern);
   }
   const dotted = faultsOf({ tools: { auto_approve: ["my.module"] } });
   assert.match(dotted[0]!.message, /Lua module of the editor plugin/);

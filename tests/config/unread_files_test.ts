@@ -94,9 +94,9 @@ test("a file named explicitly must exist; it may have any size or be /dev/null, 
   const refused = await named("pipe.yaml");
   assert.match(
     refused?.message ?? "",
-    /pipe\.yaml cannot be read: it is a pipe, whose text is gone once it was read\.$/,
+    /pipe\.yaml cannot be read: it is a pipe, which can be read only once\.$/,
   );
-  assert.equal(refused?.next, "Write the text into a file, and name that one.");
+  assert.equal(refused?.next, "Write the text to a file, and name that file.");
 });
 
 test("session overrides behind a broken link stop the program too: they may be the only restriction", async (world) => {
@@ -128,7 +128,7 @@ Deno.test("if two settings files exist in one folder, the ignored one is reporte
       const path = `${world.folder}/${folder}/${other}`;
       await world.write(path, RESTRICTS);
       assert.deepEqual(await reported(), [
-        `${path} is not read, because ${world.folder}/${folder}/${read} is. Keep one of the two: rm ${path}`,
+        `Ignored ${path}: flemma reads ${world.folder}/${folder}/${read} instead. Keep one of the two: rm ${path}`,
       ]);
     });
   }
@@ -139,10 +139,10 @@ Deno.test("a settings file with a wrong name alone stops the program, since none
     const [folder, name, next] of [
       ["home/.config/flemma", "settings.yaml", /^Rename it: mv .*settings\.yaml .*config\.yaml$/],
       ["home/.config/flemma", "flemma.json", /^Rename it/],
-      ["home/.config/flemma", "config.toml", /^Write what it says into .*config\.yaml, and remove it\.$/],
+      ["home/.config/flemma", "config.toml", /^Copy its settings to .*config\.yaml, and remove it\.$/],
       ["project/.flemma", "config.yml", /^Rename it: mv .*config\.yml .*config\.yaml$/],
       ["project/.flemma", "settings.json", /^Rename it/],
-      ["project/.flemma", "config.lua", /^Write what it says/],
+      ["project/.flemma", "config.lua", /^Copy its settings/],
     ] as const
   ) {
     await inWorld(async (world) => {

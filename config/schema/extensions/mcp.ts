@@ -5,7 +5,7 @@ import { BOOLEAN, group, key, natural, type SettingKey, STRING, STRINGS, type Ty
 const address: Type = {
   is: "custom",
   ts: "string",
-  expected: "an http or https address",
+  expected: "an http or https URL",
   accepts: (value) => typeof value === "string" && /^https?:\/\/[^/]/.test(value) && URL.canParse(value),
   json: { type: "string", pattern: "^https?://" },
 };
@@ -15,26 +15,31 @@ function serverKey(type: Type, doc: string, rest: Partial<SettingKey> = {}): Set
   return key(type, doc, { who: ["G", "P", "C"], optional: true, ...rest });
 }
 
-export const mcpGroup = group("Servers of tools that speak MCP.", {
-  servers: group("The servers by name.", {}, {
-    others: group("One server.", {
-      command: serverKey(STRING, "The program that is started, for a server that talks over its pipes."),
-      args: serverKey(STRINGS, "Its arguments.", { default: [] }),
-      env: serverKey({ is: "map", of: STRING }, "Variables added to its environment."),
-      cwd: serverKey(STRING, "Where it works; the document's folder when unset."),
-      url: serverKey(address, "The address of a server that talks over HTTP."),
-      headers: serverKey({ is: "map", of: STRING }, "Headers of requests to that address."),
-      enabled: serverKey(BOOLEAN, "Offer its tools.", { default: true, optional: false }),
-      include: serverKey(STRINGS, "Names of its tools that are offered; `*` stands for any characters.", {
+export const mcpGroup = group("MCP servers.", {
+  servers: group("MCP servers, by name.", {}, {
+    others: group("Settings for one MCP server.", {
+      command: serverKey(STRING, "Program to start, for a server that uses standard input and output."),
+      args: serverKey(STRINGS, "Arguments of the program.", { default: [] }),
+      env: serverKey({ is: "map", of: STRING }, "Environment variables to add."),
+      cwd: serverKey(STRING, "Working folder; if unset, the document's folder."),
+      url: serverKey(address, "URL of a server that uses HTTP."),
+      headers: serverKey({ is: "map", of: STRING }, "Request headers for that URL."),
+      enabled: serverKey(BOOLEAN, "Offer the tools of this server.", { default: true, optional: false }),
+      include: serverKey(STRINGS, "Names of tools to offer; `*` matches any characters.", {
         default: ["*"],
       }),
-      exclude: serverKey(STRINGS, "Names of its tools that are left out.", { default: [] }),
-      timeout: serverKey(natural(1), "Seconds of one call.", { default: 60, optional: false }),
-      start_timeout: serverKey(natural(1), "Seconds until it must have started; the first time 60.", {
+      exclude: serverKey(STRINGS, "Names of tools to leave out; `*` matches any characters.", {
+        default: [],
+      }),
+      timeout: serverKey(natural(1), "Time limit for one call, in seconds.", {
+        default: 60,
+        optional: false,
+      }),
+      start_timeout: serverKey(natural(1), "Time limit for starting, in seconds; 60 for the first start.", {
         default: 10,
         optional: false,
       }),
-      sandbox: serverKey(BOOLEAN, "Start it in the sandbox.", { default: true, optional: false }),
+      sandbox: serverKey(BOOLEAN, "Start the server in the sandbox.", { default: true, optional: false }),
     }, { ts: "McpServer" }),
   }),
 });

@@ -31,71 +31,75 @@ const limit = { narrows: "lower", documentNarrows: true } as const;
 export const newDocumentGroup = group("New documents.", {
   system: key(
     STRING,
-    "The system message that `flemma new` begins with: a text, or the path of a file that holds it (`~/…`, `/…`, or `./…` " +
-      "from the folder of this file).",
+    "System message for `flemma new`: a text, or the path of a file (`~/…`, `/…`, or `./…` " +
+      "relative to this file).",
     personal,
   ),
 });
 
-export const askGroup = group("Single questions.", {
+export const askGroup = group("Single questions with `flemma ask`.", {
   dir: key(
     STRING,
-    "The folder in which `flemma ask` makes its documents; `asks` in the state folder when unset.",
+    "Folder for the documents of `flemma ask`; if unset, `asks` in the state folder.",
     personal,
   ),
 });
 
 export const contextGroup = group(
-  "How full the window of the model may get, and what becomes of long conversations.",
+  "Limits on the context window, and how `flemma compact` works.",
   {
-    warn_at: neutralKey(share, "Part of the model's window from which a notice tells what helps.", {
+    warn_at: neutralKey(share, "Share of the context window from which flemma suggests `flemma compact`.", {
       default: 0.8,
     }),
-    stop_at: key(share, "Part of the model's window from which the autopilot sends no further request.", {
+    stop_at: key(share, "Share of the context window from which the autopilot sends no more requests.", {
       default: 0.95,
       ...limit,
     }),
     compact_model: neutralKey(
       STRING,
-      "The model that `flemma compact` asks for a summary; the document's when unset.",
+      "Model that `flemma compact` asks for a summary; if unset, the document's.",
       { optional: true },
     ),
     prune_over: neutralKey(
       natural(1),
-      "Bytes from which `flemma compact --results-only` shortens a result.",
+      "Result size in bytes from which `flemma compact --results-only` shortens a result.",
       { default: 4096 },
     ),
   },
   { ts: "ContextSettings" },
 );
 
-export const runGroup = group("What one run may use.", {
+export const runGroup = group("Limits on one run.", {
   max_cost: key(
     { is: "number", min: 0 },
-    "Dollars; the request that could pass it is not sent. No limit when unset.",
+    "Maximum cost in dollars. flemma does not send a request that could exceed it; no limit if unset.",
     {
       optional: true,
       ...limit,
     },
   ),
-  max_tokens: key(natural(), "Tokens, in and out; the same. No limit when unset.", {
-    optional: true,
-    ...limit,
-  }),
+  max_tokens: key(
+    natural(),
+    "Maximum input and output tokens. flemma does not send a request that could exceed it; no limit if unset.",
+    {
+      optional: true,
+      ...limit,
+    },
+  ),
 }, { ts: "RunSettings" });
 
 const hook = (when: string): SettingKey =>
   hostKey(
     COMMAND,
-    `A command that is started ${when}: a line of shell, or a list of program and arguments. It gets the path of the ` +
-      "document as its last argument (`$1` in a line of shell) and a line of JSON on standard input.",
+    `Command to run ${when}: a shell command line, or a list of program and arguments. It gets the path of the ` +
+      "document as its last argument (`$1` in a command line) and a line of JSON on standard input.",
     personal,
   );
 
 export const hooksGroup = group(
-  "Commands of your own that tell you of runs; what they do changes nothing in a run.",
+  "Your own commands that notify you about runs; they do not affect a run.",
   {
-    on_pending: hook("when a run ends because you are needed"),
+    on_pending: hook("when a run stops and waits for you"),
     on_done: hook("when a run ends with a complete reply"),
     on_error: hook("when a run fails"),
   },

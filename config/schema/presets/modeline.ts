@@ -18,7 +18,7 @@ export function readModeline(
   if (positional.length !== 2) {
     return failure(
       "modeline",
-      `it needs a provider and a model, and has ${positional.length} words without "="`,
+      `it needs a provider and a model, but has ${positional.length} words without "="`,
     );
   }
   const parameters = Object.fromEntries(

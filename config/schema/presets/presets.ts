@@ -6,7 +6,8 @@ import { group, key, type Type } from "../define.ts";
 const presetType: Type = {
   is: "custom",
   ts: "ApprovalPreset",
-  expected: 'a line "PROVIDER MODEL key=value …" or a table of approve, deny, provider, model and parameters',
+  expected:
+    'a line "PROVIDER MODEL key=value …", or a table with approve, deny, provider, model and parameters',
   // Checked by `readPreset`, which knows both forms.
   accepts: () => true,
   json: {

@@ -41,7 +41,7 @@ function tables(): string {
 
 function oldKeys(): string {
   const rows = Object.entries(OLD_KEYS).map(([key, { says }]) => `| ${code(key)} | ${cell(says)} |`);
-  return ["### Old keys", "", "| key | what became of it |", "| --- | --- |", ...rows, ""].join("\n");
+  return ["### Old keys", "", "| key | effect |", "| --- | --- |", ...rows, ""].join("\n");
 }
 
 function keysOf(node: Node, path: readonly string[]): { path: readonly string[]; key: SettingKey }[] {
@@ -58,7 +58,7 @@ function row({ path, key }: { path: readonly string[]; key: SettingKey }): strin
   const by = key.who.map((layer) => (layer === "P" && key.host && !key.loads ? "" : layer)).join("");
   const notes = [
     key.doc,
-    ...(key.documentNarrows ? ["A document may only narrow it."] : []),
+    ...(key.documentNarrows ? ["A document may only make it stricter."] : []),
   ];
   return `| ${code(path.join("."))} | ${cell(typeText(key.type))} | ${value} | ${by} | ${
     cell(notes.join(" "))
@@ -126,7 +126,7 @@ function schemaOf(node: Node, pointer: string, shared: Shared): Record<string, u
   for (const [key, { isEditors }] of Object.entries(OLD_KEYS)) {
     const name = key.slice(key.lastIndexOf(".") + 1);
     if (isEditors && `#/properties/${key.replaceAll(".", "/properties/")}` === `${inner}/${name}`) {
-      properties[name] = { description: "Belongs to the editor plugin; without effect here." };
+      properties[name] = { description: "Belongs to the editor plugin; has no effect here." };
     }
   }
   for (const [alias, path] of Object.entries(node.aliases ?? {})) {

@@ -60,7 +60,7 @@ Deno.test("a document's rules ask and deny; their approvals are dropped and repo
     assert.deepEqual(calls.map(({ decided }) => decided.decision), ["approve", "deny"]);
     const reported = session.document.diagnostics.map(({ message, severity }) => `${severity}: ${message}`);
     assert.deepEqual(reported, [
-      'warning: "tools.rules" of a document may ask and deny, not approve; put approvals into your own settings.',
+      'warning: "tools.rules" in a document may ask and deny, but not approve; put approvals into your own settings.',
     ]);
   });
 });
