@@ -27,7 +27,7 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
     case "answered":
       return info("Nothing to do: write below the last @You:.");
     case "last-word":
-      return info("The last word is the model's: write below a line @You:, or advance with continue.");
+      return info("The last message is the model's: write below a line @You:, or advance with continue.");
     case "pending":
       return info(`${calls} ${one ? "waits" : "wait"} for you: approve or reject.`);
     case "unanswered":

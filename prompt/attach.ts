@@ -139,11 +139,11 @@ export function fileFinding(name: string, flaw: FileFlaw, remedy: string): Diagn
   });
   switch (flaw.because) {
     case "empty":
-      return warning("file_empty", `There is nothing in ${name}; only its path is sent.`);
+      return warning("file_empty", `${name} is empty; the model gets only its path.`);
     case "type":
       return warning(
         "file_unsupported_mime",
-        `No provider takes the type ${flaw.mime} of ${name}; only its path is sent. ${remedy}`,
+        `No provider accepts the type ${flaw.mime} of ${name}; the model gets only its path. ${remedy}`,
       );
     case "encoding":
       return warning("file_not_utf8", encodingSentence(name, flaw));
@@ -156,13 +156,13 @@ function encodingSentence(
 ): string {
   const place = `line ${fault.line}, column ${fault.column}`;
   if (readAs === null) {
-    return `${name} holds a NUL byte (${place}), so it is no text; only its path is sent. ` +
+    return `${name} contains a NUL byte (${place}), so it is not text; the model gets only its path. ` +
       textRemedy(fault, filename);
   }
   if (readAs === DAMAGED) {
-    return `Some bytes of ${name} are not UTF-8, the first in ${place}; each is sent as \ufffd. Look at that line.`;
+    return `Some bytes of ${name} are not UTF-8, the first in ${place}; flemma sends each as \ufffd. Check that line.`;
   }
-  return `${name} is not UTF-8 (${place}) and was read as ${readAs}. ${textRemedy(fault, filename)}`;
+  return `${name} is not UTF-8 (${place}); flemma reads it as ${readAs}. ${textRemedy(fault, filename)}`;
 }
 
 /** Resolves a decoded reference path to an absolute path without `.` and `..`. */

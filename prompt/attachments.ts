@@ -106,19 +106,19 @@ function flawOf(file: SavedAttachment): { readonly code: string; readonly why: s
     case "misnamed":
       return {
         code: "attachment_misnamed",
-        why: "that is no SHA-256. Take it out of the header.",
+        why: "the name is not a SHA-256 hash. Remove it from the header.",
       };
     case "lost":
       return {
         code: "attachment_lost",
         why:
-          "the file is not kept on this machine. The model gets the text of the result. Run the call anew to have it, " +
-          "or take it out of the header.",
+          "the file is not saved on this machine. The model gets the text of the result. Run the call again to get it, " +
+          "or remove it from the header.",
       };
     case "changed":
       return {
         code: "attachment_changed",
-        why: "what is kept under that name is something else now. Run the call anew to have it.",
+        why: "the file saved under that name has changed. Run the call again to get it.",
       };
     case "unreadable":
       return { code: "attachment_unreadable", why: `${file.reason}. The model gets the text of the result.` };

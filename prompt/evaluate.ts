@@ -144,8 +144,8 @@ class Evaluation {
         code: "frontmatter_unsupported",
         type: "frontmatter",
         severity: "error",
-        message: `The first block (${block.language}) was not evaluated, so the document is not sent: ` +
-          "move its settings to your settings file or the command line.",
+        message: `The frontmatter (${block.language}) was not evaluated, so the document is not sent. ` +
+          "Move its settings to your settings file or the command line.",
         start: block.start,
         end: block.end,
       });

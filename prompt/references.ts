@@ -67,7 +67,7 @@ export class References {
         code: "file_option_unknown",
         type: "file",
         severity: "warning",
-        message: `The option of ${source} is not known and was left out; only ;type=MIME has a meaning.`,
+        message: `Ignored the unknown option of ${source}; the only option is ;type=MIME.`,
         ...position(reference, body),
       });
     }
@@ -77,14 +77,14 @@ export class References {
         type: "file",
         severity: "warning",
         message: `The file ${attachment.path} of the @${body.role} message cannot be read ` +
-          `(${attachment.reason}); ${source} is sent as text.`,
+          `(${attachment.reason}); flemma sends ${source} as text.`,
         ...position(reference, body),
       });
       return null;
     }
     if (attachment.flaw !== undefined) {
       this.#options.report({
-        ...fileFinding(source, attachment.flaw, "Add ;type=text/plain when it holds text."),
+        ...fileFinding(source, attachment.flaw, "If it contains text, add ;type=text/plain."),
         ...position(reference, body),
       });
     }

@@ -25,9 +25,10 @@ function partText(part: PartView): string {
     case "aborted":
       return `Interrupted: ${part.text}`;
     case "call": {
+      // Git configurations that `flemma git setup` wrote recognize "Call of".
       const label = part.label === "" ? "" : ` # ${part.label}`;
       const result = part.result === null ? "Result: none yet" : resultText(part.result);
-      return [`Call: ${part.tool} (${part.id})${label}`, ...part.fields.map(fieldText), result].join("\n");
+      return [`Call of ${part.tool} (${part.id})${label}`, ...part.fields.map(fieldText), result].join("\n");
     }
     case "result":
       return resultText(part);

@@ -39,7 +39,7 @@ function lastWord(chat: Chat): Diagnostic[] {
     code: "last_word",
     type: "parse",
     severity: "warning",
-    message: "The last word is the model's: write below a line @You:, or let it go on with --continue." +
+    message: "The last message is the model's: write below a line @You:, or let it go on with --continue." +
       (near === null ? "" : ` ${noMarkerSentence(near)}`),
     ...(line === undefined ? {} : { start: line, end: line }),
   }];

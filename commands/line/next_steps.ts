@@ -8,7 +8,7 @@ import { formatCommand } from "./advice.ts";
 
 /** Advice if the model's turn is last. `file` as in `formatCommand`. */
 export function lastWordSentence(file: string | null): string {
-  return `the last word is the model's: write below a line @You:, or ${
+  return `the last message is the model's: write below a line @You:, or ${
     formatCommand("advance", file)
   } --continue`;
 }

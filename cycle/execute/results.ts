@@ -100,7 +100,7 @@ async function editsFor(
   // The text written when the run was stopped is already complete.
   if (body === written && body === block.content) return success([]);
   if (body !== "" && body !== block.content && body !== written) {
-    const kept = await writer.keepBody(id, body, `The text in the block of ${id} gave way to the result`);
+    const kept = await writer.keepBody(id, body, `The result replaced the text in the block of ${id}`);
     if (kept !== null) return failed(kept);
   }
   return success(writeResult(chat, call, block));
@@ -109,7 +109,7 @@ async function editsFor(
 function goneProblem(id: string): Problem {
   return {
     code: "call-gone",
-    message: `The call ${id} left the document while it was running.`,
-    next: "Put the call back, or start it anew.",
+    message: `The call ${id} disappeared from the document while it was running.`,
+    next: "Restore the call, or run it again.",
   };
 }

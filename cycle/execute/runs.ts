@@ -175,7 +175,7 @@ export class Runs implements RunningCalls {
       await writer.recordEnd(id);
     } else {
       // The start stays in the journal, so the next run asks the user instead of running the call again.
-      const why = `The result of ${id} could not be written into the document`;
+      const why = `Could not write the result of ${id} into the document`;
       const keep = (content: string) =>
         result === null ? writer.keepBody(id, content, why) : writer.keepResult(id, content, why);
       const lost = block.content === CANCELLED ? null : await keep(block.content);

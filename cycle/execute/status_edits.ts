@@ -50,7 +50,7 @@ export function markRejected(
       const problem = await writer.keepBody(
         id,
         content,
-        `The text in the block of ${id} gave way to your message`,
+        `Your message replaced the text in the block of ${id}`,
       );
       if (problem !== null) return failed(problem);
     }
@@ -76,9 +76,9 @@ function placeholder(chat: Chat, id: string): Outcome<Result> {
     return failure(
       "no-result-block",
       `The call ${id} has no result block yet.`,
-      "Advance first: it puts the block there.",
+      "Advance first; this creates the block.",
     );
   }
   if (isPlaceholder(result)) return success(result);
-  return failure("already-completed", `The call ${id} has its result already.`);
+  return failure("already-completed", `The call ${id} already has its result.`);
 }

@@ -30,7 +30,7 @@ async function keepBodies(steps: readonly Step[], { store, writer }: TakingParts
     const { id, text } = step;
     const body = store.chat.result(id)?.content ?? "";
     if (body === "" || body === text) continue;
-    const why = `The text in the block of ${id} gave way to an error result`;
+    const why = `An error result replaced the text in the block of ${id}`;
     const problem = await writer.keepBody(id, body, why);
     if (problem !== null) return problem;
   }

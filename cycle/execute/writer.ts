@@ -64,7 +64,7 @@ export class Writer {
 
   #keep(id: string, why: string, save: (journal: Journal) => Promise<string>): Promise<Problem | null> {
     return this.journal(async (journal) => {
-      const message = `${why}; it is kept in ${await save(journal)}.`;
+      const message = `${why}. The text is saved in ${await save(journal)}.`;
       this.#emit({ event: "notice", code: "body-kept", message, id });
     });
   }
@@ -88,8 +88,8 @@ export class Writer {
     } catch (thrown) {
       return {
         code: "state-unwritable",
-        message: `The journal of this document cannot be written: ${thrownText(thrown)}.`,
-        next: "Make room, or name a writable state folder with XDG_STATE_HOME.",
+        message: `Cannot write the journal of this document: ${thrownText(thrown)}.`,
+        next: "Free disk space, or set XDG_STATE_HOME to a writable folder.",
       };
     }
   }

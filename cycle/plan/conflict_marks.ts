@@ -30,7 +30,7 @@ export function conflictMarks(chat: Chat): readonly Diagnostic[] {
       type: "parse",
       severity: "error",
       message:
-        "A merge left both versions here, from <<<<<<< to >>>>>>>: keep what is right and delete the marks.",
+        "A merge left both versions here, between <<<<<<< and >>>>>>>. Keep the right one and delete the marks.",
       start: line,
       end: lineAt(bytes, end),
     });

@@ -70,7 +70,7 @@ class Planner {
         do: "notice",
         code: "throttled",
         message:
-          `${started} of ${all} approved calls are started; tools.max_concurrent allows no more at once.`,
+          `Started ${started} of ${all} approved calls; tools.max_concurrent allows no more in parallel.`,
       });
     }
     if (byPerson && this.#protected.length > 0) steps.push(protectedNotice(this.#chat, this.#protected));
@@ -114,8 +114,8 @@ class Planner {
       this.#place(call.id, "pending", decided);
       this.#notice(
         "unreadable-result",
-        `Line ${line} holds a result header for ${call.id} without a closed fence below it, so the call waits ` +
-          `for you: put the text between two lines of three backticks, or delete the header.`,
+        `Line ${line} has a result header for ${call.id} without a closed fence below it, so the call waits ` +
+          `for you. Put the text between two lines of three backticks, or delete the header.`,
         call.id,
       );
       return;
@@ -172,7 +172,7 @@ class Planner {
     this.#notice(
       "call-changed",
       decided?.detail === undefined
-        ? `The call ${call.id} was changed after it had been approved, so it waits for you again.`
+        ? `The call ${call.id} changed after its approval, so it waits for you again.`
         : `The call ${call.id} waits for you: ${decided.detail}.`,
       call.id,
     );
@@ -255,9 +255,9 @@ class Planner {
     this.#notice(
       "was-running",
       kept !== undefined
-        ? `${call.name} (${call.id}) ran to its end in an earlier run, but the document could not take its result, which ` +
-          `is kept in ${kept}: put it into the block, or approve the call to run it again.`
-        : `${call.name} (${call.id}) was running when the program ended. It may have had effects: look at them, ` +
+        ? `${call.name} (${call.id}) finished in an earlier run, but flemma could not write its result into the document. ` +
+          `The result is saved in ${kept}: copy it into the block, or approve the call to run it again.`
+        : `${call.name} (${call.id}) was running when flemma ended, so it may have changed something. Check that, ` +
           `then approve it again or write the result yourself.`,
       call.id,
     );

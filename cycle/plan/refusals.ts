@@ -6,14 +6,14 @@ import type { Call, Chat, Diagnostic } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 
 export function unknownCall(id: string): Problem {
-  return { code: "unknown-call", message: `The document holds no call with the id ${id}.` };
+  return { code: "unknown-call", message: `The document has no call with the id ${id}.` };
 }
 
 export function alreadyRunning(id: string): Problem {
   return {
     code: "already-running",
     message: `The call ${id} is running.`,
-    next: "Wait until it is done, or cancel it.",
+    next: "Wait until it ends, or cancel it.",
   };
 }
 
@@ -25,15 +25,15 @@ export function deniedByPolicy(
   return {
     code: "denied-by-policy",
     message: `The call ${id} is denied, so it did not run${detail === undefined ? "" : `: ${detail}`}.`,
-    next: "See who says so with flemma approval explain; to run it, take that out of the settings.",
+    next: "To see which setting denies it: flemma approval explain. To run the call, remove that setting.",
   };
 }
 
 export function busyStarting(): Problem {
   return {
     code: "busy",
-    message: "Calls of this document are being started.",
-    next: "Wait until that is done, or cancel it.",
+    message: "Another command is starting calls of this document.",
+    next: "Wait until they have started, or cancel them.",
   };
 }
 
@@ -50,12 +50,12 @@ export function noMessages(chat: Chat): Problem {
   const near = markerMeantFirst(chat);
   return {
     code: "no-messages",
-    message: "The document holds no message.",
+    message: "The document has no message.",
     details: [
       ...chat.diagnostics.map(({ start, message }) => `Line ${start ?? 1}: ${message}`),
       ...near === null ? [] : [noMarkerSentence(near)],
     ],
-    next: "Write one: a line @You: and your text below it.",
+    next: "Write a line @You: and your text below it.",
   };
 }
 
@@ -64,9 +64,9 @@ export function lastWord(chat: Chat): Problem {
   const near = markerMeantLast(chat);
   return {
     code: "last-word",
-    message: "The last word is the model's.",
+    message: "The last message is the model's.",
     ...near === null ? {} : { details: [noMarkerSentence(near)] },
-    next: "Write below a line @You:, or let it go on with --continue.",
+    next: "Write your message below a line @You:, or let the model continue with --continue.",
   };
 }
 
@@ -86,10 +86,10 @@ export function goesInCircles(names: readonly string[], rounds: number): Problem
   return {
     code: "calls-repeat",
     message: names.length === 1
-      ? `The same call of ${what} brought the same result ${rounds} times in a row (tools.autopilot.max_repeats).`
-      : `The same ${names.length} calls (${what}) brought the same results ${rounds} times in a row ` +
+      ? `The same call of ${what} gave the same result ${rounds} times in a row (tools.autopilot.max_repeats).`
+      : `The same ${names.length} calls (${what}) gave the same results ${rounds} times in a row ` +
         "(tools.autopilot.max_repeats).",
-    next: "Write below the last result what to do instead, or advance to go on all the same.",
+    next: "Write below the last result what to do instead, or advance to continue anyway.",
   };
 }
 
@@ -97,7 +97,7 @@ export function goesInCircles(names: readonly string[], rounds: number): Problem
 export function reusedIds(): Problem {
   return {
     code: "reused-call-ids",
-    message: "The reply's calls have ids that older results answer already, so there is nothing to run.",
-    next: "Give the new calls ids of their own in the document, then advance.",
+    message: "The calls of the reply reuse ids that already have results, so there is nothing to run.",
+    next: "Give these calls new ids in the document, then advance.",
   };
 }

@@ -42,7 +42,7 @@ export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> 
       if (ids.length === 0) return failure("no-pending-call", "No call is pending.");
       return failure(
         "target-needed",
-        `${ids.length} calls are pending; name one, or all of them with --all.`,
+        `${ids.length} calls are pending; name one, or use --all.`,
         whatIsPending(chat),
       );
     }
@@ -68,7 +68,9 @@ export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<Na
       if (spec.kind === "id" || spec.kind === "line") explicit.add(id);
     }
   }
-  return ids.size === 0 ? failure("unknown-call", "No call is meant.") : success({ ids: [...ids], explicit });
+  return ids.size === 0
+    ? failure("unknown-call", "No call is selected.")
+    : success({ ids: [...ids], explicit });
 }
 
 /** The call a line belongs to: the nearest one in the message, or in the message it answers. Lines are 1-based. */
@@ -84,7 +86,7 @@ export function callAtLine(chat: Chat, asked: number): Outcome<string> {
   }
   const caller = turn.role === "You" ? callingTurn(chat, turn) : undefined;
   if (caller === undefined) {
-    return failure("no-call-here", `The message at line ${line} answers no message with calls.`);
+    return failure("no-call-here", `The message at line ${line} does not follow a message with calls.`);
   }
   const result = nearest(turn.results.filter(({ id }) => chat.call(id) !== undefined), line);
   const last: Call | undefined = caller.calls.at(-1);
@@ -133,11 +135,11 @@ function byId(chat: Chat, text: string): Outcome<string[]> {
       `One of: ${joinNames(matches)}`,
     );
   }
-  const next = ids.length === 0 ? "The document holds no call." : `The calls are: ${joinNames(ids)}`;
+  const next = ids.length === 0 ? "The document has no calls." : `The calls are: ${joinNames(ids)}`;
   if (digits !== undefined) return failure("unknown-call", `There is no call ${digits}.`, next);
   const reason = text.length < SHORTEST_PIECE
-    ? `, and fewer than ${SHORTEST_PIECE} characters name no other`
-    : ", nor does one begin or end with it";
+    ? `, and a part of an id needs at least ${SHORTEST_PIECE} characters`
+    : ", and no id begins or ends with it";
   return failure("unknown-call", `No call has the id ${text}${reason}.`, next);
 }
 

@@ -11,7 +11,7 @@ export function fileDrift(journal: Pick<Journal, "fileHash">, files: readonly Fi
     code: "file_drift",
     type: "custom",
     severity: "warning",
-    message: `${path} has changed since the last request; the model gets it as it is now.`,
+    message: `${path} has changed since the last request; the model gets the current version.`,
   }));
 }
 
@@ -32,8 +32,8 @@ export async function rememberFiles(
       code: "file_drift_unrecorded",
       type: "custom",
       severity: "warning",
-      message: "A later change of the files of this document may go unnoticed, " +
-        `because their hashes cannot be kept: ${thrownText(thrown)}.`,
+      message: "Later changes to the files of this document may go unnoticed, " +
+        `because flemma cannot save their hashes: ${thrownText(thrown)}.`,
     }];
   }
 }

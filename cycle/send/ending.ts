@@ -82,21 +82,20 @@ export function failureOf(
 function replyWarnings(stop: StopEffect, begun: boolean): readonly string[] {
   const warnings: string[] = [];
   if (stop.outcome === "truncated") {
-    warnings.push(`The reply was cut${own(CUTS, stop.reason ?? "") ?? ` (${stop.reason}).`}`);
+    warnings.push(`The reply was cut off${own(CUTS, stop.reason ?? "") ?? ` (${stop.reason}).`}`);
   }
   if (stop.outcome === "paused" && begun) {
-    warnings.push(`The reply was cut: the provider paused it ${MOST_RESUMES} times and more.`);
+    warnings.push(`The reply was cut off: the provider paused it more than ${MOST_RESUMES} times.`);
   }
-  if (!begun) warnings.push("The request was completed, but the reply has no content.");
+  if (!begun) warnings.push("The request succeeded, but the reply is empty.");
   return warnings;
 }
 
 /** Why a reply ended before it was complete, and what to do. */
 const CUTS: Readonly<Record<string, string>> = {
   max_tokens: ": the model reached its output limit (max_tokens).",
-  model_context_window_exceeded:
-    ": the conversation fills all that the model can take in at once. Go on in a new " +
-    "document, or take out what is not needed any more.",
+  model_context_window_exceeded: ": the conversation fills the model's context window. Continue in a new " +
+    "document, or remove what you no longer need.",
 };
 
 /** A reply that the provider or the model itself broke off. The same request would be refused again. */
@@ -107,9 +106,8 @@ function blockedError(
 ): ProviderError {
   const details = stop.details === undefined ? "" : `: ${stop.details}`;
   const message = `Response blocked by ${provider} (${stop.reason ?? "no reason given"}${details})`;
-  const first = begun ? "Delete what came of the reply, then put" : "Put";
-  const next =
-    `${first} your message in other words, or ask another model (--model NAME): the same request will be ` +
+  const first = begun ? "Delete the partial reply, then reword" : "Reword";
+  const next = `${first} your message, or use another model (--model NAME): the same request will be ` +
     "refused again.";
   return providerError("blocked", message, { next });
 }

@@ -43,7 +43,7 @@ export async function estimate(
   if (!answer.ok) return answer;
   const tokens = countedTokens(provider.name, answer.value);
   if (tokens !== null) return success(estimateOf(options, prepared.model, tokens, false));
-  const message = `${provider.display} answered without a number of tokens.`;
+  const message = `The answer of ${provider.display} contains no token count.`;
   return { ok: false, problem: { code: "not-counted", message } };
 }
 
@@ -94,7 +94,7 @@ async function ask(
   }
 }
 
-const STOPPED: Problem = { code: "cancelled", message: "The counting was stopped." };
+const STOPPED: Problem = { code: "cancelled", message: "Token counting was canceled." };
 
 function decoded(text: string): unknown {
   try {
@@ -108,5 +108,5 @@ function decoded(text: string): unknown {
 function obstacleIn(prepared: Exclude<Prepared, { kind: "ready" }>): Problem {
   if (prepared.kind === "failed") return prepared.problem;
   const [first] = prepared.diagnostics.filter(({ severity }: Diagnostic) => severity === "error");
-  return { code: first?.code ?? "blocked", message: first?.message ?? "The request cannot be made." };
+  return { code: first?.code ?? "blocked", message: first?.message ?? "Cannot build the request." };
 }

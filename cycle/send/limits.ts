@@ -38,9 +38,9 @@ export function replySizeError(bytes: number, waiting: number): ProviderError | 
   if (bytes + CHARACTER_BYTES * waiting <= MOST_TEXT_BYTES - END_BYTES) return null;
   return providerError(
     "other",
-    "The document has grown to 512 MB, the most it may be, so the reply ends here.",
+    "The document has reached the maximum of 512 MB, so the reply ends here.",
     {
-      next: "Go on in a new document: flemma new NAME.chat",
+      next: "Continue in a new document: flemma new NAME.chat",
     },
   );
 }
@@ -88,9 +88,9 @@ export class RunLimits {
       return {
         code: "price-unknown",
         message:
-          `Nobody knows what ${model} of ${provider} costs, so run.max_cost cannot be kept; nothing was sent.`,
+          `Not sent: flemma has no price for ${model} of ${provider}, so it cannot enforce run.max_cost.`,
         next:
-          `Tell its price (providers.${provider}.models.${model}.prices in your settings), or bound the run ` +
+          `Set its price (providers.${provider}.models.${model}.prices in your settings), or limit the run ` +
           "with --max-tokens.",
       };
     }
@@ -98,9 +98,10 @@ export class RunLimits {
     if (this.#dollars + next <= most) return null;
     return {
       code: "budget-reached",
-      message: `The next request would come to about ${dollars(next)}, and ${dollars(this.#dollars)} of ` +
-        `${dollars(most)} are spent (run.max_cost); it was not sent.`,
-      next: "Allow more with --max-cost, or with run.max_cost where it is set.",
+      message:
+        `Not sent: the next request would cost about ${dollars(next)}, and ${dollars(this.#dollars)} of ` +
+        `${dollars(most)} is spent (run.max_cost).`,
+      next: "Raise --max-cost, or run.max_cost where it is set.",
     };
   }
 
@@ -111,9 +112,9 @@ export class RunLimits {
     return {
       code: "budget-reached",
       message:
-        `The next request would come to about ${next} tokens, and ${this.#tokens} of ${most} are used ` +
-        "(run.max_tokens); it was not sent.",
-      next: "Allow more with --max-tokens, or with run.max_tokens where it is set.",
+        `Not sent: the next request would use about ${next} tokens, and ${this.#tokens} of ${most} are used ` +
+        "(run.max_tokens).",
+      next: "Raise --max-tokens, or run.max_tokens where it is set.",
     };
   }
 
@@ -122,8 +123,11 @@ export class RunLimits {
     if (byPerson || window === null || tokens < window * most) return null;
     return {
       code: "context-full",
-      message: `The next request would fill about ${percent(tokens / window)} of the window of ${model} ` +
-        `(context.stop_at is ${percent(most)}); it was not sent.`,
+      message:
+        `Not sent: the next request would fill about ${
+          percent(tokens / window)
+        } of the context window of ${model} ` +
+        `(context.stop_at is ${percent(most)}).`,
     };
   }
 
@@ -134,8 +138,8 @@ export class RunLimits {
     this.#warned = true;
     return `The conversation fills ${
       percent(usedTokens(record) / context)
-    } of the window of ${record.model}; ` +
-      "flemma compact goes on in a smaller document.";
+    } of the context window of ${record.model}; ` +
+      "flemma compact continues it in a smaller document.";
   }
 }
 

@@ -254,7 +254,7 @@ export class ReplyWriter {
 
   #thinking(content: string | LongText, signature: Signature | undefined): ProviderError | null {
     if (signature !== undefined && /["\r\n\0]/.test(signature.value)) {
-      return unwritable("The signature of a thinking block holds a quote or a line end");
+      return unwritable("The signature of a thinking block contains a quote or a line break");
     }
     const written = thinkingBlock(content, signature);
     if (written === null) return null;
@@ -273,7 +273,7 @@ export class ReplyWriter {
       if (value === "" || /[`)\r\n\0]/.test(value)) {
         const shown = JSON.stringify(value.slice(0, 80)).replaceAll("`", "'");
         return unwritable(
-          `The ${what} ${shown} of a call is empty or holds a backtick, a parenthesis or a line end`,
+          `The ${what} ${shown} of a call is empty or contains a backtick, a parenthesis or a line break`,
         );
       }
     }
@@ -303,5 +303,5 @@ const AT_ONCE = 1 << 11;
 const ALWAYS_CHECKED = 256;
 
 function unwritable(what: string): ProviderError {
-  return providerError("other", `${what}, so the reply cannot be written.`);
+  return providerError("other", `${what}, so flemma cannot write the reply.`);
 }

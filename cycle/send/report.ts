@@ -80,8 +80,8 @@ async function keep(
   try {
     await usage?.record(record);
   } catch (thrown) {
-    const message = `What this request used cannot be kept: ${thrownText(thrown)}. ` +
-      "Make room, or name a writable state folder with XDG_STATE_HOME.";
+    const message = `Cannot save the usage of this request: ${thrownText(thrown)}. ` +
+      "Free disk space, or set XDG_STATE_HOME to a writable folder.";
     emit({ event: "notice", code: "state-unwritable", message });
   }
 }

@@ -111,8 +111,8 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
 /** The document and its files together exceed the maximum body size. */
 const TOO_LARGE: Problem = {
   code: "request-too-large",
-  message: "The request would be larger than 512 MB, the most that can be sent.",
-  next: "Attach less, or go on in a smaller document: flemma compact FILE",
+  message: "The request would be larger than the maximum of 512 MB.",
+  next: "Attach less, or continue in a smaller document: flemma compact FILE",
 };
 
 async function assemble(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
@@ -195,8 +195,8 @@ function missing(provider: Provider, settings: Settings): Problem | null {
   if ((settings.model ?? provider.defaultModel) !== null) return provider.obstacle?.(settings) ?? null;
   return {
     code: "model-missing",
-    message: `${provider.name} has no usual model, and the settings name none.`,
-    next: "Name one that the server has: model: NAME in the settings or the first block, or --model NAME.",
+    message: `${provider.name} has no default model, and the settings name none.`,
+    next: "Name one that the server has: model: NAME in the settings or the frontmatter, or --model NAME.",
   };
 }
 
@@ -230,8 +230,8 @@ function unsaid(chat: Chat): Diagnostic {
     type: "parse",
     severity: "error",
     message: nothingToSend(chat)
-      ? "The last @You: message is empty, so there is nothing to send; write below it."
-      : "The last @You: message comes to nothing, so there is nothing to send.",
+      ? "The last @You: message is empty, so there is nothing to send. Write your text below it."
+      : "The last @You: message is empty once its templates have run, so there is nothing to send.",
     ...(line === undefined ? {} : { start: line, end: line }),
   };
 }

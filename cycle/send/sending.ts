@@ -192,7 +192,7 @@ export class Sending {
     try {
       await journal?.recordThinking(news);
     } catch (thrown) {
-      this.#notices.push(`What the provider said of its reply cannot be kept: ${thrownText(thrown)}.`);
+      this.#notices.push(`Cannot save the provider's notes on its reply: ${thrownText(thrown)}.`);
     }
   }
 
@@ -244,7 +244,7 @@ export class Sending {
     const { line, count } = this.#lost;
     const shown = JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
     const lines = count === 1 ? "A line of the stream was" : `${count} lines of the stream were`;
-    return [...this.#notices, `${lines} no JSON (${shown}), so something of the reply may be missing.`];
+    return [...this.#notices, `${lines} not valid JSON (${shown}), so part of the reply may be missing.`];
   }
 
   /** The error of an exchange without a closing event. */

@@ -19,6 +19,6 @@ export function silentCut(body: string, read: number | null): string | null {
   if (read === null || read === 0 || characters < LEAST_CHARACTERS) return null;
   if (read >= characters / MOST_CHARACTERS) return null;
   const sent = Math.round(characters / 4 / 1000);
-  return `The server read ${read} tokens of about ${sent},000, so it left the beginning of the conversation out: its window ` +
-    "is too small. For Ollama raise OLLAMA_CONTEXT_LENGTH, or num_ctx in the Modelfile.";
+  return `The server read only ${read} of about ${sent},000 tokens, so it dropped the beginning of the conversation: its context window ` +
+    "is too small. For Ollama, raise OLLAMA_CONTEXT_LENGTH, or num_ctx in the Modelfile.";
 }

@@ -35,8 +35,8 @@ export class UnfinishedCalls {
     try {
       if (this.#journal !== undefined) await use(this.#journal);
     } catch (thrown) {
-      const message = `The journal of this document cannot be written: ${thrownText(thrown)}. ` +
-        "Make room, or name a writable state folder with XDG_STATE_HOME.";
+      const message = `Cannot write the journal of this document: ${thrownText(thrown)}. ` +
+        "Free disk space, or set XDG_STATE_HOME to a writable folder.";
       this.#emit({ event: "notice", code: "state-unwritable", message });
     }
   }

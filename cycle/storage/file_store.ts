@@ -72,7 +72,7 @@ async function tidy(realPath: string, { environment, notify }: FileStoreOptions)
   try {
     await removeLeftovers(realPath, environment);
   } catch (thrown) {
-    const message = `Temporary files of an earlier run beside ${realPath} cannot be removed: ${
+    const message = `Cannot remove temporary files of an earlier run next to ${realPath}: ${
       thrownText(thrown)
     }.`;
     notify?.({ code: "leftovers", message });
@@ -98,7 +98,7 @@ async function openLocked(
     options.notify?.(recovered);
   } catch (thrown) {
     const message =
-      `An earlier run was cut off while it wrote ${realPath}, and the write cannot be completed: ${
+      `An earlier run was interrupted while writing ${realPath}, and flemma cannot complete the write: ${
         thrownText(thrown)
       }.`;
     return { ok: false, problem: { code: "write-failed", message } };
@@ -286,7 +286,7 @@ export class FileStore implements DocumentStore {
     this.#chat = parse(merged);
     this.#options.notify?.({
       code: "document-merged",
-      message: `${this.path} was changed by someone else meanwhile; both changes are kept.`,
+      message: `Another program changed ${this.path} during the run; both changes are kept.`,
     });
     return true;
   }
@@ -312,17 +312,17 @@ export class FileStore implements DocumentStore {
     return {
       code: "document-changed",
       message:
-        `A status or the first block of ${this.path} was changed by someone else while the reply came in. ` +
-        "Both are in the file.",
-      next: "Look at it, then run the command again.",
+        `Another program changed a status or the frontmatter of ${this.path} while the reply arrived. ` +
+        "The file contains both.",
+      next: "Check the file, then run the command again.",
     };
   }
 
   #conflict(): Promise<Problem> {
     return this.#lose({
       code: "document-changed",
-      message: `${this.path} was changed by someone else in a way that cannot be merged.`,
-      saved: (aside) => `The file is as they left it; the text of this run is in ${aside}.`,
+      message: `Another program changed ${this.path} in a way that flemma cannot merge.`,
+      saved: (aside) => `The file keeps the other changes; the text of this run is in ${aside}.`,
       next: (compare) => `Compare the two (${compare}), then run the command again.`,
     });
   }
@@ -330,9 +330,9 @@ export class FileStore implements DocumentStore {
   #gone(): Promise<Problem> {
     return this.#lose({
       code: "document-changed",
-      message: `${this.path} was removed or moved by someone else.`,
+      message: `Another program removed or moved ${this.path}.`,
       saved: (aside) => `The text of this run is in ${aside}.`,
-      next: () => "Move it to where you want the document, then run the command again.",
+      next: () => "Move that file to where you want the document, then run the command again.",
     });
   }
 
@@ -340,8 +340,8 @@ export class FileStore implements DocumentStore {
     return this.#lose({
       code: "write-failed",
       message: `${this.path} cannot be written: ${thrownText(thrown)}.`,
-      saved: (aside) => `The whole text is in ${aside}.`,
-      next: (compare) => `See what the file lacks (${compare}), and mend what is in the way.`,
+      saved: (aside) => `The complete text is in ${aside}.`,
+      next: (compare) => `See what the file lacks (${compare}), and fix the cause.`,
     });
   }
 
@@ -355,7 +355,7 @@ export class FileStore implements DocumentStore {
     const { code, message, saved, next } = this.#lost!;
     const aside = await saveAside(this.path, this.#chat.bytes, this.#options.environment, this.#aside);
     if ("error" in aside) {
-      return { code, message: `${message} The text of this run could not be saved either: ${aside.error}.` };
+      return { code, message: `${message} Saving the text of this run failed too: ${aside.error}.` };
     }
     this.#aside = aside.path;
     return {

@@ -41,8 +41,8 @@ export async function openJournal(options: {
   } catch (thrown) {
     return failure(
       "state-unwritable",
-      `The journal in ${folder} cannot be used: ${thrownText(thrown)}.`,
-      "Make that folder writable, or name another one with XDG_STATE_HOME.",
+      `Cannot use the journal in ${folder}: ${thrownText(thrown)}.`,
+      "Make that folder writable, or set XDG_STATE_HOME to another folder.",
     );
   }
 }

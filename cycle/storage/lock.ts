@@ -105,7 +105,7 @@ function takenOver({ pid, host }: Holder): Problem {
   return {
     code: "lock-taken-over",
     message:
-      `An earlier run (process ${pid} on ${host}) ended without finishing. Going on from what it wrote.`,
+      `An earlier run (process ${pid} on ${host}) ended without finishing. This run continues from what it wrote.`,
   };
 }
 
@@ -122,7 +122,7 @@ async function lockFiles(
   { environment, place }: Pick<LockOptions, "environment" | "place">,
 ): Promise<readonly LockFile[]> {
   const folder = `${stateFolder(environment)}/locks`;
-  const remedy = "Make that folder writable, or name another one with XDG_STATE_HOME.";
+  const remedy = "Make that folder writable, or set XDG_STATE_HOME to another folder.";
   const inState = (key: string): LockFile => ({ folder, path: `${folder}/${key}.lock`, remedy });
   const shared = await sharedKey(realPath);
   return [
@@ -188,14 +188,12 @@ async function lockFile(
         return failure(
           "document-locked",
           `${realPath} is in use by ${who}.`,
-          `Wait for it to end, stop what it runs with flemma cancel ${
-            operands(realPath)
-          }, or let this command ` +
+          `Wait until it ends, stop its work with flemma cancel ${operands(realPath)}, or let this command ` +
             "wait with --wait SECONDS.",
         );
       }
       if (options.signal?.aborted === true) {
-        return failure("cancelled", `${realPath} is in use; waiting for it was stopped.`);
+        return failure("cancelled", `${realPath} is in use, and waiting for it was canceled.`);
       }
       await new Promise((done) => setTimeout(done, POLL_MILLISECONDS));
     }
@@ -206,12 +204,12 @@ async function lockFile(
       return failure(
         "runtime-unsupported",
         `${realPath} cannot be locked: ${thrownText(thrown)}.`,
-        "Install flock (it comes with the package util-linux), or run flemma with a newer Deno.",
+        "Install flock (part of the package util-linux), or run flemma with a newer Deno.",
       );
     }
     return failure(
       "state-unwritable",
-      `The lock for ${realPath} cannot be made in ${folder}: ${thrownText(thrown)}.`,
+      `Cannot create the lock for ${realPath} in ${folder}: ${thrownText(thrown)}.`,
       remedy,
     );
   }
@@ -277,7 +275,9 @@ async function take(
       } catch (thrown) {
         return {
           code: "lock-left",
-          message: `The lock file ${lockPath} cannot be removed: ${thrownText(thrown)}. It holds nobody up.`,
+          message: `Cannot remove the lock file ${lockPath}: ${
+            thrownText(thrown)
+          }. It does not block other runs.`,
         };
       } finally {
         file.close();

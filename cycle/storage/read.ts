@@ -75,8 +75,8 @@ function regularFile(path: string, label: string): Outcome<string> {
   if (found.size <= MOST_TEXT_BYTES) return success(realPath);
   return failure(
     "document-too-large",
-    `${label} is larger than 512 MB, the most a document may be.`,
-    "Move its older turns to a file of their own, or go on in a new document: flemma new NAME.chat",
+    `${label} is larger than 512 MB, the maximum for a document.`,
+    "Move its older turns to another file, or continue in a new document: flemma new NAME.chat",
   );
 }
 
@@ -92,16 +92,16 @@ function unreadable(
     return failure(
       "document-missing",
       `There is no file ${path}: ${inTheWay}.`,
-      "Put it right, or remove it.",
+      "Repair it, or remove it.",
     );
   }
   if (thrown instanceof Deno.errors.NotADirectory) {
-    return failure("document-missing", `There is no file ${path}: a part of its path is no folder.`);
+    return failure("document-missing", `There is no file ${path}: part of its path is not a folder.`);
   }
   const refusal = runtimeRefusal(thrown);
   if (refusal !== null) return failed(refusal);
   if (thrown instanceof Deno.errors.PermissionDenied) {
-    return failure("document-unreadable", `${path} may not be read: permission denied.`);
+    return failure("document-unreadable", `${path} cannot be read: permission denied.`);
   }
   return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
 }
@@ -112,8 +112,8 @@ function missing(path: string, environment: Environment): { ok: false; problem: 
   if (path.includes("\ufffd")) {
     return failure(
       "document-missing",
-      `There is no file ${path}: its name seems to hold bytes that are not UTF-8, and such a file cannot be opened.`,
-      "Give it another name, or use it as a filter: flemma advance < FILE",
+      `There is no file ${path}: its name seems to contain bytes that are not UTF-8, which flemma cannot open.`,
+      "Rename it, or use flemma as a filter: flemma advance < FILE",
     );
   }
   const end = path.lastIndexOf("/");
@@ -123,7 +123,7 @@ function missing(path: string, environment: Environment): { ok: false; problem: 
   return failure(
     "document-missing",
     `There is no file ${path}.`,
-    `Make it: ${making}flemma new ${operands(path)}`,
+    `Create it: ${making}flemma new ${operands(path)}`,
   );
 }
 
@@ -160,8 +160,8 @@ export function unwritableProblem(path: string, thrown: unknown, owned: Ownershi
   const [reason, remedy] = hindrance(operands(path), thrown, owned);
   return {
     code: "document-unwritable",
-    message: `${path}: the file may not be written (${reason}).`,
-    next: `${remedy}, or use it as a filter: flemma advance < ${shellWord(path)}`,
+    message: `${path} cannot be written: ${reason}.`,
+    next: `${remedy}, or use flemma as a filter: flemma advance < ${shellWord(path)}`,
   };
 }
 
@@ -172,24 +172,27 @@ function hindrance(
   { own, writable }: Ownership,
 ): readonly [reason: string, remedy: string] {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  if (code === "EPERM") return ["the system forbids any change to it", unlocking(word)];
-  if (code === "EROFS") return ["it lies on a read-only file system", "Copy it to where you may write"];
-  if (code !== "EACCES") return [thrownText(thrown), "Copy it to where it can be written"];
+  if (code === "EPERM") return ["the system forbids changes to it", unlocking(word)];
+  if (code === "EROFS") return ["it is on a read-only file system", "Copy it to a writable folder"];
+  if (code !== "EACCES") return [thrownText(thrown), "Copy it to a writable folder"];
   if (!own) {
-    return ["permission denied", "It belongs to another user: copy it, or ask them for leave to write"];
+    return [
+      "permission denied",
+      "It belongs to another user: copy it, or ask that user for write permission",
+    ];
   }
   return [
     "permission denied",
     writable
-      ? "Its permissions let you write, so something else forbids it: copy it to another place"
+      ? "Its permissions let you write, so something else forbids it: copy it to another folder"
       : `Make it writable (chmod u+w ${word})`,
   ];
 }
 
 function unlocking(word: string): string {
   return Deno.build.os === "linux"
-    ? `It may be immutable: where lsattr ${word} shows an i, sudo chattr -i ${word} takes that away`
-    : `It may be locked: chflags nouchg ${word} takes that away`;
+    ? `It may be immutable: if lsattr ${word} shows an i, run sudo chattr -i ${word}`
+    : `It may be locked: run chflags nouchg ${word}`;
 }
 
 /**

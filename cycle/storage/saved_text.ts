@@ -56,7 +56,7 @@ export class SavedText {
       this.#failed = true;
       this.#onFault({
         code: "state-unwritable",
-        message: `What this run has in hand cannot be kept for flemma recover: ${thrownText(thrown)}.`,
+        message: `Cannot save the text of this run for flemma recover: ${thrownText(thrown)}.`,
       });
     }
   }

@@ -355,7 +355,7 @@ exit code.  Answers the process."
   '(("done" . "the reply is complete")
     ("cut" . "the reply is not complete: C-u C-c C-c lets it go on")
     ("cancelled" . "stopped: write below a line @You:, or C-u C-c C-c lets the model go on")
-    ("last-word" . "the last word is the model's: write below a line @You:, or C-u C-c C-c lets it go on"))
+    ("last-word" . "the last message is the model's: write below a line @You:, or C-u C-c C-c lets it go on"))
   "What is said for the ways in which a run ends.")
 
 (defun flemma--sum-up (run code)

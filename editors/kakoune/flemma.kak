@@ -186,7 +186,7 @@ declare-option -hidden str flemma_awk %§
         if (reason == "done") said = "flemma: the reply is complete"
         else if (reason == "pending") said = "flemma: a call waits for you: ctrl-a approves, ctrl-r rejects, ctrl-v shows it"
         else if (reason == "cancelled") said = "flemma: stopped: write below a line @You:, or flemma-advance --continue"
-        else if (reason == "last-word") said = "flemma: the last word is the model's: write below a line @You:, or flemma-advance --continue"
+        else if (reason == "last-word") said = "flemma: the last message is the model's: write below a line @You:, or flemma-advance --continue"
         else if (code == 0 && (command == "approve" || command == "reject") && said !~ /^Until/) {
             said = "flemma: " (command == "approve" ? "approved" : "rejected") "; ctrl-g goes on"
         }

@@ -64,7 +64,7 @@ export abstract class Stack {
 
   /** Makes room for `slots` more values; raises if the stack is full. */
   reserve(slots: number): void {
-    if (this.lua.lua_checkstack(this.state, slots) === 0) this.raise("too many values at once");
+    if (this.lua.lua_checkstack(this.state, slots) === 0) this.raise("too many values");
   }
 
   type(index: number): number {

@@ -41,7 +41,7 @@ export function replacementsOf(length: number, edits: readonly ByteEdit[]): Byte
   let reached = 0;
   for (const { from, to } of ordered) {
     if (from < reached || to < from || to > length) {
-      throw new RangeError(`edit ${from}..${to} overlaps another or lies outside the document`);
+      throw new RangeError(`edit ${from}..${to} overlaps another or is outside the document`);
     }
     reached = to;
   }

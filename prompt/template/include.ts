@@ -55,7 +55,7 @@ class Includes {
     const folder = filename === null ? this.#options.cwd : folderOfDocument(filename);
     return (cell) => {
       if (cell.type(1) !== TYPE.string) {
-        cell.raise(`include expects the path of a file, found ${typeName(cell.type(1))}`);
+        cell.raise(`include expects a file path, found ${typeName(cell.type(1))}`);
       }
       if (cell.type(2) > TYPE.nil && cell.type(2) !== TYPE.table) {
         cell.raise(`include expects a table of options, found ${typeName(cell.type(2))}`);
@@ -113,7 +113,7 @@ class Includes {
     if (stack.includes(resolved)) {
       const chain = [...stack.slice(stack.indexOf(resolved)), resolved].map(baseName).join(" → ");
       cell.raise(
-        `"${path}" is being included already (${chain})`,
+        `"${path}" includes itself (${chain})`,
         new IncludeFault("include_circular", false),
       );
     }
@@ -166,7 +166,7 @@ class Includes {
     if (flaw === undefined) return bytes;
     if (text === null) {
       return cell.raise(
-        `the file ${resolved} holds NUL bytes, so it is no text`,
+        `the file ${resolved} contains NUL bytes, so it is not text`,
         new IncludeFault("file_not_utf8", false),
       );
     }

@@ -118,8 +118,8 @@ export function emitValue(cell: Cell, index: number): void {
 function json(cell: Cell, index: number): string {
   const refuse = (what: string) => cell.raise(`a table with ${what} cannot be written as JSON`);
   const value = toValue(cell, index, {
-    key: (_, at) => refuse(`a ${typeName(cell.type(at))} as key`),
-    cycle: () => refuse("itself inside"),
+    key: (_, at) => refuse(`a ${typeName(cell.type(at))} key`),
+    cycle: () => refuse("a reference to itself"),
     function: () => refuse("a function"),
   });
   return JSON.stringify(value, (_, member) => typeof member === "number" ? asLuaNumber(member) : member);

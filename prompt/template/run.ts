@@ -233,7 +233,7 @@ export class Templates {
       endCol: segment.endCol,
       role: turn.role,
     };
-    const fullMessage = `${sourceOf(segment)} of the @${turn.role} message is sent as it stands: ${message}.`;
+    const fullMessage = `${sourceOf(segment)} of the @${turn.role} message is sent unchanged: ${message}.`;
     if (detail instanceof UndefinedName) {
       this.#diagnostics.push({
         code: "expression_undefined_variable",
@@ -283,7 +283,7 @@ export class Templates {
       severity: "error",
       message: limit
         ? `The templates of the @${turn.role} message were stopped: ${message}.`
-        : `The code of the @${turn.role} message fails, so nothing of it can be sent: ${message}.`,
+        : `The code of the @${turn.role} message fails, so the message cannot be sent: ${message}.`,
       ...placeOf(tag, line),
       role: turn.role,
       ...(variable === undefined ? {} : { variable }),
@@ -300,8 +300,8 @@ export class Templates {
       code: "template_syntax",
       type: "template",
       severity: "error",
-      message: `${quoteOf(segment)} is read as a template and is not valid Lua: ${message}. ` +
-        "To send it as it stands, put it between {% raw %} and {% endraw %}.",
+      message: `${quoteOf(segment)} is a template tag but not valid Lua: ${message}. ` +
+        "To send it unchanged, put it between {% raw %} and {% endraw %}.",
       ...placeOf(segment, line),
       role: turn.role,
     });
@@ -314,9 +314,7 @@ export class Templates {
         code: "template_left_as_text",
         type: "template",
         severity: "info",
-        message: `${
-          quoteOf(tag)
-        } stands in a code fence and does not run as Lua, so it is sent as it stands.`,
+        message: `${quoteOf(tag)} is in a code fence and does not run as Lua, so it is sent unchanged.`,
         start: tag.place.start,
         end: tag.place.end,
         startCol: tag.startCol,
@@ -327,7 +325,7 @@ export class Templates {
   }
 
   #reportFlaw(path: string, flaw: FileFlaw): void {
-    const remedy = "Give symbols.MIME the value text/plain when it holds text.";
+    const remedy = "If it contains text, set symbols.MIME to text/plain.";
     this.#diagnostics.push(fileFinding(path, flaw, remedy));
   }
 }

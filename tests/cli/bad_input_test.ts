@@ -117,7 +117,7 @@ Deno.test({
       const { stderr } = await place.exits(1, ["advance", "a.chat"]);
       assert.match(
         stderr,
-        /^flemma: a\.chat: the file may not be written \(permission denied\)\.\n .*chmod u\+w a\.chat/,
+        /^flemma: a\.chat cannot be written: permission denied\.\n .*chmod u\+w a\.chat/,
       );
       assert.equal(place.read("a.chat"), document);
       assert.equal(place.exists("ran"), false);
@@ -127,7 +127,7 @@ Deno.test({
 test("the command suggested for a missing document creates that document", async (place) => {
   for (const file of ["plain.chat", "no folder/yet/a.chat"]) {
     const { stderr } = await place.run(["advance", file]);
-    const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
+    const [, command] = /^ {2}Create it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
     const made = await place.shell(command!);
     assert.equal(made.code, 0, made.stderr);
     assert.match(place.read(file), /^@You:$/m);
@@ -141,7 +141,7 @@ test("the command suggested for a missing document creates that document", async
 test("a file name that is not UTF-8 is reported as such, without advice to create the file", async (place) => {
   const line = String.raw`name=$(printf 'caf\351.chat'); printf '@You:\nHi\n' > "$name"; flemma `;
   for (const command of ["status", "check", "advance"]) {
-    refused(await place.shell(`${line}${command} "$name"`), 1, /not UTF-8, .*\n {2}Give it another name, or/);
+    refused(await place.shell(`${line}${command} "$name"`), 1, /not UTF-8, .*\n {2}Rename it, or/);
   }
   assert.equal((await place.shell('flemma parse < "$(echo caf*)"')).code, 0);
 });
@@ -181,14 +181,14 @@ test("a file larger than 512 MB is refused unread, with advice", async (place) =
   refused(
     await place.run(["advance", "a.chat"]),
     1,
-    /larger than 512 MB, the most a document may be\.\n.*flemma new/,
+    /larger than 512 MB, the maximum for a document\.\n.*flemma new/,
   );
 });
 
 test("a document without messages is reported as such with exit code 4", async (place) => {
   place.write("a.chat", "just text\n");
   const { stderr } = await place.exits(4, ["advance", "a.chat"]);
-  assert.match(stderr, /holds no message/);
+  assert.match(stderr, /has no message/);
   assert.equal(place.read("a.chat"), "just text\n");
 });
 

@@ -40,7 +40,7 @@ test("a second run waits for the lock on request, and otherwise names the holder
   assert.equal((await first.finished).code, 0);
   const { code, stderr } = await third.finished;
   assert.equal(code, 1, "the call has its result by then");
-  assert.match(stderr, /has its result already/);
+  assert.match(stderr, /already has its result/);
 });
 
 test("after kill -9 the call that was running is asked about, the next one runs, and nothing runs twice", async (place) => {
@@ -58,7 +58,7 @@ test("after kill -9 the call that was running is asked about, the next one runs,
   assert.equal(place.read("a.chat"), document, "an approved block stays approved until its result is ready");
   const next = await place.exits(3, ["advance", "a.chat"]);
   assert.match(next.stderr, /An earlier run \(process \d+ on .*\) ended without finishing\./);
-  assert.match(next.stderr, /c1\) was running when the program ended/);
+  assert.match(next.stderr, /c1\) was running when flemma ended/);
   const after = place.read("a.chat");
   assert.match(after, /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
   assert.match(after, /\*\*Tool Result:\*\* `c2`\n\n```\n\(no output\)\n```\n/);

@@ -50,7 +50,7 @@ test("a call that a killed run on another machine may have started is asked abou
   const second = await place.exits(3, ["advance", "a.chat", "--no-autopilot"]);
   assert.match(
     second.stderr,
-    /ended without finishing\. .*\n(?:.*\n)*flemma: bash \(c1\) was running when the program ended/,
+    /ended without finishing\. .*\n(?:.*\n)*flemma: bash \(c1\) was running when flemma ended/,
   );
   assert.equal(place.read("runs"), "ran\n");
   assert.match(place.read("a.chat"), /status=pending/);

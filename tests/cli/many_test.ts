@@ -26,7 +26,7 @@ test("one line reports on each document, none stops another, and the worst exit 
       first.stderr,
       /^\[\d\/5\] waits\.chat: 1 call waits for you: flemma approve waits\.chat c1$/m,
     );
-    assert.match(first.stderr, /^\[\d\/5\] empty\.chat: The document holds no message\.$/m);
+    assert.match(first.stderr, /^\[\d\/5\] empty\.chat: The document has no message\.$/m);
     assert.match(
       first.stderr,
       /^5 documents: 2 complete, 1 waiting for you, 1 with something to correct, 1 failed; 2 requests, 20 tokens in, 6 out, /m,

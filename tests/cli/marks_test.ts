@@ -43,7 +43,7 @@ async function statuses(place: Scene, name: string): Promise<Record<string, stri
 test("approve without a target lists the pending calls if there are several, and changes nothing", async (place) => {
   place.write("a.chat", TWO);
   const { stderr } = await place.exits(2, ["approve", "a.chat"]);
-  assert.match(stderr, /name one, or all of them with --all\.\n {2}Pending: 1 call_1, 2 call_2\n/);
+  assert.match(stderr, /name one, or use --all\.\n {2}Pending: 1 call_1, 2 call_2\n/);
   assert.match(
     stderr,
     /\n {2}1 {2}bash: \$ echo one >> log {3}call_1\n {2}2 {2}bash: \$ echo two >> log {3}call_2\n$/,
@@ -212,7 +212,7 @@ test("several calls are listed with names that are easy to type and their effect
   place.write("a.chat", text);
   await place.exits(0, ["reject", "a.chat", "7Fh3", "#2"]);
   const short = await place.exits(1, ["reject", "a.chat", "Fh3"]);
-  assert.match(short.stderr, /fewer than 4 characters name no other/);
+  assert.match(short.stderr, /a part of an id needs at least 4 characters/);
 });
 
 test("control characters in a model's text are escaped, at a terminal and in JSON", async (place) => {

@@ -29,7 +29,7 @@ Deno.test("exactly those errors after which the same request may succeed advise 
     ["the time", { ...other, code: "provider-timeout", next: "Raise." }, ASKS, RegExp(GO_ON)],
     ["a key", { ...other, code: "provider-authentication", next: "Check the key." }, ASKS, null],
     ["content that was refused", { ...other, code: "provider-blocked" }, ASKS, null],
-    ["a model that spoke already", { ...other, next: "Do it." }, SPOKE, /^The last word is the model's/],
+    ["a model that spoke already", { ...other, next: "Do it." }, SPOKE, /^The last message is the model's/],
     ["refused content after which the model spoke", { ...other, code: "provider-blocked" }, SPOKE, null],
   ];
   for (const [name, problem, text, expected] of rows) {

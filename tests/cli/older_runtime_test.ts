@@ -78,7 +78,7 @@ test("an older Deno without the flock program says what to install, and the docu
   );
   assert.match(
     stderr,
-    /Install flock \(it comes with the package util-linux\), or run flemma with a newer Deno\./,
+    /Install flock \(part of the package util-linux\), or run flemma with a newer Deno\./,
   );
   assert.equal(place.read("a.chat"), "@You:\nHello\n");
 });

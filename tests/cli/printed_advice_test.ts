@@ -54,7 +54,7 @@ test("after a stream that was cut, the printed advice works", (place) =>
     assert.match(place.read("a.chat"), /Once upon.*\n\n<!-- flemma:aborted: /);
     assert.match(
       cut.stderr,
-      /The last word is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
+      /The last message is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
     );
     await follow(place, cut.stderr);
   }));
@@ -90,19 +90,19 @@ test("after Ctrl-C and after kill -9 in the middle of a stream, the advice print
         assert.equal(ended.code, 130);
         assert.match(
           ended.stderr,
-          /^Interrupted\. The last word is the model's: .* flemma advance a\.chat --continue$/m,
+          /^Interrupted\. The last message is the model's: .* flemma advance a\.chat --continue$/m,
         );
         return await follow(place, ended.stderr).then(() => {});
       }
       const next = await place.exits(3, ["advance", "a.chat"], { env: { ...KEY, ...env } });
       assert.match(
         next.stderr,
-        /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
+        /the last message is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
       );
       const status = await place.run(["status", "a.chat"]);
       assert.match(
         status.stdout,
-        /^next: the last word is the model's: .* flemma advance a\.chat --continue$/m,
+        /^next: the last message is the model's: .* flemma advance a\.chat --continue$/m,
       );
       await follow(place, next.stderr);
     });
@@ -151,7 +151,7 @@ test("advance and send stop without a request if the last word is the model's, a
       assert.deepEqual([stopped.code, replay.requests.length], [3, 0], stopped.stderr);
       assert.match(
         stopped.stderr,
-        /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue/,
+        /the last message is the model's: write below a line @You:, or flemma advance a\.chat --continue/,
       );
       assert.equal(place.read("a.chat"), ANSWERED);
       await place.exits(0, [command, "a.chat", "--continue"], { env });
@@ -168,7 +168,7 @@ test("a dry run of a document that ends with the model's turn shows no refused r
   place.write("a.chat", ANSWERED);
   const { code, stdout, stderr } = await place.run(["send", "--dry-run", "a.chat"], { env: KEY });
   assert.deepEqual([code, stdout], [3, ""]);
-  assert.match(stderr, /The last word is the model's/);
+  assert.match(stderr, /The last message is the model's/);
 });
 
 test("a filter sends nothing if its document ends with the model's turn, and check only reports it", async (place) => {
@@ -181,7 +181,7 @@ test("a filter sends nothing if its document ends with the model's turn, and che
   }
   place.write("a.chat", ANSWERED);
   const checked = await place.run(["check", "a.chat"]);
-  assert.deepEqual([checked.code, checked.stdout.match(/a\.chat:4:.*last word is the model's/)?.length], [
+  assert.deepEqual([checked.code, checked.stdout.match(/a\.chat:4:.*last message is the model's/)?.length], [
     0,
     1,
   ]);
@@ -252,11 +252,11 @@ test("a reply cut at its length limit is not called complete, and --continue con
     async (_, env) => {
       place.write("a.chat", QUESTION);
       const cut = await place.run(["advance", "a.chat"], { env });
-      assert.match(cut.stderr, /The reply was cut/);
+      assert.match(cut.stderr, /The reply was cut off/);
       assert.doesNotMatch(cut.stderr, /is complete/);
       place.write("b.chat", QUESTION);
       const empty = await place.run(["advance", "b.chat"], { env });
-      assert.match(empty.stderr, /has no content/);
+      assert.match(empty.stderr, /the reply is empty/);
       assert.doesNotMatch(empty.stderr, /is complete/);
       await follow(place, cut.stderr);
     },
@@ -283,7 +283,7 @@ test("no advice suggests continuing a reply that a content filter stopped", asyn
   await withReplay([refused], async (_, env) => {
     place.write("a.chat", QUESTION);
     const { stderr } = await place.exits(1, ["advance", "a.chat"], { env });
-    assert.match(stderr, /Delete what came of the reply, then put your message in other words/);
+    assert.match(stderr, /Delete the partial reply, then reword your message/);
     assert.doesNotMatch(stderr, /--continue/);
   });
 });

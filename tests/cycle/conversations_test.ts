@@ -114,7 +114,7 @@ for (let number = 1; number <= CONVERSATIONS; number++) {
         const { outcome, reported } = await talk.send();
         assert.equal(outcome.kind, "completed", outcome.kind === "failed" ? outcome.problem.message : "");
         assert.ok(
-          !reported.some((words) => words.includes("did not fit")),
+          !reported.some((words) => words.includes("because the text before has changed")),
           "it was known before it was sent",
         );
         const gone = talk.isAnthropic ? lost(talk, before) : [];

@@ -82,7 +82,7 @@ async function withPlace(body: (place: Place) => Promise<void>): Promise<void> {
 const test = testsWith(withPlace);
 
 const changed = (path: string) =>
-  `file_drift ${path} has changed since the last request; the model gets it as it is now.`;
+  `file_drift ${path} has changed since the last request; the model gets the current version.`;
 
 Deno.test("a changed file is reported once, however the document includes it", async () => {
   const ways = [
@@ -151,7 +151,7 @@ test("failing to write the record of seen files is reported and does not stop th
   await Deno.writeTextFile(`${place.folder}/state`, "no folder");
   const reported = await place.send("@You:\nSee @./notes.md.\n", memory);
   assert.equal(reported.length, 1);
-  assert.match(reported[0]!, /^file_drift_unrecorded .*cannot be kept: /);
+  assert.match(reported[0]!, /^file_drift_unrecorded .*cannot save their hashes: /);
 });
 
 test("hashes of seen files survive the shortening of a long journal", async (place) => {

@@ -16,7 +16,7 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegE
   [
     "model_context_window_exceeded",
     "cut",
-    /fills all that the model can take in at once\. Go on in a new document/,
+    /fills the model's context window\. Continue in a new document/,
   ],
   ["bedtime", "whole", /an unknown reason \("bedtime"\)/],
 ];
@@ -42,7 +42,7 @@ Deno.test("a refusal names its category and the next step, and the partial reply
     assert.equal(outcome.problem.message, "Response blocked by The replay (refusal: cyber: Not that.)");
     assert.match(
       outcome.problem.next ?? "",
-      /^Delete what came of the reply, then put your message in other words/,
+      /^Delete the partial reply, then reword your message/,
     );
     assert.match(talk.text, /\nI\n\n<!-- flemma:aborted: Response blocked .*cyber: Not that\.\) -->\n$/);
   });
@@ -51,7 +51,7 @@ Deno.test("a refusal names its category and the next step, and the partial reply
     const { outcome } = await talk.send();
     assert.ok(outcome.kind === "failed");
     assert.match(outcome.problem.message, /\(refusal\)$/);
-    assert.match(outcome.problem.next ?? "", /^Put your message in other words, or ask another model/);
+    assert.match(outcome.problem.next ?? "", /^Reword your message, or use another model/);
     assert.equal(talk.text, before);
   });
 });
@@ -81,7 +81,7 @@ Deno.test("a provider that keeps pausing is given up after twenty times, with th
     const { outcome, reported } = await talk.send();
     assert.ok(outcome.kind === "completed");
     assert.equal(outcome.reply, "cut");
-    assert.match(reported.join(), /paused it 20 times and more/);
+    assert.match(reported.join(), /paused it more than 20 times/);
     assert.equal(talk.replay.requests.length, 21);
     assert.match(talk.text, /Part 20\.\n\n@You:\n\n$/);
   });
@@ -101,6 +101,6 @@ Deno.test("warnings about a refused request are reported with the retry that was
     await talk.sent();
     talk.say("Two?");
     talk.use("claude-opus-9");
-    await talk.sent(/used as given/, /asked again without the setting/);
+    await talk.sent(/used as given/, /repeats it without the setting/);
   });
 });

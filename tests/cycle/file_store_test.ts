@@ -253,7 +253,7 @@ test("a deleted document stays deleted, and our text is saved", async ({ open, p
   await Deno.remove(path);
   const problem = await store.commit(result(store.chat));
   assert.equal(problem?.code, "document-changed");
-  assert.match(problem!.message, /was removed or moved by someone else\. The text of this run is in /);
+  assert.match(problem!.message, /Another program removed or moved \S+\. The text of this run is in /);
   assert.equal(beside().length, 1);
   assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
 });

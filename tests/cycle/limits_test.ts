@@ -90,7 +90,7 @@ Deno.test("a filling context window is reported once per run, from the share tha
   assert.equal(of.take({ rough: 1, record: record(7899, 100) }), null);
   assert.match(
     of.take({ rough: 1, record: record(7900, 100) })!,
-    /fills 80 % of the window of m; flemma compact/,
+    /fills 80 % of the context window of m; flemma compact/,
   );
   assert.equal(of.take({ rough: 1, record: record(9000, 100) }), null);
   of.begin();
@@ -144,6 +144,6 @@ Deno.test("a reply ends before its document gets too large to open, including te
   for (const [bytes, waiting, ends] of rows) {
     assert.equal(replySizeError(bytes, waiting) !== null, ends, `${bytes} and ${waiting}`);
   }
-  assert.match(replySizeError(most, 1)!.message, /grown to 512 MB/);
+  assert.match(replySizeError(most, 1)!.message, /reached the maximum of 512 MB/);
   assert.match(replySizeError(most, 1)!.next!, /flemma new/);
 });

@@ -56,9 +56,9 @@ const EDITS: readonly (readonly [
   ],
   ["the first question", ["One?", "One!"], [], /3 blocks .*the @You: message at line 4\)/],
   ["the system prompt", ["Be brief.", "Be long."], [], /3 blocks .*the system prompt at line 1\)/],
-  ["the system prompt, removed", ["@System:\nBe brief.\n\n", ""], [], /the system prompt, which is gone\)/],
+  ["the system prompt, removed", ["@System:\nBe brief.\n\n", ""], [], /the removed system prompt\)/],
   ["the model's text", ["Said a.", "Said A."], ["a"], /2 blocks .*the @Assistant: message at line 7\)/],
-  ["a removed turn", ["@You:\nTwo?\n", ""], ["a"], /2 blocks .*left out/],
+  ["a removed turn", ["@You:\nTwo?\n", ""], ["a"], /2 blocks .*so requests omit them/],
   ["the text of thinking", ["\nb\n", "\nB\n"], ["a"], /2 blocks .*the thinking at line 19\)/],
   [
     "a new turn in the middle",
@@ -89,7 +89,7 @@ for (const [what, [from, to], left, says] of EDITS) {
 
 test("a different set of tools omits all thinking, and the report says that the tools changed", async (talk) => {
   talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
-  await talk.sent(/3 blocks .*the tools that are offered\)/);
+  await talk.sent(/3 blocks .*the offered tools\)/);
   assert.deepEqual(talk.thinking, []);
   assert.deepEqual(talk.replay.problems, []);
 });
@@ -105,7 +105,7 @@ Deno.test("thinking may be missing at the start, but thinking after any other ga
   });
   await threeTurns(async (talk) => {
     talk.edit(block(talk.text, "b"), "");
-    await talk.sent(/1 block .* no longer fits/);
+    await talk.sent(/1 block .* no longer matches/);
     assert.deepEqual(talk.thinking, ["a"]);
     assert.deepEqual(talk.replay.problems, []);
   });
@@ -155,7 +155,7 @@ Deno.test("in an unfinished loop of calls either all thinking is sent or none", 
 test("with a document from another machine the provider decides, and thinking that it dropped is reported and omitted from then on", async (talk) => {
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("Two?", "Two, really?");
-  await talk.sent(/2 blocks of earlier thinking \(first at line 19\) did not fit/);
+  await talk.sent(/2 blocks of earlier thinking \(first at line 19\), because the text before has changed/);
   assert.deepEqual(talk.thinking, ["a", "b", "c"]);
   talk.say("Five?");
   await talk.sent();
@@ -206,7 +206,7 @@ Deno.test("with binding: off old accounts keep their thinking, and new ones get 
     talk.edit("Two?", "Two, really?");
     const count = talk.replay.requests.length;
     await talk.sent(
-      /bound to a different conversation.* asked again without the thinking of earlier replies/,
+      /bound to a different conversation.* repeats it without the thinking of earlier replies/,
     );
     assert.equal(talk.replay.requests.length, count + 2);
     assert.deepEqual(talk.thinking, []);
@@ -220,7 +220,7 @@ Deno.test("a gateway that refuses the beta header gets a second request without 
   await converse({ replies: FOUR, withoutBetas: true }, async (talk) => {
     await talk.sent();
     talk.say("Two?");
-    await talk.sent(/anthropic-beta.* asked again without the setting for thinking/);
+    await talk.sent(/anthropic-beta.* repeats it without the setting for thinking/);
     assert.deepEqual(talk.thinking, ["a"]);
     assert.equal((talk.body.thinking as Record<string, unknown>).block_binding, undefined);
     const bodies = talk.replay.requests.map(({ body }) => body);
@@ -240,7 +240,7 @@ test("a signature that the provider refuses removes all earlier thinking once, a
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("\nb\n", "\nB\n");
   const count = talk.replay.requests.length;
-  await talk.sent(/Invalid `signature` in `thinking` block.* asked again without the thinking/);
+  await talk.sent(/Invalid `signature` in `thinking` block.* repeats it without the thinking/);
   assert.equal(talk.replay.requests.length, count + 2);
   assert.deepEqual(talk.thinking, []);
   talk.say("Five?");
@@ -254,7 +254,7 @@ Deno.test("thinking that another model cannot read stays in the file, is reporte
     await talk.sent();
     talk.use("claude-opus-5-5");
     talk.say("Two?");
-    await talk.sent(/1 block .*cannot be read by claude-opus-5-5; it stays in the file/);
+    await talk.sent(/claude-opus-5-5 cannot read 1 block .*; this thinking stays in the file/);
     talk.say("Three?");
     await talk.sent();
     talk.use("claude-fable-5-1");
@@ -268,7 +268,7 @@ Deno.test("thinking that another model cannot read stays in the file, is reporte
 test("thinking that belongs to another account is reported and stays in the file", async (talk) => {
   await using other = await startReplay({ replies: [thought("x")] }, { account: { id: "other" } });
   talk.replay = other;
-  await talk.sent(/3 blocks .*made with another account/);
+  await talk.sent(/3 blocks .*from another account/);
   assert.deepEqual(talk.thinking, ["a", "b", "c"]);
   assert.match(talk.text, /\na\n<\/thinking>/);
 });
@@ -276,7 +276,7 @@ test("thinking that belongs to another account is reported and stays in the file
 test("an older model that ignores the preceding text gets all thinking after an edit, and only its unreadable thinking is reported", async (talk) => {
   talk.use("claude-opus-4-8");
   talk.edit("Two?", "Two, really?");
-  await talk.sent(/3 blocks .*cannot be read by claude-opus-4-8; it stays in the file/);
+  await talk.sent(/claude-opus-4-8 cannot read 3 blocks .*; this thinking stays in the file/);
   assert.deepEqual(talk.thinking, ["a", "b", "c"]);
   assert.equal(talk.replay.requests.at(-1)!.headers["anthropic-beta"], undefined);
   talk.say("Five?");
@@ -290,8 +290,8 @@ Deno.test("a changed long text is reported with the cost of processing it again,
     talk.use("claude-opus-4-8");
     talk.edit(long, `${long}!`);
     await talk.sent(
-      /first change: the @You: message at line 4\); about 10,\d00 tokens from there on are read anew/,
-      /cannot be read by/,
+      /first change: the @You: message at line 4\); about 10,\d00 tokens after it are no longer cached/,
+      /cannot read/,
     );
     talk.say("Five?");
     await talk.sent();
@@ -313,9 +313,9 @@ Deno.test("processing text again is reported in dollars if the price is known, a
     );
   assert.match(
     stated(400_000, 512) ?? "",
-    /about 100,000 tokens from there on are read anew \(about \$0\.24\)\.$/,
+    /about 100,000 tokens after it are no longer cached \(about \$0\.24\)\.$/,
   );
   assert.match(stated(4000, 512) ?? "", /about 1,000 tokens .*\(less than a cent\)\.$/);
-  assert.match(stated(4000, 512, false) ?? "", /about 1,000 tokens from there on are read anew\.$/);
+  assert.match(stated(4000, 512, false) ?? "", /about 1,000 tokens after it are no longer cached\.$/);
   assert.equal(stated(4000, 1001), null);
 });

@@ -44,7 +44,7 @@ Deno.test("a call whose result could not be written to the document is reported 
   const next = bench({ text, journal, tools: OFF });
   await next.cycle.advance();
   const reported = next.events.flatMap((event) => event.event === "notice" ? [event.message] : []).join();
-  assert.match(reported, /ran to its end in an earlier run, .* kept in memory:1: /);
+  assert.match(reported, /finished in an earlier run, .* saved in memory:1: /);
   assert.deepEqual([next.ran, journal.bodies[0]?.body, [...journal.savedResults()]], [[], "precious", []]);
 });
 

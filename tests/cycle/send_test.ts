@@ -264,7 +264,7 @@ Deno.test("blocks and parts of unknown type, and lines that are not JSON, are re
   assert.deepEqual(run.outcome.warnings.map((warning) => warning.replace(/\(.*\)/, "(…)")), [
     'The reply contains a block of the unknown type "server_tool_use", which is left out.',
     'The reply contains a part of the unknown type "citations_delta", which is left out.',
-    "2 lines of the stream were no JSON (…), so something of the reply may be missing.",
+    "2 lines of the stream were not valid JSON (…), so part of the reply may be missing.",
   ]);
   assert.match(run.after, /\nAB\n/);
 });
@@ -509,7 +509,7 @@ Deno.test("a request that is too large for a string is reported with advice, and
   });
   assert.ok(prepared.kind === "failed");
   assert.equal(prepared.problem.code, "request-too-large");
-  assert.match(prepared.problem.message, /larger than 512 MB/);
+  assert.match(prepared.problem.message, /larger than the maximum of 512 MB/);
   assert.match(prepared.problem.next ?? "", /flemma compact/);
   const fault = new RangeError("Invalid array length");
   await assert.rejects(

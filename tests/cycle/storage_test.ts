@@ -71,23 +71,23 @@ Deno.test("a document without write permission is reported with advice for the e
   const thrown = (code: string) => Object.assign(new Error(`refused (${code})`), { code });
   const mine = { own: true, writable: false };
   const rows: readonly (readonly [unknown, typeof mine, says: RegExp, next: RegExp])[] = [
-    [thrown("EACCES"), mine, /\(permission denied\)/, /^Make it writable \(chmod u\+w 'a b\.chat'\), or use/],
-    [thrown("EACCES"), { ...mine, own: false }, /\(permission denied\)/, /^It belongs to another user/],
+    [thrown("EACCES"), mine, /: permission denied/, /^Make it writable \(chmod u\+w 'a b\.chat'\), or use/],
+    [thrown("EACCES"), { ...mine, own: false }, /: permission denied/, /^It belongs to another user/],
     [
       thrown("EACCES"),
       { ...mine, writable: true },
-      /\(permission denied\)/,
+      /: permission denied/,
       /^Its permissions let you write/,
     ],
     [
       thrown("EPERM"),
       mine,
-      /forbids any change/,
+      /forbids changes/,
       Deno.build.os === "linux" ? /chattr -i 'a b\.chat'/ : /chflags nouchg 'a b\.chat'/,
     ],
-    [thrown("EROFS"), mine, /read-only file system/, /^Copy it to where you may write/],
-    [thrown("EIO"), mine, /\(refused \(EIO\)\)/, /^Copy it/],
-    ["a word", mine, /\(a word\)/, /^Copy it/],
+    [thrown("EROFS"), mine, /read-only file system/, /^Copy it to a writable folder/],
+    [thrown("EIO"), mine, /: refused \(EIO\)\./, /^Copy it/],
+    ["a word", mine, /: a word\./, /^Copy it/],
   ];
   for (const [reason, owned, says, next] of rows) {
     const problem = unwritableProblem("a b.chat", reason, owned);

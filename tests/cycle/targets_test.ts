@@ -53,7 +53,7 @@ Deno.test("a message that answers nothing is reported as such, also as the first
     const found = callAtLine(read(text), line);
     return found.ok ? found.value : found.problem.message;
   };
-  const none = /^The message at line 1 answers no message with calls\.$/;
+  const none = /^The message at line 1 does not follow a message with calls\.$/;
   assert.match(sentence("@You:\nhi\n", 1), none);
   assert.match(sentence("@You:\nhi\n@Assistant:\nyes\n@You:\nok\n", 5).replace("5", "1"), none);
   assert.match(sentence("@You:\nhi\n@Assistant:\nyes\n", 3), /^The message at line 3 has no call\.$/);

@@ -119,7 +119,7 @@ Deno.test("with a stub of VS Code a refused command says why, and documents in o
     editor.open("/tmp/other.md", "# Hi", "markdown");
     await editor.commands.get("flemma.approve")!();
     await editor.until(() => editor.stated.length > 0);
-    assert.deepEqual(editor.stated, ["error: The message at line 1 answers no message with calls."]);
+    assert.deepEqual(editor.stated, ["error: The message at line 1 does not follow a message with calls."]);
     editor.close(document);
     assert.equal(await editor.commands.get("flemma.approve")!(), undefined);
   }));

@@ -125,7 +125,7 @@ Deno.test("an invalid name of a saved file is a warning, and nothing is read for
     );
     assert.match(
       prompt.diagnostics[0]!.message,
-      /^2 attachments \(the first is "111111111111…"\) of the result of c1 are not sent: the file is not kept/,
+      /^2 attachments \(the first is "111111111111…"\) of the result of c1 are not sent: the file is not saved/,
     );
     assert.equal(prompt.diagnostics[0]!.start, 13);
   }));

@@ -66,7 +66,7 @@ Deno.test("a tag of another language outside a closed fence is an error at its o
     ], text);
     assert.match(
       errors[0]!.message,
-      /is read as a template and is not valid Lua: .*put it between {% raw %} and {% endraw %}\.$/,
+      /is a template tag but not valid Lua: .*put it between {% raw %} and {% endraw %}\.$/,
     );
   }
 });

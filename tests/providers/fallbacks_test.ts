@@ -206,7 +206,7 @@ for (const [what, row] of Object.entries(ROWS)) {
       assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
       assert.ok(after.endsWith("Well.\n\n@You:\n\n"));
       assert.equal(
-        outcome.warnings.filter((warning) => warning.includes("is asked again without")).length,
+        outcome.warnings.filter((warning) => warning.includes("repeats it without")).length,
         1,
       );
       assert.equal(server.requests.length, 2);

@@ -21,7 +21,7 @@ Deno.test("a result is shown with its call, and a message that only contained re
   }\n@Assistant:\nDone.\n`;
   assert.equal(
     plain(text),
-    "You:\n\nGo.\n\nAssistant:\n\nOn it.\n\nCall: bash (c1)\ncommand: ls\nResult:\na.ts\n\nAssistant:\n\nDone.\n\n",
+    "You:\n\nGo.\n\nAssistant:\n\nOn it.\n\nCall of bash (c1)\ncommand: ls\nResult:\na.ts\n\nAssistant:\n\nDone.\n\n",
   );
 });
 

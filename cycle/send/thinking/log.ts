@@ -82,8 +82,8 @@ export class ThinkingLog {
       return notices;
     } catch (thrown) {
       const reported =
-        "A later change of earlier text may cost thinking without a word, because digests of it cannot be " +
-        `kept: ${thrownText(thrown)}.`;
+        "A later change of earlier text may lose thinking without a warning, because flemma cannot save " +
+        `hashes of that text: ${thrownText(thrown)}.`;
       return [...notices, reported];
     }
   }

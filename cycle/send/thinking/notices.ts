@@ -43,13 +43,13 @@ export function changeNotice(
   if (lost.length > 0) {
     const block = blocks(lost.length);
     const tail = cost === null ? "" : `; ${cost}`;
-    return `${block} no longer ${lost.length === 1 ? "fits" : "fit"} the text before (first change: ` +
-      `${firstChange(outline, evaluation)}) and ${
-        lost.length === 1 ? "is" : "are"
-      } left out from now on${tail}.`;
+    return `${block} no longer ${lost.length === 1 ? "matches" : "match"} the text before (first change: ` +
+      `${firstChange(outline, evaluation)}), so requests omit ${
+        lost.length === 1 ? "it" : "them"
+      } from now on${tail}.`;
   }
   if (changed === null || cost === null) return null;
-  return `What was sent before has changed (first change: ${placeOf(outline.pieces[changed]!)}); ${cost}.`;
+  return `Earlier text has changed (first change: ${placeOf(outline.pieces[changed]!)}); ${cost}.`;
 }
 
 /** Why nothing is sent, if the settings do not allow losing thinking. */
@@ -57,7 +57,9 @@ export function mismatchProblem(outline: Outline, evaluation: ThinkingEvaluation
   const { lost } = evaluation;
   return failure(
     "thinking-mismatch",
-    `${blocks(lost.length)} no longer ${lost.length === 1 ? "fits" : "fit"} the text before (first change: ` +
+    `${blocks(lost.length)} no longer ${
+      lost.length === 1 ? "matches" : "match"
+    } the text before (first change: ` +
       `${firstChange(outline, evaluation)}), and parameters.anthropic.binding is error.`,
     "Undo the change, or send without that thinking: set parameters.anthropic.binding to drop.",
   ).problem;
@@ -78,35 +80,41 @@ export function droppedNotices(
     ...of(
       "prefix",
       (count, place) =>
-        `${count}${place} did not fit the text before any more and was not used; it is left out from now on.`,
+        `The provider ignored ${count}${place}, because the text before has changed; requests omit this thinking from now on.`,
     ),
-    ...of("model", (count, place) => `${count}${place} cannot be read by ${model}; it stays in the file.`),
+    ...of(
+      "model",
+      (count, place) => `${model} cannot read ${count}${place}; this thinking stays in the file.`,
+    ),
     ...of(
       "account",
       (count, place) =>
-        `${count}${place} was made with another account and was not used; it stays in the file.`,
+        `The provider ignored ${count}${place} from another account; this thinking stays in the file.`,
     ),
-    ...of("other", (count, place) => `${count}${place} was not used by the provider; it stays in the file.`),
+    ...of(
+      "other",
+      (count, place) => `The provider ignored ${count}${place}; this thinking stays in the file.`,
+    ),
   ];
 }
 
 /** Says that a request is repeated, and what is left out of it. */
 export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
   const without: Readonly<Record<RequestFallback, string>> = {
-    "earlier-thinking": "the thinking of earlier replies, which is left out from now on",
-    "binding": "the setting for thinking that no longer fits",
+    "earlier-thinking": "the thinking of earlier replies, which later requests omit too",
+    "binding": "the setting for thinking that no longer matches",
     "sampling": "the temperature",
-    "system-role": "a system message, whose text goes in front of the first @You: message",
-    "long-ids": "ids of calls that it does not take",
-    "result-files": "the images and documents in results, of which the model gets a line each",
-    "bare-calls": "calls that lack their reasoning",
-    "thinking": "the wish how the model shall think",
-    "summary": "the wish for a summary of its thinking",
-    "retention": "the time for which the prompt is kept",
-    "reply-limit": "a limit of the reply (max_tokens)",
-    "token-counts": "the wish to hear how many tokens it took",
+    "system-role": "a system message, whose text now precedes the first @You: message",
+    "long-ids": "call ids that it does not accept",
+    "result-files": "the images and documents in results, for each of which the model gets one line",
+    "bare-calls": "calls without reasoning",
+    "thinking": "the thinking parameter",
+    "summary": "the request for a thinking summary",
+    "retention": "the cache retention",
+    "reply-limit": "the reply limit (max_tokens)",
+    "token-counts": "the request for token counts",
   };
-  return `${provider} refused the request (${error.message}); it is asked again without ${
+  return `${provider} refused the request (${error.message}); flemma repeats it without ${
     without[fallback]
   }.`;
 }
@@ -125,9 +133,9 @@ function placeOf({ what, line }: PrefixPiece): string {
   const at = line === null ? "" : ` at line ${line}`;
   switch (what) {
     case "system":
-      return line === null ? "the system prompt, which is gone" : `the system prompt${at}`;
+      return line === null ? "the removed system prompt" : `the system prompt${at}`;
     case "tools":
-      return "the tools that are offered";
+      return "the offered tools";
     case "user":
       return `the @You: message${at}`;
     case "assistant":
@@ -144,5 +152,5 @@ function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts
     : tokens * ((prices.cache_write ?? prices.input) - (prices.cache_read ?? prices.input)) / 1e6;
   const dollars = more === null ? "" : more < 0.005 ? " (less than a cent)" : ` (about $${more.toFixed(2)})`;
   const rounded = tokens < 1000 ? tokens : Math.round(tokens / 100) * 100;
-  return `about ${rounded.toLocaleString("en-US")} tokens from there on are read anew${dollars}`;
+  return `about ${rounded.toLocaleString("en-US")} tokens after it are no longer cached${dollars}`;
 }

@@ -74,7 +74,7 @@ export class DiskFile {
       return null;
     }
     const text = await readSettled(() => readOrNull(path), content.bytes, options);
-    if (text === null) throw new Deno.errors.NotFound(`there is no file ${path} any more`);
+    if (text === null) throw new Deno.errors.NotFound(`${path} no longer exists`);
     return sameBytes(text, content.bytes) ? null : { text, astray: false };
   }
 

@@ -65,7 +65,7 @@ export class OverwriteGuard {
       await this.after();
       return {
         code: "write-completed",
-        message: `An earlier run was cut off while it wrote ${realPath}; the write was completed.`,
+        message: `An earlier run was interrupted while writing ${realPath}; flemma completed the write.`,
       };
     }
     const kept = `${this.#new}-${timestamp(new Date())}`;
@@ -73,8 +73,8 @@ export class OverwriteGuard {
     await removeIfThere(this.#old);
     return {
       code: "write-not-completed",
-      message: `An earlier run was cut off while it wrote ${realPath}, which was changed since; ` +
-        `what it wanted to write is in ${kept}.`,
+      message: `An earlier run was interrupted while writing ${realPath}, and the file has changed since. ` +
+        `The text of that run is in ${kept}.`,
     };
   }
 }

@@ -178,7 +178,7 @@ let s:SENTENCES = {
       \ 'cut': 'the reply is not complete: :Flemma advance --continue lets it go on',
       \ 'ended': 'it ended at once: :Flemma status says what comes next',
       \ 'cancelled': 'stopped: write below a line @You:, or :Flemma advance --continue',
-      \ 'last-word': "the last word is the model's: write below a line @You:, or :Flemma advance --continue"}
+      \ 'last-word': "the last message is the model's: write below a line @You:, or :Flemma advance --continue"}
 
 " A decision stands in the text. Who wants it goes on by itself once nothing waits any more.
 function! s:decided(run) abort
