@@ -43,7 +43,7 @@ test("approve --always approves nothing and gives the reason when no rule can co
   const { stderr } = await place.exits(2, ["approve", "a.chat", "--all", "--always"]);
   assert.match(
     stderr,
-    /No rule can approve this call again: .*holds.*\n {2}Approve it this time only: leave out --always\./,
+    /No rule can approve this call again: .*contains.*\n {2}Approve it this time only: leave out --always\./,
   );
   assert.equal(place.read("a.chat"), text);
   assert.match((await place.run(["session", "show", "a.chat"])).stderr, /Nothing is set until logout/);
