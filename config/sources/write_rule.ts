@@ -32,13 +32,13 @@ export async function withRule(
   }
   const insertion = await insertionFor(before, rule, json);
   if (insertion === null) {
-    return unwritable("flemma cannot edit the form in which its tools.rules are written");
+    return unwritable("its tools.rules have a form that flemma cannot edit");
   }
   const { at, insert, ruleAt } = insertion;
   const after = `${before.slice(0, at)}${insert}${before.slice(at)}`;
   const reread = await parseSource(after);
   if (!reread.ok || !isWithRule(old, reread.value.value, rule)) {
-    return unwritable("flemma cannot edit the form in which its tools.rules are written");
+    return unwritable("its tools.rules have a form that flemma cannot edit");
   }
   return success({ text: after, line: after.slice(0, at + ruleAt).split("\n").length });
 }
