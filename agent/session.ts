@@ -137,7 +137,7 @@ export class Session implements ChatSession {
       if (!found.ok) return Promise.resolve(createStop("failed", { problem: found.problem }));
       const [id, ...more] = found.value.ids;
       if (id !== undefined && more.length === 0) return cycle.executeOne(id);
-      const message = `One call is executed at a time, not ${joinNames(found.value.ids)}.`;
+      const message = `Only one call can be executed at a time, not ${joinNames(found.value.ids)}.`;
       return Promise.resolve(createStop("failed", { problem: { code: "target-ambiguous", message } }));
     });
   }
@@ -333,11 +333,14 @@ export class Session implements ChatSession {
     if (!found.ok) return found;
     const [id = "", ...more] = found.value.ids;
     if (more.length > 0) {
-      return failure("target-ambiguous", `One call is meant here, not ${joinNames(found.value.ids)}.`);
+      return failure(
+        "target-ambiguous",
+        `Only one call can be named here, not ${joinNames(found.value.ids)}.`,
+      );
     }
     const call = this.chat.call(id);
     return call === undefined
-      ? failure("unknown-call", `The call ${id} does not stand in this text.`)
+      ? failure("unknown-call", `The call ${id} is not in this text.`)
       : success({ call, runtime: runtime.value });
   }
 
@@ -349,13 +352,17 @@ export class Session implements ChatSession {
   /** Reads what the frontmatter asks agreement for, and the path the agreement belongs to. */
   async #authority(): Promise<Outcome<{ readonly path: string; readonly authority: Authority }>> {
     if (this.path === null) {
-      return failure("usage", "An agreement belongs to the path of a document, and this text has none.");
+      return failure("usage", "Trusting a document needs its path, and this text has none.");
     }
     const runtime = await this.#current();
     if (!runtime.ok) return runtime;
     const [blocker] = runtime.value.blockers;
     if (blocker !== undefined) {
-      return failure("first-block-invalid", blocker.message, "Correct the first block before trusting it.");
+      return failure(
+        "first-block-invalid",
+        blocker.message,
+        "Correct the frontmatter before you trust the document.",
+      );
     }
     const authority = await authorityIn(runtime.value.subject, this.chat.frontmatter);
     return success({ path: this.path, authority });
@@ -367,7 +374,7 @@ export class Session implements ChatSession {
     if (this.#closing !== null) {
       return {
         code: "session-closed",
-        message: `${label}: the document was closed.`,
+        message: `${label}: the document is closed.`,
         next: "Open it again.",
       };
     }

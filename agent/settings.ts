@@ -163,7 +163,7 @@ async function keepHidden(
     type: "config",
     severity: "warning",
     message:
-      `"sandbox.policy.rw_paths" names ${entry}, which your settings hide; a document cannot uncover it.`,
+      `"sandbox.policy.rw_paths" names ${entry}, which your settings hide. A document cannot make it visible.`,
     key: "sandbox.policy.rw_paths",
     start: block.start,
     end: block.end,
@@ -203,7 +203,7 @@ class ReadPolicyOf {
 
   /** @throws Before `ready`: an unknown policy must not count as permission. */
   readonly isReadable: ReadPolicy = (path) => {
-    if (this.#waiting.length > 0) throw new Error("the read policy was asked before it was ready");
+    if (this.#waiting.length > 0) throw new Error("the read policy was used before it was ready");
     return this.#sandboxes.every((sandbox) => sandbox.isPathReadable(path));
   };
 }

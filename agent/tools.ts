@@ -120,8 +120,8 @@ export interface ToolsSubject {
 function faultSentence(resolver: string, why: string): string {
   const who = decidedBy(resolver);
   const whose = who === resolver ? `The resolver ${resolver}` : who[0]!.toUpperCase() + who.slice(1);
-  return `${whose} did not decide about a call: ${why.replace(/\.$/, "")}. ` +
-    "Where it is asked before the sandbox, neither that nor require_approval approves the call.";
+  return `${whose} failed to decide a call: ${why.replace(/\.$/, "")}. ` +
+    "If it comes before the sandbox, neither the sandbox nor require_approval approves the call.";
 }
 
 /**
@@ -148,7 +148,7 @@ export function createDecideCall(
   });
   for (const { name, ...definition } of [...processApproval.getAll(), ...resolvers.map(bound)]) {
     if (approval.has(name)) {
-      return failure("resolver-name", `There is an approval resolver named ${name} already.`);
+      return failure("resolver-name", `An approval resolver named ${name} already exists.`);
     }
     const registered = approval.register(name, definition);
     if (!registered.ok) return registered;

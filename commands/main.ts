@@ -188,7 +188,7 @@ function tellThrown({ messages, environment }: Invocation, thrown: unknown, filt
     return Exit.failure;
   }
   if (output === null) {
-    messages.say(`flemma: This is a fault of the program: ${thrownText(thrown)}`);
+    messages.say(`flemma: Internal error: ${thrownText(thrown)}`);
     if (thrown instanceof Error && thrown.stack !== undefined) messages.note(thrown.stack);
     return Exit.failure;
   }

@@ -22,16 +22,18 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
       return null;
     case "cut":
       return info(
-        "The reply is not complete. Write below the last @You: what is missing, or advance with continue.",
+        "The reply is incomplete. Write below the last @You:, or advance with continue.",
       );
     case "answered":
-      return info("Nothing to do: write below the last @You:.");
+      return info("There is nothing to do. Write below the last @You:.");
     case "last-word":
       return info("The last message is the model's: write below a line @You:, or advance with continue.");
     case "pending":
-      return info(`${calls} ${one ? "waits" : "wait"} for you: approve or reject.`);
+      return info(`${calls} ${one ? "waits" : "wait"} for you. Approve or reject ${one ? "it" : "them"}.`);
     case "unanswered":
-      return info(`${calls} ${one ? "has" : "have"} no result yet, and a request needs them all: advance.`);
+      return info(
+        `${calls} ${one ? "has" : "have"} no result yet, and a request needs all results. Advance.`,
+      );
     case "protected":
       return info(
         `${calls} ${one ? "is" : "are"} approved, but there is text in the block (line ${
@@ -41,20 +43,20 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
       );
     case "turn-limit":
       return info(
-        `Stopped before ${calls}, because the model called tools so many times in a row. Advance to go on.`,
+        `Stopped before ${calls}: the turn limit is reached. Advance to continue.`,
       );
     case "repeats":
     case "context-full":
     case "budget":
       return info(
-        `${problem?.message ?? "Nothing more was sent."} ${
-          problem?.next ?? "Advance to send it all the same."
+        `${problem?.message ?? "No further request was sent."} ${
+          problem?.next ?? "Advance to send it anyway."
         }`,
       );
     case "yield":
-      return info(`${calls} ${one ? "asks" : "ask"} for you. Advance to go on.`);
+      return info(`${calls} ${one ? "needs" : "need"} you. Advance to continue.`);
     case "cancelled":
-      return info("Stopped. What came is in the document.");
+      return info("Stopped. The reply so far is in the document.");
     case "diagnostics":
     case "conflict":
     case "failed":

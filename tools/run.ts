@@ -96,7 +96,7 @@ function firstAnswer(
       try {
         cancel();
       } catch {
-        // The call is over for the person whatever its cancel function makes of it.
+        // For the person, the call is over even if its cancel function fails.
       }
       settle({ success: false, error: STOPPED });
     };

@@ -82,15 +82,15 @@ function notRunning(id: string, { running, requesting }: Cancellable): Problem {
   const others = running.map((call) => call.id);
   return {
     code: "not-running",
-    message: `The call ${id} does not run.`,
+    message: `The call ${id} is not running.`,
     ...(others.length > 0
       ? { next: `Running: ${others.join(", ")}` }
       : requesting
-      ? { next: "A request runs; it is cancelled when no call is named." }
+      ? { next: "A request is running. To cancel it, name no call." }
       : {}),
   };
 }
 
 export function nothingRuns(): Problem {
-  return { code: "nothing-runs", message: "Nothing runs that could be cancelled." };
+  return { code: "nothing-runs", message: "Nothing is running, so there is nothing to cancel." };
 }

@@ -20,7 +20,7 @@ export async function hear({ environment, path, run, tell }: HearParts): Promise
   const reportFailure = (thrown: unknown) =>
     tell({
       code: "cancel-unheard",
-      message: `flemma cancel cannot reach this run: ${thrownText(thrown)}. It goes on all the same.`,
+      message: `flemma cancel cannot reach this run: ${thrownText(thrown)}. The run continues.`,
     });
   try {
     const end = await listen({
@@ -49,7 +49,7 @@ export function cancelledWords(cancelled: Cancelled): string {
     case "request":
       return "the request";
     case "step":
-      return "what was about to begin";
+      return "the step about to start";
     case "call":
       return `${cancelled.id} (${cancelled.tool})`;
   }

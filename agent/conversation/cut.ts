@@ -27,7 +27,7 @@ export function cutOf(chat: Chat, keep: number): Outcome<Cut> {
   const cut = cutOrNull(chat, keep);
   return cut !== null ? success(cut) : failure(
     "nothing-to-compact",
-    "There is nothing before what is kept, so there is nothing to sum up.",
+    "All messages are kept, so there is nothing to summarize.",
     // A question alone is not worth a summary either.
     keepLess(chat, keep, ({ summed }) => summed.some(({ role }) => role === "Assistant")),
   );
@@ -58,9 +58,9 @@ export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean)
   const most = Math.min(keep, chat.turns.length) - 1;
   for (let less = most; less >= 0; less--) {
     const cut = cutOrNull(chat, less);
-    if (cut !== null && helps(cut)) return `Keep less: --keep ${less}`;
+    if (cut !== null && helps(cut)) return `Keep fewer messages: --keep ${less}`;
   }
-  return "Go on in the document itself.";
+  return "Continue in the document itself.";
 }
 
 /** Whether a message of the person has content other than results. */

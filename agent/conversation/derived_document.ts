@@ -78,13 +78,13 @@ export async function makeDocument(label: string, path: string, bytes: Uint8Arra
       return failure(
         "folder-missing",
         `There is no folder ${folder}.`,
-        `Make it: mkdir -p ${operands(folder)}`,
+        `Create it: mkdir -p ${operands(folder)}`,
       );
     }
-    return failure("document-unwritable", `${label} cannot be made: ${thrownText(thrown)}.`);
+    return failure("document-unwritable", `${label} cannot be created: ${thrownText(thrown)}.`);
   }
 }
 
 function exists(label: string): Outcome<void> {
-  return failure("usage", `There is a file ${label} already; it was left alone.`, "Choose another name.");
+  return failure("usage", `${label} already exists, and was not changed.`, "Choose another name.");
 }

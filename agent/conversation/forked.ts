@@ -44,15 +44,15 @@ export function forkChat(chat: Chat, fork: Fork): Outcome<Forked> {
 }
 
 function turnOf(chat: Chat, fork: Fork): Outcome<Turn> {
-  if (chat.turns.length === 0) return failure("no-such-turn", "The document holds no message.");
+  if (chat.turns.length === 0) return failure("no-such-turn", "The document has no messages.");
   if (fork.kind === "line") {
     const found = chat.turns.find(({ place }) => place.start <= fork.line && fork.line <= place.end);
     const first = chat.turns[0]!.place.start;
     return found === undefined
       ? failure(
         "no-such-turn",
-        `No message stands at line ${fork.line}.`,
-        `Messages stand in lines ${first} to ${chat.lineCount}.`,
+        `Line ${fork.line} is not part of a message.`,
+        `The messages are in lines ${first} to ${chat.lineCount}.`,
       )
       : success(found);
   }
@@ -62,8 +62,8 @@ function turnOf(chat: Chat, fork: Fork): Outcome<Turn> {
     return found === undefined
       ? failure(
         "no-such-turn",
-        `There is no message ${fork.turn} of yours.`,
-        `The document holds ${asked.length}; they are counted from 1.`,
+        `You have no message ${fork.turn} in this document.`,
+        `Your messages are counted from 1; the last is ${asked.length}.`,
       )
       : success(found);
   }

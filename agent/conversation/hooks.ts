@@ -60,9 +60,7 @@ export async function runHook({ hooks, environment, document, stop }: HookCall):
     stdin: new TextEncoder().encode(`${JSON.stringify(hookInput)}\n`),
   });
   const why = started.ok ? await outcomeOf(started.value) : started.problem.message.replace(/\.$/, "");
-  return why === null
-    ? null
-    : { code: "hook-failed", message: `The command of hooks.${name} did not do well: ${visible(why)}.` };
+  return why === null ? null : { code: "hook-failed", message: `hooks.${name} failed: ${visible(why)}.` };
 }
 
 function wordsOf(command: string | readonly string[], path: string): readonly string[] {
@@ -79,7 +77,7 @@ async function outcomeOf(running: Running): Promise<string | null> {
   clearTimeout(timer);
   if (status === null) {
     await running.kill();
-    return `it was ended after ${SECONDS} seconds`;
+    return `it was stopped after ${SECONDS} seconds`;
   }
   if (status.code === 0) return null;
   // A background process of the hook may keep the stream open.
@@ -87,9 +85,7 @@ async function outcomeOf(running: Running): Promise<string | null> {
     errorLine.line,
     new Promise<string>((done) => setTimeout(() => done(""), 100)),
   ]);
-  return line === ""
-    ? `it ended with ${status.code}`
-    : `${line.slice(0, 200)} (it ended with ${status.code})`;
+  return line === "" ? `exit code ${status.code}` : `${line.slice(0, 200)} (exit code ${status.code})`;
 }
 
 /** Reads a stream to its end and gives its first line early. */

@@ -42,8 +42,8 @@ export async function newChat(
   if (intruder !== null) {
     return failure(
       "text-is-structure",
-      `${path} was not made, because the text ${intruder}.`,
-      "Put a blank before lines that begin with @ or **Tool, and close every fence of backticks.",
+      `${path} was not created, because the text ${intruder}.`,
+      "Put a space before lines that begin with @ or **Tool, and close every backtick fence.",
     );
   }
   try {
@@ -55,7 +55,7 @@ export async function newChat(
       const { message, next } = agreed.problem;
       return failure(
         "not-noted",
-        `${path} was not made, because your agreement to it cannot be kept: ${message}`,
+        `${path} was not created, because your trust in it cannot be saved: ${message}`,
         next,
       );
     }
@@ -64,8 +64,8 @@ export async function newChat(
     if (thrown instanceof Deno.errors.AlreadyExists) {
       return failure(
         "document-exists",
-        `There is a file ${path} already; it was left alone.`,
-        "Choose another name, or go on in it: write below a line @You:, then advance.",
+        `${path} already exists, and was not changed.`,
+        "Choose another name, or continue that conversation: write below a line @You:, then advance.",
       );
     }
     if (thrown instanceof Deno.errors.NotFound) {
@@ -74,20 +74,20 @@ export async function newChat(
       return failure(
         "folder-missing",
         `There is no folder ${folder}.`,
-        `Make it: mkdir -p ${operands(folder)}`,
+        `Create it: mkdir -p ${operands(folder)}`,
       );
     }
-    return failure("document-unwritable", `${path} cannot be made: ${thrownText(thrown)}.`);
+    return failure("document-unwritable", `${path} cannot be created: ${thrownText(thrown)}.`);
   }
 }
 
 /** What makes a text more than text, as the end of "the text …"; null if it is only text. */
 function structureIn(chat: Chat, roles: readonly string[]): string | null {
-  if (chat.turns.length < roles.length) return "opens a fence that hides what follows";
+  if (chat.turns.length < roles.length) return "opens a fence that hides the text after it";
   const stray = chat.turns.find(({ role }, index) => role !== roles[index]);
-  if (stray !== undefined) return `would begin a message (@${stray.role}: in line ${stray.place.start})`;
+  if (stray !== undefined) return `would start a message (@${stray.role}: in line ${stray.place.start})`;
   const [block] = [...chat.calls, ...chat.results];
-  if (block !== undefined) return `holds a tool block (line ${block.place.start})`;
+  if (block !== undefined) return `contains a tool block (line ${block.place.start})`;
   return null;
 }
 

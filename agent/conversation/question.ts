@@ -60,7 +60,7 @@ export function askNext(chat: Chat, text: string): Outcome<Edit> {
     after.calls.length === chat.calls.length && after.results.length === chat.results.length;
   return isText ? success(edit) : failure(
     "text-is-structure",
-    "The question would begin a message, a call or a result of its own, so it was not written.",
-    "Put a blank before lines that begin with @ or **Tool, and close every fence of backticks.",
+    "The question was not written, because its text would start a message, a call or a result.",
+    "Put a space before lines that begin with @ or **Tool, and close every backtick fence.",
   );
 }

@@ -28,8 +28,8 @@ export async function keepWholeResults(
     } catch (thrown) {
       return failure(
         "overflow-unwritable",
-        `A whole result cannot be kept in ${path}: ${thrownText(thrown)}.`,
-        "Name another place in tools.truncate.output_path_format.",
+        `A full result cannot be saved in ${path}: ${thrownText(thrown)}.`,
+        "Set another path in tools.truncate.output_path_format.",
       );
     }
   }

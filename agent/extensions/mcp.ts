@@ -41,7 +41,7 @@ export async function openServers(
   const { mcp: { servers: settings }, tools: { untrusted_servers: untrusted } } = subject.settings;
   for (const name of untrusted) {
     if (!Object.hasOwn(settings, name)) {
-      tools.leaveOut(serverSource(name), "nobody agreed to the file that names it");
+      tools.leaveOut(serverSource(name), "the file that defines it is not trusted");
     }
   }
   const named = Object.entries(settings);
@@ -96,7 +96,7 @@ function toolServers(
         own.take(server, news);
         tell({
           code: "mcp-tools-changed",
-          message: `The server ${server.name} has other tools now; the next request offers them.`,
+          message: `The tools of the server ${server.name} changed. The next request offers the new ones.`,
         });
       }),
     refresh: async () => {
@@ -126,11 +126,11 @@ function unusable(
   if (enabled === false) return { why: `mcp.servers.${name}.enabled is false` };
   if (Boolean(command) !== Boolean(url)) return null;
   return {
-    why: "it has neither a command nor a url, or both",
+    why: "it needs either a command or a url",
     problem: {
       code: "mcp-misnamed",
-      message: `The server ${name} needs either a command or a url, so it is left out.`,
-      next: `Set one of mcp.servers.${name}.command and mcp.servers.${name}.url.`,
+      message: `The server ${name} needs either a command or a url, so it is not used.`,
+      next: `Set either mcp.servers.${name}.command or mcp.servers.${name}.url.`,
     },
   };
 }

@@ -50,7 +50,7 @@ export function unknownTools(
     const near = known !== null && tools.has(known) ? known : tools.closestMatch(name);
     const source = tools.unaskedSource(name);
     const why = source !== null
-      ? `; it may come from ${source}, which is not there`
+      ? `; it may come from ${source}, which is not available`
       : near === null
       ? ""
       : `; did you mean "${near}"?`;

@@ -72,7 +72,7 @@ async function checked(skills: readonly (FoundSkill & Partial<InspectedSkill>)[]
       column: 1,
       severity: "warning",
       code: "skill_shadowed",
-      message: `${skill.by} has the same name and comes first`,
+      message: `${skill.by} has the same name and takes precedence`,
     }];
     all.push({ file: skill.file, findings: [...hidden, ...findings] });
   }
@@ -109,8 +109,8 @@ function untrusted(found: readonly InspectedSkill[]): Problem[] {
     return {
       code: "skills-untrusted",
       message:
-        `${folder} holds skills that you have not agreed to, so the model is not told of them: ${names}.`,
-      next: `Read them; if you agree: flemma trust ${operands(folder)}`,
+        `The model does not see these skills in ${folder}, because you have not trusted them: ${names}.`,
+      next: `Read them. If you trust them: flemma trust ${operands(folder)}`,
     };
   });
 }
@@ -125,8 +125,8 @@ export function unknownNames(
     const near = nearest(name, known);
     return {
       code: "skill-unknown",
-      message: `The settings name the skill ${name}, and there is none of that name.`,
-      next: near === null ? "See which there are: flemma skills list" : `Did you mean ${near}?`,
+      message: `The settings name the skill ${name}, which does not exist.`,
+      next: near === null ? "List the skills: flemma skills list" : `Did you mean ${near}?`,
     };
   });
 }

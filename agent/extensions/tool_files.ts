@@ -90,12 +90,12 @@ async function mayUse(
       name: `the tool files of ${folder}`,
       mayHave: (name) => bases.has(name) && (override.includes(name) || !tools.has(name)),
     },
-    "nobody agreed to them as they are",
+    "they are not trusted in their current version",
   );
   warn({
     code: "project-tools-untrusted",
-    message: `The tool files in ${folder} are not used: you have not agreed to them as they are.`,
-    next: `Read them; if you agree: flemma trust ${operands(folder)}`,
+    message: `The tool files in ${folder} are not used: you have not trusted their current version.`,
+    next: `Read them. If you trust them: flemma trust ${operands(folder)}`,
   });
   return false;
 }

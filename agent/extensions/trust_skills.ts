@@ -60,15 +60,15 @@ async function trustableSkill(environment: Environment, skill: FoundSkill): Prom
     return failure(
       "skill-broken",
       `${skill.file}:${line}:${column}: ${message}.`,
-      `Correct it before trusting it, and see all mistakes: flemma skills check ${operands(skill.folder)}`,
+      `Correct it before you trust it. To see all errors: flemma skills check ${operands(skill.folder)}`,
     );
   }
   const { path, files } = await agreedFiles(skill);
   if (files === null) {
     return failure(
       "skill-too-large",
-      `${skill.folder} holds more than ${MOST_FILES} files, or folders that cannot be read, so nobody can agree to it.`,
-      "Take out of it what does not belong to the skill.",
+      `${skill.folder} cannot be trusted: it has more than ${MOST_FILES} files, or folders that cannot be read.`,
+      "Remove the files that do not belong to the skill.",
     );
   }
   const { name, description } = skill.reading.skill;
@@ -76,14 +76,14 @@ async function trustableSkill(environment: Environment, skill: FoundSkill): Prom
     path,
     lines: [
       `lets the model load the skill ${name}: ${description}`,
-      ...files.map((file) => `brings ${file}`),
+      ...files.map((file) => `includes ${file}`),
     ],
-    nothing: "says nothing",
+    nothing: "has no files",
     isAgreed: () => isAgreedTo(environment, skill),
     agree: async () => {
       const recorded = await recordTrust(environment, path, skill.text, files, new Date());
       return recorded.ok ? success([]) : recorded;
     },
-    agreed: `The skill ${name} is trusted as it is now; a change of any of its files ends that.`,
+    agreed: `The skill ${name} is trusted in its current version, until one of its files changes.`,
   });
 }

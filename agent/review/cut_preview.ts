@@ -11,12 +11,12 @@ import type { Call } from "../../parser/types.ts";
  * @param file the document as commands name it; null for a text from elsewhere
  */
 export function cutPreview({ id, place }: Call, name: string, file: string | null): Problem {
-  const named = `(line ${place.start}), then name it: flemma approve ${
+  const named = `(line ${place.start}), then approve it: flemma approve ${
     operands(...file === null ? [] : [file], name)
   }`;
   return {
     code: "preview-cut",
-    message: `The preview of ${id} does not show all of the call, so it has to be approved by its id.`,
+    message: `The preview does not show all of the call ${id}, so approve it by its id.`,
     next: file === null
       ? `Read it in the document ${named}`
       : `See all of it with flemma review ${operands(file)}, or read it in the document ${named}`,

@@ -3,7 +3,7 @@
 /** Completes "approved by", "denied by" or "will run". */
 const WORDS: Readonly<Record<string, string>> = {
   "config": "your settings",
-  "frontmatter": "the first block",
+  "frontmatter": "the frontmatter",
   "rules": "a rule",
   "approve-rules": "--approve",
   "unfinished": "an unfinished reply",
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "catch-all": "tools.require_approval: false",
   "watched-file": "a watched file",
   "unconfirmed": "not confirmed by you",
-  "trust": "not agreed to by you",
+  "trust": "not trusted by you",
 };
 
 /**

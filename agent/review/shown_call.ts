@@ -134,12 +134,12 @@ function warningsOf({ call, definition, subject, change, problems, body }: Known
   ];
   if (hides(call.input)) {
     warnings.push(
-      "It holds characters that a terminal acts on or hides; they stand here as escapes like \\x1b.",
+      "It contains control or invisible characters, shown here as escapes like \\x1b.",
     );
   }
   if (change !== null) warnings.push(...fileWarnings(change, call, definition));
   if (body !== "") {
-    warnings.push("There is text in its block. An approved call with text in its block does not run.");
+    warnings.push("There is text in its block, so approving it does not run it.");
   }
   return warnings;
 }
@@ -147,10 +147,10 @@ function warningsOf({ call, definition, subject, change, problems, body }: Known
 /** Why a tool is missing: no source has it, or one that may have it has not answered. */
 function missingTool(name: string, { tools }: Known["subject"]): string {
   const source = tools.unaskedSource(name);
-  if (source !== null) return `Its tool may come from ${visible(source)}, which is not there.`;
+  if (source !== null) return `Its tool may come from ${visible(source)}, which is not available.`;
   return tools.mayCome(name)
-    ? "Its tool may come from a source that has not been asked for its tools yet."
-    : "There is no such tool here, so the call cannot run.";
+    ? "Its tool may come from a source that has not listed its tools yet."
+    : "This tool does not exist here, so the call cannot run.";
 }
 
 function fileWarnings(
@@ -161,9 +161,9 @@ function fileWarnings(
   const path = String(input[definition?.path_input ?? ""]);
   const written = path.replace(/^(?:\.{1,2}\/|~\/|\/)+/, "");
   return [
-    ...(real === path || real.endsWith(`/${written}`) ? [] : [`The path leads to ${visible(real)}.`]),
+    ...(real === path || real.endsWith(`/${written}`) ? [] : [`The path resolves to ${visible(real)}.`]),
     ...(asSeen === false ? ["The file has changed since a call of this document last saw it."] : []),
-    ...(asSeen === null ? ["The file is there already, and no call of this document ever read it."] : []),
+    ...(asSeen === null ? ["The file already exists, and no call of this document has read it."] : []),
     ...(obstacle === null ? [] : [obstacle]),
   ];
 }
@@ -179,9 +179,9 @@ function placeOf(
   definition: RegisteredTool | undefined,
   sandbox: SandboxNow,
 ): Pick<ShownCall, "sandboxed" | "wall"> {
-  if (definition === undefined) return { sandboxed: false, wall: "nowhere: its tool is not here" };
+  if (definition === undefined) return { sandboxed: false, wall: "nowhere: its tool does not exist here" };
   if (isBounded(definition)) return { sandboxed: sandbox.works, wall: sandbox.text };
-  const where = definition.runs === "here" ? "in the process of flemma" : "in a program of its own";
+  const where = definition.runs === "here" ? "in the flemma process" : "in a separate process";
   return { sandboxed: false, wall: `outside the sandbox: this tool runs ${where}` };
 }
 

@@ -105,7 +105,7 @@ export class WrittenFiles {
   #obstacle(call: Pick<Call, "name" | "input">, real: string): string | null {
     const before = this.#read(real);
     if (before !== undefined) return this.#rewrite(call, before).obstacle;
-    return "The file cannot be compared: it is too large, no text, or may not be read.";
+    return "The file cannot be compared: it is too large, is not text, or cannot be read.";
   }
 
   #rewrite({ name, input }: Pick<Call, "name" | "input">, before: Uint8Array | null): Rewrite {
@@ -128,7 +128,8 @@ export class WrittenFiles {
     try {
       const bytes = readCheckedSync(
         real,
-        (at, { isFile, size }) => isFile && size <= MOST_BYTES && at === real ? null : "it is not compared",
+        (at, { isFile, size }) =>
+          isFile && size <= MOST_BYTES && at === real ? null : "it cannot be compared",
       );
       return typeof bytes === "string" || bytes.includes(0) ? undefined : bytes;
     } catch (thrown) {

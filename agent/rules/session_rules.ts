@@ -48,7 +48,7 @@ export async function addSessionRule(
   if (document === null) {
     return failure(
       "usage",
-      "A rule for this login belongs to the path of a document, and this text has none.",
+      "A rule for this session needs the path of a document, and this text has none.",
     );
   }
   const read = readRule(rule);
@@ -56,7 +56,7 @@ export async function addSessionRule(
     const faults = read.problem.map(({ member, message }) =>
       member === null ? message : `${member} ${message}`
     );
-    return failure("rule-invalid", `This is no rule: ${faults.join("; ")}.`);
+    return failure("rule-invalid", `This is not a rule: ${faults.join("; ")}.`);
   }
   return await addToSession(environment, document, [appended(rule)], new Date());
 }

@@ -32,7 +32,7 @@ export async function settingsRule(
 ): Promise<Outcome<SettingsRule>> {
   const { environment, settings } = host;
   if (settings?.noConfig === true) {
-    return failure("usage", "With --no-config there is no settings file that a rule could be written into.");
+    return failure("usage", "With --no-config, there is no settings file to write a rule to.");
   }
   const sources = findSources({ ...settings, environment });
   if (!sources.ok) return sources;
@@ -40,7 +40,7 @@ export async function settingsRule(
   const path = global?.path ?? `${configFolder(environment)}/config.yaml`;
   const made = await withRule(global?.text ?? null, rule, { json: path.endsWith(".json") });
   if (!made.ok) {
-    const next = `Write it below tools.rules in ${path} yourself: ${JSON.stringify(rule)}`;
+    const next = `Add it to tools.rules in ${path} yourself: ${JSON.stringify(rule)}`;
     return { ok: false, problem: { ...made.problem, next } };
   }
   const { text, line } = made.value;
@@ -99,7 +99,7 @@ async function removeWhole(path: string, bytes: Uint8Array): Promise<boolean> {
 function changed(path: string): Problem {
   return {
     code: "settings-changed",
-    message: `${path} has changed meanwhile, so nothing was written.`,
-    next: "Look at it, and try again.",
+    message: `Nothing was written, because ${path} was changed in the meantime.`,
+    next: "Check the file, then try again.",
   };
 }

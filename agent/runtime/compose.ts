@@ -167,7 +167,7 @@ function changedBlock({ chat: { frontmatter } }: DocumentStore): Diagnostic {
     code: "frontmatter_changed",
     type: "frontmatter",
     severity: "error",
-    message: "The first block was changed during this run; advance again to go by the new one.",
+    message: "The frontmatter was changed during this run. Advance again to use the new settings.",
     start: frontmatter?.start ?? 1,
     end: frontmatter?.end ?? 1,
   };

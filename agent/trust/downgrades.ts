@@ -72,7 +72,7 @@ export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: 
 }
 
 /** Replaces a recorded approval that does not count: no call has this hash. */
-const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be judged anew" };
+const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be decided again" };
 
 /** The recorded approvals, without those that a downgrade doubts. */
 export function withoutDoubtedApprovals(

@@ -42,7 +42,7 @@ export class FileChanges {
       await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });
       await replaceSmallFile(file, new TextEncoder().encode(JSON.stringify(changes)), { durable: false });
     } catch (thrown) {
-      const message = `flemma status will not tell which files changed: ${thrownText(thrown)}.`;
+      const message = `flemma status cannot show which files changed: ${thrownText(thrown)}.`;
       this.#emit({ event: "notice", code: "state-unwritable", message });
     }
   }

@@ -222,7 +222,7 @@ function identityOf(path: string): FileIdentity | null {
 function cannotRecord(thrown: unknown): Problem {
   return {
     code: "state-unwritable",
-    message: `It cannot be kept which text a command could have written: ${thrownText(thrown)}.`,
-    next: "Make room, or name a writable state folder with XDG_STATE_HOME.",
+    message: `The record of text that commands could have written cannot be saved: ${thrownText(thrown)}.`,
+    next: "Free disk space, or set XDG_STATE_HOME to a writable folder.",
   };
 }

@@ -28,8 +28,10 @@ export async function noteLeftElsewhere(
   } catch (thrown) {
     return {
       code: "state-unwritable",
-      message: `What a run elsewhere may have begun cannot be noted: ${thrownText(thrown)}.`,
-      next: "Make room, or name a writable state folder with XDG_STATE_HOME.",
+      message: `The record of calls that another run may have started cannot be saved: ${
+        thrownText(thrown)
+      }.`,
+      next: "Free disk space, or set XDG_STATE_HOME to a writable folder.",
     };
   }
 }

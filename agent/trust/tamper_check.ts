@@ -24,11 +24,11 @@ export function breachSince(
 ): string | null {
   if (then.leads !== now.path) return `${then.name} was replaced while a command ran`;
   if (!sameFile(then.file, now.file)) {
-    return "the file was replaced while a command ran, as an editor does that saves by renaming";
+    return "the file was replaced while a command ran, which an editor may do when it saves";
   }
   // Only the names that this program knows are protected.
   const linked = (then.file?.links ?? 0) > 1 || (now.file?.links ?? 0) > 1;
-  return linked ? "the file has another name (a hard link), by which a command could write it" : null;
+  return linked ? "the file has another name (a hard link), through which a command could write it" : null;
 }
 
 function sameFile(a: FileIdentity | null, b: FileIdentity | null): boolean {

@@ -12,20 +12,20 @@ export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, pa
     unfinished.has(id) && chat.result(id) === undefined
   );
   if (ids.length === 0) return [];
-  const [waits, them] = ids.length > 1 ? ["they wait", "them"] : ["it waits", "it"];
+  const waits = ids.length > 1 ? "they wait" : "it waits";
   return [
-    `The program ended before the reply with ${joinNames(ids)} was complete, so ${waits} for you: ` +
-    `flemma advance ${operands(path)} asks about ${them}`,
+    `The program ended before the reply with ${joinNames(ids)} was complete, so ${waits} for you. ` +
+    `To be asked: flemma advance ${operands(path)}`,
   ];
 }
 
 /** The downgrade of a document whose frontmatter a command could have written. */
 export function unconfirmedBlock({ why }: TamperedParts, path: string): UntrustedDocument {
   return {
-    detail: "a command could have written the first block",
+    detail: "a command could have written the frontmatter",
     sentence:
-      `A command could have written the first block, because ${why}. So the calls of this document wait ` +
-      `for you; if the block is as you want it: flemma trust ${operands(path)}`,
+      `A command could have written the frontmatter, because ${why}. So the calls of this document wait ` +
+      `for you. If the frontmatter is as you want it: flemma trust ${operands(path)}`,
     all: true,
     onlyItsOwn: false,
   };
@@ -43,7 +43,7 @@ export function callDoubts(tampered: TamperedParts | null, path: string): string
     } only ` +
     `once you confirm ${many ? "them" : "it"}: flemma approve ${
       operands(path, ids[0]!)
-    }, or all that stands in the ` +
+    }. To confirm the whole ` +
     `document: flemma trust ${operands(path)}`,
   ];
 }

@@ -59,7 +59,7 @@ async function loosening(question: TrustQuestion): Promise<Loosening | null> {
     case "always":
       return null;
     case "ask":
-      return { reason: "is one you have not agreed to", all: true, onlyItsOwn: false };
+      return { reason: "is not trusted", all: true, onlyItsOwn: false };
   }
   const reason = reachesFurther(person.sandbox, document.sandbox, { environment, document: path });
   if (reason !== null) {
@@ -72,7 +72,7 @@ async function loosening(question: TrustQuestion): Promise<Loosening | null> {
   if (person.sandbox.enabled && (await sandbox.available()).ok) return null;
   // No sandbox of the person's confines a call, so approving it lets it do anything.
   const why = person.sandbox.enabled ? "no sandbox works here" : "your sandbox is off";
-  return { reason: `decides itself what runs without asking, and ${why}`, all: false, onlyItsOwn: true };
+  return { reason: `approves its own calls, and ${why}`, all: false, onlyItsOwn: true };
 }
 
 /** Whether an approving rule would not let a call of such a document run, because its approval is downgraded too. */
@@ -96,10 +96,10 @@ export function concerns(
 
 /** How a person trusts the document, as a sentence. */
 function howToAgree(path: string | null): string {
-  if (path === null) return "Save it, or name its path with --name, to agree to that.";
+  if (path === null) return "To trust it, save it or give its path with --name.";
   return exists(path)
-    ? `If you agree to that: flemma trust ${operands(path)}`
-    : `If you agree to that, give it the text: flemma trust - --name ${operands(path)}`;
+    ? `If you trust it: flemma trust ${operands(path)}`
+    : `If you trust it, pipe its text to: flemma trust - --name ${operands(path)}`;
 }
 
 function exists(path: string): boolean {

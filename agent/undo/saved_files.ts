@@ -98,7 +98,11 @@ export class SavedFiles {
       await this.#put(root, place, await encode(change, null));
       return () => this.#finish(root, place, change);
     } catch (thrown) {
-      this.#tell(`flemma undo will not know what ${file.shownAs} held: ${thrownText(thrown)}.`);
+      this.#tell(
+        `flemma undo cannot restore ${file.shownAs}, because its content was not saved: ${
+          thrownText(thrown)
+        }.`,
+      );
       return nothing;
     }
   }
@@ -115,7 +119,11 @@ export class SavedFiles {
         await this.#put(root, place, await encode(change, after));
       }
     } catch (thrown) {
-      this.#tell(`flemma undo will not know what ${change.file.shownAs} held: ${thrownText(thrown)}.`);
+      this.#tell(
+        `flemma undo cannot restore ${change.file.shownAs}, because its content was not saved: ${
+          thrownText(thrown)
+        }.`,
+      );
     }
   }
 
@@ -132,7 +140,7 @@ export class SavedFiles {
       found = await readChecked(
         path,
         (real, { isFile, size }) =>
-          real !== path || !isFile ? "it is no file" : size > this.#limit ? TOO_LARGE : null,
+          real !== path || !isFile ? "it is not a file" : size > this.#limit ? TOO_LARGE : null,
       );
     } catch (thrown) {
       if (isMissing(thrown)) return null;
@@ -141,7 +149,7 @@ export class SavedFiles {
     if (typeof found !== "string") return found;
     if (found === TOO_LARGE) {
       const most = `undo.keep is ${this.#limit / MEGABYTE} MB`;
-      this.#tell(`${shownAs} is too large to be kept for flemma undo: ${most}.`);
+      this.#tell(`${shownAs} is too large to be saved for flemma undo: ${most}.`);
     }
     return undefined;
   }

@@ -58,13 +58,13 @@ export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
         break;
       case "covered": {
         const { call, tool } = fate.by;
-        const why = `${tool} changed it again in ${call}, which has to be put back first`;
+        const why = `${tool} changed it again in ${call}, which must be undone first`;
         outcomes.push({ change, outcome: "kept", why });
         break;
       }
       case "unknown": {
         const why =
-          `the run ended in the middle of it; what was there before stands in ${change.file}, below its first line`;
+          `the run ended during the change; the old content is in ${change.file}, below the first line`;
         outcomes.push({ change, outcome: "kept", why });
         break;
       }
@@ -131,7 +131,7 @@ async function putBack(change: SavedFile, { environment, between }: UndoRequest)
       });
     }
   } catch (thrown) {
-    return `it could not be put back: ${thrownText(thrown)}`;
+    return `it could not be restored: ${thrownText(thrown)}`;
   } finally {
     lock.release();
   }
@@ -165,8 +165,8 @@ async function takeAway(path: string, since: Snapshot, lock: WriteLock): Promise
     await removeIfThere(aside);
     return;
   }
-  if (takePlace(aside, path, null)) throw new Error("it was changed meanwhile");
-  throw new Error(`it was changed meanwhile; what was saved there is now ${aside}`);
+  if (takePlace(aside, path, null)) throw new Error("it was changed in the meantime");
+  throw new Error(`it was changed in the meantime; that version is now ${aside}`);
 }
 
 /** Removes folders created with a file, innermost first, as long as they are empty. */

@@ -72,13 +72,13 @@ const MOST_RANGES = 8;
  * @param now what the file holds; null when it is gone
  */
 export function changedLines(left: Uint8Array, now: Uint8Array | null): string {
-  if (now === null) return "it was removed since";
-  if (left.includes(0) || now.includes(0)) return "it was changed since";
+  if (now === null) return "it has been removed since";
+  if (left.includes(0) || now.includes(0)) return "it has changed since";
   const hunks = difference(splitLines(left), splitLines(now), (line) => line);
-  if (hunks === null) return "most of it was changed since";
+  if (hunks === null) return "most of it has changed since";
   const ranges = hunks.map(({ at, lines }) =>
     lines.length === 0
-      ? `lines taken out behind line ${at}`
+      ? `lines removed after line ${at}`
       : lines.length === 1
       ? `line ${at + 1}`
       : `lines ${at + 1}-${at + lines.length}`

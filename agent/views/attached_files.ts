@@ -71,11 +71,11 @@ function readSavedContent(file: SavedAttachment): AttachedFile["content"] {
     case "unreadable":
       return { kind: "none", reason: file.reason };
     default:
-      return { kind: "none", reason: "it is not kept on this machine" };
+      return { kind: "none", reason: "it is not saved on this machine" };
   }
 }
 
-const NO_PICTURE = { kind: "none", reason: "it is neither text nor a picture" } as const;
+const NO_PICTURE = { kind: "none", reason: "it is neither text nor an image" } as const;
 
 function contentOf(attached: Awaited<ReturnType<typeof attach>>): AttachedFile["content"] {
   if (attached.kind === "missing") return { kind: "none", reason: attached.reason };

@@ -83,7 +83,7 @@ function ruleOf(text: string): Outcome<Rule> {
   const why = read.problem.map(({ member, message }) => (member === null ? message : `${member} ${message}`));
   return failure(
     "usage",
-    `"${text}" is no rule: ${why.join("; ")}.`,
+    `"${text}" is not a rule: ${why.join("; ")}.`,
     "Write it like bash(git log **), deny bash(git push **), or as a table in JSON.",
   );
 }
@@ -92,6 +92,6 @@ function tableOf(text: string): ReturnType<typeof readRule> {
   try {
     return readRule(JSON.parse(text));
   } catch {
-    return { ok: false, problem: [{ member: null, message: "it is no JSON" }] };
+    return { ok: false, problem: [{ member: null, message: "it is not JSON" }] };
   }
 }

@@ -17,14 +17,14 @@ export function explanationJson(call: ExplainedCall) {
 export function explanationLines(call: ExplainedCall): string[] {
   const { id, preview, decision, source, detail, rule, chain, path } = call;
   const origin = source === "default"
-    ? "by default: nobody decided"
+    ? "by default: no rule matches"
     : `by ${decidedBy(source, rule !== null)}`;
   const asked = path === null || path.real === path.asked ? "" : ` (asked ${path.asked})`;
   const lines = [
     `${id === "" ? "" : `${id}  `}${preview}`,
     `  decision  ${decision}, ${origin}`,
     ...(detail === null ? [] : [`  because   ${detail}`]),
-    ...(path === null ? [] : [`  path      ${path.real ?? "leads nowhere"}${asked}`]),
+    ...(path === null ? [] : [`  path      ${path.real ?? "not found"}${asked}`]),
   ];
   const widest = Math.max(...chain.map(({ name }) => resolverName(name).length));
   for (const { name, priority, answer, detail } of chain) {

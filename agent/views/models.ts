@@ -120,8 +120,8 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   if (asked === null) {
     return failure(
       "models-unlisted",
-      `${provider.value.display} has no list of models that can be read with a token.`,
-      `See what the program knows: flemma models list ${name}.`,
+      `${provider.value.display} has no model list that a token can read.`,
+      `List the models known to flemma: flemma models list ${name}`,
     );
   }
   const url = new URL(endpointUrl(baseUrl.value, asked.path));
@@ -144,8 +144,8 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
     });
     return failure(
       "models-unreachable",
-      `The list of models of ${provider.value.display} cannot be read. ${message}`,
-      next ?? "Check the connection and the address, then ask again.",
+      `The model list of ${provider.value.display} cannot be read. ${message}`,
+      next ?? "Check the connection and the address, then try again.",
     );
   } finally {
     network.value.close();
@@ -158,7 +158,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   if (models === null) {
     return failure(
       "models-unreadable",
-      `What ${url.host} gives at ${url.pathname} is no list of models.`,
+      `The reply of ${url.host} to ${url.pathname} is not a model list.`,
       "Check the address of the provider: providers.NAME.base_url.",
     );
   }

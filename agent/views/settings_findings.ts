@@ -39,17 +39,19 @@ function modelFindings(settings: Settings): SettingsFinding[] {
   const { provider, model, providers } = settings;
   const found: SettingsFinding[] = [];
   if (knownProvider(provider, settings) === null) {
-    const message = `there is no provider ${provider}; there is ${providerNames(settings).join(", ")}`;
+    const message = `there is no provider ${provider}; known providers: ${
+      providerNames(settings).join(", ")
+    }`;
     found.push({ key: "provider", severity: "warning", message });
   }
   // The person's own server may offer models of any provider.
   if (provider === "openai_chat" || providers[provider]?.kind) return found;
   const makers = providersOfModel(model ?? "");
   if (makers.length > 0 && !makers.includes(provider)) {
-    const message = `the model ${model} is one of ${makers.join(" or ")}, and the provider is ${provider}`;
+    const message = `the model ${model} belongs to ${makers.join(" or ")}, but the provider is ${provider}`;
     found.push({ key: "model", severity: "warning", message });
   } else if (model?.includes("/")) {
-    const message = `the name of a model has no "/" here: the provider stands in "provider"`;
+    const message = `a model name has no "/" here: put the provider in "provider"`;
     found.push({ key: "model", severity: "warning", message });
   }
   const dear = dearModel(settings, dayOf(new Date()));
@@ -62,7 +64,7 @@ export function dearModel(settings: Settings, day: Day): string | null {
   const known = model === null ? null : findModel(provider, model, settings);
   const prices = known === null ? null : pricesAt(known, day, 0);
   if (prices === null || prices.input + prices.output <= ui.pricing.high_cost_threshold) return null;
-  return `the model ${model} costs $${prices.input} in and $${prices.output} out per million tokens`;
+  return `the model ${model} costs $${prices.input} (input) and $${prices.output} (output) per million tokens`;
 }
 
 function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFinding[] {
@@ -79,7 +81,7 @@ function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): 
     const reason = expansion.kind === "dropped"
       ? expansion.reason
       : expansion.kind === "path" && !isThere(expansion.path, context.environment)
-      ? `${expansion.path} is not there`
+      ? `${expansion.path} does not exist`
       : null;
     if (reason === null) return [];
     return [{
@@ -127,9 +129,13 @@ function toolFindings({ tools, sandbox }: Settings, context: PathContext): Setti
   if (typeof cwd === "string" && cwd !== "") {
     const expansion = expandPath(cwd, context);
     if (expansion.kind === "unknown-urn") {
-      found.push({ key: "tools.bash.cwd", severity: "warning", message: `there is no place ${cwd}` });
+      found.push({ key: "tools.bash.cwd", severity: "warning", message: `unknown location ${cwd}` });
     } else if (expansion.kind === "path" && !isFolder(expansion.path, environment)) {
-      found.push({ key: "tools.bash.cwd", severity: "warning", message: `${expansion.path} is no folder` });
+      found.push({
+        key: "tools.bash.cwd",
+        severity: "warning",
+        message: `${expansion.path} is not a folder`,
+      });
     }
   }
   return found;

@@ -58,7 +58,7 @@ export async function settledStatus(
     journal: journal.value,
     settings,
     tools: NO_TOOLS,
-    decide: () => Promise.reject(new Error("a call of a settled document is not decided about")),
+    decide: () => Promise.reject(new Error("a settled document has no calls to decide")),
     checkInput: () => [],
   };
   const steps = blockers.length > 0 || chat.turns.length === 0

@@ -137,7 +137,7 @@ function soundPart(bytes: Uint8Array): number {
       decoder.decode(bytes.subarray(sound, sound + BLOCK), { stream: true });
     }
   } catch {
-    // In this block, or in a character that began in the one before.
+    // The fault is in this block, or in a character that began in the previous one.
   }
   let at = Math.max(0, Math.min(sound, bytes.length) - LONGEST_CHARACTER);
   while (at > 0 && (bytes[at]! & 0xc0) === 0x80) at--;

@@ -20,7 +20,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return Exit.ok;
   }
   const texts = explained.value.map((call) => explanationLines(call).join("\n"));
-  if (texts.length === 0) texts.push("No call is open.");
+  if (texts.length === 0) texts.push("There are no open calls.");
   for (const doubt of session.doubts) texts.push(`trust: ${doubt}`);
   writeLines(`${texts.join("\n\n")}\n`);
   return Exit.ok;

@@ -28,7 +28,7 @@ export async function run(invocation: Invocation): Promise<number> {
   let tty: ProcessTty | null = null;
   const interrupts = new Interrupts((fault, exit) => {
     tty?.close();
-    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
     messages.close(exit);
     return exit;
   });
@@ -64,14 +64,14 @@ export async function run(invocation: Invocation): Promise<number> {
 /** The documents to review, each once. */
 function filesOf({ arguments: { positionals } }: Invocation): Outcome<readonly string[]> {
   if (positionals.includes("-")) {
-    return failure("usage", "review is a dialogue about files; a piped document cannot be one of them.");
+    return failure("usage", "review works on files, not on a piped document.");
   }
   if (Deno.stdin.isTerminal() && Deno.stdout.isTerminal()) return success([...new Set(positionals)]);
   const [file = "FILE"] = positionals;
   return failure(
     "usage",
-    "review is a dialogue and needs a terminal.",
-    `Elsewhere: ${formatCommand("status", file)}, then ${formatCommand("approve", file)} TARGET`,
+    "review needs a terminal.",
+    `Without one: ${formatCommand("status", file)}, then ${formatCommand("approve", file)} TARGET`,
   );
 }
 
@@ -90,13 +90,13 @@ function ended({ messages }: Invocation, ending: Ending, files: readonly string[
     const names = visible(files.join(", "));
     messages.note(
       unasked > 0
-        ? `${names}: nothing waits for you yet. ${advance} decides about ${
+        ? `${names}: no calls are waiting for you yet. ${advance} decides about ${
           unasked === 1 ? "1 call" : `${unasked} calls`
         }.`
-        : `${names}: nothing waits for you.`,
+        : `${names}: no calls are waiting for you.`,
     );
   } else if (done.length > 0) {
-    const on = approved + rejected > 0 ? ` Nothing ran; go on with: ${advance}` : "";
+    const on = approved + rejected > 0 ? ` Nothing has run yet. Continue with: ${advance}` : "";
     messages.note(`${done.join(", ")}.${on}`);
   }
   if (how === "interrupted") return Exit.interrupted;

@@ -25,7 +25,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return Exit.ok;
   }
   const printed = texts.map((lines) => `${lines.join("\n")}\n`);
-  writeLines(printed.length === 0 ? "No call is open.\n" : printed.join("\n"));
+  writeLines(printed.length === 0 ? "There are no open calls.\n" : printed.join("\n"));
   return Exit.ok;
 }
 

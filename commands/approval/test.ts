@@ -73,7 +73,7 @@ function lineOf(command: string, { decision, source, detail, commands }: Explain
     : source !== "default"
     ? `by ${decidedBy(source)}`
     : stopped === undefined
-    ? "nobody decided"
+    ? "no rule matches"
     : `"${stopped.text}": ${stopped.why}`;
   return `${WORDS[decision].padEnd(7)}  ${command.replaceAll("\n", "↵")}   ${why}`;
 }

@@ -36,8 +36,8 @@ async function at(named: string): Promise<Outcome<readonly CheckedSkill[]>> {
   const checked = isFile && baseName(path) !== "SKILL.md" ? [] : await checkSkillsAt(folder);
   return checked.length > 0 ? success(checked) : failure(
     "skill-missing",
-    `There is no skill at ${named}: neither a SKILL.md nor a folder that holds one.`,
-    "Name a skill, its SKILL.md or a folder of skills.",
+    `There is no skill at ${named}: it is neither a SKILL.md nor a folder that contains one.`,
+    "Name a skill's folder, its SKILL.md, or a folder of skills.",
   );
 }
 
@@ -56,5 +56,5 @@ function hasError({ findings }: CheckedSkill): boolean {
 function summary(checked: readonly CheckedSkill[]): string {
   const broken = checked.filter(hasError).length;
   const skills = checked.length === 1 ? "1 skill" : `${checked.length} skills`;
-  return broken === 0 ? `${skills}, all of them usable.` : `${skills}, ${broken} of them not usable.`;
+  return broken === 0 ? `${skills} checked: no errors.` : `${skills} checked: ${broken} not usable.`;
 }

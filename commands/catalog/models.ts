@@ -36,9 +36,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const list = await modelList(question);
   if (switchOption(given, "json") === true) writeOutput(`${safeJson(list)}\n`);
   else {
-    const heading = list.read === null ? provider : `${provider}, own list of ${list.read}`;
+    const heading = list.read === null ? provider : `${provider}, its own list as of ${list.read}`;
     const lines = list.models.length === 0
-      ? [`  Nothing is known of its models. Ask it: flemma models list ${provider} --refresh`]
+      ? [`  Its models are unknown. To fetch its list: flemma models list ${provider} --refresh`]
       : rows(list.models);
     writeLines(`${[heading, ...lines].join("\n")}\n`);
   }
@@ -50,12 +50,12 @@ function rows(models: readonly ModelRow[]): string[] {
   return models.map((model) => {
     const { name, context, maxOutput, prices } = model;
     const limits = `${tokens(context).padStart(9)} ${tokens(maxOutput).padStart(9)}`;
-    const cost = prices === null ? "price not known" : `$${prices.input} in, $${prices.output} out`;
+    const cost = prices === null ? "price unknown" : `$${prices.input} in, $${prices.output} out`;
     return `  ${name.padEnd(width)} ${limits}   ${cost.padEnd(20)} ${remarks(model)}`.trimEnd();
   });
 }
 
-const WORDS = { older: "older", unknown: "not known" } as const;
+const WORDS = { older: "older", unknown: "unknown" } as const;
 
 function tokens(count: number | null): string {
   return count === null ? "?" : count.toLocaleString("en-US");
@@ -63,9 +63,9 @@ function tokens(count: number | null): string {
 
 function remarks({ marks, state, ends, listed }: ModelRow): string {
   return [
-    ...marks,
+    ...marks.map((mark) => mark === "in force" ? "current" : mark),
     ...(state === "older" || (state === "unknown" && marks.includes("in force")) ? [WORDS[state]] : []),
     ...(ends === null ? [] : [`ends ${ends}`]),
-    ...(listed === false ? ["not in the provider's own list"] : []),
+    ...(listed === false ? ["not in the provider's list"] : []),
   ].join(", ");
 }

@@ -35,7 +35,9 @@ async function skillsFor(
   const subject = await settingsFor(invocation, { path: document, ...blocksOf(opened?.chat ?? null) });
   if (!subject.ok) return { exit: refuse(invocation, subject.problem) };
   const { settings } = subject.value;
-  if (!settings.skills.enabled) invocation.messages.note("The settings switch skills off: skills.enabled.");
+  if (!settings.skills.enabled) {
+    invocation.messages.note("Skills are disabled in the settings (skills.enabled).");
+  }
   const found = await skillsOf({ environment: invocation.environment, settings, document });
   if (!found.ok) return { exit: refuse(invocation, found.problem) };
   for (const notice of unknownNames(found.value, settings)) invocation.messages.notice(notice);
@@ -79,7 +81,7 @@ function skillNamed(name: string, skills: Skills): Outcome<Skill> {
   return failure(
     "skill-unknown",
     `There is no skill named ${name}.`,
-    near === null ? "See which there are: flemma skills list" : `Did you mean ${near}?`,
+    near === null ? "List the skills: flemma skills list" : `Did you mean ${near}?`,
   );
 }
 
@@ -105,13 +107,13 @@ function remark(skill: Skill): string {
       return `${file}:${first?.line}:${first?.column}: ${first?.message}`;
     }
     case "untrusted":
-      return `read it; if you agree: flemma trust ${operands(folder)}`;
+      return `read it; if you trust it: flemma trust ${operands(folder)}`;
     case "shadowed":
-      return `${by} has the same name and comes first`;
+      return `${by} has the same name and takes precedence`;
     case "hidden":
-      return "its author keeps it from models (disable-model-invocation)";
+      return "its author hides it from models (disable-model-invocation)";
     case "unlisted":
-      return "the settings leave it out (skills)";
+      return "the settings exclude it (skills)";
     case "offered":
       return text?.description ?? "";
   }

@@ -32,7 +32,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return refuse(invocation, {
       code: "usage",
       message: `There is no tool named ${name}.`,
-      next: near === null ? "All of them: flemma tools list" : `Did you mean ${near}?`,
+      next: near === null ? "List all tools: flemma tools list" : `Did you mean ${near}?`,
     });
   }
   if (asJson) writeOutput(`${safeJson(wholeJson(view))}\n`);
@@ -85,8 +85,8 @@ const DECISIONS: Readonly<Record<ToolView["decision"], string>> = {
 
 /** Whether a call runs, and who decides that. */
 function decisionOf({ decision, decidedBy: source, byInput }: ToolView): string {
-  const who = source === "default" ? "nobody decides" : decidedBy(source);
-  return `${DECISIONS[decision]} (${who}${byInput ? "; rules look at the input" : ""})`;
+  const who = source === "default" ? "no rule matches" : decidedBy(source);
+  return `${DECISIONS[decision]} (${who}${byInput ? "; rules check the input" : ""})`;
 }
 
 function listText(views: readonly ToolView[]): string {
@@ -114,7 +114,7 @@ function wholeText(view: ToolView): string {
       [`tools.${name}.${key}`, JSON.stringify(value)] as const
     ),
     ...(withheld === null ? [] : [
-      ["withheld", withheld.length === 0 ? "none of the variables set now" : withheld.join(", ")] as const,
+      ["withheld", withheld.length === 0 ? "none of the current variables" : withheld.join(", ")] as const,
     ]),
   ];
   const widest = Math.max(...facts.map(([key]) => key.length));

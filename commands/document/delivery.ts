@@ -44,7 +44,7 @@ export class Delivery {
       this.#delivered = wanted;
     } finally {
       const kept = this.#savedText.close(this.#delivered);
-      if (kept !== null) this.#messages.note(`flemma: What this run had in hand: flemma recover ${kept}`);
+      if (kept !== null) this.#messages.note(`flemma: To get the text of this run: flemma recover ${kept}`);
     }
   }
 }

@@ -81,7 +81,7 @@ export async function withDocument(
 }
 
 function tellFault({ messages }: Invocation, fault: string | null): void {
-  if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+  if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
 }
 
 async function filter(
@@ -134,7 +134,7 @@ async function filter(
 
 const HEADER_OUTSIDE: Problem = {
   code: "usage",
-  message: "The status would go into the header of the block, which is not in the selection.",
+  message: "The status belongs in the header of the block, which is not in the selection.",
   next: "Select the whole block.",
 };
 

@@ -85,7 +85,7 @@ export function refusalOf({ bytes, complete }: Input): Problem | null {
   if (complete) return checkText(bytes, null);
   return {
     code: "document-too-large",
-    message: "standard input: the document is larger than 512 MB, the most it may be.",
+    message: "standard input: the document is larger than 512 MB, the maximum size.",
   };
 }
 

@@ -16,7 +16,7 @@ export function formatCount(count: number): string {
  */
 export function money(dollars: number): string {
   if (dollars === 0) return "$0";
-  if (dollars < 0.00005) return "under $0.0001";
+  if (dollars < 0.00005) return "less than $0.0001";
   const decimals = dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 4;
   const [whole = "0", rest = ""] = dollars.toFixed(decimals).split(".");
   const shown = rest.slice(0, 2) + rest.slice(2).replace(/0+$/, "");
@@ -25,7 +25,7 @@ export function money(dollars: number): string {
 
 /** Whole percent, rounded down so that it never exceeds the real share. */
 export function percent(share: number): string {
-  return share > 0 && share < 0.01 ? "under 1 %" : `${Math.floor(share * 100)} %`;
+  return share > 0 && share < 0.01 ? "less than 1 %" : `${Math.floor(share * 100)} %`;
 }
 
 /** `12,345 tokens in (87 % from the cache), 234 out, $0.05`. */

@@ -63,6 +63,6 @@ function truncateQuietly(file: Deno.FsFile): void {
   try {
     file.truncateSync(0);
   } catch {
-    // The file takes neither more nor less; what the end cannot write, it tells.
+    // The file can be neither extended nor truncated. If the final write fails too, it is reported.
   }
 }

@@ -107,7 +107,7 @@ export class Messages {
       keepMessages(this.#environment, this.#key, lines);
       return null;
     } catch (thrown) {
-      return `The messages of this run cannot be kept: ${thrownText(thrown)}.`;
+      return `The messages of this run cannot be saved: ${thrownText(thrown)}.`;
     }
   }
 

@@ -50,7 +50,7 @@ export function takesErrors(): boolean {
       pid = Number(stat.slice(end + 2).split(" ")[1]);
     }
   } catch {
-    // An ancestor ended in this moment, or there is no /proc here: nothing more can be known.
+    // An ancestor has just ended, or there is no /proc, so nothing more can be found out.
   }
   return false;
 }

@@ -113,7 +113,7 @@ export class OutputError extends Error {
     const readerGone = cause instanceof Deno.errors.BrokenPipe;
     super(
       readerGone
-        ? "Nobody reads standard output any more."
+        ? "The reader of standard output closed it."
         : `Standard output cannot be written: ${thrownText(cause)}.`,
       { cause },
     );

@@ -28,11 +28,11 @@ export function suggestNextStep(chat: Chat, file: string | null): string {
   const advance = formatCommand("advance", file);
   switch (need.kind) {
     case "advance":
-      return `Go on with: ${advance}`;
+      return `Continue with: ${advance}`;
     case "decide":
       return `Decide first: ${decisionAdvice(need.names, file)}`;
     case "look":
-      return `Look at ${joinNames(need.ids)} first: ${formatCommand("status", file)}`;
+      return `Check ${joinNames(need.ids)} first: ${formatCommand("status", file)}`;
     case "write":
       return `Write below the last @You:, then: ${advance}`;
     case "go-on": {
@@ -52,7 +52,7 @@ export function suggestAfterProblem(problem: Problem, chat: Chat, file: string |
   // If the person has to do something first, the failure does not change that.
   if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return suggestNextStep(chat, file);
   if (problem.next !== undefined) return null;
-  return `The same request is likely to fail again. Look at it with: ${
+  return `The same request is likely to fail again. Inspect it with: ${
     formatCommand("send", file)
   } --dry-run`;
 }

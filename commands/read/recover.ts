@@ -13,17 +13,17 @@ export async function run(invocation: Invocation): Promise<number> {
   const kept = listSavedTexts(environment);
   if (switchOption(given, "list") === true) {
     if (switchOption(given, "json") === true) writeOutput(`${safeJson(kept)}\n`);
-    else writeLines(kept.map(listed).join("") || "Nothing is kept.\n");
+    else writeLines(kept.map(listed).join("") || "No texts are saved.\n");
     return Exit.ok;
   }
   const [id] = given.positionals;
   const found = id === undefined ? kept.find(({ running }) => !running) : kept.find((text) => text.id === id);
   if (found === undefined) {
-    const message = id === undefined ? "No filter run left a text behind." : `Nothing is kept under ${id}.`;
+    const message = id === undefined ? "No filter run saved a text." : `No text is saved under ${id}.`;
     return refuse(invocation, {
       code: "nothing-kept",
       message,
-      next: kept.length === 0 ? undefined : "See what is kept: flemma recover --list",
+      next: kept.length === 0 ? undefined : "List the saved texts: flemma recover --list",
     });
   }
   writeData(await Deno.readFile(found.path));
@@ -32,5 +32,5 @@ export async function run(invocation: Invocation): Promise<number> {
 
 function listed({ id, bytes, time, running }: SavedEntry): string {
   const when = time.toISOString().slice(0, 19).replace("T", " ");
-  return `${id}  ${when} UTC  ${bytes} bytes${running ? "  (its run goes on)" : ""}\n`;
+  return `${id}  ${when} UTC  ${bytes} bytes${running ? "  (still running)" : ""}\n`;
 }

@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment, messages } = invocation;
   const since = textOption(given, "since");
   if (since !== undefined && !isDay(since)) {
-    const message = `--since needs a day such as 2026-11-28, not "${since}".`;
+    const message = `--since needs a date such as 2026-11-28, not "${since}".`;
     return refuse(invocation, { code: "usage", message });
   }
   const wanted = ({ time }: UsageRecord) => since === undefined || time >= since;
@@ -35,7 +35,7 @@ export async function run(invocation: Invocation): Promise<number> {
       .filter(({ records }) => records.length > 0)
       .sort((a, b) => totalOf(b.records).cost - totalOf(a.records).cost || (a.name < b.name ? -1 : 1));
     if (asJson) writeOutput(`${safeJson(allJson(rows))}\n`);
-    else if (rows.length === 0) messages.note("flemma: Nothing was used so far.");
+    else if (rows.length === 0) messages.note("flemma: No usage has been recorded yet.");
     else writeLines(table("document", rows));
     return Exit.ok;
   }
@@ -47,7 +47,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return refuse(invocation, { code: "document-missing", message: `There is no file ${file}.` });
   }
   if (asJson) return Exit.ok;
-  if (records.length === 0) messages.note(`flemma: ${file} has used nothing so far.`);
+  if (records.length === 0) messages.note(`flemma: No usage of ${file} has been recorded yet.`);
   else writeLines(table("model", byModel(records)));
   return Exit.ok;
 }

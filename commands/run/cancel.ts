@@ -47,10 +47,10 @@ interface Meant {
 function meantBy({ arguments: given, environment }: Invocation): Outcome<Meant> {
   const { positionals } = given;
   if (positionals[0] === "-") {
-    const next = "Name the document as the run got it: flemma cancel FILE";
+    const next = "Name the file that the run was started with: flemma cancel FILE";
     return failure(
       "usage",
-      "cancel reaches the run of another process, and a piped document has no path.",
+      "cancel finds a run by the path of its document, and a piped document has none.",
       next,
     );
   }
@@ -71,7 +71,7 @@ function meantBy({ arguments: given, environment }: Invocation): Outcome<Meant> 
   ];
   const [request = { kind: "one" as const }, more] = ways.filter((way) => way !== null);
   if (more !== undefined) {
-    return failure("usage", "A TARGET, --line, --all and --list exclude each other.", "Give one of them.");
+    return failure("usage", "TARGET, --line, --all and --list cannot be combined.", "Use one of them.");
   }
   return success({ file, request });
 }
@@ -106,21 +106,21 @@ async function isSame(one: string, other: string): Promise<boolean> {
 }
 
 async function nothing(environment: Invocation["environment"], file: string | null): Promise<Problem> {
-  if (file === null) return { code: "nothing-runs", message: "No document is run now." };
+  if (file === null) return { code: "nothing-runs", message: "No document is running." };
   if (!isThere(await knownPath(environment, file))) {
     return {
       code: "document-missing",
-      message: `There is no file ${file}, and nothing runs under that name.`,
+      message: `There is no file ${file}, and no run has that name.`,
     };
   }
-  return { code: "nothing-runs", message: `Nothing runs for ${file}.` };
+  return { code: "nothing-runs", message: `No run of ${file} is in progress.` };
 }
 
 function several(runs: readonly LiveRun[]): Problem {
   const paths = [...new Set(runs.map(({ path }) => path))];
   return {
     code: "target-needed",
-    message: `${paths.length} documents are run now; name one.`,
+    message: `${paths.length} documents are running. Name one.`,
     details: paths.map((path) => `flemma cancel ${operands(path)}`),
   };
 }
@@ -149,7 +149,7 @@ async function cancel(
   }
   messages.note(`Cancelled ${visible(cancelled.map(cancelledWords).join(", "))}.`);
   if (left.length > 0) messages.note(`Still running: ${visible(left.join(", "))}.`);
-  if (!ended) messages.say("flemma: The run has not ended yet; it may still write its document.");
+  if (!ended) messages.say("flemma: The run has not ended yet. It may still write its document.");
   return Exit.ok;
 }
 
@@ -184,7 +184,8 @@ async function askAll(runs: readonly LiveRun[], request: CancelRequest): Promise
 function silent({ pid, host }: LiveRun): Problem {
   return {
     code: "cancel-unanswered",
-    message: `Process ${pid} on ${host} runs the document and does not answer; nothing was cancelled.`,
+    message:
+      `Nothing was cancelled, because process ${pid} on ${host}, which runs the document, does not answer.`,
     next: `End it there with: kill ${pid}`,
   };
 }
@@ -216,6 +217,6 @@ async function list({ arguments: given, messages }: Invocation, runs: readonly L
     const words = what.length === 0 ? "nothing that can be cancelled" : what.join(", ");
     writeOutput(visible(`${path}  process ${pid}, since ${since.slice(11, 19)} UTC: ${words}`) + "\n");
   }
-  if (rows.length === 0) messages.note("No document is run now.");
+  if (rows.length === 0) messages.note("No document is running.");
   return Exit.ok;
 }

@@ -77,7 +77,7 @@ function openTarget(environment: Environment, path: string, document: string | n
  */
 function descriptorTarget(descriptor: number, path: string): Outcome<Target> {
   if (descriptor < 2) {
-    return failure("usage", `--events ${path} is where the document comes from or goes to.`);
+    return failure("usage", `--events ${path} is already used for the document.`);
   }
   if (descriptor === 2) {
     return success({ write: createReporter(path, (line) => writeTo(Deno.stderr, line)), close: nothing });
@@ -160,7 +160,7 @@ class Sink implements EventSink {
       } catch (thrown) {
         this.fault ??= {
           code: "events-lost",
-          message: `${thrownText(thrown)} The run went on without events.`,
+          message: `${thrownText(thrown)} The run continued without events.`,
         };
         return false;
       }

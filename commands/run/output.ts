@@ -212,7 +212,7 @@ function noteOf(event: CycleEvent): string | null {
       return retrySentence(event);
     case "tool:message": {
       const { type, url } = isObject(event.content) ? event.content : {};
-      return type === "open_url" && typeof url === "string" ? `a tool names an address: ${url}` : null;
+      return type === "open_url" && typeof url === "string" ? `a tool asks you to open ${url}` : null;
     }
     case "file:changed": {
       const { path, change, obeyed_by: obeyedBy } = event;
@@ -230,9 +230,9 @@ function noteOf(event: CycleEvent): string | null {
 function retrySentence(
   { error, attempt, of, wait }: Extract<CycleEvent, { event: "request:retrying" }>,
 ): string {
-  return `${error.message.replace(/[^.!?]$/, "$&.")} Asking again in ${
+  return `${error.message.replace(/[^.!?]$/, "$&.")} Retrying in ${
     formatDuration(wait)
-  } (try ${attempt} of ${of}).`;
+  } (attempt ${attempt} of ${of}).`;
 }
 
 function showCursor(invocation: Invocation, document: CommandDocument, line: number | null): void {

@@ -41,15 +41,15 @@ export function lastWords(run: EndedRun): readonly Words[] {
 
 const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]>> = {
   "done": (run) => [
-    { note: `The reply is complete. Write below the last @You: and go on with: ${advance(run)}` },
+    { note: `The reply is complete. To continue, write below the last @You:, then: ${advance(run)}` },
   ],
   "cut": (run) => [{
-    note: `The reply is not complete. Let it go on with: ${
+    note: `The reply is incomplete. Continue it with: ${
       advance(run)
     } --continue, or write below the last @You:`,
   }],
   "answered": (run) => {
-    const words = `Nothing to do: write below the last @You:, then: ${advance(run)}`;
+    const words = `There is nothing to do. Write below the last @You:, then: ${advance(run)}`;
     // A person who asked to send a request must learn that none was sent.
     return [run.command === "send" ? { say: words } : { note: words }];
   },
@@ -61,7 +61,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
     ...outcomes(chat, stop.ids).map((note) => ({ note })),
     { note: suggestNextStep(chat, file) },
   ],
-  "throttled": (run) => [{ note: `Go on with: ${advance(run)}` }],
+  "throttled": (run) => [{ note: `Continue with: ${advance(run)}` }],
   "unanswered": (run) => {
     const { ids } = run.stop;
     return [{
@@ -69,7 +69,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
         `${counted(ids)} (${joinNames(ids)}) ${
           ids.length === 1 ? "has" : "have"
         } no result yet, and a request ` +
-        `needs them all. Go on with: ${advance(run)}`,
+        `needs all results. Continue with: ${advance(run)}`,
     }];
   },
   "pending": ({ chat, stop: { ids }, file }) => {
@@ -85,21 +85,23 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
     }, line ${line}). Delete the text to run the call, or write pending to send the text as its result.`,
   }],
   "turn-limit": (run) => [{
-    say: `Stopped before ${counted(run.stop.ids)} (${joinNames(run.stop.ids)}). Go on with: ${advance(run)}`,
+    say: `Stopped before ${counted(run.stop.ids)} (${joinNames(run.stop.ids)}). Continue with: ${
+      advance(run)
+    }`,
   }],
   "repeats": problemOf,
   "budget": problemOf,
   "context-full": (run) => {
     const { problem } = run.stop;
     if (problem === undefined) return [];
-    const smaller = `Go on in a smaller document: ${compactAdvice(run.file)}`;
-    return [{ problem: { ...problem, next: `${smaller}. Or send it all the same: ${advance(run)}` } }];
+    const smaller = `Continue in a smaller document: ${compactAdvice(run.file)}`;
+    return [{ problem: { ...problem, next: `${smaller}. Or send it anyway: ${advance(run)}` } }];
   },
   "yield": (run) => {
     const { ids } = run.stop;
     return [{
-      say: `${counted(ids)} (${joinNames(ids)}) ${ids.length === 1 ? "asks" : "ask"} for you. ` +
-        `Go on with: ${advance(run)}`,
+      say: `${counted(ids)} (${joinNames(ids)}) ${ids.length === 1 ? "needs" : "need"} you. ` +
+        `Continue with: ${advance(run)}`,
     }];
   },
   "cancelled": ({ chat, file }) => [{ note: `Interrupted. ${suggestNextStep(chat, file)}` }],

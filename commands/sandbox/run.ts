@@ -40,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return refuse(invocation, {
       code: "document-not-trusted",
       message: `${rest[0]} was not run. ${untrustedDocument.sentence}`,
-      next: "Without the document it runs by your own settings: flemma sandbox run -- COMMAND",
+      next: "To use only your own settings, leave out the document: flemma sandbox run -- COMMAND",
     });
   }
   const prepared = await sandbox.prepare(rest);
@@ -94,8 +94,8 @@ async function confined(
   if (failed === null) return code;
   messages.problem({
     code: failed.code,
-    message: `The sandbox did not start ${program}; what it said about that stands above.`,
-    next: "flemma sandbox status tries it without a command.",
+    message: `The sandbox could not start ${program}. Its error is printed above.`,
+    next: "To test the sandbox alone: flemma sandbox status",
   });
   return code || Exit.failure;
 }

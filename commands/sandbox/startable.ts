@@ -32,22 +32,24 @@ export function explainUnstartable(name: string, cwd: string, path: string | und
   const script = places[kinds.indexOf("orphan")];
   if (script !== undefined) {
     return notExecutable(
-      `The file ${name} is to be read by ${JSON.stringify(interpreterOf(script))}, which is not there.`,
+      `The file ${name} needs the interpreter ${
+        JSON.stringify(interpreterOf(script))
+      }, which does not exist.`,
       "Correct its first line, or install that program.",
     );
   }
   if (named && kinds.includes("folder")) {
-    return notExecutable(`${name} is a folder, no program.`, "Name a program.");
+    return notExecutable(`${name} is a folder, not a program.`, "Name a program.");
   }
   const file = candidates[kinds.indexOf("file")];
   if (file !== undefined) {
     return notExecutable(
       `The file ${file} is not executable.`,
-      `Make it executable (chmod u+x ${operands(file)}), or name the program that reads it.`,
+      `Make it executable (chmod u+x ${operands(file)}), or name its interpreter.`,
     );
   }
   const code = "program-not-found";
-  const message = `There is no program ${JSON.stringify(name)}${named ? "" : " in the folders of PATH"}.`;
+  const message = `There is no program ${JSON.stringify(name)}${named ? "" : " in PATH"}.`;
   return { exit: NOT_FOUND, problem: { code, message, next: "Correct its name, or install it." } };
 }
 

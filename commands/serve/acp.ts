@@ -9,7 +9,7 @@ import { listenForEnd, writeOn } from "./streams.ts";
 export async function run({ environment, messages }: Invocation): Promise<number> {
   if (Deno.stdin.isTerminal()) {
     messages.note(
-      "flemma: Waiting for an editor on standard input; docs/reference/agent-client-protocol.md says how one is told of this.",
+      "flemma: Waiting for an editor on standard input. To set one up, see docs/reference/agent-client-protocol.md.",
     );
   }
   const { signal, dispose } = listenForEnd();

@@ -8,7 +8,7 @@ import { VERSION } from "../line/version.ts";
 export async function run({ environment, messages }: Invocation): Promise<number> {
   if (Deno.stdin.isTerminal()) {
     messages.note(
-      "flemma: Waiting for an editor on standard input; docs/reference/language-server.md says how one is told of this.",
+      "flemma: Waiting for an editor on standard input. To set one up, see docs/reference/language-server.md.",
     );
   }
   const { signal, dispose } = listenForEnd();

@@ -35,7 +35,7 @@ export async function run(invocation: Invocation): Promise<number> {
     if (problem !== null) return refuse(invocation, problem);
   }
   const interrupts = new Interrupts((fault, exit) => {
-    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
     messages.close(exit);
     return exit;
   });
@@ -48,7 +48,7 @@ export async function run(invocation: Invocation): Promise<number> {
     messages.note(
       `flemma: Watching ${
         [...files.values()].map((label) => visible(label)).join(", ")
-      }. Save to advance; Ctrl-C ends.`,
+      }. Save to advance; press Ctrl-C to stop.`,
     );
     const cut = await Promise.all(watched.map((each) => each.untilEnd()));
     return cut.includes(true) ? Exit.interrupted : Exit.ok;
@@ -67,7 +67,7 @@ const NO_PIPE: Problem = {
 function inTheWay(path: string, label: string): Problem | null {
   try {
     if (Deno.statSync(path).isFile) return null;
-    return { code: "document-unreadable", message: `${visible(label)} is a folder, or no plain file.` };
+    return { code: "document-unreadable", message: `${visible(label)} is not a regular file.` };
   } catch (thrown) {
     return thrown instanceof Deno.errors.NotFound
       ? { code: "document-missing", message: `There is no file ${visible(label)}.` }
@@ -130,7 +130,7 @@ class Watched {
   async #check(): Promise<void> {
     const now = await readFileState(this.#options.path);
     if (now === null && this.#known.fileState !== null) {
-      this.#teller.note("is gone; it is watched for still.");
+      this.#teller.note("was removed. flemma still watches for it.");
     }
     if (isSaved(this.#known, now)) await this.#advance();
     else if (now?.text.length !== 0) this.#known = { ...this.#known, fileState: now };
@@ -229,13 +229,13 @@ class Teller {
 function wordsOf(event: CycleEvent): string | null {
   switch (event.event) {
     case "tool:executing":
-      return `runs ${event.preview}`;
+      return `running ${event.preview}`;
     case "tool:finished":
       return event.status === "success" ? null : `${event.id} failed`;
     case "request:sending":
-      return `asks ${event.model}`;
+      return `waiting for ${event.model}`;
     case "request:retrying":
-      return `asks again in ${Math.ceil(event.wait)} s: ${event.error.message}`;
+      return `retrying in ${Math.ceil(event.wait)} s: ${event.error.message}`;
     case "approval:denied":
       return `denied: ${event.preview}`;
     case "notice":

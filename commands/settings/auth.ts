@@ -40,9 +40,9 @@ async function set(invocation: Invocation, provider: KnownProvider, keyring: Key
   if (!key.ok) return refuse(invocation, key.problem);
   const problem = await keyring.store(provider.name, kindOf(provider), key.value);
   if (problem !== null) return refuse(invocation, problem);
-  messages.note(`flemma: ${keyring.name} holds the key of ${provider.display} now.`);
+  messages.note(`flemma: ${keyring.name} now stores the key of ${provider.display}.`);
   const variable = provider.keyVariables.find((name) => environment.variables[name]);
-  if (variable !== undefined) messages.note(`  The variable ${variable} is set too, and it comes first.`);
+  if (variable !== undefined) messages.note(`  The variable ${variable} is also set, and takes precedence.`);
   return Exit.ok;
 }
 
@@ -50,7 +50,7 @@ async function remove(invocation: Invocation, provider: KnownProvider, keyring: 
   const removed = await keyring.remove(provider.name, kindOf(provider));
   if (!removed.ok) return refuse(invocation, removed.problem);
   const { messages } = invocation;
-  if (removed.value) messages.note(`flemma: ${keyring.name} holds no key of ${provider.display} any more.`);
+  if (removed.value) messages.note(`flemma: ${keyring.name} no longer stores a key of ${provider.display}.`);
   else messages.say(`flemma: ${keyring.name} has no key of ${provider.display}.`);
   return removed.value ? Exit.ok : Exit.failure;
 }
@@ -90,8 +90,8 @@ function keyringFor({ environment }: Invocation, provider: KnownProvider): Outco
   return failure(
     "keyring-missing",
     Deno.build.os === "linux"
-      ? "There is no keyring here: the program secret-tool (of libsecret) was not found."
-      : "There is no keyring here that can be asked.",
+      ? "No keyring is available: the program secret-tool (from libsecret) was not found."
+      : "No keyring is available.",
     `Set the variable ${variable}, or name a command that prints the key: providers.${name}.key_command`,
   );
 }
@@ -99,7 +99,7 @@ function keyringFor({ environment }: Invocation, provider: KnownProvider): Outco
 const KEY_IN_ARGUMENTS = failure(
   "usage",
   "A key on the command line stays in the shell's history.",
-  "Leave it out and type it when you are asked, or pipe it in.",
+  "Leave it out and type it at the prompt, or pipe it in.",
 ).problem;
 
 /** Reads the key from a pipe, or typed without echo; null if the person canceled. */
@@ -119,7 +119,7 @@ async function keyFrom({ input }: Invocation, provider: KnownProvider): Promise<
     "usage",
     key === ""
       ? "No key was given."
-      : "That is no key: it holds blanks, line ends or other characters that no key has.",
+      : "That is not a key: it contains spaces, line breaks or other invalid characters.",
     `Pipe it in: printf %s KEY | flemma auth set ${provider.name}`,
   );
 }

@@ -65,6 +65,6 @@ function diagnosticLine(file: string, found: DocumentSettings["diagnostics"][num
 function praise(loaded: Loaded): string {
   const { files } = loaded;
   return files.length === 0
-    ? "No settings file was found; the defaults hold."
-    : `No mistake in ${files.join(", ")}.`;
+    ? "No settings file was found; the defaults apply."
+    : `No errors in ${files.join(", ")}.`;
 }

@@ -27,7 +27,7 @@ export async function layerFiles(
   const session = await sessionPath(environment, null);
   const own = document === null ? null : await sessionPath(environment, document);
   return success([
-    `G  ${global?.path ?? `${configFolder(environment)}/config.yaml (not there)`}`,
+    `G  ${global?.path ?? `${configFolder(environment)}/config.yaml (does not exist)`}`,
     ...(project === null ? [] : [`P  ${project.path}`]),
     ...[session, own].filter((file) => file !== null && mayBeThere(file)).map((file) => `R  ${file}`),
   ]);

@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const files = positionals.filter((word) => !words.includes(word));
   if (files.length > 1) {
     const message = command.name === "session set"
-      ? `"${files[0]}" is no KEY=VALUE, and only one FILE can be named.`
+      ? `"${files[0]}" is not KEY=VALUE, and only one FILE can be named.`
       : "Only one FILE can be named.";
     return refuse(invocation, { code: "usage", message });
   }
@@ -69,10 +69,10 @@ export async function add(
   const outcome = await addToSession(environment, document, operations, new Date());
   if (!outcome.ok) return refuse(invocation, outcome.problem);
   for (const operation of operations) {
-    messages.note(`${sentence(operation)} ${scope(document)}, until you log out.`);
+    messages.note(`${sentence(operation)} ${scope(document)}, in this session.`);
   }
   messages.note(
-    `Take it back with: flemma session reset${document === null ? "" : ` ${operands(document)}`}`,
+    `Undo with: flemma session reset${document === null ? "" : ` ${operands(document)}`}`,
   );
   await warnOfCost(invocation, document, operations);
   return Exit.ok;
@@ -100,8 +100,8 @@ export async function reset(
   if (!outcome.ok) return refuse(invocation, outcome.problem);
   invocation.messages.note(
     outcome.value
-      ? `Taken back ${scope(document)}: ${keys === null ? "all that was set until logout" : keys.join(", ")}.`
-      : `Nothing of that was set until logout ${scope(document)}.`,
+      ? `Cleared ${scope(document)}: ${keys === null ? "all settings of this session" : keys.join(", ")}.`
+      : `There was nothing to clear ${scope(document)} in this session.`,
   );
   return Exit.ok;
 }
@@ -114,7 +114,7 @@ async function show(invocation: Invocation, document: string | null): Promise<nu
     ...operations.map((operation) => `  ${sentence(operation)}\n`),
   ]);
   writeLines(lines.join(""));
-  if (lines.length === 0) invocation.messages.note("Nothing is set until logout.");
+  if (lines.length === 0) invocation.messages.note("This session has no settings.");
   return Exit.ok;
 }
 
@@ -127,7 +127,7 @@ async function assignments(
   const draft = sessionDraft(loaded);
   for (const word of words) {
     const [, key, sign, text] = /^([\w.$-]*[\w$])([+^-]?)=(.*)$/s.exec(word) ?? [];
-    if (key === undefined) return failure("usage", `"${word}" is no KEY=VALUE.`);
+    if (key === undefined) return failure("usage", `"${word}" is not KEY=VALUE.`);
     const op: Op = sign === "+" ? "append" : sign === "-" ? "remove" : sign === "^" ? "prepend" : "set";
     const read = await valueOf(text!);
     if (!read.ok) return failure("usage", `${key}: ${read.problem}`);

@@ -34,7 +34,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const code = await act(invocation, each);
     if (code !== Exit.ok) return code;
   }
-  for (const sentence of leftOut) invocation.messages.note(`Left out: ${sentence}`);
+  for (const sentence of leftOut) invocation.messages.note(`Skipped: ${sentence}`);
   return Exit.ok;
 }
 
@@ -48,7 +48,7 @@ async function show(invocation: Invocation, { path, isAgreed }: Trustable): Prom
   const agreed = await isAgreed();
   if (!agreed.ok) return refuse(invocation, agreed.problem);
   invocation.messages.note(
-    agreed.value ? `You have agreed to that.` : `You have not agreed to ${path} as it is.`,
+    agreed.value ? `${path} is trusted.` : `${path} is not trusted in its current version.`,
   );
   return Exit.ok;
 }
@@ -102,7 +102,7 @@ async function revoke(invocation: Invocation, named: string): Promise<number> {
   for (const trusted of meant) {
     const outcome = await revokeTrust(environment, trusted);
     if (!outcome.ok) return refuse(invocation, outcome.problem);
-    messages.note(`${trusted} is not trusted any more.`);
+    messages.note(`${trusted} is no longer trusted.`);
   }
   if (meant.length === 0) messages.note(`${path} was not trusted.`);
   return meant.length > 0 ? Exit.ok : Exit.failure;

@@ -10,14 +10,14 @@ export async function trustableDocument(session: ChatSession, label: string): Pr
   if (path === null) {
     return failure(
       "usage",
-      "An agreement belongs to the path of a document, and this text has none.",
+      "Trusting a document needs its path, and this text has none.",
       "Name it: flemma trust - --name PATH",
     );
   }
   if (chat.turns.length === 0 && chat.frontmatter === null) {
     return failure(
       "not-a-document",
-      `${label} holds no message and no first block, so there is nothing to agree to.`,
+      `${label} has no messages and no frontmatter, so there is nothing to trust.`,
     );
   }
   const found = await session.agreement();
@@ -26,14 +26,14 @@ export async function trustableDocument(session: ChatSession, label: string): Pr
   return success({
     path,
     lines,
-    nothing: "has no first block that says anything about the sandbox or about what runs without asking",
+    nothing: "has no frontmatter that changes the sandbox or approves calls",
     isAgreed: () => Promise.resolve(success(agreed)),
     agree: async () => {
       const trusted = await session.trust();
       return trusted.ok ? success([]) : trusted;
     },
     agreed: lines.length === 0
-      ? `Noted: you know ${path}. You are asked again when its first block says more.`
-      : `${path} may do that from now on. It is asked about again when its first block comes to something else.`,
+      ? `${path} is trusted. You are asked again if its frontmatter allows more.`
+      : `${path} is trusted. You are asked again if its frontmatter does something else.`,
   });
 }

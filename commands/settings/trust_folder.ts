@@ -29,8 +29,8 @@ export async function trustableIn(
   if (broken !== undefined) return failure("nothing-to-trust", broken);
   return failure(
     "nothing-to-trust",
-    `Nothing in ${named} waits for your agreement: no settings of a project (.flemma/config.yaml), no tool files (.flemma/tools), no .mcp.json and no skills.`,
-    "Name a document, or the folder of a project.",
+    `There is nothing to trust in ${named}: no project settings (.flemma/config.yaml), tool files (.flemma/tools), .mcp.json or skills.`,
+    "Name a document or a project's folder.",
   );
 }
 

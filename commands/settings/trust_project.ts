@@ -22,7 +22,7 @@ export async function trustableProject(
   const found = readText(path);
   if (!found.ok) return found;
   const text = found.value;
-  if (text === null) return failure("file-unreadable", `There is no file ${path} any more.`);
+  if (text === null) return failure("file-unreadable", `${path} no longer exists.`);
   const read = await projectIn(environment, path, text);
   if (!read.ok) return read;
   const { lines, ignored, names } = read.value;
@@ -30,16 +30,16 @@ export async function trustableProject(
     path,
     lines: [
       ...lines,
-      ...names.map((name) => `runs the code of ${name}, and of what that imports`),
-      ...ignored.map((key) => `(without effect: a project may not set ${key})`),
+      ...names.map((name) => `runs the code of ${name} and of its imports`),
+      ...ignored.map((key) => `(ignored: a project may not set ${key})`),
     ],
-    nothing: "says nothing",
+    nothing: "sets nothing",
     isAgreed: () => isTrusted(environment, path, text, names),
     agree: async () => {
       const recorded = await recordTrust(environment, path, text, names, new Date());
-      return recorded.ok ? success(recorded.value.files.map((file) => `with it: ${file.path}`)) : recorded;
+      return recorded.ok ? success(recorded.value.files.map((file) => `including ${file.path}`)) : recorded;
     },
-    agreed: `${path} is trusted as it is now; a change of it ends that.`,
+    agreed: `${path} is trusted in its current version, until it changes.`,
   });
 }
 
@@ -54,7 +54,7 @@ async function projectIn(environment: Environment, path: string, text: string): 
   const parsed = await parseSource(text);
   if (!parsed.ok) {
     const lines = parsed.problem.map(({ place, message }) => `${path}:${place}: ${message}`);
-    return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");
+    return failure("config-invalid", lines.join("\n"), "Correct the file before you trust it.");
   }
   const folder = parentOf(path);
   const root = parentOf(folder);
@@ -65,7 +65,7 @@ async function projectIn(environment: Environment, path: string, text: string): 
   const faults = writeTree(draft, parsed.value.value ?? {}, { catalog });
   if (faults.length > 0) {
     const lines = faults.map((fault) => `${path}:${parsed.value.place(fault)}: ${fault.message}`);
-    return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");
+    return failure("config-invalid", lines.join("\n"), "Correct the file before you trust it.");
   }
   const { operations, ignored } = trustedShare(draft.log, root, environment.home);
   const refused = [

@@ -15,27 +15,27 @@ export function trustableServers(environment: Environment, path: string): Outcom
   const found = readText(path);
   if (!found.ok) return found;
   const text = found.value;
-  if (text === null) return failure("file-unreadable", `There is no file ${path} any more.`);
+  if (text === null) return failure("file-unreadable", `${path} no longer exists.`);
   const read = serversIn({ path, text });
   if (!read.ok) return read;
   return success({
     path,
     lines: Object.entries(read.value.servers).flatMap(([name, server]) => [
       `the server ${name} ${inWords(server)}`,
-      ...variablesIn(server).map((variable) => `  is given the variable ${variable}`),
+      ...variablesIn(server).map((variable) => `  gets the variable ${variable}`),
     ]),
-    nothing: "names no servers",
+    nothing: "defines no servers",
     isAgreed: () => isTrusted(environment, path, text, []),
     agree: async () => {
       const recorded = await recordTrust(environment, path, text, [], new Date());
       return recorded.ok ? success([]) : recorded;
     },
-    agreed: `${path} is trusted as it is now; a change of it ends that.`,
+    agreed: `${path} is trusted in its current version, until it changes.`,
   });
 }
 
 function inWords({ command, args, url }: Record<string, unknown>): string {
-  if (url !== undefined) return `is asked at ${url}`;
+  if (url !== undefined) return `is at ${url}`;
   return `runs: ${[command, ...[args ?? []].flat()].map((word) => shellWord(String(word))).join(" ")}`;
 }
 

@@ -11,14 +11,14 @@ export async function trustableTools(environment: Environment, folder: string): 
   if (!names.ok) return names;
   return success({
     path: folder,
-    lines: names.value.map((name) => `brings the tool file ${name}, and runs it with what it imports`),
-    nothing: "holds no tool files",
+    lines: names.value.map((name) => `runs the code of the tool file ${name} and of its imports`),
+    nothing: "contains no tool files",
     isAgreed: () => areTrusted(environment, folder, names.value),
     agree: async () => {
       const recorded = await trustFiles(environment, folder, names.value);
-      return recorded.ok ? success(recorded.value.files.map((file) => `with it: ${file.path}`)) : recorded;
+      return recorded.ok ? success(recorded.value.files.map((file) => `including ${file.path}`)) : recorded;
     },
     agreed:
-      `The tool files in ${folder} are trusted as they are now; a change of one, or one more, ends that.`,
+      `The tool files in ${folder} are trusted in their current version, until one changes or is added.`,
   });
 }

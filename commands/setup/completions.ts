@@ -6,7 +6,7 @@ import { refuse } from "../io/refuse.ts";
 import { writeOutput } from "../io/streams.ts";
 
 const BASH =
-  `# bash completion for flemma: source it, or put it into ~/.local/share/bash-completion/completions/flemma
+  `# bash completion for flemma: source it, or save it in ~/.local/share/bash-completion/completions/flemma
 _flemma() {
   # The shell hands words over as they were typed, and cut at colons: the program is asked for what they mean.
   local line="\${COMP_LINE:0:COMP_POINT}" word="" quote="" char begun="" at text
@@ -51,7 +51,7 @@ _flemma() {
 if [[ $funcstack[1] == _flemma ]]; then _flemma "$@"; else compdef _flemma flemma; fi
 `;
 
-const FISH = `# fish completion for flemma: put it into ~/.config/fish/completions/flemma.fish
+const FISH = `# fish completion for flemma: save it as ~/.config/fish/completions/flemma.fish
 function __flemma_candidates
   set -l words (commandline -opc) (commandline -ct)
   for row in (flemma complete -- $words[2..-1] 2>/dev/null)

@@ -143,7 +143,7 @@ async function stateProblem(folder: string): Promise<string | null> {
     await Deno.remove(await Deno.makeTempFile({ dir, prefix: "doctor-" }));
     return null;
   } catch (thrown) {
-    return `nothing can be written there: ${thrownText(thrown)}`;
+    return `it is not writable: ${thrownText(thrown)}`;
   }
 }
 
@@ -163,7 +163,7 @@ function textOf(report: Report): string {
     ...settings.files.map((line) => `  ${line}`),
     ...settings.problems.map((line) => `  ! ${line}`),
     "model",
-    `  ${provider ?? "not known while the settings cannot be read"}${model === null ? "" : ` ${model}`}`,
+    `  ${provider ?? "unknown, because the settings cannot be read"}${model === null ? "" : ` ${model}`}`,
     ...(context === null ? [] : [`  context: ${fillWords(context)}`]),
     "keys",
     ...rows(Object.entries(credentials).map(([name, found]) => [name, key(name, found)])),

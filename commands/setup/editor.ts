@@ -42,7 +42,7 @@ export async function run(invocation: Invocation): Promise<number> {
     if (!install) return tell(printed(files));
     return refuse(invocation, {
       code: "usage",
-      message: `What ${name} needs are lines in a file of yours.`,
+      message: `For ${name}, you add lines to a file of your own.`,
       next: `Print them: flemma editor ${name}`,
     });
   }
@@ -57,8 +57,8 @@ export async function run(invocation: Invocation): Promise<number> {
   } catch (thrown) {
     return refuse(invocation, {
       code: "editor-unwritable",
-      message: `The files for ${name} cannot be put into ${folder}: ${thrownText(thrown)}.`,
-      next: `Put them elsewhere: flemma editor ${name} --install --to FOLDER`,
+      message: `The files for ${name} cannot be installed in ${folder}: ${thrownText(thrown)}.`,
+      next: `Choose another folder: flemma editor ${name} --install --to FOLDER`,
     });
   }
 }
@@ -77,22 +77,22 @@ async function settle(
   if (state === "taken") {
     return refuse(invocation, {
       code: "editor-changed",
-      message: `${path} already says something of flemma or of a language named chat. Nothing was written.`,
+      message: `Nothing was written, because ${path} already mentions flemma or a language named chat.`,
       next: `Compare it with: flemma editor ${name} --print`,
     });
   }
   if (state === "changed" && switchOption(invocation.arguments, "force") !== true) {
     return refuse(invocation, {
       code: "editor-changed",
-      message: `You changed what flemma put into ${path}. Nothing was written.`,
-      next: `Keep a copy and take the new lines: flemma editor ${name} --install --force`,
+      message: `Nothing was written, because you changed flemma's lines in ${path}.`,
+      next: `To keep a copy and install the new lines: flemma editor ${name} --install --force`,
     });
   }
   const kept = state === "changed" ? await keepCopy(path, text!) : null;
   if (state !== "current") await writeSettings(path, await withPassage(text, passage));
   return tell([
-    state === "current" ? `Already there: ${path}` : `Installed: ${path}`,
-    ...(kept === null ? [] : [`What you had is in ${kept}`]),
+    state === "current" ? `Already installed: ${path}` : `Installed: ${path}`,
+    ...(kept === null ? [] : [`Your old version is in ${kept}`]),
     ...[place.next(folder)].filter((line) => line !== null),
   ].join("\n"));
 }
@@ -111,15 +111,15 @@ async function put({ invocation, name, place, folder, files, found }: Putting): 
   if (found.changed.length > 0 && !force) {
     return refuse(invocation, {
       code: "editor-changed",
-      message: `In ${folder} you changed ${found.changed.join(", ")}. Nothing was written.`,
-      next: `Put yours aside and take the new files: flemma editor ${name} --install --force`,
+      message: `Nothing was written, because you changed ${found.changed.join(", ")} in ${folder}.`,
+      next: `To keep copies and install the new files: flemma editor ${name} --install --force`,
     });
   }
   const aside = await installInto(folder, files, found);
   const next = place.next(folder);
   return tell([
-    found.state === "current" ? `Already there: ${folder}` : `Installed: ${folder}`,
-    ...aside.map((path) => `What you had changed is in ${path}`),
+    found.state === "current" ? `Already installed: ${folder}` : `Installed: ${folder}`,
+    ...aside.map((path) => `Your changed version is in ${path}`),
     ...(next === null ? [] : [next]),
   ].join("\n"));
 }
@@ -169,9 +169,9 @@ function words(state: State, folder: string | null): string {
     case "changed":
       return `changed by you in ${folder}`;
     case "taken":
-      return `lines of yours in ${folder}`;
+      return `your own lines in ${folder}`;
     case "lines":
-      return "lines for a file of yours";
+      return "lines for a file of your own";
   }
 }
 
@@ -181,7 +181,7 @@ function stateOf(
   { state, changed }: { readonly state: State; readonly changed: readonly string[] },
 ): string {
   const lines = [`${name}: ${words(state, folder)}`];
-  if (changed.length > 0) lines.push(`yours: ${changed.join(", ")}`);
+  if (changed.length > 0) lines.push(`changed by you: ${changed.join(", ")}`);
   if (state !== "current") lines.push(`Install: flemma editor ${name} --install (in ${folder})`);
   lines.push(`Print: flemma editor ${name} --print`);
   return lines.join("\n");
@@ -205,8 +205,6 @@ function unknownEditor(editorName: string) {
   return {
     code: "usage",
     message: `There are no files for ${editorName}${meant === null ? "" : `; did you mean ${meant}?`}`,
-    next: `There are for: ${
-      names.join(", ")
-    }. Every editor with filters works without: see docs/guide/editors.md`,
+    next: `Available: ${names.join(", ")}. Other editors can use filters: see docs/guide/editors.md`,
   };
 }

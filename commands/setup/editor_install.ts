@@ -117,7 +117,7 @@ async function noteOf(folder: string): Promise<Note | null> {
       return { version: note.version, files: note.files };
     }
   } catch {
-    // Not even JSON: the same.
+    // Not JSON, so it is invalid too.
   }
   return null;
 }

@@ -23,7 +23,7 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
     files: "vim",
     folder: ({ home }) => `${home}/.vim/pack/flemma/start/flemma`,
     next: (folder) =>
-      `Start Vim anew. \`filetype plugin on\` and \`syntax on\` have to be in your vimrc; for :help flemma say once :helptags ${
+      `Restart Vim. Your vimrc needs \`filetype plugin on\` and \`syntax on\`. For :help flemma, run once :helptags ${
         vimName(`${folder}/doc`)
       }`,
   },
@@ -31,18 +31,18 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
     files: "vim",
     folder: ({ home, variables }) =>
       `${absolute(variables.XDG_DATA_HOME) ?? `${home}/.local/share`}/nvim/site/pack/flemma/start/flemma`,
-    next: (folder) => `Start Neovim anew. For :help flemma say once :helptags ${vimName(`${folder}/doc`)}`,
+    next: (folder) => `Restart Neovim. For :help flemma, run once :helptags ${vimName(`${folder}/doc`)}`,
   },
   emacs: {
     files: "emacs",
     folder: ({ home, variables }) => `${emacsFolder(home, variables.XDG_CONFIG_HOME)}/flemma`,
-    next: (folder) => `Write into your init file: (load ${lispText(`${folder}/flemma.el`)})`,
+    next: (folder) => `Add to your init file: (load ${lispText(`${folder}/flemma.el`)})`,
   },
   kakoune: {
     files: "kakoune",
     // A folder `autoload` there would replace the one that comes with Kakoune.
     folder: ({ home, variables }) => `${absolute(variables.XDG_CONFIG_HOME) ?? `${home}/.config`}/kak/flemma`,
-    next: (folder) => `Write into your kakrc: source ${kakouneText(`${folder}/flemma.kak`)}`,
+    next: (folder) => `Add to your kakrc: source ${kakouneText(`${folder}/flemma.kak`)}`,
   },
   helix: {
     files: "helix",
@@ -51,13 +51,13 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
       file: "languages.toml",
       conflict: /^\s*\[language-server\.flemma\]|^\s*flemma\s*=|^\s*name\s*=\s*["']chat["']/m,
     },
-    next: () => "Start Helix anew. Keys are lines for your config.toml: flemma editor helix --print",
+    next: () => "Restart Helix. To print keys for your config.toml: flemma editor helix --print",
   },
   vscode: {
     files: "vscode",
     folder: ({ home }) => `${home}/.vscode/extensions/flemma.flemma`,
     next: (folder) =>
-      `In VS Code run the command "Developer: Install Extension from Location…" and choose ${folder}`,
+      `In VS Code, run the command "Developer: Install Extension from Location…" and choose ${folder}`,
   },
   ...Object.fromEntries(
     // Key bindings for the filter, to be added to a person's own settings.

@@ -61,7 +61,7 @@ function isFree(place: string, exclusive: boolean): boolean {
 
 function cannotLock(): Error {
   return new Deno.errors.NotSupported(
-    `Deno ${Deno.version.deno} takes no locks of files without the program flock`,
+    `Deno ${Deno.version.deno} cannot lock files without the program flock`,
   );
 }
 

@@ -54,7 +54,7 @@ function notSaved(problem: Problem, ids: readonly string[]): Problem {
 function describeRules(rules: readonly ProposedRule[], file: string | null): string[] {
   const of = file === null ? "" : ` ${operands(file)}`;
   return [
-    ...rules.map(({ text }) => `Until logout, for this document: ${text}`),
-    `Take it back: flemma session reset${of === "" ? " FILE" : of}`,
+    ...rules.map(({ text }) => `For this document, in this session: ${text}`),
+    `Undo with: flemma session reset${of === "" ? " FILE" : of}`,
   ];
 }

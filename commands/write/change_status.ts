@@ -52,7 +52,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
   };
   return await withDocument(invocation, options, async ({ session, label, file, targets }) => {
     if (session.chat.turns.length === 0) {
-      messages.say(`flemma: ${label}: the text holds no message and no tool result block.`);
+      messages.say(`flemma: ${label}: the text has no message and no tool result block.`);
       return Exit.diagnostics;
     }
     const meant = targetsOf(targets, given);
@@ -73,7 +73,9 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       for (const line of callLines(named)) messages.note(line);
     }
     const ids = joinNames(marked.value);
-    messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${formatCommand("advance", file)}`);
+    messages.note(
+      `${marking.done}: ${ids}. Nothing has run yet. Continue with: ${formatCommand("advance", file)}`,
+    );
     return Exit.ok;
   });
 }

@@ -40,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given } = invocation;
   if (given.positionals[0] === "-") return refuse(invocation, notAFile("compact"));
   if (switchOption(given, "results-only") === true && textOption(given, "instructions") !== undefined) {
-    const message = "--results-only asks no model, so nobody reads --instructions.";
+    const message = "--instructions has no effect with --results-only, which asks no model.";
     return refuse(invocation, { code: "usage", message, next: "Leave one of them out." });
   }
   // The command prints one JSON value, no events.
@@ -96,7 +96,7 @@ async function summedUp(
   const { session, label, interrupts } = document;
   const summary = await summaryOf(invocation, document, { chat, cut }, emit);
   if (!summary.ok) return summary;
-  if (interrupts.received) return failure("cancelled", "Interrupted; no document was made.");
+  if (interrupts.received) return failure("cancelled", "Interrupted. No document was created.");
   // The person may have added text below meanwhile. Changed text above would no longer match the summary.
   const now = await readDocument(session.path!, invocation.environment);
   if (!now.ok) return now;
@@ -116,7 +116,7 @@ function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
     (current.byteLength === cut.kept || kept[0]?.place.from === cut.kept);
   return same ? success({ ...cut, turns: kept }) : failure(
     "document-changed",
-    "The document was changed meanwhile, so nothing was made.",
+    "No document was created, because the original changed in the meantime.",
     "Compact it again.",
   );
 }
@@ -154,11 +154,11 @@ async function summaryOf(
 }
 
 function noSummary(isCut: boolean, isEmpty: boolean): Problem {
-  const why = isCut ? "was cut off" : isEmpty ? "is empty" : "came with calls of tools";
+  const why = isCut ? "was cut off" : isEmpty ? "is empty" : "contains tool calls";
   return {
     code: "no-summary",
-    message: `The summary ${why}, so no document was made.`,
-    next: "Try again, ask another model (--model NAME), or shorten results alone: --results-only",
+    message: `No document was created, because the summary ${why}.`,
+    next: "Try again, use another model (--model NAME), or only shorten results: --results-only",
   };
 }
 
@@ -196,7 +196,7 @@ function nothingLong(
   const ways = [
     ...(less.includes("--keep") ? [less] : []),
     ...(shorter ? ["Lower context.prune_over."] : []),
-    ...(split === null ? [] : ["Let a model sum up: leave out --results-only."]),
+    ...(split === null ? [] : ["Let a model summarize: leave out --results-only."]),
   ];
   return {
     code: "nothing-to-compact",
@@ -222,10 +222,10 @@ function foretell(invocation: Invocation, { chat, cut }: Split, name: string): n
     return Exit.ok;
   }
   invocation.messages.note(
-    `${name} would hold a summary of ${summed.length} messages (lines ${first} to ${last}, about ${
+    `${name} would contain a summary of ${summed.length} messages (lines ${first} to ${last}, about ${
       formatCount(tokens)
-    } tokens) and the last ${turns.length} as they are${
-      cut.asked === null ? "" : `, with the message of line ${cut.asked.place.start} that they are about`
+    } tokens) and the last ${turns.length} unchanged${
+      cut.asked === null ? "" : `, with the message in line ${cut.asked.place.start} that they answer`
     }. ${chat.turns.length} messages in all.`,
   );
   return Exit.ok;
@@ -256,10 +256,10 @@ function report(invocation: Invocation, { split, name, target, path, bytes, prun
   }
   const what = pruned
     ? "the conversation with shorter results"
-    : `a summary of ${summed.length} messages and the last ${turns.length} as they were`;
+    : `a summary of ${summed.length} messages and the last ${turns.length} unchanged`;
   const chat = parse(bytes);
   const way = nextNeed(chat).kind === "advance"
-    ? `Go on with: ${formatCommand("advance", name)}`
+    ? `Continue with: ${formatCommand("advance", name)}`
     : suggestNextStep(chat, name);
-  messages.note(`${name} holds ${what}. ${way}`);
+  messages.note(`${name} contains ${what}. ${way}`);
 }

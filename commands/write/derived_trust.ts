@@ -10,8 +10,8 @@ import type { Invocation } from "../invocation.ts";
 export function notAFile(command: string): Problem {
   return {
     code: "usage",
-    message: `${command} makes a document beside another one; a piped one has no place.`,
-    next: `Name it: flemma ${command} FILE`,
+    message: `${command} creates a document next to the original, and a piped document has no folder.`,
+    next: `Name the file: flemma ${command} FILE`,
   };
 }
 

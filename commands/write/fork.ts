@@ -23,18 +23,18 @@ export async function run(invocation: Invocation): Promise<number> {
   if (fork === null) {
     return refuse(invocation, {
       code: "usage",
-      message: "--line and --turn both say where.",
-      next: "Leave one out.",
+      message: "--line and --turn cannot be combined.",
+      next: "Leave one of them out.",
     });
   }
   // In other commands a bare number names something; here it would name a file, while a turn is probably meant.
   if (named !== undefined && /^\d+$/.test(named)) {
     return refuse(invocation, {
       code: "usage",
-      message: `${named} would be the name of the new document.`,
-      next: `Up to that message of yours: ${
+      message: `${named} is a name for the new document here, not a message number.`,
+      next: `To fork up to your message ${named}: ${
         formatCommand("fork", file)
-      } --turn ${named}. A document of that name: ./${named}`,
+      } --turn ${named}. To use it as a name: ./${named}`,
     });
   }
   const opened = await openForReport(invocation);
@@ -55,7 +55,7 @@ export async function run(invocation: Invocation): Promise<number> {
     writeOutput(`${safeJson({ document: path, made: target, line: made.value.line })}\n`);
   } else {
     messages.note(
-      `${name} holds ${file} up to line ${made.value.line}. ${suggestNextStep(parse(bytes), name)}`,
+      `${name} contains ${file} up to line ${made.value.line}. ${suggestNextStep(parse(bytes), name)}`,
     );
   }
   return Exit.ok;

@@ -18,18 +18,18 @@ export async function run(invocation: Invocation): Promise<number> {
   const { messages } = invocation;
   return await withDocument(invocation, {}, async ({ session, label, file }) => {
     if (switchOption(invocation.arguments, "json") === true) {
-      messages.say("flemma: --json goes with --dry-run.");
+      messages.say("flemma: --json needs --dry-run.");
       return Exit.usage;
     }
     const before = session.chat;
     const found = migrate(before);
     if (found.forms.length === 0) {
-      messages.note(`flemma: ${label}: nothing in it is written in an older form.`);
+      messages.note(`flemma: ${label}: already in the current format.`);
       return Exit.ok;
     }
     const problem = await session.edit(found.edits);
     if (problem !== null) return refuse(invocation, problem);
-    messages.note(`${label}: ${summaryOf(found.forms)} brought to today's form.`);
+    messages.note(`${label}: converted ${summaryOf(found.forms)} to the current format.`);
     for (const sentence of revived(before, session.chat)) messages.say(`flemma: ${sentence}`);
     messages.note(suggestNextStep(session.chat, file));
     return Exit.ok;
@@ -46,7 +46,7 @@ async function show(invocation: Invocation): Promise<number> {
   if (switchOption(given, "json") === true) {
     writeOutput(`${safeJson({ document: read.path, forms: found.forms, diff })}\n`);
   } else if (diff === null) {
-    messages.note(`flemma: ${read.label}: nothing in it is written in an older form.`);
+    messages.note(`flemma: ${read.label}: already in the current format.`);
   } else {
     writeData(diff);
   }

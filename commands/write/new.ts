@@ -30,8 +30,8 @@ export async function run(invocation: Invocation): Promise<number> {
   if (goes) return await drive(invocation, ({ session }) => session.advance());
   messages.note(
     question === undefined
-      ? `Write what you want below @You: in ${file}, then: flemma advance ${operands(file)}`
-      : `${file} holds your question. Send it with: flemma advance ${operands(file)}`,
+      ? `Write your message below @You: in ${file}, then: flemma advance ${operands(file)}`
+      : `${file} contains your question. Send it with: flemma advance ${operands(file)}`,
   );
   return Exit.ok;
 }
@@ -44,10 +44,10 @@ function mistakeIn(
 ): Problem | null {
   const usage = (message: string, next: string): Problem => ({ code: "usage", message, next });
   if (switchOption(given, "bare") === true && textOption(given, "system") !== undefined) {
-    return usage("--bare and --system contradict each other.", "Leave one of them out.");
+    return usage("--bare and --system cannot be combined.", "Leave one of them out.");
   }
   if (goes && (question ?? "").trim() === "") {
-    return usage("--go sends the first question, and there is none.", 'Write it: -m "TEXT"');
+    return usage("--go sends the first question, but there is none.", 'Add it: -m "TEXT"');
   }
   return null;
 }
@@ -72,7 +72,7 @@ async function systemOf(invocation: Invocation): Promise<Outcome<string | null>>
   return failure(
     "config-invalid",
     `The setting new.system names a file. ${read.problem.message}`,
-    "Correct it, or write the text itself, beginning with a word.",
+    "Correct it, or set the text itself, starting with a word.",
   );
 }
 

@@ -24,8 +24,8 @@ import { writeOutput } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   if (invocation.arguments.positionals[0] === "-") {
-    const message = "undo changes files of a document that is a file itself; a piped one has no path.";
-    return refuse(invocation, { code: "usage", message, next: "Name it: flemma undo FILE" });
+    const message = "undo finds saved changes by the document's path, and a piped document has none.";
+    return refuse(invocation, { code: "usage", message, next: "Name the file: flemma undo FILE" });
   }
   return await withDocument(invocation, {}, async ({ session, file, targets }) => {
     const { path, chat } = session;
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
     if (!meant.ok && meant.problem.code === "nothing-kept" && file !== null) {
       return refuse(invocation, {
         ...meant.problem,
-        next: `See what is kept: flemma undo --list ${operands(file)}`,
+        next: `List the saved changes: flemma undo --list ${operands(file)}`,
       });
     }
     if (!meant.ok) return refuse(invocation, meant.problem);
@@ -107,17 +107,17 @@ function meantByOne(
   if (ids.size > 1) {
     return failure(
       "target-ambiguous",
-      `${target} begins several ids: ${[...ids].join(", ")}.`,
-      "Name one whole.",
+      `Several ids start with ${target}: ${[...ids].join(", ")}.`,
+      "Name one in full.",
     );
   }
   const call = chat.call(target);
   return failure(
     "nothing-kept",
     call === undefined
-      ? `Nothing is kept of a call or a file named ${target}.`
-      : `Nothing is kept of ${target}: ${
-        runsCommands(call) ? "what commands do to files is not" : "it changed no file"
+      ? `No change is saved for a call or file named ${target}.`
+      : `No change is saved for ${target}: ${
+        runsCommands(call) ? "file changes by commands are not saved" : "it changed no file"
       }.`,
   );
 }
@@ -131,11 +131,11 @@ function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boo
   }
   for (const { change, outcome, why } of outcomes) {
     const what = visible(`${change.shownAs} (${change.tool}, ${change.call})`);
-    if (outcome === "put-back") messages.note(`${dryRun ? "Would put back" : "Put back"} ${what}.`);
-    else if (outcome === "already") messages.note(`${what} needs nothing: the file is as it was.`);
-    else messages.say(`flemma: Not put back: ${what}: ${visible(why)}.`);
+    if (outcome === "put-back") messages.note(`${dryRun ? "Would restore" : "Restored"} ${what}.`);
+    else if (outcome === "already") messages.note(`${what} is already restored.`);
+    else messages.say(`flemma: Not restored: ${what}: ${visible(why)}.`);
   }
-  if (outcomes.length === 0) messages.note("No change of a file is kept that could be put back.");
+  if (outcomes.length === 0) messages.note("There are no saved file changes to undo.");
 }
 
 interface PutBack {
@@ -187,16 +187,16 @@ function list({ arguments: given, messages }: Invocation, { outcomes, undone, co
   const width = Math.max(0, ...rows.map(({ path }) => path.length));
   for (const { at, tool, path, call, outcome, why } of rows) {
     const when = at.slice(0, 16).replace("T", " ");
-    const state = outcome === "put-back" ? "can be put back" : outcome === "kept" ? why : STATES[outcome];
+    const state = outcome === "put-back" ? "can be restored" : outcome === "kept" ? why : STATES[outcome];
     writeOutput(visible(`${when}  ${tool.padEnd(5)}  ${path.padEnd(width)}  ${call}  ${state}`) + "\n");
   }
-  if (rows.length === 0) messages.note("No change of a file is kept.");
+  if (rows.length === 0) messages.note("No file changes are saved.");
   if (commands.length > 0) {
-    messages.note(`What commands did to files is not kept: ${visible(commands.join(", "))}.`);
+    messages.note(`File changes by commands are not saved: ${visible(commands.join(", "))}.`);
   }
 }
 
-const STATES = { already: "is as it was", undone: "was put back" } as const;
+const STATES = { already: "already restored", undone: "restored" } as const;
 
 function isFinal(chat: Chat, id: string): boolean {
   const result = chat.result(id);

@@ -82,8 +82,7 @@ class Agent {
       write: (text) => options.write(encodeLine(text)),
       handler: (call) => this.#handle(call),
       cancel: { method: "$/cancel_request", member: "requestId" },
-      onFault: (method, thrown) =>
-        options.log(`${method}: This is a fault of the program: ${thrownText(thrown)}`),
+      onFault: (method, thrown) => options.log(`${method}: Internal error: ${thrownText(thrown)}`),
     });
   }
 
@@ -98,10 +97,10 @@ class Agent {
   #handle(call: RpcCall): unknown {
     const { method, params } = call;
     if (!Object.hasOwn(ANSWERS, method)) {
-      return new RpcRefusal(RpcCode.methodNotFound, `${method} is not known here.`);
+      return new RpcRefusal(RpcCode.methodNotFound, `The method ${method} is unknown.`);
     }
     if (!this.#initialized && method !== "initialize") {
-      return new RpcRefusal(RpcCode.invalidRequest, `${method} came before initialize.`);
+      return new RpcRefusal(RpcCode.invalidRequest, `${method} was sent before initialize.`);
     }
     return ANSWERS[method]!(this, isObject(params) ? params : {}, call);
   }
@@ -221,7 +220,7 @@ class Agent {
     try {
       for (const { name, bytes } of attachments) await Deno.writeFile(name, bytes, { createNew: true });
     } catch (thrown) {
-      return refusal(failure("attachment", `An image cannot be kept: ${thrownText(thrown)}.`).problem);
+      return refusal(failure("attachment", `An image cannot be saved: ${thrownText(thrown)}.`).problem);
     }
     const ended = await takeTurn({
       open: (emit) => this.#open(conversation, emit, signal),
@@ -282,7 +281,7 @@ class Agent {
     await using session = opened.value;
     for (const { message } of session.loaded.notices) this.#options.log(message);
     const left = Array.isArray(mcpServers) ? mcpServers.length - Object.keys(servers).length : 0;
-    if (left > 0) this.#options.log(`${left} of the client's servers of tools cannot be used here.`);
+    if (left > 0) this.#options.log(`${left} of the client's MCP servers cannot be used.`);
     this.#conversations.set(id, conversation);
     // A client must know the conversation before it gets updates about it.
     setTimeout(() => {
@@ -319,10 +318,10 @@ function isEmpty(table: object): boolean {
 
 const UNKNOWN = new RpcRefusal(
   RpcCode.invalidParams,
-  "There is no such conversation here: begin or load one.",
+  "There is no such conversation. Create or load one.",
 );
-const BUSY = new RpcRefusal(RpcCode.invalidRequest, "A turn of this conversation goes on.");
-const NO_FOLDER = new RpcRefusal(RpcCode.invalidParams, "cwd has to be an absolute path.");
+const BUSY = new RpcRefusal(RpcCode.invalidRequest, "A turn of this conversation is still running.");
+const NO_FOLDER = new RpcRefusal(RpcCode.invalidParams, "cwd must be an absolute path.");
 
 function refusal(problem: Problem, rpc: number = RpcCode.internal): RpcRefusal {
   return new RpcRefusal(rpc, problemLine(problem), { code: problem.code });

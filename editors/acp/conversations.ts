@@ -40,7 +40,7 @@ export async function begin(environment: Environment, cwd: string, now: Date): P
   try {
     await Deno.mkdir(folder, { recursive: true });
   } catch (thrown) {
-    return failure("document-unwritable", `${folder} cannot be made: ${thrownText(thrown)}.`);
+    return failure("document-unwritable", `${folder} cannot be created: ${thrownText(thrown)}.`);
   }
   const [day, time] = now.toISOString().split("T");
   const name = `${day}-${time!.slice(0, 8).replaceAll(":", "")}-${crypto.randomUUID().slice(0, 4)}.chat`;
@@ -53,7 +53,7 @@ export async function findConversation(id: string, cwd: string): Promise<Outcome
   const unknown = failure(
     "unknown-session",
     "There is no such conversation.",
-    "Begin a new one, or list them.",
+    "Create one, or list them.",
   );
   const path = pathOfId(id);
   if (path === null) return unknown;
@@ -62,8 +62,8 @@ export async function findConversation(id: string, cwd: string): Promise<Outcome
     if (real !== path || !isInside(real, folder)) {
       return failure(
         "unknown-session",
-        `The conversation is not below ${cwd}.`,
-        "Open it in its own folder.",
+        `The conversation is not in ${cwd}.`,
+        "Open it from its own folder.",
       );
     }
     return success(real);
@@ -105,7 +105,7 @@ export async function discard(id: string): Promise<Outcome<null>> {
   if (path === null || !folder.endsWith(`/${CHATS}`)) {
     return failure(
       "not-ours",
-      "Only conversations in .flemma/chats are deleted.",
+      "Only conversations in .flemma/chats can be deleted.",
       "Delete the file yourself.",
     );
   }

@@ -9,8 +9,8 @@ import { isObject } from "../../base/is_object.ts";
 export type Chosen = Readonly<Record<string, string>>;
 
 const MODES = [
-  { id: "autopilot", name: "Autopilot", description: "Goes on by itself until you are needed." },
-  { id: "step", name: "Step by step", description: "Stops after every reply with calls." },
+  { id: "autopilot", name: "Autopilot", description: "Continue until you are needed." },
+  { id: "step", name: "Step by step", description: "Stop after every reply with tool calls." },
 ] as const;
 
 const THINKING = ["off", "low", "medium", "high", "max"];

@@ -41,7 +41,7 @@ export interface PromptPlace {
  * @returns the text. Fails with `prompt-empty`, or with `prompt-unreadable` for an invalid block.
  */
 export function promptText(blocks: unknown, { templates, attach }: PromptPlace): Outcome<PromptText> {
-  if (!Array.isArray(blocks)) return failure("prompt-unreadable", "A prompt is a list of blocks.");
+  if (!Array.isArray(blocks)) return failure("prompt-unreadable", "A prompt must be a list of blocks.");
   const pieces: string[] = [];
   const attachments: PromptFile[] = [];
   for (const block of blocks) {
@@ -54,11 +54,11 @@ export function promptText(blocks: unknown, { templates, attach }: PromptPlace):
       pieces.push(embedded(String(resource.uri ?? ""), resource.text, templates));
     } else if (type === "image" && typeof data === "string" && IMAGES[String(mimeType)] !== undefined) {
       const bytes = decoded(data);
-      if (bytes === null) return failure("prompt-unreadable", "An image is no base64.");
+      if (bytes === null) return failure("prompt-unreadable", "An image is not valid base64.");
       const { reference, name } = attach(IMAGES[String(mimeType)]!);
       attachments.push({ name, bytes });
       pieces.push(reference);
-    } else return failure("prompt-unreadable", `A block of type ${String(type)} cannot be read here.`);
+    } else return failure("prompt-unreadable", `Blocks of type ${String(type)} are not supported.`);
   }
   // A blank at the beginning may be what makes it text.
   const text = pieces.join("\n").replace(/^\n+/, "").trimEnd();

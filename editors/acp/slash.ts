@@ -9,9 +9,9 @@ import { RpcRefusal } from "../rpc/peer.ts";
 
 /** The commands, as listed to clients. */
 export const SLASH_COMMANDS: AvailableCommand[] = [
-  { name: "status", description: "What waits in this conversation, and what decides about it." },
-  { name: "approve", description: "Approve a call that waits.", input: { hint: "id of the call" } },
-  { name: "model", description: "Ask another model from now on.", input: { hint: "name of the model" } },
+  { name: "status", description: "Show waiting calls and the settings that decide about them." },
+  { name: "approve", description: "Approve a waiting call.", input: { hint: "id of the call" } },
+  { name: "model", description: "Use another model from now on.", input: { hint: "name of the model" } },
 ];
 
 export interface SlashHost {
@@ -30,7 +30,7 @@ export async function slashCommand(text: string, host: SlashHost): Promise<strin
       return await approve(host, rest);
     case "model": {
       const answer = await host.choose(rest);
-      return answer instanceof RpcRefusal ? answer.message : `The model is ${rest} from now on.`;
+      return answer instanceof RpcRefusal ? answer.message : `From now on, the model is ${rest}.`;
     }
     default:
       return null;
@@ -47,7 +47,7 @@ async function status({ openReadOnly }: SlashHost): Promise<string> {
   );
   return [
     `The document is ${codeSpan(session.path ?? "-")}.`,
-    ...(lines.length === 0 ? ["Nothing waits."] : lines),
+    ...(lines.length === 0 ? ["No calls are waiting."] : lines),
   ].join(
     "\n",
   );
@@ -58,6 +58,8 @@ async function approve({ open }: SlashHost, id: string): Promise<string> {
   if (!opened.ok) return plainWords(opened.problem.message);
   await using session = opened.value;
   const approved = await session.approve(id === "" ? { kind: "only" } : id);
-  if (approved.ok) return plainWords(`${joinNames(approved.value)} is approved. Say anything to go on.`);
+  if (approved.ok) {
+    return plainWords(`${joinNames(approved.value)} is approved. Send any message to continue.`);
+  }
   return plainWords(problemLine(approved.problem));
 }

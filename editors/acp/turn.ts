@@ -188,7 +188,7 @@ class Turn {
     const answer = await this.#host.request("elicitation/create", {
       sessionId,
       mode: "form",
-      message: "Why not? The model is told.",
+      message: "Why? The model sees your reason.",
       requestedSchema: { type: "object", properties: { reason: { type: "string", title: "Reason" } } },
     });
     const content = isObject(answer) && answer.action === "accept" && isObject(answer.content)

@@ -6,9 +6,9 @@
 
 ;;; Commentary:
 
-;; A file whose name ends with .chat is a conversation.  C-c C-c sends it on; the reply comes into the buffer while it is
-;; written, and you go on working meanwhile.  What a model wants to run waits: C-c C-a approves the call at point, C-c C-r
-;; rejects it with a reason, C-c C-v shows all of it with the change it would make, C-c C-k stops what runs.
+;; A file whose name ends with .chat is a conversation.  C-c C-c advances it; the reply appears in the buffer as it
+;; arrives, while you keep working.  The model's tool calls wait: C-c C-a approves the call at point, C-c C-r rejects it
+;; with a reason, C-c C-v shows the whole call with the change it would make, C-c C-k cancels the run.
 
 ;;; Code:
 
@@ -19,22 +19,22 @@
 (defgroup flemma nil "Conversations with a model in plain files." :group 'tools)
 
 (defcustom flemma-program '("flemma")
-  "The words that start the program."
+  "The program and its first arguments."
   :type '(repeat string))
 
 (defcustom flemma-go-on nil
-  "Whether the last decision about waiting calls sends the conversation on."
+  "Whether to advance automatically once no call is waiting."
   :type 'boolean)
 
-(defvar flemma-started-hook nil "Run in the buffer when a run begins.")
-(defvar flemma-waiting-hook nil "Run in the buffer when a run ended because the person is needed.")
-(defvar flemma-failed-hook nil "Run in the buffer when a run ended otherwise than it should.")
-(defvar flemma-finished-hook nil "Run in the buffer when a run ended, however it did.")
+(defvar flemma-started-hook nil "Run in the buffer when a run starts.")
+(defvar flemma-waiting-hook nil "Run in the buffer when a run ends because you are needed.")
+(defvar flemma-failed-hook nil "Run in the buffer when a run fails.")
+(defvar flemma-finished-hook nil "Run in the buffer when a run ends, for any reason.")
 (defvar flemma-event-functions nil "Called with each event of the program, an alist.")
 
 (defvar-local flemma--run nil "The run of this buffer.")
-(defvar-local flemma--said nil "What the last run said, the newest first.")
-(defvar-local flemma--calls nil "Calls without a result as the program saw them last.")
+(defvar-local flemma--said nil "The messages of the last run, newest first.")
+(defvar-local flemma--calls nil "The calls without a result, as last reported.")
 (defvar-local flemma--used nil "Tokens and cost so far, as (TOKENS . DOLLARS).")
 
 ;; Two writers in one buffer.
@@ -234,7 +234,7 @@ Who reads at the end stays at the end; everybody else stays where they are."
 ON-ERR gets each line of standard error, ON-DONE standard output and the
 exit code.  Answers the process."
   (unless (executable-find (car flemma-program))
-    (user-error "There is no program %s on the path: flemma-program says where it is" (car flemma-program)))
+    (user-error "%s was not found on the path: set flemma-program" (car flemma-program)))
   (let* ((out nil) (part "") (open 2) (code 0)
          (coding-system-for-read 'utf-8-unix) (coding-system-for-write 'utf-8-unix)
          (over (lambda ()
@@ -273,7 +273,7 @@ exit code.  Answers the process."
 
 (defun flemma--start (command &rest words)
   "Run COMMAND with WORDS over this buffer."
-  (when flemma--run (user-error "This document is at work already; C-c C-k stops it"))
+  (when flemma--run (user-error "A run is already in progress; C-c C-k cancels it"))
   (barf-if-buffer-read-only)
   (let* ((buffer (current-buffer))
          (text (flemma--text))
@@ -305,7 +305,7 @@ exit code.  Answers the process."
            (kind (alist-get 'event event)))
       (pcase kind
         ("edit" (flemma--edit run (alist-get 'line event) (alist-get 'removed event) (alist-get 'lines event)))
-        ("request:sending" (setf (flemma--run-doing run) (concat "asking " (alist-get 'model event))))
+        ("request:sending" (setf (flemma--run-doing run) (concat "waiting for " (alist-get 'model event))))
         ("text" (setf (flemma--run-doing run) "answering"))
         ("reply:progress" (setf (flemma--run-doing run)
                                 (if (equal (alist-get 'block event) "thinking") "thinking" "writing a call")))
@@ -353,13 +353,13 @@ exit code.  Answers the process."
 
 (defconst flemma--sentences
   '(("done" . "the reply is complete")
-    ("cut" . "the reply is not complete: C-u C-c C-c lets it go on")
-    ("cancelled" . "stopped: write below a line @You:, or C-u C-c C-c lets the model go on")
-    ("last-word" . "the last message is the model's: write below a line @You:, or C-u C-c C-c lets it go on"))
-  "What is said for the ways in which a run ends.")
+    ("cut" . "the reply is incomplete; C-u C-c C-c continues it")
+    ("cancelled" . "stopped; write below a line @You:, or C-u C-c C-c continues the reply")
+    ("last-word" . "the last message is the model's; write below a line @You:, or C-u C-c C-c continues it"))
+  "The messages for the ways in which a run ends.")
 
 (defun flemma--sum-up (run code)
-  "Say how RUN ended with CODE."
+  "Report how RUN ended with exit CODE."
   (let* ((stopped (flemma--run-stopped run))
          (exit (or (alist-get 'exit stopped) code))
          (reason (alist-get 'reason stopped))
@@ -368,7 +368,7 @@ exit code.  Answers the process."
           ((/= exit 0) (run-hooks 'flemma-failed-hook)))
     (run-hooks 'flemma-finished-hook)
     (cond ((flemma--run-conflict run)
-           (message "flemma: you and the reply changed the same lines: yours stays, the other is shown beside it"))
+           (message "flemma: you and the reply changed the same lines; your text stays, the other is shown next to it"))
           ((equal reason "pending")
            (let ((count (length (alist-get 'ids stopped))))
              (message "flemma: %s for you: C-c C-a approves, C-c C-r rejects, C-c C-v shows it"
@@ -378,29 +378,29 @@ exit code.  Answers the process."
           ((and (= exit 0) (not (flemma--run-always run)) (member (flemma--run-command run) '("approve" "reject")))
            (if (and flemma-go-on (not (flemma--waiting-p)))
                (flemma--start "advance")
-             (message "flemma: %s; C-c C-c goes on"
+             (message "flemma: %s; C-c C-c continues"
                       (if (equal (flemma--run-command run) "approve") "approved" "rejected"))))
-          (t (message "%s" (or said (format "flemma: ended with code %d" exit)))))))
+          (t (message "%s" (or said (format "flemma: exit code %d" exit)))))))
 
 (defun flemma--reload ()
-  "Read files anew that a tool may have written.
-Those with changes of the person stay as they are."
+  "Reload files that a tool may have written.
+Buffers with unsaved changes stay as they are."
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
       (when (and buffer-file-name (not flemma--run) (not (verify-visited-file-modtime buffer))
                  (file-exists-p buffer-file-name))
         (if (buffer-modified-p)
-            (message "flemma: %s was changed by a tool, and you have unsaved changes in it" (buffer-name))
+            (message "flemma: a tool changed %s, in which you have unsaved changes" (buffer-name))
           (revert-buffer t t t))))))
 
 ;; What is shown beside the text.
 
 (defun flemma--clear-previews ()
-  "Take the previews away."
+  "Remove the previews."
   (remove-overlays (point-min) (point-max) 'flemma-preview t))
 
 (defun flemma-refresh ()
-  "Ask which calls are open, and show a line for each where it stands."
+  "Show a preview at each open call."
   (interactive)
   (let ((buffer (current-buffer)) (tick (buffer-chars-modified-tick)))
     (when (executable-find (car flemma-program))
@@ -417,7 +417,7 @@ Those with changes of the person stay as they are."
                  (force-mode-line-update))))))))))
 
 (defun flemma--preview (call)
-  "Show what CALL wants behind the line of its block."
+  "Show a preview of CALL after the line of its block."
   (save-excursion
     (goto-char (point-min))
     (forward-line (1- (alist-get 'line call)))
@@ -446,7 +446,7 @@ The mode line reads each % as a construct of its own, those of a call too."
      (and flemma--used (format " [%d tokens, $%.4f]" (car flemma--used) (cdr flemma--used))))))
 
 (defun flemma--fold ()
-  "Fold answers and thinking that were not there before."
+  "Fold new results and thinking."
   (save-excursion
     (goto-char (point-min))
     (while (re-search-forward "^\\*\\*Tool Result:\\*\\*.*\n\\(?:[ \t]*\n\\)*\\(`\\{3,\\}\\)\\(.*\\)$\\|^<thinking\\>[^/\n]*>[ \t]*$" nil t)
@@ -465,31 +465,31 @@ The mode line reads each % as a construct of its own, those of a call too."
                 (overlay-put overlay 'invisible 'flemma)))))))))
 
 (defun flemma-toggle-fold ()
-  "Open or close the answer or thinking at point."
+  "Open or close the result or thinking at point."
   (interactive)
   (let ((overlay (cl-find-if (lambda (o) (overlay-get o 'flemma-fold))
                              (overlays-in (line-beginning-position) (min (point-max) (1+ (line-end-position)))))))
     (if (not overlay)
-        (user-error "Nothing to fold here")
+        (user-error "There is nothing to fold here")
       (overlay-put overlay 'invisible (if (overlay-get overlay 'invisible) nil 'flemma)))))
 
 ;; Commands.
 
 (defun flemma-advance (&optional continue)
-  "Send the conversation on until the person is needed.
-With CONTINUE the model goes on where it spoke last."
+  "Advance the conversation until you are needed.
+With CONTINUE, the model continues its last message."
   (interactive "P")
   (apply #'flemma--start "advance" (and continue '("--continue"))))
 
 (defun flemma-cancel ()
-  "Stop what runs here.  Twice within two seconds: at once."
+  "Cancel the run.  Twice within two seconds: immediately."
   (interactive)
-  (unless flemma--run (user-error "Nothing runs here"))
+  (unless flemma--run (user-error "No run is in progress"))
   (setf (flemma--run-doing flemma--run) "stopping")
   (interrupt-process (flemma--run-process flemma--run)))
 
 (defun flemma--at-point ()
-  "The words that mean the call at point."
+  "The arguments that name the call at point."
   (list "--line" (number-to-string (line-number-at-pos nil t))))
 
 (defun flemma-approve ()
@@ -498,13 +498,13 @@ With CONTINUE the model goes on where it spoke last."
   (apply #'flemma--start "approve" (flemma--at-point)))
 
 (defun flemma-always ()
-  "Approve the call at point, and calls like it for this document until logout."
+  "Approve the call at point, and calls like it for this document and session."
   (interactive)
   (apply #'flemma--start "approve" "--always" (flemma--at-point)))
 
 (defun flemma-reject (reason)
-  "Reject the call at point; the model is told REASON."
-  (interactive (list (read-string "Reject, because (RET: no reason, C-g: leave it): ")))
+  "Reject the call at point; the model sees REASON."
+  (interactive (list (read-string "Reason to reject (RET: none, C-g: cancel): ")))
   (apply #'flemma--start "reject" "-m" reason (flemma--at-point)))
 
 (defun flemma-execute ()
@@ -521,7 +521,7 @@ With CONTINUE the model goes on where it spoke last."
     (define-key map "q" #'quit-window)
     map))
 
-(define-derived-mode flemma-call-mode diff-mode "Flemma call" "One call, whole."
+(define-derived-mode flemma-call-mode diff-mode "Flemma call" "Show one whole call."
   (setq buffer-read-only t)
   (use-local-map flemma-call-mode-map)
   (setq-local minor-mode-overriding-map-alist nil))
@@ -547,36 +547,36 @@ With CONTINUE the model goes on where it spoke last."
              (message "flemma: a approves, r rejects with a reason, q closes"))))))))
 
 (defun flemma--decide-shown (command &rest words)
-  "Run COMMAND with WORDS for the call that is shown; its id is said, not a line.
-A model gave it, so that it may be spelled like an option."
+  "Run COMMAND with WORDS for the shown call, named by its id.
+The model chose the id, so it may look like an option."
   (let ((shown flemma--shown))
     (quit-window)
     (with-current-buffer (car shown) (apply #'flemma--start command (append words (list "--" (cdr shown)))))))
 
 (defun flemma-approve-shown ()
-  "Approve the call that is shown."
+  "Approve the shown call."
   (interactive)
   (flemma--decide-shown "approve"))
 
 (defun flemma-reject-shown (reason)
-  "Reject the call that is shown; the model is told REASON."
-  (interactive (list (read-string "Reject, because (RET: no reason, C-g: leave it): ")))
+  "Reject the shown call; the model sees REASON."
+  (interactive (list (read-string "Reason to reject (RET: none, C-g: cancel): ")))
   (flemma--decide-shown "reject" "-m" reason))
 
 (defun flemma-messages ()
-  "Show all that the last run said."
+  "Show all messages of the last run."
   (interactive)
   (let ((said (reverse flemma--said)))
     (with-current-buffer (get-buffer-create "*flemma messages*")
       (erase-buffer)
-      (insert (if said (mapconcat #'identity said "\n") "Nothing was said.") "\n")
+      (insert (if said (mapconcat #'identity said "\n") "No messages.") "\n")
       (display-buffer (current-buffer)))))
 
 (defconst flemma--role "^@\\(You\\|Assistant\\|System\\):")
 (defconst flemma--waiting "^```+flemma:tool[ \t]+status=pending\\|^\\*\\*Tool Result:\\*\\*.*(pending)")
 
 (defun flemma--waiting-p ()
-  "Whether a call waits."
+  "Whether a call is waiting."
   (save-excursion (goto-char (point-min)) (re-search-forward flemma--waiting nil t)))
 
 (defun flemma-next-message ()
@@ -586,13 +586,13 @@ A model gave it, so that it may be spelled like an option."
   (if (re-search-forward flemma--role nil t) (beginning-of-line) (goto-char (point-max))))
 
 (defun flemma-previous-message ()
-  "Go to the message before."
+  "Go to the previous message."
   (interactive)
   (beginning-of-line)
   (re-search-backward flemma--role nil t))
 
 (defun flemma-next-waiting ()
-  "Go to the next call that waits, around the end."
+  "Go to the next waiting call, wrapping around the end."
   (interactive)
   (let ((from (point)))
     (end-of-line)
@@ -600,7 +600,7 @@ A model gave it, so that it may be spelled like an option."
             (progn (goto-char (point-min)) (re-search-forward flemma--waiting nil t)))
         (beginning-of-line)
       (goto-char from)
-      (user-error "No call waits"))))
+      (user-error "No call is waiting"))))
 
 (defun flemma-partner ()
   "Go from a call to its result, or back."
@@ -614,7 +614,7 @@ A model gave it, so that it may be spelled like an option."
                     (re-search-forward (concat "^\\*\\*Tool Result:\\*\\* " (regexp-quote use)) nil t)
                   (re-search-backward (concat "^\\*\\*Tool Use:\\*\\* `[^`]*` (" (regexp-quote result) ")") nil t))
           (goto-char from)
-          (user-error "There is nothing that belongs to it"))
+          (user-error "No call or result belongs to it"))
         (beginning-of-line)))))
 
 (defvar flemma-mode-map
@@ -642,7 +642,7 @@ A model gave it, so that it may be spelled like an option."
     ("status=\\(?:rejected\\|denied\\|aborted\\)\\|(\\(?:rejected\\|denied\\|aborted\\|error\\))" (0 'error t))
     ("{{.*?}}\\|{%.*?%}" . font-lock-preprocessor-face)
     ("^<!-- flemma:aborted: .* -->$" (0 'error t)))
-  "Colours.")
+  "Colors.")
 
 ;;;###autoload
 (define-derived-mode flemma-mode text-mode "Flemma"

@@ -1,10 +1,10 @@
 # Conversations with a model in plain files, for Kakoune.
 #
-# The text goes through the program in the background; what it changes comes into the buffer while it happens, as long as nobody
-# else changes it. Whatever the person typed meanwhile is merged with the reply at its end.
+# The program processes the text in the background. Its changes appear in the buffer as they happen, as long as nobody else
+# changes it. What the person types meanwhile is merged with the reply at the end.
 
-declare-option -docstring 'the program that runs conversations' str flemma_program flemma
-declare-option -docstring 'what the program does in this buffer now' str flemma_state
+declare-option -docstring 'name or path of the flemma program' str flemma_program flemma
+declare-option -docstring 'current activity of the run in this buffer' str flemma_state
 declare-option -hidden str flemma_dir
 declare-option -hidden int flemma_stamp
 declare-option -hidden int flemma_edits
@@ -20,42 +20,42 @@ hook global WinSetOption filetype=chat %{
     add-highlighter window/flemma/ regex 'status=(rejected|denied|aborted)|\((rejected|denied|aborted|error)\)' 0:red
     add-highlighter window/flemma/ regex '^<!-- flemma:aborted: [^\n]* -->$' 0:red
     add-highlighter window/flemma/ regex '\{\{.*?\}\}|\{%.*?%\}' 0:meta
-    map window normal <c-g> ':flemma-advance<ret>' -docstring 'send the conversation on'
-    map window normal <c-k> ':flemma-cancel<ret>' -docstring 'stop what runs'
+    map window normal <c-g> ':flemma-advance<ret>' -docstring 'advance the conversation'
+    map window normal <c-k> ':flemma-cancel<ret>' -docstring 'cancel the run'
     map window normal <c-a> ':flemma-approve<ret>' -docstring 'approve the call at the cursor'
     map window normal <c-r> ':flemma-reject<ret>' -docstring 'reject it with a reason'
     map window normal <c-v> ':flemma-show<ret>' -docstring 'show the whole call'
-    map window normal <c-w> ':flemma-next-waiting<ret>' -docstring 'to the next call that waits'
+    map window normal <c-w> ':flemma-next-waiting<ret>' -docstring 'go to the next waiting call'
     hook -once -always window WinSetOption filetype=.* %{
         remove-highlighter window/flemma
         unmap window normal
     }
 }
 
-define-command flemma-advance -params .. -docstring 'send the conversation on until you are needed' %{
+define-command flemma-advance -params .. -docstring 'advance the conversation until you are needed' %{
     flemma-start advance %arg{@}
 }
 define-command flemma-approve -docstring 'approve the call at the cursor; nothing runs yet' %{
     flemma-start approve --line %val{cursor_line}
 }
-define-command flemma-always -docstring 'approve the call at the cursor and calls like it, for this document until logout' %{
+define-command flemma-always -docstring 'approve the call at the cursor and calls like it, for this document and session' %{
     flemma-start approve --always --line %val{cursor_line}
 }
 define-command flemma-execute -docstring 'run or resolve the call at the cursor now' %{
     flemma-start execute --line %val{cursor_line}
 }
 define-command flemma-reject -docstring 'reject the call at the cursor with a reason' %{
-    prompt 'Reject, because (may be empty): ' %{ flemma-start reject --line %val{cursor_line} -m %val{text} }
+    prompt 'Reason to reject (may be empty): ' %{ flemma-start reject --line %val{cursor_line} -m %val{text} }
 }
-define-command flemma-cancel -docstring 'stop what runs here; twice within two seconds: at once' %{
+define-command flemma-cancel -docstring 'cancel the run; twice within two seconds: immediately' %{
     evaluate-commands %sh{
         pid=$(cat "$kak_opt_flemma_dir/pid" 2>/dev/null)
-        if [ -z "$pid" ] || ! kill -INT "$pid" 2>/dev/null; then echo "fail 'flemma: nothing runs here'"; fi
+        if [ -z "$pid" ] || ! kill -INT "$pid" 2>/dev/null; then echo "fail 'flemma: no run is in progress'"; fi
     }
 }
-define-command flemma-next-waiting -docstring 'go to the next call that waits' %{
+define-command flemma-next-waiting -docstring 'go to the next waiting call' %{
     evaluate-commands -save-regs / %{
-        try %{ execute-keys '/flemma:tool +status=pending|^\*\*Tool Result:\*\*.*\(pending\)<ret>' } catch %{ fail 'flemma: no call waits' }
+        try %{ execute-keys '/flemma:tool +status=pending|^\*\*Tool Result:\*\*.*\(pending\)<ret>' } catch %{ fail 'flemma: no call is waiting' }
     }
 }
 
@@ -72,14 +72,14 @@ define-command flemma-show -docstring 'show the whole call at the cursor, and th
     }
 }
 
-# Begins a run: the text is kept as it is now, and the program gets it.
+# Starts a run: saves the current text and passes it to the program.
 define-command -hidden flemma-start -params 1.. %{
     evaluate-commands %sh{
         quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/''/g")"; }
         if [ -n "$kak_opt_flemma_dir" ]; then
-            echo "fail 'flemma: this document is at work already; flemma-cancel stops it'"
+            echo "fail 'flemma: a run is already in progress; flemma-cancel cancels it'"
         elif ! command -v "$kak_opt_flemma_program" >/dev/null; then
-            printf 'fail %s\n' "$(quote "flemma: there is no program $kak_opt_flemma_program on the path: the option flemma_program says where it is")"
+            printf 'fail %s\n' "$(quote "flemma: $kak_opt_flemma_program was not found on the path: set the option flemma_program")"
         else
             printf 'set-option buffer flemma_dir %s\n' "$(quote "$(mktemp -d "${TMPDIR:-/tmp}/flemma-kak.XXXXXX")")"
         fi
@@ -101,7 +101,7 @@ define-command -hidden flemma-start -params 1.. %{
         [ -e "$kak_buffile" ] && set -- "$@" --name "$kak_buffile"
         buffer=$kak_bufname
         export dir buffer
-        # One awk reads a whole block before it says anything, unless it is told that somebody waits.
+        # mawk reads a whole block before it prints anything, unless it is interactive.
         case $(awk -W version 2>&1 </dev/null) in mawk*) waits='-W interactive' ;; *) waits= ;; esac
         {
             {
@@ -112,7 +112,7 @@ define-command -hidden flemma-start -params 1.. %{
     }
 }
 
-# Reads what the program says and tells the editor. Strings of JSON become text; bytes stay bytes.
+# Reads the program's events and messages, and passes them to the editor. JSON strings become text; bytes stay bytes.
 declare-option -hidden str flemma_awk %§
     function quote(text) { gsub(/'/, "''", text); return "'" text "'" }
     # Only in quotes, doubled at each level, words of a model stay words: a bracket in them would end a string in brackets,
@@ -175,27 +175,29 @@ declare-option -hidden str flemma_awk %§
         tell("flemma-edit " line " " removed " " quote(text))
         next
     }
-    /^\{"event":"request:sending"/ { tell("set-option buffer flemma_state " quote("asking " member("model"))); next }
+    /^\{"event":"request:sending"/ { tell("set-option buffer flemma_state " quote("waiting for " member("model"))); next }
     /^\{"event":"tool:executing"/ { tell("set-option buffer flemma_state " quote(member("preview"))); next }
     /^\{"event":"stopped"/ { reason = member("reason"); next }
     /^\{"event":"message"/ { $0 = member("text") }
     /^\{/ { next }
     /^exit [0-9]+$/ { code = $2; next }
+    command == "approve" && /^For this document, in this session: / { rule = $0; next }
     /^[^ \t]/ && !/flemma recover/ { said = $0 }
     END {
         if (reason == "done") said = "flemma: the reply is complete"
         else if (reason == "pending") said = "flemma: a call waits for you: ctrl-a approves, ctrl-r rejects, ctrl-v shows it"
-        else if (reason == "cancelled") said = "flemma: stopped: write below a line @You:, or flemma-advance --continue"
-        else if (reason == "last-word") said = "flemma: the last message is the model's: write below a line @You:, or flemma-advance --continue"
-        else if (code == 0 && (command == "approve" || command == "reject") && said !~ /^Until/) {
-            said = "flemma: " (command == "approve" ? "approved" : "rejected") "; ctrl-g goes on"
+        else if (reason == "cancelled") said = "flemma: stopped; write below a line @You:, or flemma-advance --continue"
+        else if (reason == "last-word") said = "flemma: the last message is the model's; write below a line @You:, or flemma-advance --continue"
+        else if (rule != "") said = rule
+        else if (code == 0 && (command == "approve" || command == "reject")) {
+            said = "flemma: " (command == "approve" ? "approved" : "rejected") "; ctrl-g continues"
         }
         gsub(/\n/, " ", said)
         tell("flemma-finish " quote(client) " " quote(said))
     }
 §
 
-# The program changed lines of its text. Once the person changed something too, the end has to bring both together.
+# Applies a change of the program. Once the person has changed something too, the end of the run merges both.
 define-command -hidden flemma-edit -params 3 %{
     evaluate-commands %sh{ [ "$kak_timestamp" = "$kak_opt_flemma_stamp" ] || echo fail }
     evaluate-commands -draft -save-regs t %{
@@ -216,7 +218,7 @@ define-command -hidden flemma-edit -params 3 %{
     execute-keys -draft '%<a-|>cat <gt>"$kak_opt_flemma_dir/live"<ret>'
 }
 
-# The run is over: its text takes the place of what came by and by, in one step of undo, together with what the person did.
+# Ends the run: replaces the streamed text by the final text as one undo step, merged with the person's changes.
 define-command -hidden flemma-finish -params 2 %{
     execute-keys -draft '%<a-|>cat <gt>"$kak_opt_flemma_dir/mine"<ret>'
     evaluate-commands %sh{
@@ -225,16 +227,16 @@ define-command -hidden flemma-finish -params 2 %{
         say() { printf 'try %s\n' "$(quote "evaluate-commands -client $(quote "$1") $(quote "echo -- $(quote "$2")")")"; }
         take() { printf '%s\n' "execute-keys -draft '%|cat \"\$kak_opt_flemma_dir/$1\"<ret>'"; }
         if ! [ -s "$dir/out" ]; then
-            say "$1" "flemma: it ended without giving the text back; flemma recover has what it had"
+            say "$1" "flemma: the run did not return its text; to get it: flemma recover"
         elif cmp -s "$dir/mine" "$dir/live"; then
-            # Nobody else wrote: all of it becomes one step.
+            # Nobody else changed the text: the reply becomes one undo step.
             [ "$kak_opt_flemma_edits" -gt 0 ] && echo "execute-keys -draft '${kak_opt_flemma_edits}u'"
             take out
             say "$1" "$2"
         else
             size=$(wc -c <"$dir/live")
             if head -c "$size" "$dir/mine" | cmp -s - "$dir/live"; then
-                # Written below: that is the next question. An empty one of the program goes where there is a marker already.
+                # Text below the reply is the next question. The program's empty one is dropped if there is already a marker.
                 tail -c "+$((size + 1))" "$dir/mine" >"$dir/tail"
                 awk 'NF { exit !/^@You:/ } END { if (!NR) exit 1 }' "$dir/tail" && marked=1 || marked=
                 if [ -n "$marked" ]; then
@@ -251,7 +253,7 @@ define-command -hidden flemma-finish -params 2 %{
                 say "$1" "$2"
             else
                 echo "evaluate-commands -draft -save-regs f %[ set-register f %opt{flemma_dir}; edit -scratch *flemma-reply*; execute-keys '%\"_d!cat \"\$kak_reg_f/out\"<ret>' ]"
-                say "$1" "flemma: you and the reply changed the same lines: yours stays, the other is in *flemma-reply*"
+                say "$1" "flemma: you and the reply changed the same lines; your text stays, the other is in *flemma-reply*"
             fi
         fi
     }

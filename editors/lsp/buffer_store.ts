@@ -256,7 +256,7 @@ export class BufferStore implements DocumentStore {
     this.#savedText = null;
     this.#block = null;
     this.#chat = this.#buffer;
-    const next = kept === null ? remedy : `What it did not take: flemma recover ${kept}`;
+    const next = kept === null ? remedy : `To get the text of the run: flemma recover ${kept}`;
     this.#settle({ code, message, ...(next === undefined ? {} : { next }) });
     this.#options.changed();
   }
@@ -276,17 +276,16 @@ export class BufferStore implements DocumentStore {
 
 const CONFLICT: Problem = {
   code: "document-changed",
-  message: "You changed the same lines that this run was about to write; yours stay.",
+  message: "You changed the lines that this run was about to write. Your text stays.",
 };
 const NOT_TAKEN: Problem = {
   code: "edit-not-taken",
-  message: "The editor did not take an edit of this run.",
+  message: "The editor rejected an edit of this run.",
 };
 const OUT_OF_SYNC: Problem = {
   code: "document-out-of-sync",
-  message:
-    "The editor reported a change that cannot be read, so its text is unknown and flemma edits nothing.",
-  next: "Close the document in the editor and open it again.",
+  message: "The editor reported an invalid change, so its text is unknown and flemma edits nothing.",
+  next: "Close and reopen the document in the editor.",
 };
 const CLOSED: Problem = {
   code: "document-closed",

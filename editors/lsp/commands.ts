@@ -92,11 +92,11 @@ export class Commands {
     const given = Array.isArray(list) && isObject(list[0]) ? list[0] : {};
     const document = this.#host.document(given.uri);
     if (document === undefined) {
-      return new RpcRefusal(RpcCode.invalidParams, `${String(given.uri)} is not open as a document.`);
+      return new RpcRefusal(RpcCode.invalidParams, `The document ${String(given.uri)} is not open.`);
     }
     if (document.store.refusal !== null) return this.#refused(document.store.refusal);
     if (typeof given.version === "number" && given.version !== document.store.version) {
-      const message = "The document has changed since; nothing was done. Try again.";
+      const message = "Nothing was done, because the document has changed since. Try again.";
       this.#client.say(MessageType.warning, message);
       return new RpcRefusal(RpcCode.contentModified, message);
     }
@@ -137,7 +137,7 @@ export class Commands {
     signal.addEventListener("abort", cancel);
     // Whatever it throws is a fault of the program, and reported as one.
     run.ended.catch((thrown: unknown) =>
-      client.say(MessageType.error, `This is a fault of the program: ${thrownText(thrown)}`)
+      client.say(MessageType.error, `Internal error: ${thrownText(thrown)}`)
     )
       .finally(() => this.#runs.delete(run));
     const problem = await run.start();
@@ -211,8 +211,11 @@ export class Commands {
     this.#client.refresh();
     const back = document.path === null
       ? ""
-      : ` To take that back: flemma session reset ${operands(document.path)}`;
-    this.#client.say(MessageType.info, `${rule.value.text} holds in this document until you log out.${back}`);
+      : ` To undo this: flemma session reset ${operands(document.path)}`;
+    this.#client.say(
+      MessageType.info,
+      `The rule ${rule.value.text} applies to this document for this session.${back}`,
+    );
     return { allowed: true, rule: rule.value.text };
   }
 

@@ -124,7 +124,7 @@ export class OpenDocument {
     const { refusal } = this.store;
     if (refusal !== null) return { ok: false, problem: refusal };
     if (this.isBusy) {
-      return failure("busy", "A run works on this document.", "Wait for it to end, or cancel it.");
+      return failure("busy", "A run is using this document.", "Wait for it to end, or cancel it.");
     }
     this.#opening = true;
     const ended = Promise.withResolvers<void>();

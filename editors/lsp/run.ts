@@ -90,9 +90,9 @@ export class Run {
     if (event.event === "cursor") this.#cursor = event.line;
     if (event.event === "file:changed") this.#client.filesChanged(document.uri, [event.path]);
     if (event.event === "tool:executing") this.#does(event.preview);
-    if (event.event === "request:sending") this.#does(`asks ${event.model}`);
+    if (event.event === "request:sending") this.#does(`waiting for ${event.model}`);
     if (event.event === "request:retrying") {
-      this.#does(`asks again in ${Math.ceil(event.wait)} s: ${event.error.message}`);
+      this.#does(`retrying in ${Math.ceil(event.wait)} s: ${event.error.message}`);
     }
     if (concernsCalls(event)) this.#client.refresh();
   }

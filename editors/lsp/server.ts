@@ -132,8 +132,7 @@ class Server {
       write: (text) => write(withHeader(text)),
       handler: (call) => this.#handle(call),
       cancel: { method: "$/cancelRequest", member: "id" },
-      onFault: (method, thrown) =>
-        this.#client?.log(`${method}: This is a fault of the program: ${thrownText(thrown)}`),
+      onFault: (method, thrown) => this.#client?.log(`${method}: Internal error: ${thrownText(thrown)}`),
     });
     this.commands = new Commands({
       environment,
@@ -145,7 +144,7 @@ class Server {
 
   /** The editor; throws before `initialize`. */
   get client(): Client {
-    if (this.#client === null) throw new Error("nothing was initialized");
+    if (this.#client === null) throw new Error("the server is not initialized");
     return this.#client;
   }
 
@@ -167,7 +166,7 @@ class Server {
     if (method === "initialize") return this.#initialize(params);
     const notification = NOTIFICATIONS[method];
     if (this.#client === null) {
-      return new RpcRefusal(RpcCode.notInitialized, `${method} came before initialize.`);
+      return new RpcRefusal(RpcCode.notInitialized, `${method} was sent before initialize.`);
     }
     if (method === "shutdown") {
       this.#shutDown = true;
@@ -176,9 +175,9 @@ class Server {
     if (notification !== undefined && Object.hasOwn(NOTIFICATIONS, method)) {
       return notification(this, params, call);
     }
-    if (this.#shutDown) return new RpcRefusal(RpcCode.invalidRequest, `${method} came after shutdown.`);
+    if (this.#shutDown) return new RpcRefusal(RpcCode.invalidRequest, `${method} was sent after shutdown.`);
     if (!Object.hasOwn(REQUESTS, method)) {
-      return new RpcRefusal(RpcCode.methodNotFound, `${method} is not known here.`);
+      return new RpcRefusal(RpcCode.methodNotFound, `The method ${method} is unknown.`);
     }
     return this.#answer(REQUESTS[method]!, call);
   }
@@ -188,12 +187,12 @@ class Server {
     // The effect of a command stays, so its answer is sent.
     const canBeDropped = call.method !== "workspace/executeCommand";
     return canBeDropped && call.signal.aborted
-      ? new RpcRefusal(RpcCode.cancelled, "The request was taken back.")
+      ? new RpcRefusal(RpcCode.cancelled, "The request was cancelled.")
       : given;
   }
 
   #initialize(params: unknown): unknown {
-    if (this.#client !== null) return new RpcRefusal(RpcCode.invalidRequest, "initialize came twice.");
+    if (this.#client !== null) return new RpcRefusal(RpcCode.invalidRequest, "initialize was sent twice.");
     const abilities = abilitiesOf(params);
     this.#client = new Client(this.#peer, abilities);
     return {
@@ -301,7 +300,7 @@ class Server {
   ): unknown {
     const position = positionIn(memberOf(params, ["position"]));
     return position === null
-      ? new RpcRefusal(RpcCode.invalidParams, "A position is missing.")
+      ? new RpcRefusal(RpcCode.invalidParams, "The position is missing.")
       : this.on(params, (document) => answer(document, position));
   }
 
@@ -331,7 +330,7 @@ class Server {
         if (this.#documents.get(document.uri) !== document) break;
         if (!mine.again) this.client.publishDiagnostics(document.uri, version, diagnostics);
       } while (mine.again);
-    })().catch((thrown: unknown) => this.client.log(`This is a fault of the program: ${thrownText(thrown)}`))
+    })().catch((thrown: unknown) => this.client.log(`Internal error: ${thrownText(thrown)}`))
       .finally(() => this.#telling.delete(document));
   }
 }

@@ -45,14 +45,14 @@ export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): Asyn
     if (length === null) {
       yield {
         kind: "fault",
-        message: "A message came without its length: Content-Length is missing in its header.",
+        message: "A message has no Content-Length header.",
       };
       continue;
     }
     if (length > MOST_BYTES) {
       yield {
         kind: "fault",
-        message: `A message of ${length} bytes is too large; ${MOST_BYTES} are the most.`,
+        message: `A message of ${length} bytes is too large; the limit is ${MOST_BYTES}.`,
       };
       if (!await input.skip(length)) return;
       continue;
@@ -70,7 +70,7 @@ export async function* framesOnLines(stream: AsyncIterable<Uint8Array>): AsyncGe
     const line = await input.line();
     if (line === null) return;
     if (line === "too long") {
-      yield { kind: "fault", message: `A message is too large; ${MOST_BYTES} bytes are the most.` };
+      yield { kind: "fault", message: `A message is too large; the limit is ${MOST_BYTES} bytes.` };
     } else if (line.trim() !== "") yield { kind: "message", text: line };
   }
 }

@@ -127,7 +127,10 @@ export class Peer {
     try {
       message = JSON.parse(frame.text);
     } catch (thrown) {
-      return this.#refuse(null, new RpcRefusal(RpcCode.parse, `A message is no JSON: ${thrownText(thrown)}`));
+      return this.#refuse(
+        null,
+        new RpcRefusal(RpcCode.parse, `A message is not valid JSON: ${thrownText(thrown)}`),
+      );
     }
     if (!isObject(message)) return this.#refuse(null, NO_REQUEST);
     const { id, method, params } = message;
@@ -166,7 +169,7 @@ export class Peer {
       return await this.#options.handler(call);
     } catch (thrown) {
       this.#options.onFault(call.method, thrown);
-      return new RpcRefusal(RpcCode.internal, `This is a fault of the program: ${thrownText(thrown)}`);
+      return new RpcRefusal(RpcCode.internal, `Internal error: ${thrownText(thrown)}`);
     }
   }
 
@@ -198,9 +201,9 @@ export class Peer {
 const NEVER = new AbortController().signal;
 const NO_REQUEST = new RpcRefusal(
   RpcCode.invalidRequest,
-  "A message is neither a request, a notification nor an answer.",
+  "A message is not a request, notification or response.",
 );
-const GONE = new RpcRefusal(RpcCode.failed, "The other side is gone.");
+const GONE = new RpcRefusal(RpcCode.failed, "The connection is closed.");
 
 function isId(value: unknown): value is Id {
   return typeof value === "number" || typeof value === "string";

@@ -1,4 +1,4 @@
-// A thin client of `flemma lsp`: the server decides, this file passes on what it says and what the person does.
+// A thin client of `flemma lsp`: it passes messages between the server and the editor.
 // @ts-check
 /// <reference types="npm:@types/vscode@1.140.0" />
 "use strict";
@@ -10,7 +10,7 @@ const LANGUAGE = "chat";
 
 /** @typedef {{ id?: number, method?: string, params?: any, result?: any, error?: { code: number, message: string } }} Message */
 
-/** The server as a process; `receive` is given what it asks and tells, and answers requests. */
+/** The server process; `receive` handles its requests and notifications, and returns responses. */
 class Server {
   /**
    * @param {string} program
@@ -25,8 +25,8 @@ class Server {
     this.open = new Map();
     this.child = spawn(program, ["lsp"], { stdio: ["pipe", "pipe", "ignore"] });
     this.child.on("error", (error) => this.end(`${program} cannot be started: ${error.message}`, ended));
-    this.child.on("exit", (code) => this.end(`${program} lsp ended with code ${code}`, ended));
-    this.child.stdin.on("error", () => {}); // Its end is told by the process.
+    this.child.on("exit", (code) => this.end(`${program} lsp exited with code ${code}`, ended));
+    this.child.stdin.on("error", () => {}); // The process reports its end.
     this.child.stdout.on("data", (/** @type {Buffer} */ bytes) => this.take(bytes));
   }
 
@@ -96,8 +96,8 @@ const plainPosition = ({ line, character }) => ({ line, character });
 const severityOf = (severity) => severity - 1;
 
 /**
- * Words of a model or a stranger as the editor's notifications show them: there `[a](command:b)` is a link that does b, with
- * the person's own rights. @param {string} text
+ * Makes untrusted text safe for notifications, in which `[a](command:b)` is a link that runs b with the person's rights.
+ * @param {string} text
  */
 const words = (text) => text.replaceAll("](", "] (");
 /** The same for the status bar, where `$(a)` is a picture: a command would be shown without it. @param {string} text */
@@ -141,7 +141,7 @@ async function activate(context) {
   let isOver = false;
   let said = "";
 
-  /** What the server asks and tells. @param {string} method @param {any} params @returns {any} */
+  /** Handles a request or notification of the server. @param {string} method @param {any} params @returns {any} */
   const receive = (method, params) => {
     switch (method) {
       case "textDocument/publishDiagnostics":
@@ -277,8 +277,8 @@ async function activate(context) {
     vscode.commands.registerCommand("flemma.reject", async () => {
       const at = line();
       const message = await vscode.window.showInputBox({
-        prompt: "Reject, because",
-        placeHolder: "the model is told",
+        prompt: "Reason to reject",
+        placeHolder: "the model sees it",
       });
       return message === undefined ? undefined : execute("flemma.reject", { line: at, message });
     }),

@@ -77,6 +77,6 @@ async function give(stream: WritableStream<Uint8Array>, text: string): Promise<v
     await writer.write(new TextEncoder().encode(text));
     await writer.close();
   } catch {
-    // It ended before it read everything; how, its exit code says.
+    // It ended before it read everything. Its exit code says why.
   }
 }

@@ -65,7 +65,7 @@ export async function forgetFailure(backend: string, host: Host): Promise<void> 
     try {
       await Deno.remove(fileOf(folder, backend));
     } catch {
-      // Not kept there.
+      // It was not stored there.
     }
   }
 }

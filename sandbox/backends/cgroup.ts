@@ -64,7 +64,7 @@ export function removeLeftGroups(hierarchy: string): void {
     try {
       if (Date.now() - (Deno.statSync(folder).mtime?.getTime() ?? Infinity) > OLD) Deno.removeSync(folder);
     } catch {
-      // Of a command that runs.
+      // It belongs to a running command.
     }
   }
 }

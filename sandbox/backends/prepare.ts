@@ -255,7 +255,7 @@ async function removeLeftover(path: string): Promise<void> {
     const { isFile, size, uid } = Deno.lstatSync(path);
     if (isFile && size === 0 && uid === Deno.uid()) await removeEmptyFromFolder(path);
   } catch {
-    // Neither the socket nor a file is there, or it may not be looked at: then nothing was made.
+    // There is no file, or it is not accessible, so the mask left nothing.
   }
 }
 

@@ -48,7 +48,7 @@ async function available(_config: BackendConfig, _host: Host): Promise<Outcome<v
     const { isFile } = await Deno.stat(PROGRAM);
     if (isFile) return success(undefined);
   } catch {
-    // Told below.
+    // Reported below.
   }
   return failure("program-not-found", `${PROGRAM} does not exist.`);
 }

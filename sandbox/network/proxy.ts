@@ -33,7 +33,7 @@ export function startProxy(options: ProxyOptions): RunningProxy {
     try {
       await serveConnection(connection, options, open);
     } catch {
-      // A connection that breaks off is the business of its two ends, who notice it themselves.
+      // Both ends notice a broken connection themselves.
     } finally {
       end(connection, open);
     }

@@ -27,7 +27,7 @@ export function readEntryContent(path: string, stats = new StatCache()): string 
     }
     if (info.isFile && info.size <= MOST_BYTES) return `${info.mode} ${Deno.readTextFileSync(path)}`;
   } catch {
-    // It cannot be read: its status has to do.
+    // It cannot be read, so its metadata must suffice.
   }
   return stampOf(info);
 }

@@ -133,7 +133,7 @@ function removeQuietly(path: string): void {
   try {
     Deno.removeSync(path);
   } catch {
-    // Nobody holds its lock any more, which is what counts; the next look takes it away.
+    // Its lock is released, which is what matters. The next scan removes it.
   }
 }
 

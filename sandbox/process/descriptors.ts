@@ -53,7 +53,7 @@ function mark(descriptors: readonly number[]): Outcome<void> {
     left = descriptors.filter((descriptor) => library.symbols.fcntl(descriptor, F_SETFD, FD_CLOEXEC) !== 0);
     library.close();
   } catch {
-    // Told below: all of them are left.
+    // All descriptors are left, which is reported below.
   }
   return left.length === 0 ? success(undefined) : failure(
     "descriptors-inherited",

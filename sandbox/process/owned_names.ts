@@ -27,7 +27,7 @@ export function sweep(folder: string): void {
     try {
       Deno.removeSync(`${folder}/${name}`, { recursive: true });
     } catch {
-      // Another run was quicker, or it cannot be removed: then it is in nobody's way, and the next run tries again.
+      // Another run removed it first, or it cannot be removed. It does no harm, and the next run tries again.
     }
   }
 }

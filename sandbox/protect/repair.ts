@@ -171,7 +171,7 @@ async function openFolders(
       await openToOwner(path);
       opened.push({ path, mode });
     } catch {
-      // Somebody else's folder. Where something has to be moved out of it, that says why it cannot be.
+      // Another user's folder. If something must be moved out of it later, that step reports the error.
     }
   }
   return opened;
@@ -189,7 +189,7 @@ async function closeAgain(path: string, mode: number): Promise<void> {
   try {
     await setModeInFolder(path, mode);
   } catch {
-    // The command, or another one, has put something else in its place: then there is nothing to close.
+    // A command replaced the folder, so its old mode no longer applies.
   }
 }
 

@@ -1,6 +1,6 @@
 // The screen of a terminal, as tmux gives it with its colors, as a picture.
 
-/** How a cell looks. */
+/** The style of a cell. */
 interface TextStyle {
   readonly color: string | null;
   readonly behind: string | null;
@@ -121,7 +121,7 @@ function after(textStyle: TextStyle, codes: readonly number[], theme: Theme): Te
   return now;
 }
 
-/** Some cells of a row that look alike. */
+/** Adjacent cells of a row with the same style. */
 interface Run {
   readonly text: string;
   readonly column: number;
@@ -177,7 +177,7 @@ export function screenSvg(screen: string, columns: number, title: string, light 
       if (behind !== null) {
         boxes.push(`<rect x="${x}" y="${y}" width="${length}" height="${CELL.height}" fill="${behind}"/>`);
       }
-      // Blanks at the beginning and several in a row are nothing to a picture of this kind.
+      // SVG drops leading spaces and collapses repeated ones.
       const words = text.trim();
       if (words === "") continue;
       const start = x + (text.length - text.trimStart().length) * CELL.width;
@@ -188,7 +188,7 @@ export function screenSvg(screen: string, columns: number, title: string, light 
         ...textStyle.dim ? ['opacity=".65"'] : [],
         ...textStyle.underline ? ['text-decoration="underline"'] : [],
       ];
-      // Whatever the font of the reader is, a cell stays a cell.
+      // Keeps the width of a cell with any font.
       const fit = `textLength="${[...words].length * CELL.width}"`;
       spans.push(
         `<tspan x="${start}" ${[fit, ...style].join(" ")}>${

@@ -40,7 +40,7 @@ test("trusting a document changes policy decisions in the same session, and in t
 
 test("a text without a path and frontmatter with an error cannot be trusted", async ({ environment }) => {
   await using nameless = await inMemory(BLOCK + CALL, { environment });
-  assert.match(nameless.doubts[0] ?? "", /Save it, or name its path with --name/);
+  assert.match(nameless.doubts[0] ?? "", /To trust it, save it or give its path with --name/);
   await using mistaken = await inMemory(BLOCK.replace("false", "'of'") + CALL, {
     environment,
     path: "a.chat",

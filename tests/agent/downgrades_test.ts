@@ -216,7 +216,11 @@ test("in an untrusted document only approvals by a person, or by policy during t
   });
   const approvalOf = withoutDoubtedApprovals(journal, [downgrade]);
   const hash = (id: string) => approvalOf(id)?.hash;
-  assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "to be judged anew", "to be judged anew"]);
+  assert.deepEqual(["own", "policy", "nobody"].map(hash), [
+    "h",
+    "to be decided again",
+    "to be decided again",
+  ]);
   await journal.recordApprovals(new Map([["policy", { by: "policy", hash: "new" }]]));
-  assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "new", "to be judged anew"]);
+  assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "new", "to be decided again"]);
 });

@@ -133,9 +133,9 @@ test("an unreadable list changes nothing and says why", async ({ environment }) 
       "authentication",
       /no/,
     ],
-    ["anthropic", () => new Response("<html>"), "models-unreadable", /is no list of models/],
-    ["anthropic", () => Response.json({ data: {} }), "models-unreadable", /is no list of models/],
-    ["vertex", () => Response.json(LIST), "models-unlisted", /no list of models/],
+    ["anthropic", () => new Response("<html>"), "models-unreadable", /is not a model list/],
+    ["anthropic", () => Response.json({ data: {} }), "models-unreadable", /is not a model list/],
+    ["vertex", () => Response.json(LIST), "models-unlisted", /no model list/],
   ];
   for (const [provider, answer, code, says] of cases) {
     await using server = serving(answer);

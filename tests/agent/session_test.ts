@@ -390,8 +390,8 @@ test("resolvers of the host decide by priority, and an invalid one makes opening
   );
   assert.equal(
     fault,
-    "The resolver broken did not decide about a call: no answer. " +
-      "Where it is asked before the sandbox, neither that nor require_approval approves the call.",
+    "The resolver broken failed to decide a call: no answer. " +
+      "If it comes before the sandbox, neither the sandbox nor require_approval approves the call.",
   );
 });
 

@@ -53,7 +53,7 @@ Deno.test("text that a command could have written is reported together with how 
   assert.deepEqual(callDoubts({ ...ONE, calls: {} }, "/a.chat"), []);
   assert.deepEqual(callDoubts(ONE, "/a b.chat"), [
     `A command could have written the approval of c1, because ${WHY}. It counts only once you confirm it: ` +
-    "flemma approve '/a b.chat' c1, or all that stands in the document: flemma trust '/a b.chat'",
+    "flemma approve '/a b.chat' c1. To confirm the whole document: flemma trust '/a b.chat'",
   ]);
   const [many = ""] = callDoubts({ ...ONE, calls: { c1: "h", c2: "h" } }, "/a.chat");
   assert.match(

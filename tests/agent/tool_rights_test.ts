@@ -110,10 +110,10 @@ test("a call is shown with the place where its tool would run", async (place) =>
   withModule(place, "deploy");
   const module = await shown(place, asking(["c1", "deploy"]));
   assert.deepEqual([module.sandboxed, module.warnings], [false, ""]);
-  assert.match(module.wall, /^outside the sandbox: .* in the process of flemma$/);
+  assert.match(module.wall, /^outside the sandbox: .* in the flemma process$/);
   const nobody = await shown(place, asking(["c1", "nobody"]));
-  assert.deepEqual([nobody.sandboxed, nobody.wall], [false, "nowhere: its tool is not here"]);
-  assert.match(nobody.warnings, /There is no such tool here/);
+  assert.deepEqual([nobody.sandboxed, nobody.wall], [false, "nowhere: its tool does not exist here"]);
+  assert.match(nobody.warnings, /This tool does not exist here/);
   place.settings("tools: {}\n");
   Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
   for (const target of ["host", "sandbox"]) {
@@ -124,12 +124,12 @@ test("a call is shown with the place where its tool would run", async (place) =>
   }
   const file = await shown(place, asking(["c1", "on_host"]));
   assert.deepEqual([file.sandboxed, file.warnings], [false, ""]);
-  assert.match(file.wall, /^outside the sandbox: .* in a program of its own$/);
+  assert.match(file.wall, /^outside the sandbox: .* in a separate process$/);
   const boundFile = await shown(place, asking(["c1", "on_sandbox"]));
   assert.deepEqual([boundFile.sandboxed, boundFile.wall], [inside.sandboxed, inside.wall]);
   const never = { name: "the server", mayHave: (name: string) => name === "far", resolve: () => {} };
   const far = await shown(place, asking(["c1", "far"]), { tools: [never] });
-  assert.match(far.warnings, /may come from a source that has not been asked/);
+  assert.match(far.warnings, /may come from a source that has not listed its tools/);
 });
 
 test('a rule for the sandbox approves only sandboxed calls, and "always" writes it only for those', async (place) => {

@@ -69,8 +69,8 @@ test("review shows which calls a command could have approved, with the reason, a
   const terminal = new AtTerminal(place, ["review", "a.chat"]);
   const shown = (await terminal.press("Approve #2? ", "y")).replace(/\s+/g, " ");
   assert.match(shown, /A command could have written the approval of call_2, because the file was replaced/);
-  assert.match(shown, /policy asks \(not confirmed by you\): a command could have written its approval/);
-  await terminal.press("No more calls to decide about. ", "q");
+  assert.match(shown, /policy asks you \(not confirmed by you\): a command could have written its approval/);
+  await terminal.press("There are no more calls to decide. ", "q");
   assert.equal((await terminal.ended()).code, 0);
   assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
   const { stderr } = await place.run([...STEP, "a.chat"]);
@@ -124,9 +124,9 @@ test("frontmatter that a command wrote, or removed a restriction from, has no ef
     place.write(file, `${changed.trimEnd()}\n\n${more}`);
     const { code, stderr } = await place.run([...STEP, file]);
     assert.equal(code, 3, stderr);
-    assert.match(stderr, /A command could have written the first block, because the file was replaced/);
+    assert.match(stderr, /A command could have written the frontmatter, because the file was replaced/);
     assert.match(place.read(file), /`call_9`\n\n```flemma:tool status=pending/);
-    assert.match((await place.run(["status", file])).stdout, /could have written the first block/);
+    assert.match((await place.run(["status", file])).stdout, /could have written the frontmatter/);
     assert.ok(!place.exists("runs.txt"));
   }
 });

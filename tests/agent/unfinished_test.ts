@@ -50,10 +50,10 @@ Deno.test("status names calls of an incomplete reply while they have no block, a
   assert.deepEqual(reported(), []);
   assert.deepEqual(reported("b", "gone"), [], "it waits already, or is not there any more");
   assert.deepEqual(reported("a", "b"), [
-    "The program ended before the reply with a was complete, so it waits for you: flemma advance '/x/a b.chat' asks about it",
+    "The program ended before the reply with a was complete, so it waits for you. To be asked: flemma advance '/x/a b.chat'",
   ]);
   assert.match(
     reported("a", "d")[0]!,
-    /the reply with a, d was complete, so they wait for you: flemma advance .* asks about them$/,
+    /the reply with a, d was complete, so they wait for you\. To be asked: flemma advance /,
   );
 });

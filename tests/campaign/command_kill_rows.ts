@@ -198,7 +198,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     // The person has back what was there, or is told where it is kept.
     settled: (place, { stderr }) => {
       const old = `one\ntwo\n${LONG}\n`;
-      const [, kept = null] = /what was there before stands in (\S+),/.exec(stderr) ?? [];
+      const [, kept = null] = /the old content is in (\S+),/.exec(stderr) ?? [];
       const there = kept === null ? place.read("old.txt") : Deno.readTextFileSync(kept);
       assert.ok(there === old || (kept !== null && there.includes(old)), stderr);
     },

@@ -115,7 +115,7 @@ async function oneKill(
     const again = await line("", command.again ?? command.line);
     const then = `${stated}\nthen exit ${again.code}\n${again.stderr}`;
     if (command.settled === undefined) assert.ok([whole.code, 0].includes(again.code), then);
-    assert.doesNotMatch(again.stderr, /fault of the program|\(os error \d+\)/, then);
+    assert.doesNotMatch(again.stderr, /Internal error|\(os error \d+\)/, then);
     if (command.settled !== undefined) command.settled(place, again);
     else assert.equal(differences(treeOf(place), whole.after), "", then);
     if (command.holds !== undefined) {

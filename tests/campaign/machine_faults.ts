@@ -143,7 +143,7 @@ async function oneFault({ shell, ending, look = "a.chat", also }: MachineFault):
     const reported = `exit ${finished.code}\n${finished.stderr}`;
     assert.doesNotMatch(
       finished.stderr,
-      /fault of the program|\(os error \d+\)|^\s+at .*:\d+:\d+\)?$/m,
+      /Internal error|\(os error \d+\)|^\s+at .*:\d+:\d+\)?$/m,
       reported,
     );
     const after = place.read(look);

@@ -19,14 +19,17 @@ test("keeping fewer messages is advised only where that leaves something to summ
   place.write("last.chat", `${turn(1)}${turn(2, LONG)}@You:\n`);
   place.write("asked.chat", "@You:\nHello\n");
   const rows: readonly (readonly [args: readonly string[], advice: RegExp])[] = [
-    [["compact", "asked.chat"], /\n {2}Go on in the document itself\.\n$/],
-    [["compact", "asked.chat", "--results-only"], /\n {2}Go on in the document itself\.\n$/],
-    [["compact", "one.chat", "--results-only"], /\n {2}Go on in the document itself\.\n$/],
+    [["compact", "asked.chat"], /\n {2}Continue in the document itself\.\n$/],
+    [["compact", "asked.chat", "--results-only"], /\n {2}Continue in the document itself\.\n$/],
+    [["compact", "one.chat", "--results-only"], /\n {2}Continue in the document itself\.\n$/],
     [
       ["compact", "one.chat", "--results-only", "--keep", "0"],
-      /\n {2}Let a model sum up: leave out --results-only\.\n$/,
+      /\n {2}Let a model summarize: leave out --results-only\.\n$/,
     ],
-    [["compact", "last.chat", "--results-only"], /\n {2}Keep less: --keep 0 Or: Let a model sum up/],
+    [
+      ["compact", "last.chat", "--results-only"],
+      /\n {2}Keep fewer messages: --keep 0 Or: Let a model summarize/,
+    ],
   ];
   for (const [args, advice] of rows) assert.match(await advised(place, args), advice, args.join(" "));
   await place.exits(0, ["compact", "last.chat", "--results-only", "--keep", "0"]);

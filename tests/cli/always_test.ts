@@ -11,9 +11,9 @@ test("approve --always approves the call, reports the rule and how to undo it, a
   const { stderr } = await place.exits(0, ["approve", "my notes.chat", "--always"]);
   assert.equal(
     stderr,
-    "Until logout, for this document: approve bash(echo a b), in the sandbox\n" +
-      "Take it back: flemma session reset 'my notes.chat'\n" +
-      "Approved: c1. Nothing ran; go on with: flemma advance 'my notes.chat'\n",
+    "For this document, in this session: approve bash(echo a b), in the sandbox\n" +
+      "Undo with: flemma session reset 'my notes.chat'\n" +
+      "Approved: c1. Nothing has run yet. Continue with: flemma advance 'my notes.chat'\n",
   );
   assert.match(place.read("my notes.chat"), /status=approved/);
   const again = callsDocument([{ id: "c2", command: "echo  a  b" }, { id: "c3", command: "echo a c" }]);
@@ -22,7 +22,7 @@ test("approve --always approves the call, reports the rule and how to undo it, a
   assert.match(status.stdout, /#1 c2 {3}will run \(a rule\)\n.*#2 c3 {3}will wait for you\n/);
   assert.match(
     status.stdout,
-    /^until logout: approve bash\(echo a b\), in the sandbox {3}take back: flemma session reset 'my notes\.chat'$/m,
+    /^session rule: approve bash\(echo a b\), in the sandbox {3}undo: flemma session reset 'my notes\.chat'$/m,
   );
   const json = await place.run(["status", "my notes.chat", "--json"]);
   const rule = { approve: "bash", command: ["echo a b"], sandboxed: true };
@@ -46,7 +46,7 @@ test("approve --always approves nothing and gives the reason when no rule can co
     /No rule can approve this call again: .*contains.*\n {2}Approve it this time only: leave out --always\./,
   );
   assert.equal(place.read("a.chat"), text);
-  assert.match((await place.run(["session", "show", "a.chat"])).stderr, /Nothing is set until logout/);
+  assert.match((await place.run(["session", "show", "a.chat"])).stderr, /This session has no settings/);
 });
 
 test("approve --always in a filter needs the document's path for the rule, and approves the call even without it", async (place) => {
@@ -57,5 +57,5 @@ test("approve --always in a filter needs the document's path for the rule, and a
   assert.match(named.stdout, /status=approved/);
   assert.match((await place.run(["session", "show", "a.chat"])).stdout, /tools\.rules \+= /);
   const unnamed = await place.run(["approve", "--always", "--messages", "stderr"], { stdin: text });
-  assert.match(unnamed.stderr, /c1 is approved this time only\. A rule for this login belongs to the path/);
+  assert.match(unnamed.stderr, /c1 is approved this time only\. A rule for this session needs the path/);
 });

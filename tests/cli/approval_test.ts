@@ -37,7 +37,7 @@ Deno.test("approval explain shows each resolver's answer, each part of a command
       out.split("\n").map((line) => line.replaceAll(/ +/g, " ").trim()).filter((line) => line !== ""),
       [
         "one bash: $ git log -1; touch /tmp/x",
-        "decision require_approval, by default: nobody decided",
+        "decision require_approval, by default: no rule matches",
         "110 rules pass no ask or deny rule matches",
         '100 config pass bash not in ["$default"] = read, write, edit',
         "90 frontmatter - the document does not set tools.auto_approve",
@@ -122,8 +122,8 @@ Deno.test("approval test refuses an invalid rule, tool or folder and says what t
   await inProject(async (world) => {
     const rows: [words: string[], stated: RegExp][] = [
       [["--rule", "bash(sudo **)", "ls"], /approves everything that sudo starts/],
-      [["--rule", "bash", "ls"], /is no rule[^]*Write it like bash\(git log \*\*\)/],
-      [["--rule", "{", "ls"], /it is no JSON/],
+      [["--rule", "bash", "ls"], /is not a rule[^]*Write it like bash\(git log \*\*\)/],
+      [["--rule", "{", "ls"], /it is not JSON/],
       [["--tool", "nonesuch", "ls"], /There is no tool nonesuch/],
       [["--cwd", "missing", "ls"], /There is no folder missing/],
     ];
@@ -172,7 +172,7 @@ Deno.test("show prints whole calls, and the change a call would make to the curr
       all.out,
       /^bash \(one\) {3}call 1, line 5\nin .*\ncommand: git log -1; touch \/tmp\/x\n\nbash \(two\)/,
     );
-    assert.match(all.out, /^write \(three\) [^]*^! The file is there already[^]*^path: package\.json$/m);
+    assert.match(all.out, /^write \(three\) [^]*^! The file already exists[^]*^path: package\.json$/m);
     assert.match(all.out, /^--- package\.json\n\+\+\+ package\.json\n@@ -1 \+0,0 @@\n-\{\}$/m);
     const one = await world.run("approval", "show", "talk.chat", "two");
     assert.match(one.out, /^bash \(two\) {3}call 2, line \d+\nin .*\ncommand: ls && git push origin\n$/);
@@ -201,6 +201,6 @@ Deno.test("show escapes control characters, keeps line breaks, and says when no 
     assert.match(out, /^\+one\n\+\\x1b\[31mtwo\\u202e$/m);
     const done = `@You:\nGo.\n\n${call}\n@You:\n\n**Tool Result:** \`w\`\n\n${FENCE}\nWrote it.\n${FENCE}\n`;
     await world.write(`${world.project}/done.chat`, done);
-    assert.equal((await world.run("approval", "show", "done.chat")).out, "No call is open.\n");
+    assert.equal((await world.run("approval", "show", "done.chat")).out, "There are no open calls.\n");
   });
 });

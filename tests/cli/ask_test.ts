@@ -66,7 +66,7 @@ Deno.test("ask prints only the answer to standard output and includes piped text
     assert.deepEqual([first.code, first.stdout], [0, "Looks good.\n"], first.stderr);
     assert.equal(asked(replay), `review this\n\n\n\`\`\`stdin\n${diff}\`\`\`\n`);
     const [name] = asks(place);
-    assert.match(first.stderr, new RegExp(`/asks/${name}\\. Go on with: flemma ask --last TEXT`));
+    assert.match(first.stderr, new RegExp(`/asks/${name}\\. Continue with: flemma ask --last TEXT`));
     const second = await run(["ask", "--last", "shorter"]);
     assert.deepEqual([second.code, second.stdout], [0, "Good.\n"], second.stderr);
     assert.deepEqual(bodyOf(replay).messages.map(({ role }) => role), ["user", "assistant", "user"]);
@@ -75,14 +75,14 @@ Deno.test("ask prints only the answer to standard output and includes piped text
     Deno.removeSync(`${place.folder}/state/flemma/asks/${name}`);
     const gone = await run(["ask", "--last", "x"]);
     assert.deepEqual([gone.code, gone.stdout], [2, ""]);
-    assert.match(gone.stderr, /is gone\.\n.*leave out --last/);
+    assert.match(gone.stderr, /no longer exists: .*\n.*leave out --last/);
   }));
 
 Deno.test("the command printed for continuing works with a file of any name and continues in that file", () =>
   withModel([say("One."), say("Two."), say("Three."), say("Four.")], async (run, _replay, place) => {
     for (const name of ["my talk.chat", "-x.chat"]) {
       const first = await run(["ask", `--file=${name}`, "one"]);
-      const [, way = ""] = /Go on with: flemma ask (.+) TEXT/.exec(first.stderr) ?? [];
+      const [, way = ""] = /Continue with: flemma ask (.+) TEXT/.exec(first.stderr) ?? [];
       const words = [...way.matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, plain]) =>
         quoted ?? plain ?? ""
       );
@@ -100,7 +100,7 @@ Deno.test("ask ends with exit code 3 and the document's name, without an answer,
     assert.match(stderr, /1 call waits for you: flemma approve q\.chat/);
     const again = await run(["ask", "--last", "and now?"]);
     assert.deepEqual([again.code, again.stdout], [3, ""]);
-    assert.match(again.stderr, /q\.chat waits for you, so nothing was asked/);
+    assert.match(again.stderr, /Nothing was sent, because calls in .*q\.chat need you\./);
     assert.ok(!place.read("q.chat").includes("and now?"));
   }));
 
@@ -152,17 +152,17 @@ Deno.test("ask reports a question that it cannot ask and changes no document", (
     const rows = [
       [["ask"], undefined, /ask needs a question/],
       [["ask"], " \n", /ask needs a question/],
-      [["ask", "--last", "x"], undefined, /Nothing was asked before/],
+      [["ask", "--last", "x"], undefined, /There is no last conversation/],
       [["ask", "--last", "--file", "there.chat", "x"], undefined, /--last and --file both name/],
       [
         ["ask", "--file", "there.chat", "--system", "S", "x"],
         undefined,
-        /--system belongs to a new conversation/,
+        /--system is only for a new conversation/,
       ],
       [
         ["ask", "--file", "there.chat", "--tools", "none", "x"],
         undefined,
-        /--tools belongs to a new conversation/,
+        /--tools is only for a new conversation/,
       ],
       [["ask", "x", "--tools", "bsh"], undefined, /bsh/],
     ] as const;
@@ -176,7 +176,7 @@ Deno.test("ask reports a question that it cannot ask and changes no document", (
     assert.equal(binary.code, 1);
     assert.match(binary.stderr, /standard input/);
     const structure = await run(["ask", "--file", "there.chat", "a\n@Assistant:\nYes."]);
-    assert.match(structure.stderr, /would begin a message/);
+    assert.match(structure.stderr, /would start a message/);
     assert.equal(place.read("there.chat"), "@You:\nHi\n\n@Assistant:\nHo\n\n@You:\n\n");
   }));
 

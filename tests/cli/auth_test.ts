@@ -32,7 +32,7 @@ test("a piped key is used by the next run and can be removed, and only its name 
     };
     const set = await run(["auth", "set", "anthropic"], "sk-very-secret\n");
     assert.deepEqual([set.code, set.stdout], [0, ""]);
-    assert.match(set.stderr, /^flemma: the keyring \(secret-tool\) holds the key of Anthropic now\.$/m);
+    assert.match(set.stderr, /^flemma: the keyring \(secret-tool\) now stores the key of Anthropic\.$/m);
     place.write("a.chat", "@You:\nHi\n");
     assert.equal((await run(["advance", "a.chat"])).code, 0);
     assert.match(place.read("a.chat"), /Hello!/);
@@ -56,7 +56,7 @@ test("auth refuses a key given as an argument, an empty key, a key with spaces a
   const rows = [
     [["auth", "set", "anthropic", "sk-secret"], "", /history/],
     [["auth", "set", "anthropic"], "", /No key was given.*\n.*printf/],
-    [["auth", "set", "anthropic"], "two words", /blanks/],
+    [["auth", "set", "anthropic"], "two words", /contains spaces/],
     [["auth", "set", "antropic"], "k", /no provider.*\n.*anthropic/],
   ] as const;
   for (const [args, stdin, words] of rows) {
@@ -73,7 +73,7 @@ test("auth names the two alternatives where no keyring is available", async (pla
   });
   assert.match(
     stderr,
-    /no keyring here.*secret-tool[^]*ANTHROPIC_API_KEY[^]*providers\.anthropic\.key_command/,
+    /No keyring is available.*secret-tool[^]*ANTHROPIC_API_KEY[^]*providers\.anthropic\.key_command/,
   );
 });
 

@@ -133,7 +133,7 @@ test("the command suggested for a missing document creates that document", async
     assert.match(place.read(file), /^@You:$/m);
   }
   const { stderr } = await place.run(["new", "other folder/a.chat"]);
-  const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
+  const [, command] = /^ {2}Create it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
   assert.equal((await place.shell(command!)).code, 0);
   await place.exits(0, ["new", "other folder/a.chat"]);
 });
@@ -236,7 +236,7 @@ test("reports work without a state folder, even with a file in its place", async
   const env = { XDG_STATE_HOME: place.path("f") };
   for (const line of ["recover --list", "usage", "status a.chat", "status --last", "undo --list a.chat"]) {
     const { code, stderr } = await place.run(line.split(" "), { env });
-    assert.doesNotMatch(stderr, /fault of the program|os error/, `${line}: exit ${code}\n${stderr}`);
+    assert.doesNotMatch(stderr, /Internal error|os error/, `${line}: exit ${code}\n${stderr}`);
   }
 });
 
@@ -254,7 +254,7 @@ test("a state folder owned by root is reported together with how to fix it", asy
   for (const words of [["status", "a.chat"], ["check", "a.chat"], ["doctor"], ["tools", "list"]]) {
     const { stdout, stderr } = await place.run(words, { env });
     assert.match(stdout + stderr, /loop\/flemma\/session\/default\.json cannot be read: /, words.join(" "));
-    assert.doesNotMatch(stderr, /fault of the program/, words.join(" "));
+    assert.doesNotMatch(stderr, /Internal error/, words.join(" "));
   }
 });
 
@@ -264,6 +264,6 @@ test("every kind of command reports an impossible file name in a full sentence",
     const { code, stderr, stdout } = await place.run([command, name]);
     assert.ok(code === 1 || code === 2, command);
     assert.match(stdout + stderr, /File name too long/, command);
-    assert.doesNotMatch(stdout + stderr, /Uncaught|fault of the program/, command);
+    assert.doesNotMatch(stdout + stderr, /Uncaught|Internal error/, command);
   }
 });

@@ -87,7 +87,7 @@ test("a full context window pauses autopilot but not the person, and status repo
   const fresh = await place.run(["status", "a.chat"]);
   assert.match(
     fresh.stdout,
-    /^context: about \d+ tokens, under 1 % of the window \(nothing was sent yet\)$/m,
+    /^context: about \d+ tokens, less than 1 % of the window \(nothing has been sent yet\)$/m,
   );
   const { code, stderr, requests } = await advance(place, (at) => call(at, `echo ${at}`, 16_500 + at * 1000));
   assert.deepEqual([code, requests], [3, 3], stderr);
@@ -101,7 +101,10 @@ test("a full context window pauses autopilot but not the person, and status repo
     /would fill about \d+ % of the context window .*\n.*flemma compact a\.chat.*flemma advance a\.chat/,
   );
   const status = await place.run(["status", "a.chat"]);
-  assert.match(status.stdout, /^context: 18,520 tokens, 92 % of the window; flemma compact a\.chat goes on/m);
+  assert.match(
+    status.stdout,
+    /^context: 18,520 tokens, 92 % of the window; to continue in a smaller document: flemma compact a\.chat$/m,
+  );
   const { context } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
   assert.deepEqual(context, { tokens: 18520, window: 20000, share: 0.926, estimated: false });
   const more = await advance(place, (at) => call(at + 20, `echo ${at}`, 19_000));
@@ -178,12 +181,12 @@ test("each way a run can end calls its own hook", async (place) => {
 
 test("a hook that fails, is missing, floods its output or reads no input only causes a notice", async (place) => {
   const rows = [
-    ['"exit 3"', /hooks\.on_done did not do well: it ended with 3/],
-    ['"echo no such screen >&2; exit 1"', /no such screen \(it ended with 1\)/],
-    ["[/no/such/program]", /hooks\.on_done did not do well: The program \/no\/such\/program was not found/],
-    [`"head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"`, /^(?!.*did not do well)/s],
-    ['["true"]', /^(?!.*did not do well)/s],
-    ['"sleep 300 & exit 1"', /it ended with 1/],
+    ['"exit 3"', /hooks\.on_done failed: exit code 3/],
+    ['"echo no such screen >&2; exit 1"', /no such screen \(exit code 1\)/],
+    ["[/no/such/program]", /hooks\.on_done failed: The program \/no\/such\/program was not found/],
+    [`"head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"`, /^(?!.*hooks\.on_done failed)/s],
+    ['["true"]', /^(?!.*hooks\.on_done failed)/s],
+    ['"sleep 300 & exit 1"', /exit code 1/],
   ] as const;
   for (const [command, words] of rows) {
     place.settings(`hooks:\n  on_done: ${command}\n`);

@@ -32,7 +32,7 @@ test("cancel stops one call by its id while another continues, and then the rema
   assert.equal(second.stderr, "Cancelled call_2 (bash).\nStill running: call_1 (bash).\n");
   const again = await cancel(place, "a.chat", "call_2");
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /The call call_2 does not run\.\n.*Running: call_1/);
+  assert.match(again.stderr, /The call call_2 is not running\.\n.*Running: call_1/);
 
   const rest = await cancel(place, "a.chat");
   assert.equal(rest.stderr, "Cancelled call_1 (bash).\n");
@@ -76,7 +76,7 @@ test("cancel stops only the run of the named document, or the only run if no doc
   place.write("b.chat", waiting("call_b"));
   const none = await cancel(place, "b.chat");
   assert.equal(none.code, 1);
-  assert.match(none.stderr, /Nothing runs for b\.chat\./);
+  assert.match(none.stderr, /No run of b\.chat is in progress\./);
   const b = await running(place, "b.chat", "call_b");
 
   const foreign = await cancel(place, "b.chat", "call_a");
@@ -86,7 +86,7 @@ test("cancel stops only the run of the named document, or the only run if no doc
   assert.equal(which.code, 2);
   assert.match(
     which.stderr,
-    /2 documents are run now; name one\.\n(.*\n)*.*flemma cancel .*\/a\.chat\n.*\/b\.chat/,
+    /2 documents are running\. Name one\.\n(.*\n)*.*flemma cancel .*\/a\.chat\n.*\/b\.chat/,
   );
   const listed: unknown = JSON.parse((await cancel(place, "--list", "--json")).stdout);
   assert.deepEqual(
@@ -101,7 +101,7 @@ test("cancel stops only the run of the named document, or the only run if no doc
   assert.match((await cancel(place, "other.chat")).stderr, /^Cancelled call_b /);
   assert.match((await cancel(place, "call_a")).stderr, /^Cancelled call_a /);
   await Promise.all([a.finished, b.finished]);
-  assert.match((await cancel(place)).stderr, /No document is run now\./);
+  assert.match((await cancel(place)).stderr, /No document is running\./);
   assert.equal((await cancel(place, "--list")).code, 0);
 });
 
@@ -132,18 +132,18 @@ test("a killed run no longer counts as running, and its folder is removed", asyn
   const started = await running(place, "a.chat", "call_1");
   started.kill("SIGKILL");
   await started.finished;
-  assert.match((await cancel(place, "a.chat")).stderr, /Nothing runs for a\.chat\./);
+  assert.match((await cancel(place, "a.chat")).stderr, /No run of a\.chat is in progress\./);
   assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
 });
 
 test("cancel reports options that make no sense", async (place) => {
   place.write("a.chat", waiting("call_1"));
   const rows: readonly (readonly [args: readonly string[], code: number, error: RegExp])[] = [
-    [["-"], 2, /a piped document has no path/],
+    [["-"], 2, /a piped document has none/],
     [["gone.chat"], 1, /There is no file gone\.chat/],
-    [["a.chat", "call_1", "--all"], 2, /exclude each other/],
-    [["a.chat", "--line", "3", "--list"], 2, /exclude each other/],
-    [["a.chat", "call_1", "call_2"], 2, /does not know what to do with call_2/],
+    [["a.chat", "call_1", "--all"], 2, /cannot be combined/],
+    [["a.chat", "--line", "3", "--list"], 2, /cannot be combined/],
+    [["a.chat", "call_1", "call_2"], 2, /Unexpected argument call_2/],
     [["a.chat", "--line", "none"], 2, /--line/],
   ];
   for (const [args, code, error] of rows) {

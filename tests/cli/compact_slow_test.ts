@@ -88,7 +88,7 @@ Deno.test("sixty turns with tools in a window of 20,000 tokens: warned, stopped,
         const next = files[at + 1]!;
         assert.match(
           compacted.stderr,
-          new RegExp(`${next.replaceAll(".", "\\.")} holds a summary of .*Go on with: flemma advance`),
+          new RegExp(`${next.replaceAll(".", "\\.")} contains a summary of .*Continue with: flemma advance`),
         );
         const made = place.read(next);
         const kept = old.slice(old.lastIndexOf("@Assistant:", old.lastIndexOf("@Assistant:") - 1));
@@ -189,7 +189,7 @@ Deno.test("compact loses nothing that somebody writes meanwhile, and no other ru
       () => place.write("a.chat", TALK.replace("Question 1?", "Another?")),
     );
     assert.equal(changed.code, 5, changed.stderr);
-    assert.match(changed.stderr, /changed meanwhile, so nothing was made/);
+    assert.match(changed.stderr, /No document was created, because the original changed/);
     assert.deepEqual(names(place), ["a.2.chat", "a.chat"]);
     const taken = await whileAsking(place, () => place.write("a.3.chat", "mine"));
     assert.equal(taken.code, 2, taken.stderr);
@@ -202,9 +202,9 @@ Deno.test("an empty, truncated or missing summary is reported and leaves nothing
     const tool_use = { id: "c1", name: "bash", input: { label: "x", command: "ls", timeout: null } };
     for (
       const [reply, words] of [
-        [{ reply: [] }, /The summary is empty/],
-        [{ reply: [{ text: "Half a" }], stop_reason: "max_tokens" }, /The summary was cut off/],
-        [{ reply: [{ text: "Let me see." }, { tool_use }] }, /The summary came with calls of tools/],
+        [{ reply: [] }, /the summary is empty/],
+        [{ reply: [{ text: "Half a" }], stop_reason: "max_tokens" }, /the summary was cut off/],
+        [{ reply: [{ text: "Let me see." }, { tool_use }] }, /the summary contains tool calls/],
         [{ fault: { status: 400, body: "no" } }, /./],
       ] as const
     ) {
@@ -263,7 +263,7 @@ Deno.test("compact without a model shortens long results to their ends and saves
       `@You:\n**Tool Result:** \`c1\`\n\n\`\`\`\n${long}\n\`\`\`\n\n@Assistant:\nSeen.\n\n${TALK}`;
     place.write("a.chat", text);
     const dry = await place.run(["compact", "a.chat", "--results-only", "--dry-run"]);
-    assert.match(dry.stderr, /a\.2\.chat would hold a summary of \d+ messages/);
+    assert.match(dry.stderr, /a\.2\.chat would contain a summary of \d+ messages/);
     const { code, stderr } = await place.run(["compact", "a.chat", "--results-only"]);
     assert.equal(code, 0, stderr);
     const made = place.read("a.2.chat");
@@ -285,20 +285,20 @@ Deno.test("compact refuses a document with waiting calls or with nothing to summ
     for (
       const [args, exit, words] of [
         [["compact", "waits.chat"], 3, /waits\.chat has calls without a result.*flemma approve waits\.chat/],
-        [["compact", "short.chat"], 1, /nothing before what is kept/],
-        [["compact", "-"], 2, /a piped one has no place/],
+        [["compact", "short.chat"], 1, /All messages are kept/],
+        [["compact", "-"], 2, /a piped document has no folder/],
         [["compact", "none.chat"], 1, /no file none\.chat/],
         [
           ["compact", "short.chat", "--results-only", "--instructions", "x"],
           2,
-          /nobody reads --instructions/,
+          /--instructions has no effect/,
         ],
         [["fork", "none.chat"], 1, /no file none\.chat/],
-        [["fork", "short.chat", "--line", "1", "--turn", "1"], 2, /both say where/],
+        [["fork", "short.chat", "--line", "1", "--turn", "1"], 2, /cannot be combined/],
         [["fork", "short.chat", "1"], 2, /flemma fork short\.chat --turn 1\. /],
-        [["fork", "short.chat", "--turn", "7"], 1, /no message 7 of yours/],
-        [["fork", "short.chat", "waits.chat"], 2, /There is a file waits\.chat already/],
-        [["fork", "short.chat", "no folder/a.chat"], 1, /Make it: mkdir -p/],
+        [["fork", "short.chat", "--turn", "7"], 1, /You have no message 7/],
+        [["fork", "short.chat", "waits.chat"], 2, /waits\.chat already exists/],
+        [["fork", "short.chat", "no folder/a.chat"], 1, /Create it: mkdir -p/],
       ] as const
     ) {
       const { code, stderr } = await place.run(args);

@@ -66,9 +66,9 @@ Deno.test("the terminal shows progress while a reply thinks and while the input 
   show(thinks(2345));
   assert.match(world.pass(100), /thinks, 2,345 characters/);
   show(text("Now I look."), writes(0));
-  assert.match(world.pass(100), /writes a call of bash␛/, "immediately, without the pause for text");
+  assert.match(world.pass(100), /writing a call of bash␛/, "immediately, without the pause for text");
   show(writes(400));
-  assert.match(world.pass(100), /writes a call of bash, 400 characters/);
+  assert.match(world.pass(100), /writing a call of bash, 400 characters/);
   show(done);
   assert.equal(world.ticking, false);
 });

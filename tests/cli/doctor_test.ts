@@ -25,7 +25,7 @@ test("doctor shows versions, settings, key names, state, tools and sandbox on on
 test("doctor shows how much of the model's context window a document takes", async (place) => {
   place.write("a.chat", `@You:\n${"word ".repeat(800)}\n`);
   const { stdout } = await place.run(["doctor", "a.chat"]);
-  assert.match(stdout, /^ {2}context: about 1,00\d tokens, under 1 % of the window$/m);
+  assert.match(stdout, /^ {2}context: about 1,00\d tokens, less than 1 % of the window$/m);
   assert.equal(JSON.parse((await place.run(["doctor", "a.chat", "--json"])).stdout).context.estimated, true);
   assert.equal(JSON.parse((await place.run(["doctor", "--json"])).stdout).context, null);
 });
@@ -49,7 +49,7 @@ test("config show --changed says that nothing is changed, and status --json matc
   const { next, next_step, problems, in_use_by, left_running } = JSON.parse(status.stdout);
   const text = (await place.run(["status", "a.chat"])).stdout;
   assert.ok(text.includes(`next: ${next_step}\n`), text);
-  assert.match(next_step, /^correct the first block: /);
+  assert.match(next_step, /^correct the frontmatter: /);
   assert.deepEqual([next, problems[0].code, problems[0].severity], ["idle", "config_unknown_key", "error"]);
   assert.deepEqual([in_use_by, left_running], [null, []]);
 });

@@ -17,7 +17,7 @@ test("editor installs the files for Vim, changes nothing the second time, and up
   const source = Deno.readTextFileSync(new URL("../../editors/vim/autoload/flemma.vim", import.meta.url));
   const installed = atHome(place, `${PACK}/autoload/flemma.vim`);
   assert.equal(Deno.readTextFileSync(installed), source);
-  assert.match((await place.run(["editor", "vim", "--install"])).stdout, /^Already there: /);
+  assert.match((await place.run(["editor", "vim", "--install"])).stdout, /^Already installed: /);
   // What another version put there: noted, and not what belongs there now.
   const note = atHome(place, `${PACK}/.flemma.json`);
   const known = JSON.parse(Deno.readTextFileSync(note));
@@ -41,11 +41,17 @@ test("editor overwrites no file that a person wrote or changed, and moves it asi
   Deno.mkdirSync(atHome(place, `${PACK}/plugin`), { recursive: true });
   Deno.writeTextFileSync(mine, '" mine\n');
   const refused = await place.exits(1, ["editor", "vim", "--install"]);
-  assert.match(refused.stderr, /you changed plugin\/flemma\.vim\. Nothing was written\.\n.*--force/);
+  assert.match(
+    refused.stderr,
+    /Nothing was written, because you changed plugin\/flemma\.vim in .*\n.*--force/,
+  );
   assert.deepEqual([...Deno.readDirSync(atHome(place, PACK))].map(({ name }) => name), ["plugin"]);
-  assert.match((await place.run(["editor", "vim"])).stdout, /changed by you.*\nyours: plugin\/flemma\.vim$/m);
+  assert.match(
+    (await place.run(["editor", "vim"])).stdout,
+    /changed by you.*\nchanged by you: plugin\/flemma\.vim$/m,
+  );
   const forced = await place.exits(0, ["editor", "vim", "--install", "--force"]);
-  assert.match(forced.stdout, /What you had changed is in .*plugin\/flemma\.vim\.yours/);
+  assert.match(forced.stdout, /Your changed version is in .*plugin\/flemma\.vim\.yours/);
   assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
   Deno.writeTextFileSync(mine, '" mine again\n');
   await place.run(["editor", "vim", "--install", "--force"]);
@@ -66,15 +72,15 @@ test("editor prints files, takes another folder, lists editors, and reports unkn
   const emacs = await place.run(["editor", "emacs", "--install"]);
   assert.match(
     emacs.stdout,
-    /^Write into your init file: \(load ".*\/home\/\.emacs\.d\/flemma\/flemma\.el"\)$/m,
+    /^Add to your init file: \(load ".*\/home\/\.emacs\.d\/flemma\/flemma\.el"\)$/m,
   );
   const kak = await place.run(["editor", "kak", "--install"], { env: { XDG_CONFIG_HOME: "relative" } });
-  assert.match(kak.stdout, /^Write into your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m);
+  assert.match(kak.stdout, /^Add to your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m);
   const unknown = await place.exits(2, ["editor", "vmi"]);
   assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);
   place.write("file", "");
   const wrong = await place.exits(1, ["editor", "vim", "--install", "--to", "file"]);
-  assert.match(wrong.stderr, /cannot be put into .*file: .*\n.*--to FOLDER/);
+  assert.match(wrong.stderr, /cannot be installed in .*file: .*\n.*--to FOLDER/);
 });
 
 test("editor adds the Helix lines to the person's own file and keeps every other byte", async (place) => {
@@ -88,13 +94,13 @@ test("editor adds the Helix lines to the person's own file and keeps every other
   Deno.symlinkSync("../../dots/languages.toml", file);
   assert.match((await place.run(["editor", "helix"])).stdout, /^helix: not installed\n/);
   const first = await place.exits(0, ["editor", "hx", "--install"]);
-  assert.match(first.stdout, /^Installed: .*languages\.toml\nStart Helix anew\. Keys are lines/);
+  assert.match(first.stdout, /^Installed: .*languages\.toml\nRestart Helix\. To print keys/);
   const installed = Deno.readTextFileSync(file);
   assert.ok(installed.startsWith(`${mine}\n\n# flemma begin, version `), installed);
   assert.ok(installed.endsWith('language-servers = ["flemma"]\n# flemma end\n'), installed);
   assert.ok(Deno.lstatSync(file).isSymlink);
   assert.equal(Deno.statSync(file).mode! & 0o777, 0o640);
-  assert.match((await place.run(["editor", "helix", "--install"])).stdout, /^Already there: /);
+  assert.match((await place.run(["editor", "helix", "--install"])).stdout, /^Already installed: /);
   assert.equal(Deno.readTextFileSync(file), installed);
   // Put there by another version: brought up to date, with what the person wrote around it kept.
   const old = '[language-server.flemma]\ncommand = "old"\n';
@@ -117,10 +123,10 @@ test("editor adds the Helix lines to the person's own file and keeps every other
   const changed = around("mine = 1\n", hash);
   Deno.writeTextFileSync(file, changed);
   const refused = await place.exits(1, ["editor", "helix", "--install"]);
-  assert.match(refused.stderr, /You changed what flemma put into .*\n.*--force/);
+  assert.match(refused.stderr, /Nothing was written, because you changed flemma's lines in .*\n.*--force/);
   assert.equal(Deno.readTextFileSync(file), changed);
   const forced = await place.run(["editor", "helix", "--install", "--force"]);
-  assert.match(forced.stdout, /What you had is in .*languages\.toml\.yours\n/);
+  assert.match(forced.stdout, /Your old version is in .*languages\.toml\.yours\n/);
   assert.equal(Deno.readTextFileSync(`${file}.yours`), changed);
   assert.match(Deno.readTextFileSync(file), /^# above\n[^]*command = "flemma"/);
 });
@@ -138,7 +144,7 @@ test("editor writes nothing for Helix where the person's own file already sets t
     Deno.writeTextFileSync(file, mine);
     const refused = await place.run(["editor", "helix", "--install", "--force"]);
     assert.equal(refused.code, 1, mine);
-    assert.match(refused.stderr, /already says something .*Nothing was written\.\n.*--print/);
+    assert.match(refused.stderr, /Nothing was written, because .* already mentions flemma.*\n.*--print/);
     assert.equal(Deno.readTextFileSync(file), mine);
   }
   assert.doesNotMatch((await place.run(["doctor"])).stdout, /helix/);

@@ -118,7 +118,7 @@ Deno.test("advice printed by a filter names no file, and the command it names wo
       const status = await place.run(["status", ...name], { stdin });
       assert.match(status.stdout, /flemma approve call_1, or/);
       const marked = await place.run(["approve", "--messages", "stderr", ...name], { stdin });
-      assert.match(marked.stderr, /go on with: flemma advance\n$/);
+      assert.match(marked.stderr, /Continue with: flemma advance\n$/);
     }
   }));
 
@@ -204,7 +204,7 @@ Deno.test("events can be written to an open descriptor, including a socket", () 
       assert.deepEqual(stated.at(-1), {
         event: "message",
         level: "note",
-        text: "Go on with: flemma advance",
+        text: "Continue with: flemma advance",
       });
     };
     place.write("in", RUNNABLE);

@@ -38,7 +38,7 @@ Deno.test("after git setup diffs show messages, calls and results below their me
     const shown = await place.run(["git", "setup"]);
     assert.equal(shown.code, 0, shown.stderr);
     assert.match(shown.stdout, /^\*\.chat diff=flemma merge=flemma$/m);
-    assert.match(shown.stderr, /Nothing is changed yet/);
+    assert.match(shown.stderr, /Nothing was changed\./);
     assert.equal(place.read(".gitattributes"), "*.png binary\n");
     const before = place.read(".git/config");
     for (let twice = 0; twice < 2; twice++) {
@@ -166,7 +166,7 @@ Deno.test("git setup keeps existing attributes and their line ends, and does not
     Deno.symlinkSync("elsewhere", file);
     const refused = await place.run(["git", "setup", "--write"]);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /is a link, and git reads no attributes through a link/);
+    assert.match(refused.stderr, /is a symbolic link, and git does not read attributes through one/);
     assert.equal(place.read("elsewhere"), "mine\n");
   }));
 
@@ -213,7 +213,7 @@ Deno.test("git and check both report a merge conflict, and nothing in it runs or
     await git("commit", "-q", "-a", "-m", "yes");
     const merge = await git("merge", "other");
     assert.equal(merge.code, 1);
-    assert.match(merge.text, /both sides changed the same messages/);
+    assert.match(merge.text, /Both sides changed the same messages/);
     assert.match((await git("status", "--short")).text, /^UU a\.chat$/m);
     const check = await place.run(["check", "a.chat"]);
     assert.equal(check.code, 4);
@@ -232,7 +232,7 @@ Deno.test("git setup reports contradicting options, a missing file and a folder 
   withScene(async (place) => {
     const outside = await place.run(["git", "setup"], { env: { GIT_CEILING_DIRECTORIES: place.folder } });
     assert.equal(outside.code, 1);
-    assert.match(outside.stderr, /no git repository[^]*--global/);
+    assert.match(outside.stderr, /not a git repository[^]*--global/);
     const both = await place.run(["git", "setup", "--write", "--undo"]);
     assert.equal(both.code, 2);
     const all = await place.run(["git", "setup", "--global", "--write"]);

@@ -73,7 +73,7 @@ async function ran(
   const { stderr, memory } = await watched(
     place.start(["advance", "a.chat", ...switches], { env: { EDITOR: "vi", VISUAL: "vi" } }),
   );
-  assert.match(stderr, /Go on with: flemma advance a\.chat\n$/);
+  assert.match(stderr, /Continue with: flemma advance a\.chat\n$/);
   return { text: place.read("a.chat"), memory };
 }
 

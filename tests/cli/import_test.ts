@@ -72,7 +72,7 @@ ${
 
 @System:
 `));
-  assert.deepEqual(leftOut, ["Lines that would begin a message or a result got a blank before them."]);
+  assert.deepEqual(leftOut, ["Lines that would start a message or a result were indented by a space."]);
   assert.deepEqual(await sent(text), {
     system: 'You are "terse".\nSay it\nin 😀 two lines.',
     messages: [
@@ -178,7 +178,7 @@ test("import prints the document and reports missing parts on standard error", a
   place.write("request.json", REQUEST);
   const { stdout, stderr } = await place.exits(0, ["import", "request.json"]);
   assert.equal(stdout, converted(REQUEST).text);
-  assert.match(stderr, /^flemma: Lines that would begin/);
+  assert.match(stderr, /^flemma: Lines that would start/);
   const piped = await place.run(["import", "--json"], { stdin: REQUEST });
   assert.equal(JSON.parse(piped.stdout).document, stdout);
   const missing = await place.run(["import", "none.json"]);

@@ -19,7 +19,7 @@ test("a paid reply is written to the document although nobody reads the events a
     assert.equal(place.read("exit"), "1\n");
     assert.match(
       stderr,
-      /^The reply is complete.*\nflemma: Nobody reads standard output any more\. .*without events\.$/m,
+      /^The reply is complete.*\nflemma: The reader of standard output closed it\. .*without events\.$/m,
     );
   }));
 
@@ -31,7 +31,7 @@ test("a tool's result is written to the document although there is no space for 
     );
     assert.equal(stdout, "");
     assert.equal(place.read("a.chat"), RESULT, stderr);
-    assert.match(stderr, /^Go on with: .*\nflemma: .*No space left.* without events\.\n1\n$/m, events);
+    assert.match(stderr, /^Continue with: .*\nflemma: .*No space left.* without events\.\n1\n$/m, events);
   }
 });
 
@@ -55,7 +55,7 @@ test("an output without space is reported as such, not as a fault of the program
     const { stdout, stderr } = await place.shell(`flemma ${args} > /dev/full; echo $? >&2`);
     assert.equal(stdout, "");
     assert.match(stderr, /flemma: Standard output cannot be written: No space left[^\n]*\.\n1\n$/, args);
-    assert.doesNotMatch(stderr, /fault of the program|\n {4}at /, args);
+    assert.doesNotMatch(stderr, /Internal error|\n {4}at /, args);
   }
 });
 

@@ -29,7 +29,7 @@ test("one line reports on each document, none stops another, and the worst exit 
     assert.match(first.stderr, /^\[\d\/5\] empty\.chat: The document has no message\.$/m);
     assert.match(
       first.stderr,
-      /^5 documents: 2 complete, 1 waiting for you, 1 with something to correct, 1 failed; 2 requests, 20 tokens in, 6 out, /m,
+      /^5 documents: 2 complete, 1 waiting for you, 1 with errors to correct, 1 failed; 2 requests, 20 tokens in, 6 out, /m,
     );
     // Once more: what is answered costs nothing, and each event says whose it is.
     const again = await place.exits(3, ["advance", one, "waits.chat", "--json", "--quiet"], { env });
@@ -103,14 +103,14 @@ test("Ctrl-C ends all running documents in order and leaves the others unchanged
     assert.equal(code, 130, stderr);
     assert.equal(place.read("s2.chat"), wait(2));
     assert.ok(!place.exists("b2"));
-    assert.match(stderr, /^3 documents: 2 interrupted, 1 not ended\.$/m);
+    assert.match(stderr, /^3 documents: 2 interrupted, 1 not finished\.$/m);
   }));
 
 test("a piped document cannot be one of several and is printed unchanged, and --jobs must be at least 1", async (place) => {
   questions(place, 1);
   const piped = await place.run(["advance", "-", "q0.chat"], { stdin: "@You:\nHi\n" });
   assert.deepEqual([piped.code, piped.stdout], [2, "@You:\nHi\n"]);
-  assert.match(piped.stderr, /Several documents are files/);
+  assert.match(piped.stderr, /With several documents, all must be files/);
   const none = await place.exits(2, ["advance", "q0.chat", "--jobs", "0"]);
   assert.match(none.stderr, /1 or more/);
 });

@@ -107,7 +107,7 @@ test("a call with a shortened preview can be approved only by its id", async (pl
   place.write("a.chat", document);
   for (const target of [[], ["--all"], ["--tool", "bash"]]) {
     const { stderr } = await place.exits(2, ["approve", "a.chat", ...target]);
-    assert.match(stderr, /preview of c1/);
+    assert.match(stderr, /preview does not show all of the call c1/);
   }
   assert.equal(place.read("a.chat"), document);
   await place.exits(0, ["approve", "a.chat", "c1"]);
@@ -200,7 +200,7 @@ test("several calls are listed with names that are easy to type and their effect
   assert.ok(status.stdout.includes(`\nnext: ${advice}`), status.stdout);
   assert.ok(status.stdout.includes(`   #2 ${ids[1]}\n`), status.stdout);
   const approve = await place.run(["approve", "a.chat", "2"]);
-  assert.match(approve.stderr, /^Approved: toolu_01Lm\w+\. Nothing ran/);
+  assert.match(approve.stderr, /^Approved: toolu_01Lm\w+\. Nothing has run yet/);
   place.write("a.chat", text);
   const all = await place.run(["approve", "a.chat", "--all"]);
   assert.ok(
@@ -233,7 +233,7 @@ test("new creates a document once, and says what to do next", async (place) => {
   assert.match(made.stderr, /flemma advance 'my notes\.chat'\n$/);
   assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
   const again = await place.exits(1, ["new", "my notes.chat"]);
-  assert.match(again.stderr, /left alone/);
+  assert.match(again.stderr, /was not changed/);
   assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
 });
 
@@ -271,7 +271,7 @@ test("new creates no document if it cannot record that it did", async (place) =>
   const { stderr } = await place.exits(1, ["new", "a.chat"], {
     env: { XDG_STATE_HOME: place.path("no-folder") },
   });
-  assert.match(stderr, /^flemma: a\.chat was not made, because your agreement [^\n]*[^.]\.\n {2}Make /);
+  assert.match(stderr, /^flemma: a\.chat was not created, because your trust [^\n]*[^.]\.\n {2}Make /);
   assert.equal(place.exists("a.chat"), false);
 });
 
@@ -292,7 +292,7 @@ test("send gives the same advice about a failure as advance, and says when a rat
       });
       assert.match(
         stderr,
-        /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n {2}Go on with: flemma advance\n$/,
+        /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n {2}Continue with: flemma advance\n$/,
         command,
       );
     }
@@ -312,8 +312,8 @@ test("no advice leads to a request that would be refused again", (place) => {
     ],
     [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
     [error(429, "insufficient_quota", "spent"), /spent\n {2}Waiting does not help[^\n]*\n$/],
-    [error(400, "invalid_request_error", "odd"), /Look at it with: flemma send a\.chat --dry-run\n$/],
-    [error(500, "api_error", "down"), /down\n[^]*\n {2}Go on with: flemma advance a\.chat\n$/],
+    [error(400, "invalid_request_error", "odd"), /Inspect it with: flemma send a\.chat --dry-run\n$/],
+    [error(500, "api_error", "down"), /down\n[^]*\n {2}Continue with: flemma advance a\.chat\n$/],
   ];
   return withServer(rows.map(([reply]) => reply), async ({ env }) => {
     place.write("a.chat", "@You:\nHi\n");
@@ -337,7 +337,7 @@ test("status reports a call that was running when the program ended, and an appr
   const filled = callsDocument([{ id: "c2", command: "true", status: "approved" }])
     .replace("status=approved\n", "status=approved\nmy own words\n");
   const { stdout } = await place.run(["status"], { stdin: filled });
-  assert.match(stdout, /^next: look at c2: approved, but there is text in the block/m);
+  assert.match(stdout, /^next: check c2: approved, but there is text in the block/m);
 });
 
 test("an id that looks like an option is never suggested as an argument", async (place) => {

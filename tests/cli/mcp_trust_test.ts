@@ -17,7 +17,7 @@ test(".mcp.json works after trust, which shows commands and variables, and stops
   const trusted = await place.exits(0, ["trust", ".mcp.json"]);
   assert.match(
     trusted.stdout,
-    /the server my-db runs: db-server --key .*'a b'\n +is given the variable DB_KEY/,
+    /the server my-db runs: db-server --key .*'a b'\n +gets the variable DB_KEY/,
   );
   assert.equal(await command(), "db-server");
   place.write(".mcp.json", FILE.replace("db-server", "evil-server"));

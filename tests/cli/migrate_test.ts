@@ -11,13 +11,13 @@ test("migrate works in place and as a filter, and changes nothing the second tim
   const piped = await place.run(["migrate"], { stdin: OLD });
   assert.deepEqual([piped.code, piped.stdout], [0, NEW]);
   const first = await place.exits(0, ["migrate", "a.chat"]);
-  assert.equal(first.stderr.split("\n")[0], "a.chat: 3 role markers brought to today's form.");
+  assert.equal(first.stderr.split("\n")[0], "a.chat: converted 3 role markers to the current format.");
   assert.match(first.stderr, /Write below the last @You:/);
   assert.equal(place.read("a.chat"), NEW);
   const second = await place.run(["migrate", "a.chat"]);
   assert.deepEqual([second.code, second.stderr], [
     0,
-    "flemma: a.chat: nothing in it is written in an older form.\n",
+    "flemma: a.chat: already in the current format.\n",
   ]);
   assert.equal(place.read("a.chat"), NEW);
 });
@@ -36,7 +36,7 @@ test("migrate --dry-run prints a unified diff and leaves the document unchanged"
 
 test("migrate refuses --json without --dry-run, and prints a piped document unchanged", async (place) => {
   const { code, stdout, stderr } = await place.run(["migrate", "--json"], { stdin: OLD });
-  assert.deepEqual([code, stdout, stderr], [2, OLD, "flemma: --json goes with --dry-run.\n"]);
+  assert.deepEqual([code, stdout, stderr], [2, OLD, "flemma: --json needs --dry-run.\n"]);
 });
 
 test("migrate reports an approved call in plain text that it would activate", async (place) => {

@@ -47,15 +47,15 @@ test("new --go sends the first question immediately, with the options of a run",
   const { stderr } = await place.exits(0, args, { env });
   assert.equal(place.read("a.chat"), "@You:\nWhy?\n\n@Assistant:\nBecause.\n\n@You:\n\n");
   assert.match(stderr, /claude-haiku-4-5/);
-  assert.match(stderr, /go on with: flemma advance a\.chat/);
+  assert.match(stderr, /write below the last @You:, then: flemma advance a\.chat/);
 });
 
 test("new creates nothing if options contradict each other, a file is missing, or text would act as syntax", async (place) => {
   const cases = [
-    [["--bare", "--system", "S"], /--bare and --system contradict/, 2],
+    [["--bare", "--system", "S"], /--bare and --system cannot be combined/, 2],
     [["--go"], /--go sends the first question/, 2],
     [["--go", "-m", "  "], /--go sends the first question/, 2],
-    [["-m", "a\n@Assistant:\nb"], /would begin a message/, 1],
+    [["-m", "a\n@Assistant:\nb"], /would start a message/, 1],
   ] as const;
   for (const [args, words, exit] of cases) {
     const { code, stderr } = await place.run(["new", "a.chat", ...args]);

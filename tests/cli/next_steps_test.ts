@@ -7,7 +7,7 @@ import { parse } from "../../parser/mod.ts";
 
 const ASKS = "@You:\nHi\n";
 const SPOKE = "@You:\nHi\n\n@Assistant:\nHalf a\n";
-const GO_ON = "Go on with: flemma advance a.chat";
+const GO_ON = "Continue with: flemma advance a.chat";
 
 Deno.test("exactly those errors after which the same request may succeed advise sending it again", () => {
   const other = { code: "provider-other", message: "m" };
@@ -16,7 +16,7 @@ Deno.test("exactly those errors after which the same request may succeed advise 
       "no reason and no advice",
       other,
       ASKS,
-      /likely to fail again\. Look at it with: flemma send a\.chat --dry-run$/,
+      /likely to fail again\. Inspect it with: flemma send a\.chat --dry-run$/,
     ],
     ["advice of its own", { ...other, next: "Do it." }, ASKS, null],
     [

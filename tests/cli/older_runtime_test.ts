@@ -74,7 +74,7 @@ test("an older Deno without the flock program says what to install, and the docu
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /a\.chat cannot be locked: Deno [\d.]+ takes no locks of files without the program flock\.\n/,
+    /a\.chat cannot be locked: Deno [\d.]+ cannot lock files without the program flock\.\n/,
   );
   assert.match(
     stderr,

@@ -241,7 +241,10 @@ test("a question that evaluates to nothing is not sent, whatever makes it blank"
     for (const [command, wanted] of [["advance", 0], ["send", 3]] as const) {
       const { code, stderr } = await place.run([command, "a.chat"], { env });
       assert.deepEqual([code, replay.requests.length], [wanted, 0], stderr);
-      assert.match(stderr, /^Nothing to do: write below the last @You:, then: flemma advance a\.chat$/m);
+      assert.match(
+        stderr,
+        /^There is nothing to do\. Write below the last @You:, then: flemma advance a\.chat$/m,
+      );
     }
   });
 });

@@ -29,7 +29,7 @@ Deno.test("a result is compared word by word, and a mismatch is shown as a diff 
   ];
   for (const [expected, found, diff] of rows) assert.deepEqual(differ(expected, found), diff, expected);
   assert.deepEqual(differ("a", "a", [true, false]), ["- (error)", "+ (no error)"]);
-  assert.match(differ("~/(/", "a")[0]!, /^! ~\/\(\/ is no regular expression/);
+  assert.match(differ("~/(/", "a")[0]!, /^! ~\/\(\/ is not a valid regular expression/);
 });
 
 const CALL = (id: string, name = "bash") =>
@@ -112,8 +112,8 @@ Deno.test("TAP and JUnit reports say the same, and no text of a result breaks th
       "    - <a>",
       "    + \\x01]]>",
       "  ...",
-      "ok 3 - a&b.chat: bash c\\#1, line 7 # SKIP did not run then, and does not run now",
-      "not ok 4 - c.chat: played to its end",
+      "ok 3 - a&b.chat: bash c\\#1, line 7 # SKIP was not run when recorded, and is not run now",
+      "not ok 4 - c.chat: replayed to the end",
       "  ---",
       "  diff: |",
       "    It stopped.",
@@ -123,6 +123,6 @@ Deno.test("TAP and JUnit reports say the same, and no text of a result breaks th
   );
   const xml = formatJunit(replayed);
   assert.match(xml, /<testsuite name="a&amp;b\.chat" tests="3" failures="1" errors="0" skipped="1">/);
-  assert.match(xml, /<failure message="came out otherwise">- &lt;a&gt;\n\+ \\x01\]\]&gt;<\/failure>/);
+  assert.match(xml, /<failure message="differs from the recording">- &lt;a&gt;\n\+ \\x01\]\]&gt;<\/failure>/);
   assert.match(xml, /<error message="It stopped\."\/>/);
 });

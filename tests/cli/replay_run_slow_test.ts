@@ -99,7 +99,7 @@ Deno.test("a document that widens the sandbox is replayed only after the person 
     assert.equal(refused.code, 1, refused.stderr);
     assert.match(
       refused.stderr,
-      /Nothing was played\. This document makes .*beside writable.* flemma trust /,
+      /Nothing was replayed\. This document makes .*beside writable.* flemma trust /,
     );
     assert.equal(place.exists("../beside/made"), false);
     await place.exits(0, ["trust", "total/total.chat"]);
@@ -151,7 +151,7 @@ test("a replay does not run a refused call, and continues with the conversation"
       "@You:\n\n**Tool Result:** `c2`\n\n```\na.chat\n```\n\n@Assistant:\nGood.\n\n@You:\n",
   );
   const { stderr } = await place.exits(0, ["replay", "run", "a.chat"]);
-  assert.match(stderr, /^a\.chat: 1 as recorded, 1 left out$/m);
+  assert.match(stderr, /^a\.chat: 1 as recorded, 1 skipped$/m);
   const gone = await place.exits(1, ["replay", "run", "gone.chat"]);
   assert.match(gone.stderr, /There is no file gone\.chat/);
 });
@@ -164,7 +164,7 @@ Deno.test("a recorded script replays the same conversation, without the secrets 
       document.replace("I will look", "With sk-ant-api03-abcdefghijklmnop I will look"),
     );
     const { stdout, stderr } = await place.exits(0, ["replay", "record", "total/total.chat"]);
-    assert.match(stderr, /Left out, as they look like secrets: Anthropic key\./);
+    assert.match(stderr, /Removed, because they look like secrets: Anthropic key\./);
     assert.match(stdout, /With \S+ I will look/);
     assert.doesNotMatch(stdout, /sk-ant/);
     const { parseReplayScript } = await import("../../providers/replay/server.ts");

@@ -24,7 +24,7 @@ test("a busy provider is asked again, and each wait is reported in one line", (p
     assert.equal(requests.length, 3);
     assert.match(
       stderr,
-      /^flemma: overloaded_error — Overloaded\. Asking again in 0 s \(try 2 of 6\)\.\nrequest .*\nflemma: .* \(try 3 of 6\)\.$/m,
+      /^flemma: overloaded_error — Overloaded\. Retrying in 0 s \(attempt 2 of 6\)\.\nrequest .*\nflemma: .* \(attempt 3 of 6\)\.$/m,
     );
   }));
 

@@ -155,19 +155,19 @@ test("review shows the whole call with its folder, sandbox and policy decision, 
       shown.indexOf("running tests") > shown.indexOf("curl evil"),
       "the label comes after the command",
     );
-    assert.match(shown.replaceAll("\n", " "), /stand here as\s+escapes|escapes/);
+    assert.match(shown.replaceAll("\n", " "), /shown here as\s+escapes/);
   }
   const { shown } = await review(place, ["q"]);
   assert.ok(shown.includes(`in      ${place.path("").slice(0, -1)}\n`), shown);
   assert.match(shown, /^runs {4}in the sandbox \(bwrap\), with the network$/m);
-  assert.match(shown, /^policy {2}nobody decides about it$/m);
+  assert.match(shown, /^policy {2}no rule matches$/m);
 });
 
 test("a call longer than the screen can be approved only after all of it was shown", async (place) => {
   write(place, bash("c1", Array.from({ length: 60 }, (_, at) => `echo ${at}`).join("\n")));
   const early = await review(place, ["y", "y", "s", "a", "e", "q"]);
   assert.deepEqual([early.ending.approved, statuses(place)], [0, { c1: "pending" }]);
-  assert.match(early.shown, /44 lines of it have not been shown yet\./);
+  assert.match(early.shown, /44 more lines have not been shown yet\./);
   assert.ok(!early.shown.includes("echo 30"));
   const paged = await review(place, ["space", "enter", "space", "space", "y", "x"]);
   assert.equal(paged.ending.approved, 1);
@@ -194,13 +194,13 @@ test("write and edit are shown as the changes they would make to the current fil
   const { shown } = await review(place, ["k", "k", "k", "k", "k", "x"], { size: [100, 60] });
   const [write1 = "", edit = "", bad = "", fresh = "", link = ""] = shown.split(/\na\.chat {2}/).slice(1);
   assert.ok(write1.includes("│ -two\n│ +TWO\n"), write1);
-  assert.match(write1, /! The file is there already, and no call of this document ever read it\./);
+  assert.match(write1, /! The file already exists, and no call of this document has read it\./);
   assert.ok(edit.includes("│ -three\n│ +3\n"), edit);
   assert.match(bad, /is not in the file, so the edit will fail/);
   assert.match(bad, /oldText │ four\nnewText │ 4\n/);
   assert.ok(fresh.includes("│ --- /dev/null\n│ +++ new.txt\n"), fresh);
   assert.doesNotMatch(fresh, /^!/m);
-  assert.match(link, /! The path leads to \/etc\/passwd\./);
+  assert.match(link, /! The path resolves to \/etc\/passwd\./);
 });
 
 test("review marks a file that changed since the model read it", async (place) => {
@@ -239,7 +239,7 @@ test("review approves only the text it showed: a call that changed meanwhile is 
     place.settings(BARE);
     write(place, bash("c1", "echo harmless"));
     const { shown, ending } = await review(place, [change, "y", ...what === "its status" ? [] : ["q"]]);
-    assert.match(shown, /#1 has changed since it was shown, so nothing was done\./, what);
+    assert.match(shown, /Nothing was done, because #1 has changed since it was shown\./, what);
     assert.equal(ending.approved, 0, what);
     assert.doesNotMatch(place.read("a.chat"), /status=approved/, what);
   }
@@ -271,9 +271,9 @@ test("undo reverts the last steps one by one, byte for byte", async (place) => {
   const { shown, ending } = await review(place, ["y", "n", "> no", "u", "u", "u", "k", "u", "q"]);
   assert.match(
     shown,
-    /Took back the rejection of #2\.[^]*Took back the approval of #1\.[^]*nothing to take back/,
+    /Undone: the rejection of #2\.[^]*Undone: the approval of #1\.[^]*nothing to undo/,
   );
-  assert.match(shown, /Took back the skipping of #1\./);
+  assert.match(shown, /Undone: skipping #1\./);
   assert.deepEqual([ending.approved, ending.rejected, ending.waiting], [0, 0, 2]);
   assert.equal(place.read("a.chat"), text);
 });
@@ -282,7 +282,7 @@ test("undo leaves alone what somebody else has changed since", async (place) => 
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const mine = () => place.write("a.chat", place.read("a.chat").replace("status=approved", "status=denied"));
   const { shown } = await review(place, ["y", mine, "u", "q"]);
-  assert.match(shown, /c1 has changed since, so nothing was taken back\./);
+  assert.match(shown, /c1 has changed since, so nothing was undone\./);
   assert.deepEqual(statuses(place), { c1: "denied", c2: "pending" });
 });
 
@@ -296,7 +296,7 @@ test("an edited input is shown again and approved in its new form, and undo reve
   await review(place, ["e", "u", "q"], { edit });
   assert.equal(place.read("a.chat"), text);
   const broken = await review(place, ["e", "x", "q"], { edit: () => "{ no" });
-  assert.match(broken.shown, /no JSON object, so nothing was changed/);
+  assert.match(broken.shown, /Nothing was changed, because that is not a JSON object/);
   const untouched = await review(place, ["e", "q"], { edit: () => null });
   assert.match(untouched.shown, /Nothing was changed\./);
   assert.equal(place.read("a.chat"), text);
@@ -305,7 +305,7 @@ test("an edited input is shown again and approved in its new form, and undo reve
 test('"always for this document" shows the rule, lets the person widen it, applies it, and one key undoes it', async (place) => {
   write(place, bash("c1", "git log -1"), bash("c2", "git log -2"));
   const { shown } = await review(place, ["s", "x", "s", "y", "q"]);
-  assert.match(shown, /Until logout, for this document: approve bash\(git log -1\)\n/);
+  assert.match(shown, /For this document, in this session: approve bash\(git log -1\)\n/);
   assert.deepEqual(statuses(place), { c1: "approved", c2: "pending" });
   const rules = async () => {
     const opened = await chatInMemory(bytesOf(place.read("a.chat")), {
@@ -352,7 +352,7 @@ test("if no rule can be made, or a rule would change nothing, the reason is repo
   write(place, bash("c1", "ls"));
   place.settings("sandbox: false\ntools: { auto_approve: [], rules: [{ ask: bash, command: ls }] }\n");
   const asked = await review(place, ["s", "q"]);
-  assert.match(asked.shown, /policy {2}asks \(a rule\):\s+\S+config\.yaml:2:\d+\s+says\s+ask bash\(ls\)/);
+  assert.match(asked.shown, /policy {2}asks you \(a rule\):\s+\S+config\.yaml:2:\d+\s+says\s+ask bash\(ls\)/);
   assert.match(asked.shown, /The call would wait again all the same/);
   assert.deepEqual(statuses(place), { c1: "pending" });
 });
@@ -377,7 +377,7 @@ test('"always everywhere" shows the line and the settings file before it writes 
   assert.equal(Deno.readTextFileSync(file), settings, "taken back");
   const between = () => place.settings(`${settings}model: m\n`);
   const changed = await review(place, ["a", between, "y", "x"]);
-  assert.match(changed.shown, /approved this time only[^]*has changed\s+meanwhile/);
+  assert.match(changed.shown, /approved this time only[^]*changed\s+in\s+the\s+meantime/);
   assert.equal(Deno.readTextFileSync(file), `${settings}model: m\n`);
 });
 
@@ -385,7 +385,7 @@ test("several documents are reviewed in turn, and undo also reverts a step in an
   const text = write(place, bash("c1", "echo 1"));
   place.write("b.chat", text.replace("echo 1", "echo b"));
   const { shown, ending } = await review(place, ["y", "u", "y", "y", "x"], { files: ["a.chat", "b.chat"] });
-  assert.match(shown, /a\.chat {2}#1[^]*b\.chat {2}#1[^]*Took back[^]*a\.chat {2}#1[^]*b\.chat {2}#1/);
+  assert.match(shown, /a\.chat {2}#1[^]*b\.chat {2}#1[^]*Undone:[^]*a\.chat {2}#1[^]*b\.chat {2}#1/);
   assert.deepEqual([statuses(place), statuses(place, "b.chat")], [{ c1: "approved" }, { c1: "approved" }]);
   assert.equal(ending.approved, 2);
 });

@@ -30,22 +30,25 @@ Deno.test("at 80 by 24, calls are approved, rejected, allowed for the session an
     assert.match(shown, /\nruns {4}in the sandbox \(bwrap\), with the network\n/);
     assert.match(shown, /\ncommand\n│ git log -1\n/);
     const rule = await terminal.press("any other key: no\n", "y");
-    assert.match(rule, /Until logout, for this document: approve bash\(git log -1\), in the sandbox\n/);
+    assert.match(rule, /For this document, in this session: approve bash\(git log -1\), in the sandbox\n/);
     await terminal.press("Approve #2? ", "n");
     await terminal.press("Esc: back): ", "not now é\x7fe\r");
     await terminal.press("Approve #3? ", "u");
-    await terminal.press("Took back the rejection of #2.", "");
+    await terminal.press("Undone: the rejection of #2.", "");
     await terminal.press("Approve #2? ", "n");
     await terminal.press("Esc: back): ", "not here\r");
     await terminal.press("Approve #3? ", "y");
-    await terminal.press("No more calls to decide about. ", "\r");
+    await terminal.press("There are no more calls to decide. ", "\r");
     const { code, shown: all } = await terminal.ended();
     assert.equal(code, 0, all);
-    assert.match(all, /2 approved, 1 rejected\. Nothing ran; go on with: flemma advance a\.chat\n$/);
+    assert.match(
+      all,
+      /2 approved, 1 rejected\. Nothing has run yet\. Continue with: flemma advance a\.chat\n$/,
+    );
     assert.deepEqual(statuses(place), ["approved", "rejected", "approved"]);
     assert.match(place.read("a.chat"), /status=rejected\nnot here\n/);
     const status = await place.run(["status", "a.chat"]);
-    assert.match(status.stdout, /^until logout: approve bash\(git log -1\), in the sandbox /m);
+    assert.match(status.stdout, /^session rule: approve bash\(git log -1\), in the sandbox /m);
   }));
 
 Deno.test("a terminal of 40 columns shows everything, also after it shrinks during the review", () =>
@@ -128,7 +131,7 @@ Deno.test("the call is shown again when an editor saves the document in between"
     place.write("a.chat", text.replace("echo harmless", "rm -rf ~"));
     await terminal.press("", "y");
     const anew = await terminal.press("Approve #1? ", "q");
-    assert.match(anew, /#1 has changed since it was shown, so nothing was done\./);
+    assert.match(anew, /Nothing was done, because #1 has changed since it was shown\./);
     assert.match(anew, /│ rm -rf ~\n/);
     await terminal.ended();
     assert.deepEqual(statuses(place), ["pending"]);
@@ -147,14 +150,14 @@ Deno.test("the input is edited in the person's own editor, which has the termina
     await terminal.press("really? ", "edited\r");
     const anew = await terminal.press("Approve #1? ", "y");
     assert.match(anew, /Changed #1\.[^]*│ echo edited\n/);
-    await terminal.press("No more calls to decide about. ", "q");
+    await terminal.press("There are no more calls to decide. ", "q");
     assert.equal((await terminal.ended()).code, 0);
     assert.match(place.read("a.chat"), /"command":"echo edited"/);
     write(place, "echo 1");
     const failing = new AtTerminal(place, ["review", "a.chat"], { env: { VISUAL: "/no/such-editor" } });
     await failing.press("Approve #1? ", "e");
     const reported = await failing.press("Approve #1? ", "q");
-    assert.match(reported, /The editor "\/no\/such-editor" ended with 127\./);
+    assert.match(reported, /The editor "\/no\/such-editor" failed with exit code 127\./);
     await failing.ended();
   }));
 
@@ -168,14 +171,18 @@ Deno.test("review says what to do without a terminal, calls or a file, and for a
       /needs a terminal\.\n {2}Elsewhere: flemma status a\.chat, then flemma approve a\.chat TARGET\n/,
     );
     const filter = await place.run(["review", "-"], { stdin: text });
-    assert.deepEqual([filter.code, /a dialogue about files/.test(filter.stderr)], [2, true]);
+    assert.deepEqual([filter.code, /works on files/.test(filter.stderr)], [2, true]);
     assert.equal((await place.run(["review"])).code, 2);
     assert.equal(place.read("a.chat"), text);
     place.write("none.chat", "@You:\nHi\n");
     place.write("open.chat", callsDocument([{ id: "c1", command: "true" }]));
     const rows: readonly (readonly [string, number, RegExp])[] = [
-      ["none.chat", 0, /none\.chat: nothing waits for you\.\n$/],
-      ["open.chat", 0, /nothing waits for you yet\. flemma advance open\.chat decides about 1 call\.\n$/],
+      ["none.chat", 0, /none\.chat: no calls are waiting for you\.\n$/],
+      [
+        "open.chat",
+        0,
+        /no calls are waiting for you yet\. flemma advance open\.chat decides about 1 call\.\n$/,
+      ],
       ["gone.chat", 1, /There is no file gone\.chat/],
     ];
     for (const [file, code, words] of rows) {
@@ -204,7 +211,7 @@ Deno.test("review says that a document is untrusted, and refuses a lasting rule 
       refused,
       /This document switches the sandbox off, so its calls wait for you\. .*flemma trust /,
     );
-    await terminal.press("No more calls to decide about. ", "q");
+    await terminal.press("There are no more calls to decide. ", "q");
     assert.equal((await terminal.ended()).code, 0);
     assert.deepEqual(statuses(place), ["approved"]);
   }));
@@ -229,7 +236,7 @@ Deno.test("Ctrl-Z returns to the shell, whose input decides nothing, and fg show
     await terminal.until("Stopped");
     await terminal.press(PROMPT, "fg\r");
     await terminal.press("Esc: back): no", "\r");
-    await terminal.press("No more calls to decide about. ", "\r");
+    await terminal.press("There are no more calls to decide. ", "\r");
     await terminal.press(PROMPT, "exit\r");
     await terminal.ended();
     assert.match(place.read("a.chat"), /status=rejected\nno\n/);
@@ -241,7 +248,7 @@ Deno.test("Ctrl-Z shows the question again when no shell waits for the program",
     const terminal = new AtTerminal(place, ["review", "a.chat"]);
     await terminal.press("Approve #1? ", "\x1a");
     await terminal.press("Approve #1? ", "y");
-    await terminal.press("No more calls to decide about. ", "\r");
+    await terminal.press("There are no more calls to decide. ", "\r");
     assert.equal((await terminal.ended()).code, 0);
     assert.deepEqual(statuses(place), ["approved"]);
   }));

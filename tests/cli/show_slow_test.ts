@@ -91,7 +91,7 @@ test("show --html masks secrets and says so, and overwrites only an earlier page
   assert.deepEqual([made.code, made.stdout], [0, ""]);
   assert.equal(
     made.stderr,
-    "flemma: 1 secret is masked in the page. Other secrets may be in it: look at it before you share it.\n" +
+    "flemma: 1 secret is masked in the page. It may contain other secrets: check it before you share it.\n" +
       "flemma:   line 2: GitHub token\n",
   );
   const page = place.read("a.html");
@@ -104,7 +104,7 @@ test("show --html masks secrets and says so, and overwrites only an earlier page
     if (name !== "a.chat") place.write(name, "mine\n");
     const before = place.read(name);
     const refused = await place.exits(1, ["show", "a.chat", "--html", "-o", name]);
-    assert.match(refused.stderr, /is there already and is no page of flemma show\.\n {2}Name another file/);
+    assert.match(refused.stderr, /already exists, and flemma show did not write it\.\n {2}Name another file/);
     assert.equal(place.read(name), before);
   }
   for (const [output, stated] of [[".", /is a folder/], ["no/a.html", /There is no folder/]] as const) {
@@ -134,11 +134,11 @@ test("show --files puts the referenced files into the page, as far as the policy
   assert.ok(!without.stdout.includes("# Notes"));
   const made = await place.exits(0, ["show", "a.chat", "--html", "--files"]);
   assert.deepEqual(made.stderr.split("\n").map((line) => line.replace("flemma: ", "")), [
-    "./notes.md is in the page, as it is now.",
-    "./dot.png is in the page, as it is now.",
-    "./none.md is not in the page: No such file or directory.",
-    "./hidden.md is not in the page: the sandbox policy hides it (see flemma sandbox status).",
-    "1 secret is masked in the page. Other secrets may be in it: look at it before you share it.",
+    "./notes.md is included in the page, with its current content.",
+    "./dot.png is included in the page, with its current content.",
+    "./none.md is not included in the page: No such file or directory.",
+    "./hidden.md is not included in the page: the sandbox policy hides it (see flemma sandbox status).",
+    "1 secret is masked in the page. It may contain other secrets: check it before you share it.",
     "  ./notes.md: GitHub token",
     "",
   ]);
@@ -161,19 +161,19 @@ test("show --files puts images returned by tools into the page, and reports thos
   const made = await place.run(["show", "a.chat", "--html", "--files"]);
   assert.ok(made.stdout.includes(`<img src="data:image/png;base64,${PNG.toBase64()}"`), made.stderr);
   assert.deepEqual(made.stderr.split("\n").slice(0, 2), [
-    `flemma: ${name.slice(0, 8)} (result of c1) is in the page, as it is now.`,
-    "flemma: 00000000 (result of c1) is not in the page: it is not kept on this machine.",
+    `flemma: ${name.slice(0, 8)} (result of c1) is included in the page, with its current content.`,
+    "flemma: 00000000 (result of c1) is not included in the page: it is not saved on this machine.",
   ]);
 });
 
 test("show reports options that exclude each other and says what to write instead", async (place) => {
   place.write("a.chat", DOCUMENT);
   const cases: readonly (readonly [words: readonly string[], stated: string])[] = [
-    [["--html", "--plain"], "--html and --plain are two different forms."],
-    [["--output", "x"], "--output goes with --html."],
-    [["--files"], "--files goes with --html."],
-    [["--color", "red"], "--color red is not known."],
-    [["--width", "19"], "A width of 19 is too little."],
+    [["--html", "--plain"], "--html and --plain cannot be combined."],
+    [["--output", "x"], "--output needs --html."],
+    [["--files"], "--files needs --html."],
+    [["--color", "red"], "--color cannot be red."],
+    [["--width", "19"], "A width of 19 is too small."],
     [["--html", "--output", ""], "--output needs the name of a file."],
   ];
   const runs = await Promise.all(cases.map(([words]) => place.run(["show", "a.chat", ...words])));
@@ -187,6 +187,6 @@ test("show reports options that exclude each other and says what to write instea
   assert.deepEqual([empty.code, empty.stdout, empty.stderr], [
     0,
     "Before the first message:\n\nOnly words.\n\n",
-    "flemma: - holds no message.\n",
+    "flemma: - has no messages.\n",
   ]);
 });

@@ -67,7 +67,7 @@ Deno.test("skills check reports each mistake of ten skills with its location, an
       `${SKILLS}/überblick/SKILL.md:2:7: warning skill_name_beyond_ascii`,
       `${SKILLS}/überblick/SKILL.md:2:7: warning skill_name_not_folder`,
     ]);
-    assert.match(stderr, /10 skills, 5 of them not usable/);
+    assert.match(stderr, /10 skills checked: 5 not usable/);
     const json = await place.exits(1, ["skills", "check", "--json"]);
     assert.equal((JSON.parse(json.stdout) as unknown[]).length, lines.length);
     for (const path of [`${SKILLS}/word-count`, `${SKILLS}/word-count/SKILL.md`, `${SKILLS}/word-count/`]) {
@@ -113,17 +113,17 @@ Deno.test("a project's skills are offered only after trust, and no longer once o
     assert.equal(skillOf(before.requests[0]!), undefined);
     assert.match(
       before.finished.stderr,
-      /holds skills that you have not agreed to.*word-count.*flemma trust/s,
+      /does not see these skills in .*, because you have not trusted them: .*word-count.*flemma trust/s,
     );
     assert.equal((await states(place))["word-count"], "untrusted");
 
     const shown = await place.run(["trust", "--show", `${SKILLS}/word-count`]);
     assert.match(shown.stdout, /lets the model load the skill word-count: Counts words/);
-    assert.match(shown.stdout, /brings \S+\/scripts\/count\.sh/);
-    assert.match(shown.stderr, /You have not agreed/);
+    assert.match(shown.stdout, /includes \S+\/scripts\/count\.sh/);
+    assert.match(shown.stderr, /is not trusted in its current version/);
     const trusted = await place.exits(0, ["trust", SKILLS]);
     // The broken ones are left out, each with its reason.
-    assert.equal(trusted.stderr.match(/^Left out: /gm)?.length, 5);
+    assert.equal(trusted.stderr.match(/^Skipped: /gm)?.length, 5);
     assert.deepEqual(await states(place), {
       "Loud-Name": "broken",
       "api-style": "offered",

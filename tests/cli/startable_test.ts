@@ -34,8 +34,8 @@ test("a program is looked up as the system does: 127 if it does not exist, 126 i
       ["both", path, null],
       // An empty folder of the list is the working directory.
       ["here", "/usr/bin:", null],
-      ["here", path, 127, /There is no program "here" in the folders of PATH\./],
-      ["", path, 127, /no program "" in the folders/],
+      ["here", path, 127, /There is no program "here" in PATH\./],
+      ["", path, 127, /no program "" in PATH/],
       ["nosuchprog", path, 127, /"nosuchprog" in the folders/],
       ["./nosuchprog", path, 127, /^There is no program "\.\/nosuchprog"\.$/],
       ["tool", undefined, 127],
@@ -43,12 +43,12 @@ test("a program is looked up as the system does: 127 if it does not exist, 126 i
       ["plain/x", path, 127],
       // A folder on the way is passed over, one that is named is told of.
       ["folder", path, 127],
-      ["bin/folder", path, 126, /^bin\/folder is a folder, no program\.$/],
+      ["bin/folder", path, 126, /^bin\/folder is a folder, not a program\.$/],
       [
         "./orphan",
         path,
         126,
-        /^The file \.\/orphan is to be read by "\/no\/such\/reader", which is not there\.$/,
+        /^The file \.\/orphan needs the interpreter "\/no\/such\/reader", which does not exist\.$/,
       ],
       ["./dos", path, 126, /read by "\/bin\/sh\\r"/],
       ["./relative", path, null],
@@ -76,7 +76,7 @@ test("sandbox run ends with 127 or 126 for a program that cannot be started, wit
   assert.equal(missing.code, 127, missing.stderr);
   assert.equal(
     missing.stderr,
-    'flemma: There is no program "nosuchprog" in the folders of PATH.\n  Correct its name, or install it.\n',
+    'flemma: There is no program "nosuchprog" in PATH.\n  Correct its name, or install it.\n',
   );
   assert.equal((await run("--", "./plain")).code, 126);
   place.write("off.yaml", "sandbox: {enabled: false}\n");

@@ -55,12 +55,12 @@ async function send(dialect: StreamDialect, server: Parameters<typeof asked>[1],
 
 /** That the exit code, the sentence and the document say the same of how it ended. */
 function check(ending: Ending, { code, reported, after }: Awaited<ReturnType<typeof send>>): void {
-  const complete = /The reply is complete|waits? for you|no result yet|Go on with: flemma advance/;
+  const complete = /The reply is complete|waits? for you|no result yet|Continue with: flemma advance/;
   if (ending.is !== "failed") {
     assert.equal(code, 0, reported);
     assert.ok(!after.includes(ABORTED));
     if (ending.is === "cut") {
-      assert.match(reported, /The reply is not complete\. Let it go on with: flemma advance/);
+      assert.match(reported, /The reply is incomplete\. Continue it with: flemma advance/);
     } else assert.match(reported, complete);
     if (ending.is === "whole" && ending.warns === true) assert.match(reported, /^flemma: .+$/m);
     return;

@@ -6,7 +6,7 @@ test("tools list shows where each tool comes from, whether it is offered, who de
   assert.match(stdout, /^bash +built-in +offered +runs \(the sandbox\) +bash: \$ COMMAND {2}# LABEL$/m);
   assert.match(
     stdout,
-    /^calculator_async +built-in +not offered +asks \(nobody decides\) +calculator_async: EXPRESSION$/m,
+    /^calculator_async +built-in +not offered +asks \(no rule matches\) +calculator_async: EXPRESSION$/m,
   );
   assert.match(stdout, /^write +built-in +offered +runs \(your settings\) +write: PATH/m);
   const names = stdout.trimEnd().split("\n").map((line) => line.split(" ")[0]);

@@ -25,12 +25,12 @@ test("trust describes what a document would do, and --show trusts nothing", asyn
   place.write("a.chat", LOOSENING);
   const [code, out, err] = await reported(place, "--show", "a.chat");
   assert.deepEqual([code, out], [0, `PLACE/a.chat\n${WORDS}`]);
-  assert.match(err, /^You have not agreed to \S+a\.chat as it is\.\n$/);
+  assert.match(err, /^\S+a\.chat is not trusted in its current version\.\n$/);
   assert.match((await reported(place, "--list"))[2], /Nothing is trusted yet/);
   const agreed = await reported(place, "a.chat");
   assert.deepEqual(agreed.slice(0, 2), [0, `PLACE/a.chat\n${WORDS}`]);
-  assert.match(agreed[2], /a\.chat may do that from now on/);
-  assert.match((await reported(place, "--show", "a.chat"))[2], /^You have agreed to that\.\n$/);
+  assert.match(agreed[2], /a\.chat is trusted\. You are asked again/);
+  assert.match((await reported(place, "--show", "a.chat"))[2], /^\S+a\.chat is trusted\.\n$/);
   assert.match((await reported(place, "--list"))[1], /PLACE\/a\.chat\n$/);
 });
 
@@ -44,11 +44,11 @@ test("trust - reads the text of an editor's buffer and applies to the named path
     assert.ok(stdout.endsWith(WORDS), stdout);
     assert.match(
       (await place.run(["trust", "--show", "-", "--name", name], given)).stderr,
-      /You have agreed/,
+      /is trusted\.$/m,
     );
   }
   assert.equal(place.read("a.chat"), "@You:\nHello\n");
-  assert.match((await reported(place, "--show", "a.chat"))[2], /have not agreed/);
+  assert.match((await reported(place, "--show", "a.chat"))[2], /is not trusted in its current version/);
 });
 
 test("trust shows each effect of a project on a separate line, whatever characters it contains", async (place) => {
@@ -126,8 +126,8 @@ test("trust describes a project's settings, and lists its code and the settings 
       "  lets these calls run without asking: bash; lets code decide what runs without asking: " +
       "PLACE/.flemma/policy.ts (tools.auto_approve)",
       "  lets calls that no rule matches run without asking (tools.require_approval)",
-      "  runs the code of PLACE/.flemma/policy.ts, and of what that imports",
-      "  (without effect: a project may not set tools.bash.shell)",
+      "  runs the code of PLACE/.flemma/policy.ts and of its imports",
+      "  (ignored: a project may not set tools.bash.shell)",
     ]);
   }
   assert.match((await reported(place, "--list"))[1], /config\.yaml\n +with PLACE\/\.flemma\/policy\.ts\n$/);
@@ -138,12 +138,12 @@ test("trust refuses what cannot be trusted and gives the reason", async (place) 
   place.write("none.txt", "no document\n");
   place.write("empty.chat", "@You:\nHello\n");
   const rows: readonly (readonly [args: string[], code: number, err: RegExp])[] = [
-    [["mistake.chat"], 4, /sandbox.*\n {2}Correct the first block before trusting it/s],
-    [["none.txt"], 1, /none\.txt holds no message and no first block/],
+    [["mistake.chat"], 4, /sandbox.*\n {2}Correct the frontmatter before you trust the document/s],
+    [["none.txt"], 1, /none\.txt has no messages and no frontmatter/],
     [["gone.chat"], 1, /There is no file gone\.chat/],
     [["--show"], 2, /needs a PATH/],
     [[], 2, /needs a PATH/],
-    [["empty.chat"], 0, /Noted: you know \S+empty\.chat/],
+    [["empty.chat"], 0, /empty\.chat is trusted\. You are asked again/],
   ];
   for (const [args, code, err] of rows) {
     const found = await place.run(["trust", ...args]);
@@ -155,7 +155,7 @@ test("trust refuses what cannot be trusted and gives the reason", async (place) 
 test("a project's tool files are trusted by their folder or with the project's settings, and a change ends the trust", async (place) => {
   Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
   place.write(".flemma/tools/deploy.ts", "export default {};\n");
-  const line = "  brings the tool file deploy.ts, and runs it with what it imports\n";
+  const line = "  runs the code of the tool file deploy.ts and of its imports\n";
   for (const named of [".flemma/tools", ".", ".flemma", ".flemma/tools/"]) {
     assert.deepEqual(
       (await reported(place, "--show", named)).slice(0, 2),
@@ -163,21 +163,28 @@ test("a project's tool files are trusted by their folder or with the project's s
       named,
     );
   }
-  assert.match((await reported(place, "--show", "."))[2], /You have not agreed/);
-  assert.match((await reported(place, ".flemma/tools"))[2], /are trusted as they are now/);
-  assert.match((await reported(place, "--show", "."))[2], /You have agreed/);
+  assert.match((await reported(place, "--show", "."))[2], /is not trusted in its current version/);
+  assert.match((await reported(place, ".flemma/tools"))[2], /are trusted in their current version/);
+  assert.match((await reported(place, "--show", "."))[2], /is trusted\.$/m);
   place.write(".flemma/config.yaml", "parameters: { temperature: 0.1 }\n");
   const [code, out] = await reported(place, "--show", ".");
   assert.equal(code, 0);
   assert.match(out, /temperature/);
   assert.match(out, /deploy\.ts/);
-  assert.match((await reported(place, "--show", "."))[2], /You have not agreed/, "the settings are new");
+  assert.match(
+    (await reported(place, "--show", "."))[2],
+    /is not trusted in its current version/,
+    "the settings are new",
+  );
   await reported(place, ".");
-  assert.match((await reported(place, "--show", "."))[2], /You have agreed/);
+  assert.match((await reported(place, "--show", "."))[2], /is trusted\.$/m);
   place.write(".flemma/tools/deploy.ts", "export default { description: 'changed' };\n");
-  assert.match((await reported(place, "--show", "."))[2], /You have not agreed/);
+  assert.match((await reported(place, "--show", "."))[2], /is not trusted in its current version/);
   await reported(place, ".");
-  assert.match((await reported(place, "--revoke", ".flemma/tools"))[2], /tools is not trusted any more/);
-  assert.match((await reported(place, "--show", ".flemma/config.yaml"))[2], /You have agreed/);
-  assert.match((await reported(place, "--show", ".flemma/tools"))[2], /You have not agreed/);
+  assert.match((await reported(place, "--revoke", ".flemma/tools"))[2], /tools is no longer trusted/);
+  assert.match((await reported(place, "--show", ".flemma/config.yaml"))[2], /is trusted\.$/m);
+  assert.match(
+    (await reported(place, "--show", ".flemma/tools"))[2],
+    /is not trusted in its current version/,
+  );
 });

@@ -52,22 +52,22 @@ test("undo reverts all changes, newest first, and notes it in the document, whic
 
   const dry = await undo(place, "--dry-run");
   assert.equal(dry.code, 0, dry.stderr);
-  assert.match(dry.stderr, /^Would put back deep\/er\/new\.txt \(write, call_3\)\.\nWould put back old\.txt/);
+  assert.match(dry.stderr, /^Would restore deep\/er\/new\.txt \(write, call_3\)\.\nWould restore old\.txt/);
   const listed = await undo(place, "--list");
   assert.match(
     listed.stdout,
-    /write {2}deep\/er\/new\.txt {2}call_3 {2}can be put back\n.*call_2.*\n.*call_1/,
+    /write {2}deep\/er\/new\.txt {2}call_3 {2}can be restored\n.*call_2.*\n.*call_1/,
   );
-  assert.match(listed.stderr, /What commands did to files is not kept: call_4/);
+  assert.match(listed.stderr, /File changes by commands are not saved: call_4/);
   assert.equal(place.read("old.txt"), "one\n2\n3\n");
   assert.equal(place.read("a.chat"), before);
 
   const done = await undo(place);
   assert.equal(done.code, 0, done.stderr);
   assert.deepEqual(done.stderr.split("\n").slice(0, 3), [
-    "Put back deep/er/new.txt (write, call_3).",
-    "Put back old.txt (edit, call_2).",
-    "Put back old.txt (edit, call_1).",
+    "Restored deep/er/new.txt (write, call_3).",
+    "Restored old.txt (edit, call_2).",
+    "Restored old.txt (edit, call_1).",
   ]);
   assert.equal(place.read("old.txt"), "one\ntwo\nthree\n");
   assert.equal(Deno.statSync(place.path("old.txt")).mode! & 0o777, 0o640);
@@ -78,8 +78,8 @@ test("undo reverts all changes, newest first, and notes it in the document, whic
 
   const again = await undo(place);
   assert.equal(again.code, 0);
-  assert.match(again.stderr, /No change of a file is kept that could be put back/);
-  assert.match((await undo(place, "--list")).stdout, /call_1 {2}was put back/);
+  assert.match(again.stderr, /There are no saved file changes to undo/);
+  assert.match((await undo(place, "--list")).stdout, /call_1 {2}restored/);
 });
 
 test("undo leaves alone a file that somebody changed since, and reports the lines", async (place) => {
@@ -93,9 +93,9 @@ test("undo leaves alone a file that somebody changed since, and reports the line
   const done = await undo(place);
   assert.equal(done.code, 1);
   assert.deepEqual(done.stderr.trimEnd().split("\n"), [
-    "flemma: Not put back: a.txt (edit, call_3): changed since: lines 4-5.",
-    "Put back b.txt (edit, call_2).",
-    "gone.txt (write, call_1) needs nothing: the file is as it was.",
+    "flemma: Not restored: a.txt (edit, call_3): changed since: lines 4-5.",
+    "Restored b.txt (edit, call_2).",
+    "gone.txt (write, call_1) is already restored.",
   ]);
   assert.equal(place.read("a.txt"), "1\ntwo\n3\nfour\nfive\n");
   assert.equal(place.read("b.txt"), "b\n");
@@ -117,12 +117,12 @@ test("undo accepts calls, id prefixes and paths, and a change below a later one 
   assert.equal(covered.code, 1);
   assert.match(
     covered.stderr,
-    /Not put back: a\.txt .*: edit changed it again in call_2, which has to be put back/,
+    /Not restored: a\.txt .*: edit changed it again in call_2, which must be undone/,
   );
   const rows: readonly (readonly [target: string, code: number, err: RegExp])[] = [
-    ["call_", 2, /begins several ids: call_1, call_2, call_3/],
-    ["call_9", 1, /Nothing is kept of a call or a file named call_9/],
-    ["c.txt", 1, /Nothing is kept of a call or a file named c\.txt/],
+    ["call_", 2, /Several ids start with call_: call_1, call_2, call_3/],
+    ["call_9", 1, /No change is saved for a call or file named call_9/],
+    ["c.txt", 1, /No change is saved for a call or file named c\.txt/],
   ];
   for (const [target, code, err] of rows) {
     const found = await undo(place, target);
@@ -170,7 +170,7 @@ test("undo leaves alone a file that belongs to another document, became a link, 
   ]);
   place.write("other.chat", "@You:\nHello\n");
   const other = await place.run(["undo", "other.chat"]);
-  assert.match(other.stderr, /No change of a file is kept/);
+  assert.match(other.stderr, /no saved file changes to undo/);
 });
 
 test("undo never loses a file saved between its check and its write", async (place) => {
@@ -218,7 +218,7 @@ test("the oldest saved version is removed first when space runs out, and a file 
   Deno.writeFileSync(place.path("4"), bytes(2000));
   const full = await keep("a.chat", "4", 2000);
   await full.keep({ id: "4", name: "write" }, { path: place.path("4"), shownAs: "4" });
-  assert.deepEqual(reported, ["4 is too large to be kept for flemma undo: undo.keep is 0.001 MB."]);
+  assert.deepEqual(reported, ["4 is too large to be saved for flemma undo: undo.keep is 0.001 MB."]);
   await keep("c.chat", "6", 1, 0);
   assert.deepEqual(await retained("c.chat"), []);
   assert.equal(reported.length, 1);
@@ -227,7 +227,7 @@ test("the oldest saved version is removed first when space runs out, and a file 
   Deno.removeSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, { recursive: true });
   Deno.writeTextFileSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, "in the way");
   await keep("a.chat", "7", 1);
-  assert.match(reported.at(-1)!, /flemma undo will not know what 7 held/);
+  assert.match(reported.at(-1)!, /flemma undo cannot restore 7, because its content was not saved/);
 });
 
 test("saved files of a killed run are reported with their location, and changes that never happened leave none", async (place) => {
@@ -244,8 +244,7 @@ test("saved files of a killed run are reported with their location, and changes 
   place.write("a.txt", "after\n");
   const { code, stderr } = await undo(place);
   assert.equal(code, 1);
-  const [, where = ""] =
-    /the run ended in the middle of it; what was there before stands in (\S+), /.exec(stderr) ?? [];
+  const [, where = ""] = /the run ended during the change; the old content is in (\S+), /.exec(stderr) ?? [];
   assert.match(Deno.readTextFileSync(where), /\nbefore\n$/);
   place.write("a.txt", "before\n");
   assert.equal((await undo(place)).code, 0);
@@ -254,7 +253,7 @@ test("saved files of a killed run are reported with their location, and changes 
 test("undo.keep: 0 saves nothing, and a document may not set it", async (place) => {
   place.settings("undo: { keep: 0 }\n");
   await made(place, [write("e.txt", "e\n")]);
-  assert.match((await undo(place, "--list")).stderr, /No change of a file is kept/);
+  assert.match((await undo(place, "--list")).stderr, /No file changes are saved/);
   place.write("b.chat", "```lua\nflemma.opt.undo.keep = 0\n```\n@You:\nHello\n");
   assert.match((await place.run(["check", "b.chat"])).stdout, /warning config_ignored_value.*undo\.keep/);
 });
@@ -262,8 +261,8 @@ test("undo.keep: 0 saves nothing, and a document may not set it", async (place) 
 test("a failed call saves nothing to undo, and undo refuses a locked document", async (place) => {
   place.write("a.txt", "1\n");
   await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
-  assert.match((await undo(place)).stderr, /No change of a file is kept/);
-  assert.match((await undo(place, "nope")).stderr, /See what is kept: flemma undo --list \S+\.chat$/m);
+  assert.match((await undo(place)).stderr, /no saved file changes to undo/);
+  assert.match((await undo(place, "nope")).stderr, /List the saved changes: flemma undo --list \S+\.chat$/m);
   const refused = await place.exits(2, ["undo", "-"], { stdin: "@You:\nHello\n" });
   assert.match(refused.stderr, /flemma undo FILE/);
   await place.exits(1, ["undo", "gone.chat"]);

@@ -54,7 +54,7 @@ test("a run reports its tokens and cost, status and usage add them up, and a set
     assert.deepEqual([later.code, later.stdout, later.stderr], [
       0,
       "",
-      "flemma: Nothing was used so far.\n",
+      "flemma: No usage has been recorded yet.\n",
     ]);
     place.settings("ui:\n  pricing:\n    enabled: false\n");
     place.write("a.chat", `${place.read("a.chat").trimEnd()}\nMore\n`);

@@ -62,7 +62,7 @@ test("the model learns immediately that a call cannot run, also when it was pend
   ) {
     place.write("a.chat", text);
     const status = await place.run(["status", "a.chat"]);
-    assert.match(status.stdout, /c1 {3}cannot run: the model is told$/m);
+    assert.match(status.stdout, /c1 {3}cannot run: the model gets an error$/m);
     const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
     assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1` \(error\)/);
     assert.match(stderr, why);

@@ -201,7 +201,7 @@ Deno.test("watch follows a folder that is replaced, including parent folders and
           await watch.next("stopped");
           assert.match(place.read("up/deep/a.chat"), /One\./);
           await Deno.remove(place.path("up"), { recursive: true });
-          await watch.reported("is gone");
+          await watch.reported("was removed");
           await make(`${QUESTION}Again.\n`);
           await watch.next("stopped");
           assert.match(place.read("up/deep/a.chat"), /Two\./);

@@ -66,7 +66,7 @@ Deno.test("sums list unpriced requests separately and show the share read from t
 Deno.test("money, counts and shares are formatted as people write them", () => {
   const rows = [
     [0, "$0"],
-    [0.00001, "under $0.0001"],
+    [0.00001, "less than $0.0001"],
     [0.0012, "$0.0012"],
     [0.001, "$0.001"],
     [0.0312, "$0.031"],
@@ -79,7 +79,7 @@ Deno.test("money, counts and shares are formatted as people write them", () => {
   for (const [dollars, words] of rows) assert.equal(money(dollars), words);
   assert.equal(formatCount(1234567), "1,234,567");
   assert.equal(percent(0.999), "99 %");
-  assert.equal(percent(0.001), "under 1 %");
+  assert.equal(percent(0.001), "less than 1 %");
   assert.equal(percent(0), "0 %");
   assert.equal(usageWords(totalOf([record()])), "10,000 tokens in (80 % from the cache), 2,000 out, $0.06");
   assert.equal(
@@ -206,7 +206,7 @@ Deno.test("a model above the person's price limit is reported when it is chosen,
     }, "2026-11-28");
   assert.equal(
     chosen("gpt-6-astra", 30),
-    "the model gpt-6-astra costs $10 in and $50 out per million tokens",
+    "the model gpt-6-astra costs $10 (input) and $50 (output) per million tokens",
   );
   assert.equal(chosen("gpt-6-astra", 60), null);
   assert.equal(chosen("gpt-6.1-sol", 30), null);

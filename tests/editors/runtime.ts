@@ -59,7 +59,7 @@ const VIM = {
   dismiss: ["Enter"],
   writing: "-- INSERT --",
   filter: () => [],
-  asks: "Reject, because",
+  asks: "Reason to reject",
   complete: "the reply is complete",
   previews: true,
   keys: {
@@ -97,7 +97,7 @@ const EMACS = {
   stop: ["C-g"],
   dismiss: [],
   filter: () => [],
-  asks: "Reject, because",
+  asks: "Reason to reject",
   complete: "the reply is complete",
   previews: true,
   keys: {
@@ -126,7 +126,7 @@ const KAKOUNE = {
   dismiss: ["Enter"],
   writing: " insert ",
   filter: () => [],
-  asks: "Reject, because",
+  asks: "Reason to reject",
   complete: "the reply is complete",
   keys: {
     advance: ["C-g"],

@@ -122,7 +122,7 @@ for (const name of ["Vim", "Neovim"]) {
     name,
     "an unknown word after :Flemma is reported with the valid ones, and nothing runs",
     async ({ server, does, sees }) => {
-      await does([":Flemma advanec", "Enter"], "flemma: :Flemma knows no advanec; it knows advance, ");
+      await does([":Flemma advanec", "Enter"], "flemma: unknown command :Flemma advanec; use advance, ");
       await does([":Flemma approve nobody", "Enter"]);
       await sees("nobody");
       assert.equal(server.requests.length, 0);

@@ -202,7 +202,7 @@ Deno.test("the permissions on the install page are sufficient, and each of them 
         const { out, error } = await started(flags, command);
         assert.doesNotMatch(
           out + error,
-          /permission|Requires|fault of the program|Help: flemma .*--help/,
+          /permission|Requires|Internal error|Help: flemma .*--help/,
           command,
         );
       }

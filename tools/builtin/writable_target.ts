@@ -131,6 +131,6 @@ async function discard(temporary: string, context: ExecutionContext): Promise<vo
     const time = { timeout: DISCARD_SECONDS, signal: new AbortController().signal };
     await runWithTimeout(time, (signal) => performOnDisk(context, "discard", { real: temporary }, signal));
   } catch {
-    // The first failure is the one to tell; the next run that writes takes it away by the note.
+    // Only the first failure is reported. The next run that writes there removes the file, which the lock records.
   }
 }

@@ -292,7 +292,7 @@ function takeOver(path: string, from: Deno.FileInfo): boolean {
     try {
       Deno.chownSync(path, from.uid, from.gid);
     } catch (thrown) {
-      // In a user namespace an owner from outside has no number.
+      // In a user namespace, an owner from outside has no id.
       if (thrown instanceof Deno.errors.PermissionDenied || /\(os error 22\)/.test(String(thrown))) {
         return false;
       }

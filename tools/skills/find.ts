@@ -112,7 +112,7 @@ async function misnamedIn(folder: string): Promise<FoundSkill | null> {
       return { folder, file: `${folder}/${name}`, text: "", reading: { skill: null, name: null, findings } };
     }
   } catch {
-    // No folder, or one that is out of reach: nothing of ours.
+    // Not a folder, or not accessible, so it contains no skills.
   }
   return null;
 }
@@ -189,7 +189,7 @@ async function foldersIn(place: string): Promise<string[]> {
   try {
     for await (const { name, isFile } of Deno.readDir(place)) if (!isFile) names.push(name);
   } catch {
-    // Most places are not there.
+    // Most of these folders do not exist.
   }
   return names;
 }

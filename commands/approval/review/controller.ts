@@ -144,7 +144,7 @@ export class ReviewController {
     const restored = await this.#change(async (session): Promise<Outcome<void>> => {
       const edit = back(session);
       if (edit === null) {
-        return failure("call-changed", `${id} has changed since, so nothing was taken back.`);
+        return failure("call-changed", `${id} has changed since, so nothing was undone.`);
       }
       const problem = await session.edit([edit]);
       return problem === null ? success(undefined) : failed(problem);

@@ -42,7 +42,7 @@ interface Done {
 }
 
 const KEYS =
-  "y approve  n reject  e edit  s always, here until logout  a always, everywhere  k skip  u undo  w why  l show again  q quit";
+  "y approve  n reject  e edit  s always (this session)  a always (all documents)  k skip  u undo  w why  l show again  q quit";
 const MORE = "space more  G all  n reject  k skip  u undo  q quit";
 
 export class Dialogue {
@@ -148,7 +148,7 @@ export class Dialogue {
           break;
         }
         default:
-          this.#view.say(`${left} lines of it have not been shown yet.`, "yellow");
+          this.#view.say(`${left} more line${left === 1 ? " has" : "s have"} not been shown yet.`, "yellow");
       }
     }
   }
@@ -189,7 +189,7 @@ export class Dialogue {
   }
 
   async #reject(controller: ReviewController, shown: ShownCall): Promise<Turn> {
-    const reason = await this.#tty.line("Why, for the model (Enter: no reason, Esc: back): ", "");
+    const reason = await this.#tty.line("Reason for the model (Enter: none, Esc: back): ", "");
     if (reason === null) return "stay";
     return this.#decided(await controller.reject(shown, reason.trim()), "rejected", shown);
   }
@@ -207,8 +207,8 @@ export class Dialogue {
         const turn = this.#decided(decided, null, shown);
         return turn === "next" ? "again" : turn;
       }
-      this.#view.say("That is no JSON object, so nothing was changed.", "yellow");
-      if (await this.#view.ask("e edit again  any other key: leave it", "") !== "e") return "stay";
+      this.#view.say("Nothing was changed, because that is not a JSON object.", "yellow");
+      if (await this.#view.ask("e edit again  any other key: cancel", "") !== "e") return "stay";
     }
   }
 
@@ -223,8 +223,8 @@ export class Dialogue {
       const place = target === null ? null : target.value;
       this.#view.say(
         place === null
-          ? `Until logout, for this document: ${rule.text}`
-          : `For every document from now on: ${rule.text}`,
+          ? `For this document, in this session: ${rule.text}`
+          : `For all documents, from now on: ${rule.text}`,
       );
       if (place !== null) this.#view.say(`${place.path}:${place.line}: ${place.text}`, "dim");
       const key = await this.#view.ask(
@@ -248,7 +248,7 @@ export class Dialogue {
     const line = await this.#tty.line("Rule: ", formatRule(rule));
     if (line === null) return null;
     const written = ruleFrom(line, proposed);
-    if (!written.ok) return this.#view.say(`This is no rule: ${written.problem}.`, "yellow"), null;
+    if (!written.ok) return this.#view.say(`This is not a rule: ${written.problem}.`, "yellow"), null;
     const checked = await controller.propose(shown, written.value);
     if (checked.ok) return checked.value;
     this.#view.tell(checked.problem);
@@ -270,7 +270,7 @@ export class Dialogue {
       this.#view.tell(problem);
       return "next";
     }
-    this.#view.say(place === null ? "The rule holds until logout." : `The rule stands in ${place.path}.`);
+    this.#view.say(place === null ? "The rule applies for this session." : `The rule is in ${place.path}.`);
     const { step, controller: at, counted } = this.#done.pop()!;
     const back = () => place === null ? controller.removeRule(written) : place.undo();
     const undo = async () => await back() ?? await step.undo();
@@ -283,7 +283,7 @@ export class Dialogue {
     if (!decided.ok) return this.#view.tell(decided.problem), "stay";
     if (decided.value.kind === "changed") {
       this.#view.say(
-        `#${number} has changed since it was shown, so nothing was done. This is how it is now:`,
+        `Nothing was done, because #${number} has changed since it was shown. It is now:`,
         "yellow",
       );
       return "again";
@@ -303,7 +303,7 @@ export class Dialogue {
       return Promise.resolve(null);
     };
     this.#done.push({
-      step: { what: `the skipping of ${name}`, id, undo },
+      step: { what: `skipping ${name}`, id, undo },
       controller: this.#at,
       counted: null,
     });
@@ -313,7 +313,7 @@ export class Dialogue {
   async #undo(): Promise<boolean> {
     const last = this.#done.pop();
     if (last === undefined) {
-      this.#view.say("There is nothing to take back.", "dim");
+      this.#view.say("There is nothing to undo.", "dim");
       return false;
     }
     const problem = await last.step.undo();
@@ -323,7 +323,7 @@ export class Dialogue {
     }
     this.#skipped[last.controller]!.delete(last.step.id);
     this.#at = last.controller;
-    this.#view.say(`Took back ${last.step.what}.`);
+    this.#view.say(`Undone: ${last.step.what}.`);
     return true;
   }
 
@@ -331,8 +331,8 @@ export class Dialogue {
   async #farewell(): Promise<Turn> {
     if (this.#done.length === 0) return "quit";
     const key = await this.#view.ask(
-      "u undo the last  any other key ends",
-      "No more calls to decide about. ",
+      "u undo the last decision  any other key: quit",
+      "There are no more calls to decide. ",
     );
     if (key === INTERRUPT) return "interrupted";
     if (key !== "u") return "quit";
@@ -364,7 +364,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
-    // The person is told and may edit the text again.
+    // The caller reports it and offers to edit the text again.
     return null;
   }
 }

@@ -20,8 +20,8 @@ export async function editText(
       stderr: "inherit",
     }).output();
     if (code !== 0) {
-      const next = "Name one that works in VISUAL or EDITOR, or edit the call in the document.";
-      return failure("editor-failed", `The editor "${editor}" ended with ${code}.`, next);
+      const next = "Set VISUAL or EDITOR to one that works, or edit the call in the document.";
+      return failure("editor-failed", `The editor "${editor}" failed with exit code ${code}.`, next);
     }
     const edited = await Deno.readTextFile(file);
     return success(edited === text ? null : edited);

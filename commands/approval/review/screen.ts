@@ -1,4 +1,4 @@
-// A call as lines of a terminal: everything of it, wrapped where it is too wide, with marks that it cannot write itself.
+// Renders a whole call as terminal lines. Wraps long lines, and marks the model's text in a way it cannot imitate.
 
 import { explanationLines, resolverName } from "../../../agent/views/explanation.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
@@ -14,11 +14,11 @@ import {
   wrapLine,
 } from "../../../render/terminal/lines.ts";
 
-/** What stands before each line that a model wrote, and before the rest of one that is too wide. */
+/** Prefixes of a line that the model wrote, and of its continuation lines. */
 const GUTTER = "│ ";
 const REST = "┆ ";
 
-/** The call, what surrounds it and why it is asked about. `label` is the document as the person named it. */
+/** The call, its folder and sandbox, and why it needs a decision. `label` is the document as the person named it. */
 export function callLines(
   shown: ShownCall,
   label: string,
@@ -38,20 +38,20 @@ export function callLines(
   ];
 }
 
-/** What policy says of the call today and why, in a sentence without its full stop. */
+/** How the current policy decides the call, and why, without a final period. */
 function whoDecides({ explained: { decision, source, detail, rule, commands } }: ShownCall): string {
   const stopped = commands.find((part) => part.rule === null);
   const why = detail ?? (stopped === undefined ? null : `"${stopped.text}": ${stopped.why}`);
   const because = why === null || decision === "approve" ? "" : `: ${why}`;
-  if (source === "default") return `nobody decides about it${because}`;
-  const word = { approve: "would approve it", require_approval: "asks", deny: "denies it" }[decision];
+  if (source === "default") return `no rule matches${because}`;
+  const word = { approve: "would approve it", require_approval: "asks you", deny: "denies it" }[decision];
   return `${word} (${decidedBy(source, rule !== null)})${because}`;
 }
 
-/** Cells that the table of resolvers takes at the least. */
+/** Minimum width of the table of resolvers, in cells. */
 const TABLE_WIDTH = 70;
 
-/** Why the call is decided as it is, resolver by resolver: a table, or sentences where there is no room for one. */
+/** The answer of each resolver, as a table, or as sentences on a narrow terminal. */
 export function reasonLines({ explained }: ShownCall, { width }: TerminalFormat): string[] {
   if (width >= TABLE_WIDTH) {
     return explanationLines(explained).flatMap((line) => wrapLine(visible(line), width));
@@ -91,7 +91,7 @@ function diffColor(line: string): Color | null {
   return line.startsWith("@@") ? "cyan" : null;
 }
 
-/** One line that a model wrote. */
+/** One line of the model's text. */
 function contentLines(line: string, color: Color | null, format: TerminalFormat): string[] {
   return wrapLine(withoutTabs(line), format.width - GUTTER.length).map((piece, at) => {
     const mark = colorize(at === 0 ? GUTTER : REST, "dim", format);

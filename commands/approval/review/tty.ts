@@ -41,7 +41,7 @@ export class ProcessTty implements Tty {
     try {
       Deno.stdin.setRaw(false);
     } catch {
-      // A terminal that is gone needs no care.
+      // A terminal that is gone needs no restoring.
     }
   }
 

@@ -47,8 +47,8 @@ export function progressText(event: Extract<CycleEvent, { event: "reply:progress
   const what = block === "thinking"
     ? "thinks"
     : name === undefined
-    ? "writes a call"
-    : `writes a call of ${name}`;
+    ? "writing a call"
+    : `writing a call of ${name}`;
   if (characters === 0) return what;
   return `${what}, ${characters.toLocaleString("en")} ${characters === 1 ? "character" : "characters"}`;
 }

@@ -89,7 +89,7 @@ export class Terminal implements Display {
         this.#begin("", this.#request);
         break;
       case "request:retrying":
-        this.#begin("", `waiting to ask again, try ${event.attempt} of ${event.of}`, event.wait);
+        this.#begin("", `waiting to retry, attempt ${event.attempt} of ${event.of}`, event.wait);
         break;
       case "text":
         this.#relabel(this.#request);

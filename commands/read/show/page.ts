@@ -69,11 +69,11 @@ async function filesFor(invocation: Invocation): Promise<FilesFor | { readonly e
   const reported: string[] = [];
   for (const { path, content } of await attachedFiles(session, invocation.environment)) {
     if (content.kind === "none") {
-      reported.push(`${visible(path)} is not in the page: ${visible(content.reason)}.`);
+      reported.push(`${visible(path)} is not included in the page: ${visible(content.reason)}.`);
       continue;
     }
     files.push({ path, content });
-    reported.push(`${visible(path)} is in the page, as it is now.`);
+    reported.push(`${visible(path)} is included in the page, with its current content.`);
   }
   return { files, reported };
 }
@@ -94,7 +94,7 @@ function maskedLines(masked: readonly MaskedIn[]): string[] {
   if (masked.length === 0) return [];
   const what = masked.length === 1 ? "1 secret is" : `${masked.length} secrets are`;
   return [
-    `${what} masked in the page. Other secrets may be in it: look at it before you share it.`,
+    `${what} masked in the page. It may contain other secrets: check it before you share it.`,
     ...masked.slice(0, MOST_REPORTED).map(({ name, place }) => `  ${visible(place)}: ${visible(name)}`),
     ...(masked.length > MOST_REPORTED ? [`  and ${masked.length - MOST_REPORTED} more`] : []),
   ];
@@ -140,7 +140,7 @@ async function obstacle(path: string, named: string, document: string | null): P
   if (info.isDirectory) return problem("page-exists", `${named} is a folder.`);
   const start = info.isFile ? await startOf(path) : "";
   if (start === PAGE_START || (info.isFile && info.size === 0 && !await isSame(path, document))) return null;
-  return problem("page-exists", `${named} is there already and is no page of flemma show.`);
+  return problem("page-exists", `${named} already exists, and flemma show did not write it.`);
 }
 
 async function statOf(path: string): Promise<Deno.FileInfo | null> {

@@ -78,7 +78,7 @@ export class Pager {
       await input.abort(thrown).catch(() => {});
       return {
         code: "pager-failed",
-        message: `The pager took no more text: ${thrownText(thrown)}.`,
+        message: `The pager stopped reading: ${thrownText(thrown)}.`,
         next: "Try --no-pager.",
       };
     }

@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if ("exit" in read) return read.exit;
   const conversation = buildConversationView(read.chat, titleOf(read.label));
   if (conversation.messages.length === 0) {
-    invocation.messages.note(`flemma: ${visible(read.label)} holds no message.`);
+    invocation.messages.note(`flemma: ${visible(read.label)} has no messages.`);
   }
   if (switchOption(given, "html") === true) {
     const { writePage } = await import("./page.ts");
@@ -51,21 +51,21 @@ function contradictionOf({ arguments: given }: Invocation): Problem | null {
   const usage = (message: string, next: string): Problem => ({ code: "usage", message, next });
   const html = switchOption(given, "html") === true;
   const plain = switchOption(given, "plain") === true;
-  if (html && plain) return usage("--html and --plain are two different forms.", "Leave one of them out.");
+  if (html && plain) return usage("--html and --plain cannot be combined.", "Leave one of them out.");
   for (const name of ["output", "files"]) {
     const isGiven = textOption(given, name) !== undefined || switchOption(given, name) === true;
-    if (isGiven && !html) return usage(`--${name} goes with --html.`, `Add --html, or leave --${name} out.`);
+    if (isGiven && !html) return usage(`--${name} needs --html.`, `Add --html, or leave out --${name}.`);
   }
   if (textOption(given, "output") === "") {
-    return usage("--output needs the name of a file.", "Name it, or leave --output out.");
+    return usage("--output needs the name of a file.", "Name it, or leave out --output.");
   }
   const color = textOption(given, "color");
   if (color !== undefined && !["always", "never", "auto"].includes(color)) {
-    return usage(`--color ${color} is not known.`, "Write always, never or auto.");
+    return usage(`--color cannot be ${color}.`, "Use always, never or auto.");
   }
   const width = numberOption(given, "width");
   return width !== undefined && width < LEAST_WIDTH
-    ? usage(`A width of ${width} is too little.`, `Give ${LEAST_WIDTH} or more.`)
+    ? usage(`A width of ${width} is too small.`, `Use ${LEAST_WIDTH} or more.`)
     : null;
 }
 

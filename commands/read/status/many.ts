@@ -47,7 +47,7 @@ async function showPending(invocation: Invocation): Promise<number> {
     }
   }
   if (asJson) writeOutput(`${safeJson(all)}\n`);
-  else if (all.length === 0 && codes.length === 0) messages.note("Nothing waits for you.");
+  else if (all.length === 0 && codes.length === 0) messages.note("No calls are waiting for you.");
   return codes.length === 0 ? Exit.ok : worstExit(codes);
 }
 

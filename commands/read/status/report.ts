@@ -72,10 +72,10 @@ export function reportLines(
     return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${reported}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
-  for (const left of report.leftRunning) lines.push(`left running: ${left}`);
+  for (const left of report.leftRunning) lines.push(`still running: ${left}`);
   lines.push(...changes);
   lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);
-  lines.push(`model: ${settings.provider} ${currentModel(settings) ?? "(none named)"}`);
+  lines.push(`model: ${settings.provider} ${currentModel(settings) ?? "(none)"}`);
   lines.push(`sandbox: ${sandbox}`);
   for (const doubt of report.doubts) lines.push(`trust: ${doubt}`);
   lines.push(...ruleLines(rules, file));
@@ -86,8 +86,8 @@ export function reportLines(
 
 /** The approval rules of this session, and how to remove them. */
 function ruleLines(rules: readonly ProposedRule[], file: string | null): readonly string[] {
-  const back = `   take back: flemma session reset ${file === null ? "FILE" : operands(file)}`;
-  return rules.map(({ text }, at) => `until logout: ${text}${at === rules.length - 1 ? back : ""}`);
+  const back = `   undo: flemma session reset ${file === null ? "FILE" : operands(file)}`;
+  return rules.map(({ text }, at) => `session rule: ${text}${at === rules.length - 1 ? back : ""}`);
 }
 
 function usageLines(records: readonly UsageRecord[], prices: boolean): readonly string[] {
@@ -108,9 +108,9 @@ function fillLines(
   const { share, estimated } = fill;
   const size = fillWords(fill);
   if (share !== null && share >= context.warn_at) {
-    return [`context: ${size}; ${compactAdvice(file)} goes on in a smaller document`];
+    return [`context: ${size}; to continue in a smaller document: ${compactAdvice(file)}`];
   }
-  return estimated ? [`context: ${size} (nothing was sent yet)`] : [];
+  return estimated ? [`context: ${size} (nothing has been sent yet)`] : [];
 }
 
 const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable", "invalid-input"]);
@@ -121,7 +121,9 @@ function fate(
   steps: readonly Step[],
 ): string {
   const resolved = steps.find((step) => step.do === "resolve" && step.id === id);
-  if (resolved?.do === "resolve" && CANNOT_RUN.has(resolved.because)) return "cannot run: the model is told";
+  if (resolved?.do === "resolve" && CANNOT_RUN.has(resolved.because)) {
+    return "cannot run: the model gets an error";
+  }
   if (hasText && status === "pending") return "your text becomes its result";
   if (hasText && status === "approved") return "does not run: there is text in its block";
   if (status !== "open") return "";
@@ -177,9 +179,9 @@ export function nextSentence(
       }
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"
-        ? `look at ${joinNames(end.ids)}: approved, but there is text in the block; ` +
+        ? `check ${joinNames(end.ids)}: approved, but there is text in the block; ` +
           "delete the text to run the call, or write pending to send the text as its result"
-        : "wait for what runs";
+        : "wait for the running calls";
     }
     case "send":
       return calls.some(({ hasText }) => hasText)
@@ -187,7 +189,7 @@ export function nextSentence(
         : `${advance} sends the conversation`;
     case "idle":
       if (blockers[0]?.code === "conflict_marks") return blockers[0].message;
-      if (blockers.length > 0) return `correct the first block: ${blockers[0]!.message}`;
+      if (blockers.length > 0) return `correct the frontmatter: ${blockers[0]!.message}`;
       return ends(steps, "last-word")
         ? lastWordSentence(document)
         : `write a message below @You:, then ${advance}`;

@@ -85,7 +85,7 @@ async function showLast({ arguments: given, environment, messages, input }: Invo
   const text = await lastMessages(environment, key);
   writeLines(text ?? "");
   if (text === null) {
-    messages.note(`flemma: No filter run${key === null ? "" : " of this document"} said anything.`);
+    messages.note(`flemma: No filter run${key === null ? "" : " of this document"} left any messages.`);
   }
   return Exit.ok;
 }

@@ -60,14 +60,14 @@ function readQuestion({ arguments: { positionals }, input, messages }: Invocatio
   }
   const { bytes, complete } = input.read();
   if (!complete) {
-    return failure("document-too-large", "standard input: more than 512 MB cannot be asked about.");
+    return failure("document-too-large", "standard input: the text is larger than 512 MB, the maximum size.");
   }
   const refused = checkText(bytes, null);
   if (refused !== null) return { ok: false, problem: refused };
   const piped = new TextDecoder().decode(bytes);
   if (piped.trim() === "") {
     if (words === "") return nothingAsked();
-    messages.note("flemma: Nothing came from standard input, so only your words are asked.");
+    messages.note("flemma: Standard input is empty, so only your question is sent.");
     return success({ words, piped: "" });
   }
   return success({ words, piped });
@@ -95,13 +95,13 @@ async function existing({ arguments: given, environment }: Invocation): Promise<
   if (last && !isThere(found.value)) {
     return failure(
       "usage",
-      `The last conversation, ${found.value}, is gone.`,
-      "Begin another one: leave out --last.",
+      `The last conversation no longer exists: ${found.value}.`,
+      "Start a new one: leave out --last.",
     );
   }
   for (const name of ["system", "tools"]) {
     if (textOption(given, name) !== undefined) {
-      const message = `--${name} belongs to a new conversation, and ${found.value} is there already.`;
+      const message = `--${name} is only for a new conversation, and ${found.value} already exists.`;
       return failure("usage", message, "Leave it out, or change the document itself.");
     }
   }
@@ -158,8 +158,8 @@ function blockOf(
 /** Tells the model the shell's folder, which is not the document's folder. */
 function whereFrom(folder: string): string {
   return literalTags(
-    `The person asks from a shell in the folder ${folder}. Commands start there. Name files by absolute paths: ` +
-      "relative ones would start elsewhere.",
+    `The person asks from a shell in the folder ${folder}. Commands start there. Use absolute paths for files, ` +
+      "because relative paths start elsewhere.",
   );
 }
 
@@ -174,7 +174,7 @@ async function goOn(
   const need = nextNeed(session.chat);
   if (need.kind === "decide" || need.kind === "look") {
     messages.say(
-      `flemma: ${file} waits for you, so nothing was asked. ${suggestNextStep(session.chat, name)}`,
+      `flemma: Nothing was sent, because calls in ${file} need you. ${suggestNextStep(session.chat, name)}`,
     );
     return { exit: Exit.person };
   }
@@ -183,7 +183,7 @@ async function goOn(
       exit: refuse(invocation, {
         code: "usage",
         message:
-          `${file} runs no templates (templating.enabled), so paths in what you piped would be attached.`,
+          `Templates are disabled in ${file} (templating.enabled), so paths in the piped text would attach files.`,
         next: "Ask in a new conversation: leave out --last and --file.",
       }),
     };
@@ -221,8 +221,8 @@ async function answer(
     if (!replied) return false;
     const more = textOption(given, "file") === undefined ? "--last" : option("--file", file);
     messages.note(
-      `flemma: ${stop.reason === "cut" ? "The reply is not complete. " : ""}The conversation is ${file}. ` +
-        `Go on with: flemma ask ${more} TEXT`,
+      `flemma: ${stop.reason === "cut" ? "The reply is incomplete. " : ""}The conversation is in ${file}. ` +
+        `Continue with: flemma ask ${more} TEXT`,
     );
     return true;
   };

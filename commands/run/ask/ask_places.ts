@@ -23,8 +23,8 @@ export async function nextPlace(environment: Environment, dir: string | null): P
   } catch (thrown) {
     return failure(
       "document-unwritable",
-      `${folder} cannot be made: ${thrownText(thrown)}.`,
-      "Name another folder in the setting ask.dir, or a document with --file FILE.",
+      `${folder} cannot be created: ${thrownText(thrown)}.`,
+      "Set another folder in ask.dir, or name a document with --file FILE.",
     );
   }
   const [day, time = ""] = new Date().toISOString().split("T");
@@ -41,8 +41,8 @@ export async function keepLast(environment: Environment, path: string): Promise<
   } catch (thrown) {
     return {
       code: "state-unwritable",
-      message: `flemma ask --last will not find this conversation: ${thrownText(thrown)}.`,
-      next: `Go on in it with: flemma ask ${option("--file", path)} …`,
+      message: `flemma ask --last cannot find this conversation later: ${thrownText(thrown)}.`,
+      next: `Continue it with: flemma ask ${option("--file", path)} …`,
     };
   }
 }
@@ -52,6 +52,10 @@ export async function lastAsked(environment: Environment): Promise<Outcome<strin
   const bytes = await readOrNull(lastIn(environment));
   const path = bytes === null ? "" : new TextDecoder().decode(bytes).trimEnd();
   return path === ""
-    ? failure("usage", "Nothing was asked before, so there is no last conversation.", "Leave out --last.")
+    ? failure(
+      "usage",
+      "There is no last conversation, because you have not asked anything yet.",
+      "Leave out --last.",
+    )
     : success(path);
 }

@@ -18,8 +18,8 @@ export async function run(invocation: Invocation): Promise<number> {
     if (positionals[0] === "-") writeOutput(invocation.input.read().bytes);
     return refuse(invocation, {
       code: "usage",
-      message: "Several documents are files; a piped one cannot be among them.",
-      next: "Leave the - out, or pipe that document to a flemma advance of its own.",
+      message: "With several documents, all must be files. A piped document cannot be one of them.",
+      next: "Leave out the -, or pipe that document to a separate flemma advance.",
     });
   }
   const jobs = numberOption(invocation.arguments, "jobs") ?? 1;

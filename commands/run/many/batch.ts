@@ -17,7 +17,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
   const report = new BatchReport(invocation, files.length);
   const limiter = new RequestLimiter();
   const interrupts = new Interrupts((fault, exit) => {
-    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
     report.end({ interrupted: true });
     messages.close(exit);
     return exit;
@@ -34,7 +34,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
       );
     } catch (thrown) {
       // A fault in one document must not stop the others.
-      own.say(`This is a fault of the program: ${thrownText(thrown)}`);
+      own.say(`Internal error: ${thrownText(thrown)}`);
       exit = Exit.failure;
     }
     report.ended(file, exit);

@@ -81,7 +81,7 @@ export class BatchReport {
       return count === 0 ? [] : [`${formatCount(count)} ${WORDS[outcome]}`];
     });
     const left = this.#total - this.#done;
-    if (interrupted && left > 0) parts.push(`${formatCount(left)} not ended`);
+    if (interrupted && left > 0) parts.push(`${formatCount(left)} not finished`);
     const total = totalOf(this.#records);
     const used = total.requests === 0
       ? ""
@@ -103,8 +103,8 @@ const WORDS: Readonly<Record<Outcome, string>> = {
   complete: "complete",
   idle: "with nothing to do",
   waiting: "waiting for you",
-  blocked: "with something to correct",
-  busy: "in use or changed by somebody else",
+  blocked: "with errors to correct",
+  busy: "in use or changed elsewhere",
   failed: "failed",
   interrupted: "interrupted",
 };

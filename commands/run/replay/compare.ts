@@ -38,7 +38,11 @@ function textDifferences(expected: string, found: string): readonly string[] {
     try {
       if (new RegExp(`^(?:${pattern})$`, "su").test(found)) return [];
     } catch (thrown) {
-      return [`! ${expected} is no regular expression: ${thrown instanceof Error ? thrown.message : thrown}`];
+      return [
+        `! ${expected} is not a valid regular expression: ${
+          thrown instanceof Error ? thrown.message : thrown
+        }`,
+      ];
     }
     return [`- ${expected}`, ...found.split("\n").map((line) => `+ ${line}`)];
   }

@@ -107,7 +107,7 @@ async function inCopy(
       const stop = await session.send();
       if (stop.problem !== undefined) return failed(stop.problem);
       if (!["done", "stepped", "cut"].includes(stop.reason)) {
-        const message = `The reply in line ${step.line} cannot be played: ${stop.reason} (${
+        const message = `The reply in line ${step.line} cannot be replayed: ${stop.reason} (${
           stop.ids.join(", ")
         }).`;
         return failure(
@@ -152,11 +152,11 @@ async function obstacleOf(session: ChatSession, bare: boolean): Promise<Outcome<
   const [blocker] = session.blockers;
   if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
   if (bare) return null;
-  const remedy = "Set the sandbox up, or let the tools run bare with --no-sandbox.";
+  const remedy = "Set up the sandbox, or run the tools without it: --no-sandbox.";
   if (!session.sandbox.enabled) {
     return failure(
       "sandbox-off",
-      "The sandbox is switched off, and a replay runs what the document says.",
+      "The sandbox is off, and a replay really runs the document's calls.",
       remedy,
     );
   }
@@ -173,7 +173,10 @@ async function playResult(
   const { id, content, isError } = recorded;
   const call = session.chat.call(id);
   if (call === undefined) {
-    return failure("replay-stopped", `The call ${id} did not come again, so its result cannot be compared.`);
+    return failure(
+      "replay-stopped",
+      `The call ${id} is missing in the replay, so its result cannot be compared.`,
+    );
   }
   if (!hadRun(recorded, await session.tool(recorded.name))) {
     const problem = await session.edit(
@@ -186,7 +189,7 @@ async function playResult(
   if (result === undefined || isLifecycle(result.status)) {
     return failed(
       stop.problem ??
-        { code: "replay-stopped", message: `The call ${id} came to no result (${stop.reason}).` },
+        { code: "replay-stopped", message: `The call ${id} has no result (${stop.reason}).` },
     );
   }
   const found: ReplayedResult = {

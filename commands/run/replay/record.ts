@@ -21,7 +21,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return refuse(invocation, {
       code: "nothing-to-replay",
       message: `${file} has no reply yet, so there is nothing to record.`,
-      next: "Have the conversation first.",
+      next: "Advance the conversation first.",
     });
   }
   let text: string;
@@ -37,11 +37,11 @@ export async function run(invocation: Invocation): Promise<number> {
   const clean = secretMask().mask(text, ({ name }) => masked.push(name));
   if (masked.length > 0) {
     invocation.messages.note(
-      `flemma: Left out, as they look like secrets: ${[...new Set(masked)].join(", ")}.`,
+      `flemma: Removed, because they look like secrets: ${[...new Set(masked)].join(", ")}.`,
     );
   }
   writeOutput(
-    `# The model's words of ${visible(file)}; docs/reference/replay.md says how to play them.\n${clean}`,
+    `# The model's replies in ${visible(file)}. To replay them, see docs/reference/replay.md.\n${clean}`,
   );
   return Exit.ok;
 }

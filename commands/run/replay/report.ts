@@ -20,7 +20,7 @@ function nameOf({ recorded: { name, id, line } }: Played): string {
   return visible(`${name} ${id}, line ${line}`);
 }
 
-const NOT_RUN = "did not run then, and does not run now";
+const NOT_RUN = "was not run when recorded, and is not run now";
 
 /** Lines for people: each difference and the counts. */
 export function plainLines({ file, played, problem }: Replayed): readonly string[] {
@@ -29,12 +29,12 @@ export function plainLines({ file, played, problem }: Replayed): readonly string
   const skipped = played.filter(({ found }) => found === null).length;
   const counts = [
     `${same} as recorded`,
-    ...differing.length > 0 ? [`${differing.length} not`] : [],
-    ...skipped > 0 ? [`${skipped} left out`] : [],
+    ...differing.length > 0 ? [`${differing.length} different`] : [],
+    ...skipped > 0 ? [`${skipped} skipped`] : [],
   ];
   return [
     ...differing.flatMap((each) => [
-      `${file}:${each.recorded.line}: ${each.recorded.name} ${each.recorded.id} came out otherwise`,
+      `${file}:${each.recorded.line}: ${each.recorded.name} ${each.recorded.id} differs from the recording`,
       ...each.differs.map((line) => `  ${line}`),
     ]),
     ...problem === null ? [] : [`${file}: ${problem.message}`, ...problem.next ? [`  ${problem.next}`] : []],
@@ -46,7 +46,7 @@ export function plainLines({ file, played, problem }: Replayed): readonly string
 export function formatTap(replayed: readonly Replayed[]): string {
   const points = replayed.flatMap(({ file, played, problem }) => [
     ...played.map((each) => ({ title: `${file}: ${nameOf(each)}`, each, why: null })),
-    ...problem === null ? [] : [{ title: `${file}: played to its end`, each: null, why: problem.message }],
+    ...problem === null ? [] : [{ title: `${file}: replayed to the end`, each: null, why: problem.message }],
   ]);
   const lines = points.flatMap(({ title, each, why }, at) => {
     const name = visible(title).replace(/([\\#])/g, "\\$1");
@@ -75,10 +75,10 @@ export function formatJunit(replayed: readonly Replayed[]): string {
         if (each.found === null) return [`${open}><skipped message="${xml(NOT_RUN)}"/></testcase>`];
         if (each.differs.length === 0) return [`${open}/>`];
         const text = xml(each.differs.join("\n"));
-        return [`${open}><failure message="came out otherwise">${text}</failure></testcase>`];
+        return [`${open}><failure message="differs from the recording">${text}</failure></testcase>`];
       }),
       ...problem === null ? [] : [
-        `    <testcase classname="${xml(file)}" name="played to its end"><error message="${
+        `    <testcase classname="${xml(file)}" name="replayed to the end"><error message="${
           xml(problem.message)
         }"/></testcase>`,
       ],

@@ -22,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const host = hostOptions(invocation);
   if (!host.ok) return refuse(invocation, host.problem);
   const interrupts = new Interrupts((fault, exit) => {
-    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
     messages.close(exit);
     return exit;
   });
@@ -96,7 +96,7 @@ async function checkTrust(file: string, host: Parameters<typeof openChat>[1]): P
   const [doubt] = session.sandbox.enabled ? session.doubts : [];
   return doubt === undefined
     ? null
-    : { code: "document-not-trusted", message: `Nothing was played. ${doubt}` };
+    : { code: "document-not-trusted", message: `Nothing was replayed. ${doubt}` };
 }
 
 /** The folder to copy: the document's own, or the `--folder` around it. */
@@ -106,7 +106,7 @@ function folderOf({ arguments: given, environment }: Invocation, path: string): 
   try {
     const folder = Deno.realPathSync(absolutePath(environment, named));
     if (isInside(path, folder)) return success(folder);
-    return failure("usage", `--folder ${named} does not hold the document.`);
+    return failure("usage", `--folder ${named} does not contain the document.`);
   } catch (thrown) {
     return failure("usage", `--folder ${named} cannot be used: ${thrownText(thrown)}.`);
   }

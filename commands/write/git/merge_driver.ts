@@ -35,7 +35,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   if (!merged.conflict) return Exit.ok;
   messages.say(
-    `flemma: ${path}: both sides changed the same messages; keep what is right and delete the marks.`,
+    `flemma: ${path}: Both sides changed the same messages. Keep the right text and delete the conflict markers.`,
   );
   return Exit.failure;
 }

@@ -42,7 +42,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (undo && write) {
     return refuse(invocation, {
       code: "usage",
-      message: "--write and --undo are opposites: say one of them.",
+      message: "--write and --undo cannot be combined. Use one of them.",
     });
   }
   const git = new Git(environment, global);
@@ -53,8 +53,8 @@ export async function run(invocation: Invocation): Promise<number> {
     if (!done.ok) return refuse(invocation, done.problem);
     messages.note(
       undo
-        ? `Git treats conversations as any text again; ${file.value} and its configuration are as they were.`
-        : `Git shows and merges *.chat message by message now (${file.value}). Take it back with: flemma git setup ${
+        ? `Git treats conversations as plain text again. ${file.value} and the git configuration are restored.`
+        : `Git now shows and merges *.chat message by message (${file.value}). Undo with: flemma git setup ${
           global ? "--global " : ""
         }--undo`,
     );
@@ -67,15 +67,15 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const scope = global ? "--global " : "";
   const lines = [
-    `# into ${file.value}`,
+    `# add to ${file.value}`,
     ATTRIBUTES,
     "",
-    "# to be run",
+    "# run",
     ...CONFIGURATION.map(([key, value]) => `git config ${scope}${key} ${shellWord(value)}`),
     "",
   ];
   writeLines(lines.join("\n"));
-  messages.note(`Nothing is changed yet. With --write flemma does both.`);
+  messages.note(`Nothing was changed. To let flemma do both, add --write.`);
   return Exit.ok;
 }
 
@@ -143,8 +143,8 @@ class Git {
       if (top.ok) return readByGit(`${top.value}/.gitattributes`);
       return failure(
         "git-repository",
-        `This is no git repository: ${top.problem.message}`,
-        "Change into one, or use --global for all of yours.",
+        `This is not a git repository: ${top.problem.message}`,
+        "Change to a repository, or use --global for all of them.",
       );
     }
     const named = await this.run("config", "--global", "--type=path", "core.attributesFile");
@@ -180,8 +180,8 @@ function readByGit(path: string): Outcome<string> {
   if (!isLink(path)) return success(path);
   return failure(
     "git-attributes",
-    `${path} is a link, and git reads no attributes through a link.`,
-    "Put a file in its place, or use --global for all of yours.",
+    `${path} is a symbolic link, and git does not read attributes through one.`,
+    "Replace it with a file, or use --global for all repositories.",
   );
 }
 
@@ -199,5 +199,5 @@ function nextAfter(errorLine: string): string | undefined {
   const [, file] = /^error: could not lock config file (.+): File exists$/.exec(errorLine) ?? [];
   if (file === undefined) return undefined;
   const lock = operands(`${file}.lock`);
-  return `Another git changes it now, or one was stopped while it did. Then take its lock away: rm ${lock}`;
+  return `If no other git process is changing it, remove the lock that one left: rm ${lock}`;
 }

@@ -60,6 +60,6 @@ export function requestIn(text: string): Outcome<Readonly<Record<string, unknown
   return failure(
     "request-unknown",
     "This JSON has no list of messages.",
-    'Give the body of a request: {"model": …, "messages": […]}',
+    'Pass the body of a request: {"model": …, "messages": […]}',
   );
 }

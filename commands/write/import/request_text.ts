@@ -23,7 +23,7 @@ export function documentOf(request: Readonly<Record<string, unknown>>): Converte
     if (!isObject(message)) continue;
     if (message.role === "assistant") parts.push(reply(message.content, note));
     else if (message.role === "user") parts.push(question(message.content, note));
-    else note(`A message of the role ${JSON.stringify(message.role)} was left out.`);
+    else note(`A message with the role ${JSON.stringify(message.role)} was left out.`);
   }
   if (messages.at(-1)?.role !== "user") parts.push("@You:\n");
   const known = new Set(["model", "system", "messages", "stream", ...SETTINGS]);
@@ -112,7 +112,7 @@ function literal(text: string, note: Note): string {
     const hidden = fence > 0;
     fence = fenceAfter(fence, line);
     if (hidden || !STRUCTURE.test(line)) return line;
-    note("Lines that would begin a message or a result got a blank before them.");
+    note("Lines that would start a message or a result were indented by a space.");
     return ` ${line}`;
   });
   if (fence > 0) lines.push("`".repeat(fence));

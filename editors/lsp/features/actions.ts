@@ -77,10 +77,10 @@ class Actions {
       );
     }
     if (result.status !== "pending") {
-      actions.push(this.#edit(`Let ${which} wait`, "quickfix", this.#status(result, "pending")));
+      actions.push(this.#edit(`Set ${which} to pending`, "quickfix", this.#status(result, "pending")));
     }
     if (result.content !== "") {
-      const title = `Take the text as the result of ${visible(id)}`;
+      const title = `Use the text as the result of ${visible(id)}`;
       actions.push(this.#edit(title, "refactor.rewrite.flemma.takeAsResult", stripStatus(chat, result)));
     }
     if (!running) {
@@ -94,7 +94,7 @@ class Actions {
   forDocument(): CodeAction[] {
     const { chat } = this.#document.counted;
     if (this.#document.working !== null) {
-      return [this.#command("Cancel what runs", "source.flemma.cancel", "flemma.cancel", {})];
+      return [this.#command("Cancel the run", "source.flemma.cancel", "flemma.cancel", {})];
     }
     if (chat.turns.length === 0) return [];
     const waiting = chat.results.some((result) => result.status === "pending" && result.content === "");

@@ -156,7 +156,7 @@ async function inSettings(document: OpenDocument, line: number, before: string):
   );
   const { path, typed, isValue } = blockKeys(block.language, above, before);
   if (path.length === 0 && !isValue && block.language !== "lua") {
-    return { typed, offers: [{ text: ROOT, kind: KIND.property, detail: "Settings of this document." }] };
+    return { typed, offers: [{ text: ROOT, kind: KIND.property, detail: "The settings of this document." }] };
   }
   if (block.language !== "lua" && path[0] !== ROOT) return NONE;
   const settings = block.language === "lua" ? path : path.slice(1);

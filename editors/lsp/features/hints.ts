@@ -15,7 +15,7 @@ export async function inlayHints(document: OpenDocument, first: number, last: nu
     const result = counted.chat.result(call.id);
     const line = (result?.opener ?? result?.header)?.start;
     if (line === undefined || line - 1 < first || line - 1 > last) return [];
-    const word = call.status === "running" ? "runs: " : "";
+    const word = call.status === "running" ? "running: " : "";
     const position = toPosition(counted, counted.chat.lineEnd(line));
     return [{ position, label: `${word}${call.preview}`, paddingLeft: true }];
   });

@@ -30,7 +30,7 @@ export async function hover(document: OpenDocument, position: Position): Promise
     ...(shown?.ok ? shownParts(shown.value) : inputParts(call)),
     // While the frontmatter is invalid, nothing is decided.
     ...(open === undefined || !session.ok || session.value.blockers.length > 0 ? [] : [fate(open.decided)]),
-    ...(open !== undefined && open.previewIsCut ? ["The preview does not show all of this call."] : []),
+    ...(open !== undefined && open.previewIsCut ? ["The preview does not show the whole call."] : []),
   ];
   return {
     contents: { kind: "markdown", value: parts.join("\n\n") },
@@ -51,7 +51,7 @@ function shownParts({ parts, warnings }: ShownCall): string[] {
 
 /** The input of a call, each text with its own lines. */
 function inputParts({ input, inputText, flaw }: Call): string[] {
-  if (flaw !== null) return [`It cannot run: ${plainWords(flaw)}.`, fenced("json", inputText)];
+  if (flaw !== null) return [`The call cannot run: ${plainWords(flaw)}.`, fenced("json", inputText)];
   return Object.entries(input).map(([name, value]) => {
     if (typeof value !== "string") return `${nameOf(name)}: ${codeSpan(JSON.stringify(value))}`;
     const language = name === "command" ? "sh" : "";
@@ -70,7 +70,7 @@ function fate({ decision, source, detail, rule }: {
   readonly detail?: string;
   readonly rule?: unknown;
 }): string {
-  const who = source === "default" ? "nobody decided" : decidedBy(source, rule !== undefined);
+  const who = source === "default" ? "no rule matches" : decidedBy(source, rule !== undefined);
   const words = decision === "approve"
     ? "Would be approved"
     : decision === "deny"

@@ -136,7 +136,7 @@ function blockSymbols(counted: Counted, segment: Segment, { answers, inCall }: P
     }
     case "tool_result": {
       const name = visible(
-        inCall.has(segment.id) ? `result (${segment.id})` : `result of no call (${segment.id})`,
+        inCall.has(segment.id) ? `result (${segment.id})` : `result without a call (${segment.id})`,
       );
       return [symbol(counted, segment.place, name, segment.status ?? "done", KIND.result)];
     }

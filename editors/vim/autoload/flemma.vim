@@ -1,25 +1,25 @@
 " What keys and `:Flemma` do in a conversation.
 
-" Runs the conversation on: judges calls, runs the approved ones, asks the model, until a person is needed.
+" Continues the conversation until the person is needed: decides calls, runs approved ones, asks the model.
 function! flemma#advance(...) abort
   call flemma#run#start(bufnr('%'), 'advance', copy(a:000))
 endfunction
 
-" Stops what runs for this buffer.
+" Cancels the run of this buffer.
 function! flemma#cancel() abort
   call flemma#run#cancel(bufnr('%'))
 endfunction
 
 function! flemma#cancel_hint() abort
-  return flemma#key('cancel') . ' stops it'
+  return flemma#key('cancel') . ' cancels it'
 endfunction
 
-" What a person can do about a call that waits.
+" The keys that decide a waiting call.
 function! flemma#keys_hint() abort
   return flemma#key('approve') . ' approves, ' . flemma#key('reject') . ' rejects, ' . flemma#key('show') . ' shows it'
 endfunction
 
-" The key that does something here, else the command.
+" The key mapped to an action, or its command.
 function! flemma#key(name) abort
   let maps = has('nvim') ? nvim_buf_get_keymap(0, 'n') + nvim_get_keymap('n') : exists('*maplist') ? maplist() : []
   for map in maps
@@ -44,14 +44,14 @@ function! flemma#reject(...) abort
   endif
 endfunction
 
-" Why a call is rejected, which may be empty; v:null when the person thought better of it.
+" Asks for the reason of a rejection, which may be empty; v:null if the person cancels.
 function! flemma#ask_reason() abort
   let nothing = "\x01"
   let had = maparg('<Esc>', 'c', 0, 1)
-  " An editor answers with an empty line for Escape and for Enter alike.
+  " input() returns an empty line for both Escape and Enter.
   execute 'cnoremap <Esc> <C-u>' . nothing . '<CR>'
   try
-    let reason = input('Reject, because (Enter: no reason, Escape: leave it): ')
+    let reason = input('Reason to reject (Enter: none, Escape: cancel): ')
   catch /^Vim:Interrupt$/
     let reason = nothing
   finally
@@ -66,7 +66,7 @@ function! flemma#ask_reason() abort
   return reason ==# nothing ? flemma#say('nothing was rejected', 'None') : reason
 endfunction
 
-" Says a line to the person that is no longer than the command line, so that nobody has to press Enter.
+" Shows a message cut to the width of the command line, so that nobody has to press Enter.
 function! flemma#say(text, highlight) abort
   let text = 'flemma: ' . substitute(a:text, '[[:cntrl:]]', ' ', 'g')
   let room = max([&columns - 14, 10])
@@ -77,7 +77,7 @@ function! flemma#say(text, highlight) abort
     let text .= '…'
   endif
   if mode() =~# '^[iR]' || mode() ==# 'c'
-    " The person is typing, where nothing can be shown that stays: it is said when they are done.
+    " The person is typing, and a message would vanish: it is shown afterwards.
     let s:unsaid = [a:text, a:highlight]
     augroup flemma_unsaid
       autocmd! InsertLeave,CmdlineLeave * call timer_start(20, {_ -> s:say_unsaid()})
@@ -96,7 +96,7 @@ function! s:say_unsaid() abort
   call call('flemma#say', s:unsaid)
 endfunction
 
-" Tells whoever listens: `autocmd User FlemmaFinished …` finds the details in `g:flemma_event`.
+" Triggers a user autocommand; `g:flemma_event` holds the details.
 function! flemma#announce(name, event) abort
   let g:flemma_event = a:event
   if exists('#User#' . a:name)
@@ -104,7 +104,7 @@ function! flemma#announce(name, event) abort
   endif
 endfunction
 
-" What `:Flemma` knows, and what it does with the words behind it.
+" The subcommands of :Flemma, called with the words after them.
 let s:commands = {
       \ 'advance': {words -> call('flemma#advance', words)},
       \ 'send': {words -> flemma#run#start(bufnr('%'), 'send', words)},
@@ -128,7 +128,7 @@ endfunction
 function! flemma#command(...) abort
   let [name; words] = a:0 == 0 ? ['advance'] : a:000
   if !has_key(s:commands, name)
-    return flemma#say(':Flemma knows no ' . name . '; it knows ' . join(sort(keys(s:commands)), ', '), 'ErrorMsg')
+    return flemma#say('unknown command :Flemma ' . name . '; use ' . join(sort(keys(s:commands)), ', '), 'ErrorMsg')
   endif
   call s:commands[name](words)
 endfunction

@@ -301,7 +301,7 @@ Deno.test("text in a block becomes the result both by a plain edit and by a comm
     ),
     async (editor, uri) => {
       const actions = await editor.codeActions(uri, "**Tool Result:** `call_1`", ["refactor.rewrite"]);
-      assert.deepEqual(actions.map(({ title }) => title), ["Take the text as the result of call_1"]);
+      assert.deepEqual(actions.map(({ title }) => title), ["Use the text as the result of call_1"]);
       await editor.take(actions[0]);
       assert.match(editor.textOf(uri), /```\nmine\n```/);
     },

@@ -210,7 +210,7 @@ test("a run can be cancelled by its progress and by a command, and the text says
     while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
     const busy = await editor.execute("flemma.advance", { uri });
     assert.equal(busy.error.data.code, "busy");
-    assert.deepEqual(titles(await editor.codeActions(uri, "@You", ["source"])), ["Cancel what runs"]);
+    assert.deepEqual(titles(await editor.codeActions(uri, "@You", ["source"])), ["Cancel the run"]);
     if (how === "progress") editor.notify("window/workDoneProgress/cancel", { token: "mine" });
     else assert.deepEqual((await editor.execute("flemma.cancel", { uri })).result, { cancelled: true });
     await editor.runEnds();

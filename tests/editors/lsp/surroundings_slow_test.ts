@@ -338,7 +338,7 @@ Deno.test("an unreadable change is an error, and nothing is edited until the edi
           assert.equal(await editor.codeActions(uri, "flemma:tool"), null, what);
           const errors = editor.reported.filter(({ method, params }) =>
             method === "window/showMessage" && params.type === 1 &&
-            /cannot be read.*open it again/.test(params.message)
+            /invalid change.*reopen the document/.test(params.message)
           );
           // One for the change, one for each refused command.
           assert.equal(errors.length, 4 * (index + 1), what);

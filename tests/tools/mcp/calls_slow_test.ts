@@ -95,7 +95,7 @@ Deno.test("tools that a server adds are offered with the next request, and cache
     });
     assert.match(ran.result(0), /grown/, ran.text);
     assert.deepEqual(offered, [["one__echo", "one__grown"]]);
-    assert.match(ran.notices.join("\n"), /mcp-tools-changed: The server one has other tools now/);
+    assert.match(ran.notices.join("\n"), /mcp-tools-changed: The tools of the server one changed/);
     const next = await place.run({ one: bare }, [{ name: "one:grown" }]);
     assert.match(next.result(0), /grown/);
     assert.deepEqual(faultsIn(next), []);

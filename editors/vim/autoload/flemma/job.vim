@@ -12,7 +12,7 @@ endfunction
 function! flemma#job#start(words, lines, on) abort
   let argv = flemma#job#program() + a:words
   if !executable(argv[0])
-    call flemma#say('there is no program ' . argv[0] . ' on the path: let g:flemma_program say where it is', 'ErrorMsg')
+    call flemma#say(argv[0] . ' was not found on the path: set g:flemma_program', 'ErrorMsg')
     return {}
   endif
   let job = {'on': a:on, 'out': [''], 'err': '', 'code': 0, 'open': 2, 'held': []}

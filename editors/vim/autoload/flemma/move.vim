@@ -1,21 +1,21 @@
-" Ways through a conversation.
+" Movements in a conversation.
 
 let s:ROLE = '^@\%(You\|Assistant\|System\):'
 let s:WAITING = '^`\{3,}flemma:tool\s\+status=pending\|^\*\*Tool Result:\*\*.*(pending)'
 
-" To the next message, or with 'b' to the one before.
+" Moves to the next message, or with 'b' to the previous one.
 function! flemma#move#message(flags) abort
   call s:search(s:ROLE, a:flags . 'W')
 endfunction
 
-" To the next call that waits, around the end.
+" Moves to the next waiting call, wrapping around the end.
 function! flemma#move#waiting(flags) abort
   if !s:search(s:WAITING, a:flags . 'w')
-    call flemma#say('no call waits', 'None')
+    call flemma#say('no call is waiting', 'None')
   endif
 endfunction
 
-" From a call to its result and back.
+" Moves from a call to its result, or back.
 function! flemma#move#partner() abort
   let header = search('^\*\*Tool \%(Use\|Result\):\*\*', 'bcnW')
   let text = getline(header)
@@ -30,7 +30,7 @@ function! flemma#move#partner() abort
     let found = s:search('^\*\*Tool Use:\*\* `[^`]*` (' . word . ')', 'bW')
   endif
   if !found
-    call flemma#say('there is nothing that belongs to ' . id, 'None')
+    call flemma#say('no call or result belongs to ' . id, 'None')
   endif
 endfunction
 
@@ -38,7 +38,7 @@ function! s:search(pattern, flags) abort
   let from = getpos('.')
   let found = search(a:pattern, a:flags)
   if found
-    " The way back, as after any jump.
+    " For the jump list.
     let at = getpos('.')
     call setpos('.', from)
     normal! m'

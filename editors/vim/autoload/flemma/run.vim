@@ -1,20 +1,20 @@
-" A run of the program over a buffer: the text goes in, changes come back while they happen, the person goes on working.
+" Runs flemma on a buffer: sends the text, and applies changes as they arrive while the person works.
 
 " Runs by buffer.
 let s:runs = {}
 
-" Commands that may take long and tell what they do.
+" Long commands, which report events.
 let s:telling = ['advance', 'send', 'execute']
 
-" The run of a buffer; empty when none is going on.
+" The run of a buffer; empty if there is none.
 function! flemma#run#of(buf) abort
   return get(s:runs, a:buf, {})
 endfunction
 
-" Starts a command over the buffer, unless one runs there.
+" Starts a command on the buffer, unless a run is in progress there.
 function! flemma#run#start(buf, command, words) abort
   if has_key(s:runs, a:buf)
-    return flemma#say('this document is at work already; ' . flemma#cancel_hint(), 'WarningMsg')
+    return flemma#say('a run is already in progress; ' . flemma#cancel_hint(), 'WarningMsg')
   endif
   if !getbufvar(a:buf, '&modifiable')
     return flemma#say('this buffer cannot be changed', 'WarningMsg')
@@ -29,7 +29,7 @@ function! flemma#run#start(buf, command, words) abort
   else
     let words += ['--messages', 'stderr']
   endif
-  " What is said goes last: behind a -- in it nothing is an option any more.
+  " The given words go last, because after -- nothing is an option.
   let words += a:words
   let run = {'buf': a:buf, 'name': bufname(a:buf), 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
   let run.view = s:views(a:buf)
@@ -46,18 +46,18 @@ function! flemma#run#start(buf, command, words) abort
   call flemma#announce('FlemmaStarted', {'buffer': a:buf, 'command': a:command})
 endfunction
 
-" Asks the run of a buffer to end in order; asked twice, it ends at once.
+" Stops the run of a buffer; a second call stops it immediately.
 function! flemma#run#cancel(buf) abort
   let run = flemma#run#of(a:buf)
   if empty(run)
-    return flemma#say('nothing runs here', 'None')
+    return flemma#say('no run is in progress', 'None')
   endif
   let run.doing = 'stopping'
   call flemma#job#interrupt(run.job)
   redrawstatus!
 endfunction
 
-" The program says a line: an event, or words for the person.
+" Handles a line of the program: an event or a message.
 function! s:told(run, line) abort
   if a:line[0] !=# '{'
     if a:line !~# '^\s*$'
@@ -69,7 +69,7 @@ function! s:told(run, line) abort
   if event.event ==# 'edit'
     return s:edit(a:run, event)
   elseif event.event ==# 'request:sending'
-    let a:run.doing = 'asking ' . event.model
+    let a:run.doing = 'waiting for ' . event.model
   elseif event.event ==# 'reply:progress'
     let a:run.doing = event.block ==# 'thinking' ? 'thinking' : 'writing a call of ' . get(event, 'name', 'a tool')
   elseif event.event ==# 'text'
@@ -91,7 +91,7 @@ function! s:told(run, line) abort
   endif
 endfunction
 
-" The text changed. A buffer that nobody sees is brought up to it when somebody looks again, or at the end.
+" Applies an edit. A hidden buffer is updated when it is shown again, or at the end.
 function! s:edit(run, event) abort
   let behind = a:run.follow.lines !=# a:run.want
   call s:splice(a:run, a:event)
@@ -118,7 +118,7 @@ function! s:done(run, out, code) abort
   if empty(s:runs)
     call s:stop_ticking()
   endif
-  " The listener goes with the buffer; what came then needs another place.
+  " The listener is gone with the buffer, so the text goes to another one.
   if !bufloaded(a:run.buf)
     call flemma#follow#stop(a:run.follow)
     return flemma#view#aside(a:run.name, empty(a:out) ? a:run.want : a:out)
@@ -134,16 +134,16 @@ function! s:done(run, out, code) abort
   if a:run.follow.conflict
     call flemma#view#conflict(a:run.buf, a:out)
   elseif empty(a:out) && a:code != 0
-    call flemma#say('it ended without giving the text back; flemma recover has what it had', 'ErrorMsg')
+    call flemma#say('the run did not return its text; to get it: flemma recover', 'ErrorMsg')
   endif
   call flemma#view#refresh(a:run.buf)
   call s:sum_up(a:run, a:code)
 endfunction
 
-" What is said at the end: whoever waits for what, and what went wrong. The rest is in `:Flemma messages`.
+" Reports how the run ended. All messages are in `:Flemma messages`.
 function! s:sum_up(run, code) abort
   call setbufvar(a:run.buf, 'flemma_said', a:run.said)
-  " A filter that changed the text ends with 0, so that no editor throws it away; the event says how it really was.
+  " A filter that changed the text exits with 0, so that editors keep its output; the event has the real code.
   let code = get(a:run.stopped, 'exit', a:code)
   let reason = get(a:run.stopped, 'reason', code == 0 ? 'done' : 'failed')
   let event = {'buffer': a:run.buf, 'command': a:run.command, 'reason': reason, 'exit': code, 'said': a:run.said}
@@ -167,29 +167,29 @@ function! s:sum_up(run, code) abort
     call s:decided(a:run)
   else
     let said = filter(copy(a:run.said), {_, line -> line !~# '^\s\|flemma recover'})
-    let last = get(said, -1, code == 0 ? s:SENTENCES.ended : 'ended with code ' . code)
+    let last = get(said, -1, code == 0 ? s:SENTENCES.ended : 'exit code ' . code)
     call flemma#say(substitute(last, '^flemma: ', '', ''), highlight)
   endif
 endfunction
 
-" Where the program's own words name its commands, here are the same with what leads on in this editor.
+" Messages of the program, with this editor's commands in place of the shell's.
 let s:SENTENCES = {
       \ 'done': 'the reply is complete',
-      \ 'cut': 'the reply is not complete: :Flemma advance --continue lets it go on',
-      \ 'ended': 'it ended at once: :Flemma status says what comes next',
-      \ 'cancelled': 'stopped: write below a line @You:, or :Flemma advance --continue',
-      \ 'last-word': "the last message is the model's: write below a line @You:, or :Flemma advance --continue"}
+      \ 'cut': 'the reply is incomplete; continue with :Flemma advance --continue',
+      \ 'ended': 'there was nothing to do; see :Flemma status',
+      \ 'cancelled': 'stopped; write below a line @You:, or :Flemma advance --continue',
+      \ 'last-word': "the last message is the model's; write below a line @You:, or :Flemma advance --continue"}
 
-" A decision stands in the text. Who wants it goes on by itself once nothing waits any more.
+" A call was decided. With g:flemma_go_on, the run continues once no call is waiting.
 function! s:decided(run) abort
   if get(g:, 'flemma_go_on', 0) && !search('^`\{3,}flemma:tool\s\+status=pending\|^\*\*Tool Result:\*\*.*(pending)', 'nw')
     return flemma#run#start(a:run.buf, 'advance', [])
   endif
-  call flemma#say((a:run.command ==# 'approve' ? 'approved' : 'rejected') . '; ' . flemma#key('advance') . ' goes on', 'None')
+  call flemma#say((a:run.command ==# 'approve' ? 'approved' : 'rejected') . '; ' . flemma#key('advance') . ' continues', 'None')
 endfunction
 
-" A tool ended, and may have written files: buffers that show them are read anew, but for those with changes of the
-" person. Where the path is known, those are told of.
+" Reloads buffers whose files a tool may have written. A buffer with unsaved changes stays; if its path is known, a
+" message says so.
 function! s:reload(path) abort
   for info in getbufinfo({'bufloaded': 1})
     let buf = info.bufnr
@@ -201,7 +201,7 @@ function! s:reload(path) abort
       execute 'silent! checktime' buf
       call setbufvar(buf, '&autoread', had)
     elseif a:path !=# '' && resolve(info.name) ==# a:path
-      call flemma#say(fnamemodify(a:path, ':~:.') . ' was changed by a tool, and you have unsaved changes in it', 'WarningMsg')
+      call flemma#say('a tool changed ' . fnamemodify(a:path, ':~:.') . ', in which you have unsaved changes', 'WarningMsg')
     endif
   endfor
 endfunction

@@ -107,7 +107,7 @@ function! flemma#view#statusline() abort
   return join(parts, ' | ')
 endfunction
 
-" The whole call at the cursor, and the change it would make, in a window of its own.
+" Shows the whole call at the cursor, and the change it would make, in a separate window.
 function! flemma#view#show() abort
   let buf = bufnr('%')
   let at = line('.')
@@ -150,12 +150,12 @@ endfunction
 
 function! flemma#view#messages() abort
   let said = get(b:, 'flemma_said', [])
-  call s:window(empty(said) ? ['Nothing was said.'] : said, '')
+  call s:window(empty(said) ? ['No messages.'] : said, '')
 endfunction
 
 " Both texts side by side where the person and the program changed the same lines.
 function! flemma#view#conflict(buf, lines) abort
-  let told = 'you and the reply changed the same lines: yours stays, the other is shown beside it'
+  let told = 'you and the reply changed the same lines; your text stays, the other is shown next to it'
   let window = bufwinid(a:buf)
   if window < 0
     return flemma#view#aside(bufname(a:buf), a:lines)
@@ -181,7 +181,7 @@ function! flemma#view#aside(name, lines) abort
   call setbufvar(buf, '&buftype', 'nofile')
   call setbufline(buf, 1, a:lines)
   call setbufvar(buf, '&filetype', 'chat')
-  call flemma#say('the text that came is in buffer ' . buf, 'WarningMsg')
+  call flemma#say('the received text is in buffer ' . buf, 'WarningMsg')
 endfunction
 
 " Runs a report over the text of a buffer; `Done` gets its lines, or what it said where it failed.
