@@ -33,12 +33,12 @@ function page(): string {
   return [
     "# Models",
     "",
-    "What the program knows of models: limits in tokens, dollars per million tokens, how they think, what they refuse. This page is made from",
-    "the same tables; `deno task generate` writes it. The facts are those of November 2026; a name that is not here is used all the same.",
+    "The models that flemma knows: token limits, prices in dollars per million tokens, thinking, and what they refuse. `deno task generate`",
+    "makes this page from the program's own tables, as of November 2026. You can use a name that is not listed.",
     "",
-    "`flemma models list` shows the models with what your settings say of them, `flemma models list --refresh` asks the provider for its own",
-    "list. `model: $best` and `model: $cheap` stand for the strongest and the cheapest of the provider in force. To tell the program of a model,",
-    "or otherwise of one that it knows:",
+    "`flemma models list` shows the models as your settings define them; `flemma models list --refresh` asks the provider for its own list.",
+    "`model: $best` and `model: $cheap` select the strongest and the cheapest model of the current provider. To describe another model, or to",
+    "correct a known one:",
     "",
     "```yaml",
     "providers:",
@@ -47,8 +47,8 @@ function page(): string {
     "      claude-next-6: { like: claude-opus-5-5, prices: { input: 5, output: 25 } }",
     "```",
     "",
-    "A member that you leave out is that of the model named by `like`, else that of the known model of this name: `context`, `max_output`,",
-    "`thinking` (`adaptive`, `effort`, `budget`, `switch`, `none`) and `prices` (`input`, `output`, `cache_read`, `cache_write`, `cache_write_long`).",
+    "Members: `context`, `max_output`, `thinking` (`adaptive`, `effort`, `budget`, `switch`, `none`) and `prices` (`input`, `output`,",
+    "`cache_read`, `cache_write`, `cache_write_long`). A missing member comes from the model named by `like`, or else from the known model of this name.",
     "",
     ...listedProviders().flatMap(section),
   ].join("\n");
@@ -61,7 +61,7 @@ function section(provider: string): string[] {
   return [
     `## ${provider}`,
     "",
-    `Without a setting: \`${standard}\`. \`$best\`: \`${best}\`. \`$cheap\`: \`${cheap}\`.`,
+    `Default: \`${standard}\`. \`$best\`: \`${best}\`. \`$cheap\`: \`${cheap}\`.`,
     "",
     "| model | context | reply | in / out / cache read / cache write | thinking | refuses | remarks |",
     "| --- | --- | --- | --- | --- | --- | --- |",
@@ -135,7 +135,9 @@ function remarks({ state, released, ends, successor, note, prefixCheck }: Model)
     ...(released === undefined ? [] : [`since ${released}`]),
     ...(ends === undefined ? [] : [`**ends ${ends}**`]),
     ...(state === "older" && successor !== undefined ? [`older, now \`${successor}\``] : []),
-    ...(prefixCheck === undefined ? [] : ["[looks at what stands before its thinking](thinking.md)"]),
+    ...(prefixCheck === undefined
+      ? []
+      : ["[checks the text before its thinking](providers.md#thinking-of-earlier-replies)"]),
     ...(note === undefined ? [] : [note]),
   ].join("; ");
 }

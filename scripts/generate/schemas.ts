@@ -37,10 +37,10 @@ export function outputSchema(): Record<string, unknown> {
   reports.event = schemas.of(checker.getTypeAtLocation(typeIn(source(EVENTS.module), EVENTS.type)));
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "What flemma prints for programs",
+    title: "JSON output of flemma",
     description:
-      "By the words of a command what it prints with --json, and under `event` each line of an event stream. " +
-      "Members come, so what is not named here may be there.",
+      "Under a command's name, the output of that command with --json; under `event`, one line of an event stream. " +
+      "Later versions may add members.",
     $defs: { ...reports, ...schemas.definitions },
   };
 }

@@ -230,7 +230,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
     await t.step(
       "npm: installed globally by the installed npm, the program starts without network and is removed completely",
       async () => {
-        const way = WAYS.find(({ name }) => name === "npm, for good")!;
+        const way = WAYS.find(({ name }) => name === "npm, globally")!;
         const findings = await tryWay(way, {
           publications: [await publicationOf(`${packages}/flemma`)],
           programs: Object.fromEntries(["node", "npm", "npx"].map((name) => [name, pathOf(name)])),

@@ -43,7 +43,7 @@ export const WAYS: readonly Way[] = [
     remove: "npm uninstall flemma",
   })),
   ...([["node20", "npm10"], ["node22", "npm10"], ["node24", "npm12"]] as const).map((tools): Way => ({
-    name: "npm, for good",
+    name: "npm, globally",
     tools,
     install: ["npm install -g flemma"],
     start: "flemma",
@@ -51,7 +51,7 @@ export const WAYS: readonly Way[] = [
     remove: "npm uninstall -g flemma",
   })),
   {
-    name: "npm, for good, without scripts",
+    name: "npm, globally, without scripts",
     tools: ["node22", "npm10"],
     install: ["npm install -g --ignore-scripts flemma"],
     start: "flemma",
@@ -82,7 +82,7 @@ export const WAYS: readonly Way[] = [
     remove: "pnpm remove flemma",
   })),
   ...([["node20", "pnpm10"], ["node24", "pnpm12"]] as const).map((tools): Way => ({
-    name: "pnpm, for good",
+    name: "pnpm, globally",
     tools,
     install: ["pnpm add -g flemma"],
     start: "flemma",
@@ -120,7 +120,7 @@ export const WAYS: readonly Way[] = [
     remove: "yarn remove flemma",
   },
   {
-    name: "Yarn 1, for good",
+    name: "Yarn 1, globally",
     tools: ["node20", "yarn1"],
     install: ["yarn global add flemma"],
     start: "flemma",
@@ -138,7 +138,7 @@ export const WAYS: readonly Way[] = [
     remove: "bun remove flemma",
   },
   {
-    name: "Bun, for good",
+    name: "Bun, globally",
     tools: ["bun1"],
     install: ["bun add -g flemma"],
     start: "flemma",
