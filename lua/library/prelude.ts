@@ -27,7 +27,7 @@ local function check_table(value, name)
   end
 end
 
--- A limit that was reached may not be caught: whoever protected a call passes the error on.
+-- A limit that was reached may not be caught: code that protected a call passes the error on.
 local function passed(...)
   if host.exceeded() then host.rethrow() end
   return ...

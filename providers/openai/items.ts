@@ -170,7 +170,7 @@ class ReplyItems {
   #reasoning(part: ThinkingPart): void {
     if (!this.#options.reasoning || part.signature === undefined || !isNative(part)) return;
     const item = readSignature(part.signature.value);
-    // Without encrypted content, the item refers to something that the server was told not to keep.
+    // Without encrypted content, the item refers to something that the server was asked not to keep.
     if (item === null || !item.isReplayable) return;
     // The person edited the summary, but the item still contains the old one.
     if (trimBlank(part.content) !== trimBlank(item.summary)) {

@@ -8,7 +8,7 @@ export interface ReasoningItem {
   /** JSON as the server wrote it. */
   readonly json: string;
   readonly summary: string;
-  /** Whether it has encrypted content; without it, the item refers to something the server was told not to keep. */
+  /** Whether it has encrypted content; without it, the item refers to something the server was asked not to keep. */
   readonly isReplayable: boolean;
 }
 

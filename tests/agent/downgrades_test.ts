@@ -128,7 +128,7 @@ const FEW: UntrustedDocument = {
 
 const NO_JOURNAL = { approval: () => null, isFromThisRun: () => false };
 
-Deno.test("approvals become questions, and the person is told the reason once: one row per condition", async () => {
+Deno.test("approvals become questions, and the person learns the reason once: one row per condition", async () => {
   const rows: readonly (readonly [
     string,
     Partial<UntrustedDocument>,

@@ -40,7 +40,7 @@ async function runWhileSaved(place: Scene, name: string, args: readonly string[]
   return await started.finished;
 }
 
-test("a call that a command approved after an editor's save waits for the person, who is told why", async (place) => {
+test("a call that a command approved after an editor's save waits for the person, who learns why", async (place) => {
   place.settings(ASK);
   approvedAndPending(place, "a.chat", FLIP("a.chat"));
   const first = await runWhileSaved(place, "a.chat");

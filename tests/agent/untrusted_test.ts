@@ -45,7 +45,7 @@ test("an approved status in an untrusted document does not count as the person's
   assert.ok(!place.exists("runs.txt"));
 });
 
-test("a person who approves a call is told that the untrusted document moves it out of the sandbox", async (place) => {
+test("a person who approves a call learns that the untrusted document moves it out of the sandbox", async (place) => {
   const off = "```yaml\nflemma:\n  sandbox: false\n```\n";
   for (const status of ["", APPROVED]) {
     place.write("a.chat", withCall(off, status));

@@ -145,7 +145,7 @@ Deno.test("approval test --json reports the same as approval explain for each co
   });
 });
 
-Deno.test("the event for a waiting call holds the same reasons, and the model is told why a call was denied", async () => {
+Deno.test("the event for a waiting call holds the same reasons, and the model learns why a call was denied", async () => {
   await inProject(async (world) => {
     const explained = JSON.parse((await world.run("approval", "explain", "talk.chat", "--json")).out);
     const { out, code } = await world.run("advance", "talk.chat", "--json");

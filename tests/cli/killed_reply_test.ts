@@ -20,7 +20,7 @@ async function halfReply(
   return started;
 }
 
-test("after kill -9 following a complete call of a reply, the call waits for the person, who is told why", (place) =>
+test("after kill -9 following a complete call of a reply, the call waits for the person, who learns why", (place) =>
   withServer([HALF, textReply("Done.")], async ({ env: server, requests }) => {
     const env = { ...KEY, ...server };
     place.settings("tools: { auto_approve: [bash] }\n");

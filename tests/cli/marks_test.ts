@@ -122,7 +122,7 @@ test("an approval is bound to the text of the call: if that changes, the call wa
   assert.match(place.read("a.chat"), /status=pending/);
 });
 
-test("execute runs one call whatever its status, and must be told which", async (place) => {
+test("execute runs one call whatever its status, and needs to know which", async (place) => {
   place.write("a.chat", TWO);
   await place.exits(2, ["execute", "a.chat"]);
   await place.exits(0, ["execute", "a.chat", "call_2"]);

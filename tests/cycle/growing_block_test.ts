@@ -109,7 +109,7 @@ Deno.test("bytes that are not text conflict with a reply", () => {
   assert.equal(merged(`${BEFORE}\0`), null);
 });
 
-Deno.test("a status or frontmatter that changed meanwhile is kept, and the run is told to stop", () => {
+Deno.test("a status or frontmatter that changed meanwhile is kept, and the run gets the order to stop", () => {
   const block = "\n@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
   const result = merged(onDisk(HALF) + block);
   assert.ok(result !== null && !result.sameAuthority);

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
-import { isOfProgram, oldWordsIn } from "../../scripts/gate/old_words.ts";
+import { documentationPages } from "../../scripts/gate/documentation.ts";
+import { isOfProgram, oldPhrasesIn, oldWordsIn, proseOf } from "../../scripts/gate/old_words.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { testFiles } from "../../scripts/gate/tests.ts";
 
 Deno.test("no name in the program contains a replaced word", async () => {
   const { modules } = await readHouse(ROOT);
@@ -31,4 +33,51 @@ Deno.test("a replaced word is found in each kind of name, and public words are n
       ["a/b.ts", "// const verdict\nconst x = 'const verdict';", []],
     ] as const
   ) assert.deepEqual(oldWordsIn(path, text), expected.map((name) => `${path}: ${name}`), text || path);
+});
+
+/** Uses of a replaced phrase that are plain English where they are. */
+const ALLOWED: readonly RegExp[] = [
+  // A value of the setting lock.place.
+  /lock\.place|[`"]beside[`"]|place: beside/,
+  // The first of several blocks of thinking, or of calls; a mark of a model in the JSON of `models list`.
+  /first block (?:that no longer|of these calls)/,
+  /models\.ts: .*in force/,
+];
+
+Deno.test("no page, comment, message or test name holds a replaced phrase", async () => {
+  const found: string[] = [];
+  for (const page of [...await documentationPages(), "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]) {
+    const text = await Deno.readTextFile(`${ROOT}/${page}`);
+    found.push(...oldPhrasesIn(page, text.replaceAll(/^(`{3,}).*\n[\s\S]*?^\1`*$/gm, "")));
+  }
+  for (const path of (await readHouse(ROOT)).modules.keys()) {
+    if (path.endsWith(".generated.ts") || path === "scripts/gate/old_words.ts") continue;
+    for (const each of proseOf(await Deno.readTextFile(`${ROOT}/${path}`))) {
+      found.push(...oldPhrasesIn(path, each));
+    }
+  }
+  for (const path of await testFiles()) {
+    const text = await Deno.readTextFile(`${ROOT}/${path}`);
+    for (const [, name] of text.matchAll(/\b[tT]est\w*\(\s*"((?:[^"\\\n]|\\.)+)"/g)) {
+      found.push(...oldPhrasesIn(path, name!));
+    }
+  }
+  assert.deepEqual(found.filter((line) => !ALLOWED.some((use) => use.test(line))), []);
+});
+
+Deno.test("a replaced phrase is found in pages, comments and messages, and plain uses are not", () => {
+  for (
+    const [text, count] of [
+      ["That is no file.", 1],
+      ["There is no file, and it is no longer used.", 0],
+      ["Whoever reads it is told of it.", 2],
+      ["The sign stands for a turn.", 0],
+      ["A turn stands below it.", 1],
+    ] as const
+  ) assert.equal(oldPhrasesIn("a", text).length, count, text);
+  const module = '// One comment.\nconst text = "two words"; /** Three\n * lines. */ const word = "word";\n';
+  assert.deepEqual(
+    proseOf(module).map((each) => each.trim()).sort(),
+    ["One comment.", "Three lines.", "two words"].sort(),
+  );
 });

@@ -162,7 +162,7 @@ Deno.test("disabled thinking is switched off in the model's own way, or requeste
   }
 });
 
-Deno.test("an effort that a model lacks becomes the strongest lower one, and the person is told", async () => {
+Deno.test("an effort that a model lacks becomes the strongest lower one, and the person gets a message", async () => {
   const rows = [
     ["claude-sonnet-4-6", "xhigh", "high", 1],
     ["claude-sonnet-5-5", "xhigh", "xhigh", 0],

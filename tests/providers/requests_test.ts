@@ -60,7 +60,7 @@ const openaiThought = (id: string, words = "", shown = words) =>
 const USE = (id: string) => `**Tool Use:** \`ls\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`;
 const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
 
-Deno.test("OpenAI gets the effort that each model has for a level, and the person is told if thinking cannot be off", async () => {
+Deno.test("OpenAI gets the effort that each model has for a level, and the person learns if thinking cannot be off", async () => {
   const rows = [
     ["gpt-6.1-sol", "high", "high", 0],
     ["gpt-6.1-sol", "minimal", "low", 0],

@@ -166,7 +166,7 @@ test("a command's standard input is empty", async (place) => {
   assert.equal(await bash(place, "cat; read line || echo end"), "end");
 });
 
-test("a command has no terminal, and programs are told not to prompt", async (place) => {
+test("a command has no terminal, and programs are asked not to prompt", async (place) => {
   assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
   assert.equal(
     await bash(

@@ -64,7 +64,7 @@ Deno.test("a Deno that commands could have put there is not used", () =>
     assert.notEqual(found.problem.code, "deno-missing");
   }));
 
-Deno.test("a call of a tool file without a Deno is told what to install, not that the file is broken", () =>
+Deno.test("a call of a tool file without a Deno learns what to install, not that the file is broken", () =>
   inFolder(async (folder, at) => {
     const path = `${folder}/greet.ts`;
     Deno.writeTextFileSync(path, "export default {};");

@@ -56,7 +56,7 @@ test("a file that somebody else creates meanwhile is not overwritten", async (pl
   assert.deepEqual(leftovers(place), []);
 });
 
-test("a save into a file that was just replaced is restored, and the model is told", async (place) => {
+test("a save into a file that was just replaced is restored, and the model gets a message", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "one\n");
   using editor = await Deno.open(path, { write: true });

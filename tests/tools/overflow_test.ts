@@ -116,7 +116,7 @@ test("if the file cannot be written, the notice says so, where and why", async (
   assert.ok(!shown.includes("os error"));
 });
 
-test("an existing file of another call at the path stays, and each call is told its own path", async (place) => {
+test("an existing file of another call at the path stays, and each call learns its own path", async (place) => {
   const reported = [];
   const rows = [
     ["1\n2\n3\n4", place.document],

@@ -235,7 +235,7 @@ interface ResolverAnswer {
   readonly failed: boolean;
 }
 
-/** Why a resolver decided; empty if it does not say. The decision stands either way. */
+/** Why a resolver decided; empty if it does not say. The decision is valid either way. */
 async function explanationOf(
   entry: ResolverEntry,
   { tool, input, context }: Question,

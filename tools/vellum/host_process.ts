@@ -47,7 +47,7 @@ export class HostProcess {
   #heard = false;
   #cause: string | null = null;
   #ending: Promise<void> | null = null;
-  /** Settles when the process has ended and all waiting requests were told. */
+  /** Settles when the process has ended and all waiting requests have an answer. */
   readonly ended: Promise<void>;
 
   constructor(host: StartedHost, input: WritableStreamDefaultWriter<Uint8Array>) {

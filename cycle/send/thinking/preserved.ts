@@ -97,7 +97,7 @@ export function evaluateThinking(
   };
 }
 
-/** Index of the first block that is no longer valid and was not left out before; Infinity if all are valid. */
+/** Index of the first thinking block that is no longer valid and was not left out before; Infinity if all are valid. */
 function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: ThinkingState): number {
   let before: string | null = null;
   for (const [index, { key, text, piece }] of thinking.entries()) {

@@ -127,7 +127,7 @@ test("a person's stop ends the wait for a command of this run or another, and no
   await other.commandEnded();
 });
 
-test("if the state folder cannot be written the person is told once, and the run still takes turns within itself", async (root) => {
+test("if the state folder cannot be written the person gets one message, and the run still takes turns within itself", async (root) => {
   plant(root, "home/.local/state/flemma");
   const notes: string[] = [];
   const turns = turnsIn(root, notes);
@@ -140,7 +140,7 @@ test("if the state folder cannot be written the person is told once, and the run
   assert.deepEqual(new Set(notes), new Set(["state-unwritable"]));
 });
 
-test("waiting does not count towards a tool's timeout, and the person is told what it waits for", async (root) => {
+test("waiting does not count towards a tool's timeout, and the person learns what it waits for", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);

@@ -130,7 +130,7 @@ test("neither runtime nor program nor links to them can be replaced in writable 
   for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
 });
 
-test("a person who works in the program's own folder is told why it is read-only", (root) => {
+test("a person who works in the program's own folder learns why it is read-only", (root) => {
   plant(root, "project/");
   const running = {
     executable: "/usr/bin/deno",
