@@ -79,7 +79,7 @@ Deno.test("sixty turns with tools in a window of 20,000 tokens: warned, stopped,
         assert.equal(advanced.code, last ? 0 : 3, advanced.stderr);
         assert.equal((await place.run(["check", file])).stdout, "", file);
         if (last) break;
-        assert.match(advanced.stderr, /fills 8\d % of the window/);
+        assert.match(advanced.stderr, /fills 8\d % of the context window/);
         assert.match(advanced.stderr, new RegExp(`flemma compact ${file.replaceAll(".", "\\.")}\\.`));
         const old = place.read(file);
         const compacted = await place.run(["compact", file, "--model", "claude-sonnet-5-5"], { env });

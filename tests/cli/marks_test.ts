@@ -308,7 +308,7 @@ test("no advice leads to a request that would be refused again", (place) => {
   const rows: readonly (readonly [ReturnType<typeof error>, RegExp])[] = [
     [
       error(404, "not_found_error", "model: x"),
-      /x\n {2}Check the name of the model \(flemma models list\)[^\n]*\n$/,
+      /x\n {2}Check the model name \(flemma models list\)[^\n]*\n$/,
     ],
     [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
     [error(429, "insufficient_quota", "spent"), /spent\n {2}Waiting does not help[^\n]*\n$/],

@@ -36,7 +36,7 @@ test("a program is looked up as the system does: 127 if it does not exist, 126 i
       ["here", "/usr/bin:", null],
       ["here", path, 127, /There is no program "here" in PATH\./],
       ["", path, 127, /no program "" in PATH/],
-      ["nosuchprog", path, 127, /"nosuchprog" in the folders/],
+      ["nosuchprog", path, 127, /"nosuchprog" in PATH/],
       ["./nosuchprog", path, 127, /^There is no program "\.\/nosuchprog"\.$/],
       ["tool", undefined, 127],
       ["dangling", path, 127],
