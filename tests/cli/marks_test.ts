@@ -311,7 +311,7 @@ test("no advice leads to a request that would be refused again", (place) => {
       /x\n {2}Check the model name \(flemma models list\)[^\n]*\n$/,
     ],
     [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
-    [error(429, "insufficient_quota", "spent"), /spent\n {2}Waiting does not help[^\n]*\n$/],
+    [error(429, "insufficient_quota", "spent"), /spent\n {2}Retrying does not help[^\n]*\n$/],
     [error(400, "invalid_request_error", "odd"), /Inspect it with: flemma send a\.chat --dry-run\n$/],
     [error(500, "api_error", "down"), /down\n[^]*\n {2}Continue with: flemma advance a\.chat\n$/],
   ];

@@ -50,7 +50,7 @@ test("a program is looked up as the system does: 127 if it does not exist, 126 i
         126,
         /^The file \.\/orphan needs the interpreter "\/no\/such\/reader", which does not exist\.$/,
       ],
-      ["./dos", path, 126, /read by "\/bin\/sh\\r"/],
+      ["./dos", path, 126, /the interpreter "\/bin\/sh\\r"/],
       ["./relative", path, null],
       ["data", path, 126, /^The file \S+\/bin\/data is not executable\.$/],
       ["./plain", path, 126, /^The file \.\/plain is not executable\.$/],
