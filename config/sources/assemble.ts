@@ -52,7 +52,7 @@ class Assembly {
     this.#catalog = options.catalog ?? BUILTIN_CATALOG;
     this.#notices = sources.unread.map(({ path, read }) => ({
       code: "config-unread",
-      message: `Ignored ${path}: flemma reads ${read} instead.`,
+      message: `Ignored ${path}; flemma reads ${read} instead.`,
       next: `Keep one of the two: rm ${operands(path)}`,
     }));
   }

@@ -226,7 +226,7 @@ function notRead({ path, read }: UnreadFile): { readonly ok: false; readonly pro
   const asItIs = /\.(?:ya?ml|json)$/.test(path);
   return failure(
     "config-unread",
-    `${path} has no effect: flemma reads settings from ${read}.`,
+    `${path} has no effect; flemma reads settings from ${read}.`,
     asItIs ? `Rename it: mv ${operands(path, read)}` : `Copy its settings to ${read}, and remove it.`,
   );
 }

@@ -25,7 +25,7 @@ export function deniedByPolicy(
   return {
     code: "denied-by-policy",
     message: `The call ${id} is denied, so it did not run${detail === undefined ? "" : `: ${detail}`}.`,
-    next: "To see which setting denies it: flemma approval explain. To run the call, remove that setting.",
+    next: "To run the call, remove the setting that denies it. To see that setting: flemma approval explain",
   };
 }
 

@@ -88,7 +88,7 @@ export class RunLimits {
       return {
         code: "price-unknown",
         message:
-          `Not sent: flemma has no price for ${model} of ${provider}, so it cannot enforce run.max_cost.`,
+          `Not sent: no price is known for ${model} of ${provider}, so flemma cannot enforce run.max_cost.`,
         next:
           `Set its price (providers.${provider}.models.${model}.prices in your settings), or limit the run ` +
           "with --max-tokens.",

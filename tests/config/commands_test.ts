@@ -188,7 +188,7 @@ test("a change of a file that a project's trusted code imports, directly or not,
     "export const rule = () => false;\n// from './gone.ts'\n",
   );
   const policy = async () => (await world.run("config", "get", "tools.auto_approve")).out.trim();
-  assert.match((await world.run("trust", ".")).err, /with it: \S+lib\/deep\.ts/);
+  assert.match((await world.run("trust", ".")).err, /including \S+lib\/deep\.ts/);
   assert.equal(await policy(), `[${folder}/approve.ts]`);
   await world.write(`${world.project}/lib/deep.ts`, "export const rule = () => true;\n");
   assert.equal(await policy(), "[$default]");

@@ -128,7 +128,7 @@ Deno.test("if two settings files exist in one folder, the ignored one is reporte
       const path = `${world.folder}/${folder}/${other}`;
       await world.write(path, RESTRICTS);
       assert.deepEqual(await reported(), [
-        `Ignored ${path}: flemma reads ${world.folder}/${folder}/${read} instead. Keep one of the two: rm ${path}`,
+        `Ignored ${path}; flemma reads ${world.folder}/${folder}/${read} instead. Keep one of the two: rm ${path}`,
       ]);
     });
   }

@@ -85,7 +85,7 @@ Deno.test("a call of a tool file without a Deno learns what to install, not that
     }));
     await tools.whenReady();
     const sentence = `The tool file ${path} cannot be used: tool files need Deno, but the program deno was ` +
-      "not found in PATH. Install it, for example: npm install -g deno";
+      "not found in PATH. Install it, for example: npm install -g deno.";
     assert.deepEqual(reported, [sentence]);
     const result = await tools.get("greet")?.execute?.({}, {} as never, () => {});
     assert.deepEqual(result, { success: false, error: sentence });

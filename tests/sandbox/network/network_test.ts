@@ -266,7 +266,8 @@ test("inside, a listed host answers, another is refused, and there is no way aro
     });
     await requireBubblewrap(sandbox);
     // The library leaves addresses of its own machine to itself, unless the variables say otherwise.
-    const fetch = `env -u no_proxy -u NO_PROXY "${Deno.execPath()}" run -A --no-config fetch.js`;
+    const fetch =
+      `env -u no_proxy -u NO_PROXY DENO_NO_UPDATE_CHECK=1 "${Deno.execPath()}" run -A --no-config fetch.js`;
     const { out, code } = await runInside(
       sandbox,
       `${fetch} http://127.0.0.1:${port}/; ${fetch} http://127.0.0.1:${
