@@ -14,7 +14,7 @@ async function advised(place: Scene, args: readonly string[]): Promise<string> {
   return stderr;
 }
 
-test("keeping fewer messages is advised only where that leaves something to summarize or shorten", async (place) => {
+test("flemma advises keeping fewer messages only if something would then be left to summarize or shorten", async (place) => {
   place.write("one.chat", `${turn(1)}@You:\n`);
   place.write("last.chat", `${turn(1)}${turn(2, LONG)}@You:\n`);
   place.write("asked.chat", "@You:\nHello\n");
@@ -57,7 +57,7 @@ test("a refused request is reported only once, whichever component notices it fi
   }
 });
 
-test("starting a new document is advised only where a command can create one", async (place) => {
+test("flemma advises starting a new document only if a command can create one", async (place) => {
   for (const args of [["advance", "gone.chat"], ["send", "gone.chat"]]) {
     assert.match((await place.run(args)).stderr, /no file gone\.chat[\s\S]*flemma new/, args.join(" "));
   }

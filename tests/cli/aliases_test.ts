@@ -96,7 +96,7 @@ Deno.test("advance --no-tools gives the same output as send, byte for byte", asy
   );
 });
 
-test("a wrong use of --only and --no-tools is refused, and a filter still prints its document", async (place) => {
+test("wrong uses of --only and --no-tools are refused, and a filter still prints its document", async (place) => {
   const rows: readonly (readonly [readonly string[], string])[] = [
     [["--only"], "--only needs a value (TARGET)."],
     [["--only", "c1", "--no-tools"], "--only cannot be combined with --no-tools."],

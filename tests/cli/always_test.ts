@@ -49,7 +49,7 @@ test("approve --always approves nothing and gives the reason when no rule can co
   assert.match((await place.run(["session", "show", "a.chat"])).stderr, /This session has no settings/);
 });
 
-test("approve --always in a filter needs the document's path for the rule, and approves the call even without it", async (place) => {
+test("in a filter, approve --always needs the document's path to record the rule, and approves the call even without the path", async (place) => {
   place.settings(ASKING);
   const text = callsDocument([{ id: "c1", command: "echo a", status: "pending" }]);
   place.write("a.chat", text);

@@ -45,7 +45,7 @@ Deno.test("a nested command line follows --", () => {
   assert.match(mistakeOf("sandbox run make").message, /after --/);
 });
 
-Deno.test("an unknown option is a usage error that knows which command it was given to", () => {
+Deno.test("the error for an unknown option names the command that it was given to", () => {
   assert.equal(mistakeOf("advanec").command, null);
   assert.equal(mistakeOf("advance - --autopilt").unknown?.word, "--autopilt");
   assert.equal(mistakeOf("advance - --autopilt").command?.name, "advance");
@@ -163,7 +163,7 @@ Deno.test("help shows defaults, repeatable options, exit codes and environment v
   }
 });
 
-Deno.test("an invalid number and a missing -- are reported together with what was probably meant", () => {
+Deno.test("if a number is invalid or -- is missing, the error says what was probably meant", () => {
   assert.equal(
     mistakeOf("advance a.chat --max-turns=-1").message,
     "--max-turns needs a whole number of 0 or more, not -1.",

@@ -92,7 +92,7 @@ Deno.test("the command printed for continuing works with a file of any name and 
     }
   }));
 
-Deno.test("ask ends with exit code 3 and the document's name, without an answer, when a call waits", () =>
+Deno.test("when a call waits, ask prints no answer, names the document and ends with exit code 3", () =>
   withModel([call("c1", "ls")], async (run, _replay, place) => {
     place.settings("tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n");
     const { code, stdout, stderr } = await run(["ask", "--file", "q.chat", "look"]);
@@ -111,7 +111,7 @@ Deno.test("with ask, tools work in the current folder, and the answer is the las
     assert.match(JSON.stringify(bodyOf(replay)), new RegExp(`"content":"${place.path("").slice(0, -1)}`));
   }));
 
-Deno.test("with ask, --tools selects the offered tools, --system the instructions and --model the model", () =>
+Deno.test("ask takes the offered tools from --tools, the instructions from --system and the model from --model", () =>
   withModel([say("a"), say("b"), say("c")], async (run, replay) => {
     assert.equal((await run(["ask", "x", "--tools", "none", "--system", "Be brief."])).code, 0);
     assert.deepEqual(bodyOf(replay).tools ?? [], []);
@@ -146,7 +146,7 @@ Deno.test("ask --file creates or continues the named document, and ask.dir sets 
     assert.equal([...Deno.readDirSync(`${place.folder}/asked`)].length, 1);
   }));
 
-Deno.test("ask reports a question that it cannot ask and changes no document", () =>
+Deno.test("if ask cannot send a question, it says why and changes no document", () =>
   withModel([], async (run, _replay, place) => {
     place.write("there.chat", "@You:\nHi\n\n@Assistant:\nHo\n\n@You:\n\n");
     const rows = [

@@ -66,7 +66,7 @@ test("auth refuses a key given as an argument, an empty key, a key with spaces a
   }
 });
 
-test("auth names the two alternatives where no keyring is available", async (place) => {
+test("if no keyring is available, auth names the two alternatives", async (place) => {
   const { stderr } = await place.exits(1, ["auth", "set", "anthropic"], {
     stdin: "k",
     env: withRing(place, false),

@@ -25,7 +25,7 @@ test("an unknown command or option is a usage error that suggests the nearest na
   refused(none, 2, /no command or file qqqqqqqq\.\n/);
 });
 
-test("a question in place of a command, or another program's command name, is answered with the right command", async (place) => {
+test("if the first word is a question or another program's command name, the error names the right command", async (place) => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["What's 2+2?", /\. To ask that: flemma ask 'What'\\''s 2\+2\?'\n/],
     ["What is Node.js?", /To ask that: flemma ask 'What is Node\.js\?'\n/],
@@ -41,7 +41,7 @@ test("a question in place of a command, or another program's command name, is an
   }
 });
 
-test("a line that merely resembles a marker is reported where it keeps the document from continuing", async (place) => {
+test("a line that looks like a marker but is none is reported if the document cannot continue because of it", async (place) => {
   const answered = "@You:\nTell me.\n\n@Assistant:\nSo be it.\n\n";
   for (
     const written of [
@@ -138,7 +138,7 @@ test("the command suggested for a missing document creates that document", async
   await place.exits(0, ["new", "other folder/a.chat"]);
 });
 
-test("a file name that is not UTF-8 is reported as such, without advice to create the file", async (place) => {
+test("the error for a file name that is not UTF-8 says so, and does not advise creating the file", async (place) => {
   const line = String.raw`name=$(printf 'caf\351.chat'); printf '@You:\nHi\n' > "$name"; flemma `;
   for (const command of ["status", "check", "advance"]) {
     refused(await place.shell(`${line}${command} "$name"`), 1, /not UTF-8, .*\n {2}Rename it, or/);
@@ -146,7 +146,7 @@ test("a file name that is not UTF-8 is reported as such, without advice to creat
   assert.equal((await place.shell('flemma parse < "$(echo caf*)"')).code, 0);
 });
 
-test("a broken symbolic link is reported as such, without advice to create the file", async (place) => {
+test("the error for a broken symbolic link says so, and does not advise creating the file", async (place) => {
   Deno.symlinkSync("gone", place.path("link.chat"));
   Deno.symlinkSync("gone folder", place.path("folder"));
   for (
@@ -167,7 +167,7 @@ test("a broken symbolic link is reported as such, without advice to create the f
   }
 });
 
-test("filters and reports alike say that standard input cannot be read", async (place) => {
+test("both filters and reports say so if standard input cannot be read", async (place) => {
   for (const command of ["advance", "status", "check", "parse"]) {
     const { stdout, stderr } = await place.shell(`flemma ${command} < .; echo $?`);
     assert.equal(stdout, "1\n", command);
@@ -185,7 +185,7 @@ test("a file larger than 512 MB is refused unread, with advice", async (place) =
   );
 });
 
-test("a document without messages is reported as such with exit code 4", async (place) => {
+test("if a document has no messages, flemma says so and exits with code 4", async (place) => {
   place.write("a.chat", "just text\n");
   const { stderr } = await place.exits(4, ["advance", "a.chat"]);
   assert.match(stderr, /has no message/);
@@ -230,7 +230,7 @@ test("check prints one line for each finding, and its exit code says whether one
   assert.match(both.stdout, /tool_use_invalid/);
 });
 
-test("reports work without a state folder, even with a file in its place", async (place) => {
+test("reports work without a state folder, even if a file is at its path", async (place) => {
   place.write("a.chat", "@You:\nHi\n");
   place.write("f", "");
   const env = { XDG_STATE_HOME: place.path("f") };

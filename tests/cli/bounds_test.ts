@@ -25,7 +25,7 @@ async function advance(
   return { ...finished, requests: replay.requests.length };
 }
 
-test("a model that repeats one call forever is stopped at the third equal result", async (place) => {
+test("a model that keeps repeating one call is stopped after the third equal result", async (place) => {
   place.write("a.chat", "@You:\nGo.\n");
   const { code, stderr, requests } = await advance(place, (at) => call(at, "echo same"));
   assert.deepEqual([code, requests], [3, 3], stderr);
@@ -138,7 +138,7 @@ const reported = (place: Scene, name: string) => {
   }
 };
 
-test("each way a run can end calls its own hook", async (place) => {
+test("for each way in which a run can end, flemma calls a different hook", async (place) => {
   const all = ["on_pending", "on_done", "on_error"];
   place.settings(`hooks:\n${all.map((name) => hook(place, name)).join("")}`);
   place.write("a.chat", "@You:\nGo.\n");
@@ -179,7 +179,7 @@ test("each way a run can end calls its own hook", async (place) => {
   assert.ok(reported(place, "on_error").problem.message.length > 0);
 });
 
-test("a hook that fails, is missing, floods its output or reads no input only causes a notice", async (place) => {
+test("a hook that fails, is missing, prints without end or reads no input causes a notice and nothing else", async (place) => {
   const rows = [
     ['"exit 3"', /hooks\.on_done failed: exit code 3/],
     ['"echo no such screen >&2; exit 1"', /no such screen \(exit code 1\)/],

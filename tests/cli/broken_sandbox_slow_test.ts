@@ -55,7 +55,7 @@ function plant(place: Scene, line: string, mode: string): void {
 }
 
 for (const [line, cause, ofMachine] of FAILURES) {
-  Deno.test(`a bwrap that fails with "${line}" gets nothing approved, and the cause and the remedy are reported`, async () => {
+  Deno.test(`if bwrap fails with "${line}", no call is approved, and flemma reports the cause and the remedy`, async () => {
     await withScene(async (place) => {
       for (const mode of MODES) {
         plant(place, line, mode);
@@ -108,7 +108,7 @@ for folder in /*; do
 done
 exec chroot $root sh -c 'cd "$0"; exec "$@"' "$PWD" "$@"`;
 
-Deno.test("in a chroot the advice is to leave it, and the failed sandbox test is not remembered outside", async () => {
+Deno.test("in a chroot flemma advises leaving it, and outside the chroot the failed sandbox test does not count", async () => {
   await withScene(async (place) => {
     place.write("chroot.sh", CHROOT);
     place.settings("sandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n");

@@ -25,7 +25,7 @@ async function running(place: Scene, document: string, ...ids: readonly string[]
 
 const cancel = (place: Scene, ...args: readonly string[]) => place.run(["cancel", ...args]);
 
-test("cancel stops one call by its id while another continues, and then the remaining one", async (place) => {
+test("cancel stops one call by its id while another continues, and then stops the other", async (place) => {
   const started = await running(place, "a.chat", "call_1", "call_2");
   const second = await cancel(place, "a.chat", "call_2");
   assert.equal(second.code, 0, second.stderr);
@@ -61,7 +61,7 @@ test("cancel stops all calls together, and --json reports what was stopped", asy
   assert.equal((await started.finished).code, 1);
 });
 
-test("cancel --line stops the call at that line, or the first running call if that one is not running", async (place) => {
+test("cancel --line stops the call at that line, or the first running call if the call at that line is not running", async (place) => {
   const started = await running(place, "a.chat", "call_1", "call_2");
   const line = place.read("a.chat").split("\n").findIndex((text) => text.includes("`call_2`")) + 1;
   const at = await cancel(place, "a.chat", "--line", String(line));
@@ -136,7 +136,7 @@ test("a killed run no longer counts as running, and its folder is removed", asyn
   assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
 });
 
-test("cancel reports options that make no sense", async (place) => {
+test("cancel refuses invalid combinations of options and says why", async (place) => {
   place.write("a.chat", waiting("call_1"));
   const rows: readonly (readonly [args: readonly string[], code: number, error: RegExp])[] = [
     [["-"], 2, /a piped document has none/],

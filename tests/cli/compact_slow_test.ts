@@ -47,7 +47,7 @@ async function withModel(
 const usage = { input_tokens: 7, output_tokens: 40 };
 const say = (text: string): ScriptedReply => ({ reply: [{ text }], usage });
 
-Deno.test("sixty turns with tools in a window of 20,000 tokens: warned, stopped, compacted twice and continued to the end", () =>
+Deno.test("a conversation of sixty turns with a window of 20,000 tokens is warned, stopped, compacted twice, and reaches its end", () =>
   withScene(async (place) => {
     const calls = Array.from({ length: 60 }, (_, at): ScriptedReply => ({
       reply: [{ text: `Step ${at}.` }, {
@@ -174,7 +174,7 @@ Deno.test("compact killed while the model summarizes leaves nothing behind and c
     );
   }));
 
-Deno.test("compact loses nothing that somebody writes meanwhile, and no other run starts", () =>
+Deno.test("while compact works, no other run starts, and text that somebody else writes is kept", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     const typed = await whileAsking(place, async () => {
@@ -328,7 +328,7 @@ Deno.test("a fork is a separate document whose references still lead to the same
     assert.match(body, /@\.\/raw\.txt/);
   }));
 
-Deno.test("trust in a document extends to its continuation, and the continuation of an untrusted document is untrusted", () =>
+Deno.test("a compacted document is trusted if the original was, and untrusted if the original was untrusted", () =>
   withScene(async (place) => {
     const block = '```json\n{ "flemma": { "sandbox": { "enabled": false } } }\n```\n\n';
     place.write("mine.chat", block + TALK);

@@ -39,7 +39,7 @@ Deno.test("completion offers files and calls exactly where the command takes the
   assert.deepEqual(words("help", "tools", ""), ["list", "show"]);
 });
 
-Deno.test("at every position of every command, completion offers files only if its usage names one there", () => {
+Deno.test("at every position of a command line, completion offers files only if the command's usage names a file at that position", () => {
   const offered = (name: string, ...words: readonly string[]) =>
     candidates([...name.split(" "), ...words, ""]).files;
   for (const { name, usage, arity: [, most] } of COMMANDS) {

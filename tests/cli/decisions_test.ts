@@ -10,7 +10,7 @@ import { readsInput, wantsDocument } from "../../commands/main.ts";
 
 const environment = { cwd: "/w", home: "/home", variables: {} };
 
-Deno.test("each problem has its exit code, and a problem without one is a failure", () => {
+Deno.test("each problem code has an exit code, and an unknown problem exits like a failure", () => {
   const rows: readonly (readonly [code: string, exit: number])[] = [
     ["config-invalid", Exit.usage],
     ["config-missing", Exit.usage],
@@ -31,7 +31,7 @@ Deno.test("each problem has its exit code, and a problem without one is a failur
   for (const [code, exit] of rows) assert.equal(exitOf({ code, message: "" }), exit, code);
 });
 
-Deno.test("an option for messages takes precedence over events on standard error, and these over the mode", () => {
+Deno.test("messages go where their option says, else to the journal if events use standard error, else where the mode sends them", () => {
   const place = (filter: boolean, chosen?: string, events?: string) =>
     placeOf(environment, { filter, chosen, events });
   for (const filter of [true, false]) {
@@ -48,7 +48,7 @@ Deno.test("an option for messages takes precedence over events on standard error
   }
 });
 
-Deno.test("a document is read from standard input if no file or - is named, but never by commands that take no document", () => {
+Deno.test("a command reads its document from standard input if the file is omitted or is -, unless the command takes no document", () => {
   const rows:
     readonly (readonly [kind: "filter" | "report" | "none", words: readonly string[], reads: boolean])[] = [
       ["filter", [], true],
@@ -81,7 +81,7 @@ Deno.test("a command that reads a document requires one, unless an option makes 
   }
 });
 
-Deno.test("piped text next to a FILE is a document if it holds a message, a result or a status", () => {
+Deno.test("if a FILE is given, piped text counts as a document only if it contains a message, a result or a status", () => {
   const rows: readonly (readonly [text: string, is: boolean])[] = [
     ["@You:\nhi\n", true],
     ["words\n@You:\nhi\n", true],
@@ -97,7 +97,7 @@ Deno.test("piped text next to a FILE is a document if it holds a message, a resu
   for (const [text, is] of rows) assert.equal(isDocument(new TextEncoder().encode(text)), is, text);
 });
 
-Deno.test("each environment variable that an editor sets for its children identifies it, even when empty, and no other does", () => {
+Deno.test("an editor is recognized by exactly the environment variables that it sets for its children, even if they are empty", () => {
   const names = [
     "VIMRUNTIME",
     "VIM",

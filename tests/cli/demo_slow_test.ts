@@ -34,7 +34,7 @@ function bubblewrap(place: Scene): string {
   return Deno.realPathSync(found ?? assert.fail("bubblewrap is needed for this test"));
 }
 
-Deno.test("the demo ends with the repaired test really passing", () =>
+Deno.test("at the end of the demo, the repaired test really passes", () =>
   withScene(async (place) => shows(await place.process(["demo"]), /inside the sandbox \(bwrap\)/)));
 
 test("without bubblewrap the demo says so and still works", async (place) => {

@@ -86,7 +86,7 @@ Deno.test("the spinner appears below a paused line of text and disappears when t
   assert.equal(world.written, "␛7␛[B\r␛[K␛8tence.\n");
 });
 
-Deno.test("the provider and model appear on their own line, once and again when they change", () => {
+Deno.test("the provider and model are shown on a line of their own, once at the start and again after each change", () => {
   const { world, show } = drawn();
   show(sending, done, sending, done);
   assert.equal(world.written.match(/anthropic m/g)?.length, 1);
@@ -94,7 +94,7 @@ Deno.test("the provider and model appear on their own line, once and again when 
   assert.match(world.written, /anthropic other/);
 });
 
-Deno.test("a thinking block is shown once complete, apart from the text, and cannot move the cursor", () => {
+Deno.test("a thinking block is shown when it is complete, separately from the text, and cannot move the cursor", () => {
   const thought: CycleEvent = { event: "thinking", text: "I look\u001b[2J\nat it." };
   const { world, show } = drawn();
   show(sending, text("Half a line"));
@@ -170,7 +170,7 @@ Deno.test("a running tool shows its elapsed time and last line of output, and bo
   assert.equal(world.ticking, false, "what a tool puts out after its end begins nothing");
 });
 
-Deno.test("tools that run in parallel have one row each, and those that do not fit are counted", () => {
+Deno.test("each tool that runs in parallel has its own row, and the tools that do not fit on the screen are counted", () => {
   const { world, show } = drawn();
   show(runs("a"), runs("b"), putsOut("b", "said by b\n"));
   assert.match(world.pass(100), /work a.*\n.*work b.*\n.*said by b␛\[0m$/);
@@ -253,7 +253,7 @@ test("advance in a pipe prints a line for each request, call and result, except 
   });
 });
 
-test("a command that would wait for a document on the terminal says what it needs, then prints its help", async (place) => {
+test("a command that would read a document from the terminal says what it needs and prints its help", async (place) => {
   const script = `
 import os, pty, sys
 pid, terminal = pty.fork()

@@ -6,7 +6,7 @@ import { textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 
-test("Ctrl-C keeps the output of a command, above the sentence that it was stopped", async (place) => {
+test("after Ctrl-C the result keeps the command's output, followed by the sentence that the command was stopped", async (place) => {
   place.write(
     "a.chat",
     callsDocument([{ id: "c1", command: "echo half; touch begun; sleep 300", status: "approved" }]),
@@ -23,7 +23,7 @@ test("Ctrl-C keeps the output of a command, above the sentence that it was stopp
   assert.match(stderr, /^Interrupted\. Continue with: flemma advance a\.chat$/m);
 });
 
-test("a run whose locks or state folder are removed meanwhile ends normally, with at most one notice", async (place) => {
+test("if somebody removes the locks or the state folder of a run, the run ends normally with at most one notice", async (place) => {
   for (const gone of ["state/flemma/locks", "state"]) {
     await withServer(
       [{ ...textReply("I am well."), hang: true }, textReply("Well.")],
@@ -45,7 +45,7 @@ test("a run whose locks or state folder are removed meanwhile ends normally, wit
   }
 });
 
-test("a run that ends does not release the lock that a later run now holds", async (place) => {
+test("when a run ends, it does not release a lock that a later run now holds", async (place) => {
   await withServer([{ ...textReply("I am well."), hang: true }], async ({ env, received }) => {
     place.write("a.chat", "@You:\nHow are you?\n");
     const first = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });

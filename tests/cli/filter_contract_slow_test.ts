@@ -11,7 +11,7 @@ const APPROVED = PENDING.replace("status=pending", "status=approved");
 const RUNNABLE = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const RESULT = RUNNABLE.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
 
-Deno.test("an id next to a piped document names one of its calls", () =>
+Deno.test("if a document is piped, an id as argument names one of its calls", () =>
   withScene(async (place) => {
     const approved = await place.run(["approve", "call_1"], { stdin: PENDING });
     assert.deepEqual([approved.code, approved.stdout], [0, APPROVED]);
@@ -23,7 +23,7 @@ Deno.test("an id next to a piped document names one of its calls", () =>
     assert.deepEqual([unknown.code, unknown.stdout], [1, PENDING]);
   }));
 
-Deno.test("a first argument without a piped document counts as a missing file", () =>
+Deno.test("if no document is piped, an unknown first argument is reported as a missing file", () =>
   withScene(async (place) => {
     for (const options of [{}, { stdin: "" }]) {
       const { code, stdout, stderr } = await place.run(["approve", "call_1"], options);
@@ -58,7 +58,7 @@ Deno.test("a filter given both a FILE and a piped document prints the document u
     assert.equal(place.read("a.chat"), RUNNABLE);
   }));
 
-Deno.test("a FILE is changed in place when standard input is not a document but a list, empty or a device", () =>
+Deno.test("a FILE is changed in place if standard input is empty, a device, or a list instead of a document", () =>
   withScene(async (place) => {
     for (const name of ["a.chat", "b.chat"]) place.write(name, RUNNABLE);
     place.write("list", "a.chat\nb.chat\n");
@@ -84,7 +84,7 @@ Deno.test("an in-place run starts even if the editor's pipe stays open and empty
     assert.equal(place.read("a.chat"), RESULT);
   }));
 
-Deno.test("a selection that is only a status block is a fragment, and the rest of it is unchanged", () =>
+Deno.test("a selection that contains only a status block counts as a fragment, and the rest of the selection stays unchanged", () =>
   withScene(async (place) => {
     const cases: readonly (readonly [string, string])[] = [
       ["```flemma:tool status=pending\n```\n", "```flemma:tool status=approved\n```\n"],
@@ -122,7 +122,7 @@ Deno.test("advice printed by a filter names no file, and the command it names wo
     }
   }));
 
-Deno.test("an empty regular file as output holds the old text during the filter run, and the new text afterwards", () =>
+Deno.test("if the output is an empty file, it contains the old text while the filter runs, and the new text afterwards", () =>
   withScene(async (place) => {
     const long =
       callsDocument([{ id: "c1", command: "cat out > seen; exec sleep 600", status: "approved" }]) +
@@ -254,7 +254,7 @@ print(child.wait())
     assert.match((await place.run(["status", "--last"])).stdout, /ANTHROPIC_API_KEY/);
   }));
 
-Deno.test("a report whose reader closes the pipe ends without a message", () =>
+Deno.test("a report ends without a message if the reader closes the pipe", () =>
   withScene(async (place) => {
     const bad = "**Tool Use:** `x` (`y`)\n\n```json\n[1]\n```\n\n";
     place.write("a.chat", `@Assistant:\n${bad.repeat(3000)}`);
@@ -293,7 +293,7 @@ Deno.test("with --edits the events report each change of the text, and applying 
       }),
   ));
 
-Deno.test("a failing filter under Helix, which inserts standard error into the buffer, writes none, and its messages can be read later", () =>
+Deno.test("under Helix, which inserts standard error into the buffer, a failing filter saves its messages instead of printing them", () =>
   withScene(async (place) => {
     // A process has the name of the file that it was started by.
     for (const name of ["hx", ".hx-wrapped", "helix"]) {
@@ -335,7 +335,7 @@ Deno.test("a failing filter under Helix, which inserts standard error into the b
     assert.match(other.stderr, /ANTHROPIC_API_KEY/, "any other process is not that editor");
   }));
 
-Deno.test("the key bindings shipped for Helix leave standard error empty, whatever fails", () =>
+Deno.test("with the key bindings for Helix, standard error stays empty, whatever fails", () =>
   withScene(async (place) => {
     const lines = [...Deno.readTextFileSync(`${ROOT}/editors/helix/config.toml`).matchAll(/":pipe (.*?)"/g)];
     assert.equal(lines.length, 4);

@@ -83,7 +83,7 @@ test("after a server error or disconnect a filter prints at least the question, 
   ));
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGALRM"] as const) {
-  test(`${signal} while a tool runs makes the filter print the document with the stopped call, which is also saved`, async (place) => {
+  test(`if ${signal} arrives while a tool runs, the filter prints and saves the document with the stopped call`, async (place) => {
     const document = callsDocument([{
       id: "c1",
       command: "touch started; exec sleep 600",
@@ -138,7 +138,7 @@ Deno.test("a duplicate signal right after an interrupt is ignored, and one withi
   for (const [since, meaning] of rows) assert.equal(meaningOf(since), meaning, String(since));
 });
 
-test("messages stay out of a standard output that is also standard error, and can be read later", async (place) => {
+test("if standard output and standard error are the same, messages are not printed but can be read later", async (place) => {
   place.write("in", QUESTION);
   const merged = await place.shell("flemma advance < in 2>&1");
   assert.equal(merged.stdout, QUESTION);
@@ -160,7 +160,7 @@ test("messages stay out of a standard output that is also standard error, and ca
   assert.match(place.read("words"), /ANTHROPIC_API_KEY/);
 });
 
-test("the messages of the last filter run are shown only for the document it was about", async (place) => {
+test("the messages of the last filter run are shown only for the document of that run", async (place) => {
   const other = "@You:\nAnother\n";
   await place.run(["advance"], { stdin: QUESTION });
   await place.run(["approve", "--name", "b.chat", "zzzz"], { stdin: other });
@@ -184,7 +184,7 @@ test("a filter does not crash when the reader of its output goes away", async (p
   assert.doesNotMatch(stderr, /\bat \w+ \(/);
 });
 
-test("a pending call exits 0 in filter mode, 3 with --exit-code, and its id is reported", async (place) => {
+test("if a call is pending, a filter reports its id and exits with 0, or with 3 if --exit-code is given", async (place) => {
   place.settings("tools: { auto_approve_sandboxed: false }\n");
   const stdin = callsDocument([{ id: "c1", command: "touch ran" }]);
   const [plain, strict] = await Promise.all([

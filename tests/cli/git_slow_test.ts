@@ -32,7 +32,7 @@ async function withRepository(
   });
 }
 
-Deno.test("after git setup diffs show messages, calls and results below their message, and undoing it restores everything", () =>
+Deno.test("after git setup, git diff names the message, call or result of each change, and undoing the setup restores everything", () =>
   withRepository(async (place, git) => {
     place.write(".gitattributes", "*.png binary\n");
     const shown = await place.run(["git", "setup"]);
@@ -62,7 +62,7 @@ Deno.test("after git setup diffs show messages, calls and results below their me
     assert.equal(place.read(".git/config").trim(), before.trim());
   }));
 
-Deno.test("git still shows diffs for a text that is not a conversation, and when flemma is not installed", () =>
+Deno.test("git still shows diffs if a text is not a conversation or flemma is not installed", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const bytes = Uint8Array.from("@You:\ncaf\xe9\n", (each) => each.charCodeAt(0));
@@ -108,7 +108,7 @@ Deno.test("git merges line by line and marks conflicts if a conversation is unre
     }
   }));
 
-Deno.test("git shows and merges conversations under any file name, and no name acts as an option or runs", () =>
+Deno.test("git shows and merges conversations under any file name, and no file name is read as an option or a command", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const names = [

@@ -80,7 +80,7 @@ async function ran(
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in the sandbox" : "without a sandbox";
 
-  test(`${where}: no command blocks the run, and nothing of it is left over`, async (place) => {
+  test(`${where}: no command blocks the run or leaves processes behind`, async (place) => {
     const mark = MARK();
     const commit =
       "git init -q repo && cd repo && git -c user.name=a -c user.email=a@b.c commit --allow-empty";
@@ -138,7 +138,7 @@ for (const sandbox of [true, false]) {
   });
 }
 
-test("ten calls without a limit run in parallel: each waits for all the others", async (place) => {
+test("without a limit, ten calls that wait for each other run in parallel", async (place) => {
   const meet = (n: number) =>
     `touch met-${n}; until [ $(ls met-* | wc -l) = 10 ]; do sleep 0.05; done; echo met`;
   const calls = Array.from({ length: 10 }, (_, n) => ({ id: `call_${n}`, command: meet(n) }));

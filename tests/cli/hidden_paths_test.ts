@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";
 
-test("a hidden file is neither attached nor included, and the diagnostic says why", async (place) => {
+test("a hidden file is neither attached nor included, and a diagnostic says why", async (place) => {
   place.write("secret.txt", "the key is 1234\n");
   place.write("open.txt", "an open word\n");
   place.settings(`sandbox: { policy: { deny_read: [${place.path("secret.txt")}] } }\n`);
@@ -44,7 +44,7 @@ test("a document cannot uncover hidden paths by making a part of them writable",
   assert.ok(!place.read("call.chat").includes("1234"), place.read("call.chat"));
 });
 
-test("reading a file asks when an untrusted document switches off the sandbox that hides files", async (place) => {
+test("if an untrusted document turns off the sandbox that hides files, the person is asked before a file is read", async (place) => {
   place.write("secret.txt", "the key is 1234\n");
   place.settings(`sandbox: { policy: { deny_read: [${place.path("secret.txt")}] } }\n`);
   const input = '{"label":"x","path":"secret.txt","offset":null,"limit":null}';

@@ -27,7 +27,7 @@ const HOSTILE: Readonly<Record<string, readonly [code: string, reported: RegExp]
 };
 
 for (const [name, [code, reported]] of Object.entries(HOSTILE)) {
-  Deno.test(`${name} in the frontmatter is reported and stops check and advance, with the document unchanged`, async () => {
+  Deno.test(`${name} in the frontmatter is reported and stops check and advance, and the document stays unchanged`, async () => {
     await withScene(async (place) => {
       const block = `flemma.opt.tools.auto_approve = { "bash" }\n${code}\nflemma.opt.tools.auto_approve = {}`;
       const chat = "```lua\n" + block + "\n```\n" +

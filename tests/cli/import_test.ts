@@ -58,7 +58,7 @@ function converted(text: string) {
   return documentOf(request.value);
 }
 
-Deno.test("an imported request becomes a document that sends the same text, whatever it looks like", async () => {
+Deno.test("an imported request becomes a document that sends the same text, whatever the text looks like", async () => {
   const { text, leftOut } = converted(REQUEST);
   assert.ok(text.startsWith(`\`\`\`json
 ${
@@ -83,7 +83,7 @@ ${
   });
 });
 
-Deno.test("import keeps calls and their results, and names what a document cannot hold", async () => {
+Deno.test("import keeps calls and results, and names the parts of a request that a document cannot contain", async () => {
   const request = {
     model: "claude-sonnet-5-5",
     tools: [],

@@ -43,7 +43,7 @@ test("a second run waits for the lock on request, and otherwise names the holder
   assert.match(stderr, /already has its result/);
 });
 
-test("after kill -9 the call that was running is asked about, the next one runs, and nothing runs twice", async (place) => {
+test("after kill -9 the person is asked about the call that was running, the next call runs, and nothing runs twice", async (place) => {
   place.settings("tools: { max_concurrent: 1 }\n");
   const document = callsDocument([gated("c1"), {
     id: "c2",
@@ -80,7 +80,7 @@ test("an interrupt stops running tools, writes the document, and exits with 130"
   assert.match((await place.run(["status", "a.chat"])).stdout, /next: /);
 });
 
-test("an interrupt during streaming keeps the partial reply, with a mark", (place) =>
+test("if an interrupt arrives during streaming, the partial reply is kept and marked", (place) =>
   withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env }) => {
     place.write("a.chat", QUESTION);
     const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -90,7 +90,7 @@ test("an interrupt during streaming keeps the partial reply, with a mark", (plac
     assert.match(place.read("a.chat"), /Half an answer\n\n<!-- flemma:aborted: .* -->\n$/);
   }));
 
-test("a crash during streaming leaves a plain partial reply", (place) =>
+test("after a crash during streaming, the document contains the partial reply without a mark", (place) =>
   withServer([{ ...textReply("Half an answer"), hang: true }, textReply("Again.")], async ({ env }) => {
     place.write("a.chat", QUESTION);
     const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -110,7 +110,7 @@ test("--no-stream writes the reply once, at its end", (place) =>
     assert.equal(place.read("a.chat"), QUESTION);
   }));
 
-test("changes that somebody else makes elsewhere in the file while a tool runs are kept", async (place) => {
+test("changes that somebody else makes in other parts of the file while a tool runs are kept", async (place) => {
   const document = callsDocument([gated("c1")]) + "\nA note.\n";
   place.write("a.chat", document);
   const run = place.start(["advance", "--no-autopilot", "a.chat"]);
@@ -162,7 +162,7 @@ test("the document keeps its file mode, and a symbolic link to it stays a link",
   assert.match(place.read("real.chat"), /status=approved/);
 });
 
-test("--json prints one event per line, and --cursor the next position to edit", (place) =>
+test("--json prints one event per line, and --cursor prints the next position to edit", (place) =>
   withServer([callReply("c1", "true")], async ({ env }) => {
     place.settings("tools: { auto_approve_sandboxed: false }\n");
     place.write("a.chat", QUESTION);

@@ -17,7 +17,7 @@ Deno.test("at most N jobs run in parallel, the next starts when one ends, and re
   assert.deepEqual([most, begun, results], [2, [5, 1, 4, 2, 3], [50, 10, 40, 20, 30]]);
 });
 
-Deno.test("having more jobs than items, or no items, works", async () => {
+Deno.test("there may be more jobs than items, and no items at all", async () => {
   const double = (item: number) => Promise.resolve(item * 2);
   assert.deepEqual(await runInTurn([1], { jobs: 64, signal: NEVER }, double), [2]);
   assert.deepEqual(await runInTurn([], { jobs: 2, signal: NEVER }, double), []);

@@ -20,7 +20,7 @@ async function halfReply(
   return started;
 }
 
-test("after kill -9 following a complete call of a reply, the call waits for the person, who learns why", (place) =>
+test("if kill -9 ends a reply after a complete call, the call waits for the person, who learns why", (place) =>
   withServer([HALF, textReply("Done.")], async ({ env: server, requests }) => {
     const env = { ...KEY, ...server };
     place.settings("tools: { auto_approve: [bash] }\n");
@@ -55,7 +55,7 @@ test("after kill -9 following a complete call of a reply, the call waits for the
     assert.deepEqual([ran.code, place.read("log"), requests.length], [0, "ran\n", 2], ran.stderr);
   }));
 
-test("a reply that was completed or stopped leaves nothing to ask about", async (place) => {
+test("after a reply was completed or stopped, the person is not asked about its calls", async (place) => {
   place.settings("tools: { auto_approve: [bash] }\n");
   place.write("a.chat", QUESTION);
   await withServer(

@@ -5,7 +5,7 @@ import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const BESIDE = "lock: { place: beside }\nsandbox: false\ntools: { auto_approve: [bash] }\n";
 
-test("of two machines that share only the folder, one runs, and the other exits 5 and names the first", async (place) => {
+test("if two machines share only the folder, one runs, and the other names the first and exits with 5", async (place) => {
   place.settings(BESIDE);
   const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
   place.write("a.chat", document);
@@ -34,7 +34,7 @@ test("of two machines that share only the folder, one runs, and the other exits 
   assert.ok(!place.exists(".a.chat.lock"));
 });
 
-test("a call that a killed run on another machine may have started is asked about and not run again", async (place) => {
+test("if a killed run on another machine may have started a call, the call does not run again until the person is asked", async (place) => {
   place.settings(BESIDE);
   const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
   assert.ok(success);

@@ -10,7 +10,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const RESULT = APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
 
-test("a paid reply is written to the document although nobody reads the events any more", (place) =>
+test("a reply that was paid for is written to the document even if nobody reads the events any more", (place) =>
   withServer([textReply("I am well.")], async ({ env }) => {
     place.write("a.chat", "@You:\nHow are you?\n");
     const line = "{ flemma advance --json a.chat; echo $? > exit; } | head -c 1";
@@ -23,7 +23,7 @@ test("a paid reply is written to the document although nobody reads the events a
     );
   }));
 
-test("a tool's result is written to the document although there is no space for events, on standard output or in their file", async (place) => {
+test("a tool's result is written to the document even if the disk is too full for events on standard output or in a file", async (place) => {
   for (const events of ["--json > /dev/full", "--events /dev/full"]) {
     place.write("a.chat", APPROVED);
     const { stdout, stderr } = await place.shell(
@@ -49,7 +49,7 @@ test("events are never written into the document itself, under any name for it",
   assert.equal(place.read("a.chat"), APPROVED);
 });
 
-test("an output without space is reported as such, not as a fault of the program", async (place) => {
+test("if the output's disk is full, flemma says so and does not report a fault of the program", async (place) => {
   place.write("a.chat", APPROVED);
   for (const args of ["--help", "--version", "status a.chat", "advance --no-autopilot < a.chat"]) {
     const { stdout, stderr } = await place.shell(`flemma ${args} > /dev/full; echo $? >&2`);
@@ -59,7 +59,7 @@ test("an output without space is reported as such, not as a fault of the program
   }
 });
 
-test("a run continues although there is no space for its messages", async (place) => {
+test("a run continues even if the disk is too full for its messages", async (place) => {
   const { code, stdout } = await place.shell("flemma advance --no-autopilot - 2> /dev/full", {
     stdin: APPROVED,
   });

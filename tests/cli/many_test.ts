@@ -11,7 +11,7 @@ function questions(place: Scene, count: number): string[] {
   });
 }
 
-test("one line reports on each document, none stops another, and the worst exit code wins", (place) =>
+test("each document is reported in one line, a failed document does not stop the others, and the worst exit code wins", (place) =>
   withCrowd({}, async ({ env, answered }) => {
     const [one = "", two = ""] = questions(place, 2);
     place.write("waits.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
@@ -106,7 +106,7 @@ test("Ctrl-C ends all running documents in order and leaves the others unchanged
     assert.match(stderr, /^3 documents: 2 interrupted, 1 not finished\.$/m);
   }));
 
-test("a piped document cannot be one of several and is printed unchanged, and --jobs must be at least 1", async (place) => {
+test("a piped document next to other documents is refused and printed unchanged, and --jobs must be at least 1", async (place) => {
   questions(place, 1);
   const piped = await place.run(["advance", "-", "q0.chat"], { stdin: "@You:\nHi\n" });
   assert.deepEqual([piped.code, piped.stdout], [2, "@You:\nHi\n"]);
@@ -115,7 +115,7 @@ test("a piped document cannot be one of several and is printed unchanged, and --
   assert.match(none.stderr, /1 or more/);
 });
 
-test("the waiting calls of several documents are one line each, and an unreadable document stops nothing", async (place) => {
+test("waiting calls of several documents are listed one per line, and an unreadable document does not stop the others", async (place) => {
   place.write("a.chat", callsDocument([{ id: "call_aaaa", command: "make test", status: "pending" }]));
   place.write("b.chat", "@You:\nHi\n");
   place.write(

@@ -122,7 +122,7 @@ test("an approval is bound to the text of the call: if that changes, the call wa
   assert.match(place.read("a.chat"), /status=pending/);
 });
 
-test("execute runs one call whatever its status, and needs to know which", async (place) => {
+test("execute runs one call, whatever its status, and is refused if it is unclear which call is meant", async (place) => {
   place.write("a.chat", TWO);
   await place.exits(2, ["execute", "a.chat"]);
   await place.exits(0, ["execute", "a.chat", "call_2"]);
@@ -130,7 +130,7 @@ test("execute runs one call whatever its status, and needs to know which", async
   assert.deepEqual(await statuses(place, "a.chat"), { call_1: "pending" });
 });
 
-test("send refuses while calls are open and names them, and --dry-run shows the body without a key", (place) =>
+test("send is refused while calls are open and names them, and --dry-run shows the request body without a key", (place) =>
   withServer([textReply("Done.")], async ({ env, requests }) => {
     place.write("a.chat", TWO);
     const refused = await place.exits(3, ["send", "a.chat"], { env: { ...KEY, ...env } });
@@ -189,7 +189,7 @@ test("status shows the status of each call, what the next advance would do, and 
   assert.match(human.stdout, /\nnext: flemma approve call_1/);
 });
 
-test("several calls are listed with names that are easy to type and their effects, and --all is part of the advice", async (place) => {
+test("several calls are listed with short names and their effects, and the advice mentions --all", async (place) => {
   const ids = ["toolu_01QyZbTtNqkVbqgC2pXw7Fh3", "toolu_01LmNoPqRsTuVwXyZaBcDeFg"];
   const text = callsDocument(ids.map((id) => ({ id, command: `echo ${id.slice(-4)}`, status: "pending" })));
   place.write("a.chat", text);
@@ -249,7 +249,7 @@ test("sandbox run confines a command and returns its exit code, and sandbox stat
   assert.match(off.stdout, /off[\s\S]*command line/);
 });
 
-test("version and help need no document and load no rooms, and version loads no commands", async (place) => {
+test("version and help need no document, and neither loads the code of the other parts of the program", async (place) => {
   const version = await place.run(["--version"]);
   assert.match(version.stdout, /^flemma \d+\.\d+\.\d+\n$/);
   const help = await place.run(["--help"]);

@@ -7,7 +7,7 @@ const FILE = JSON.stringify({
   mcpServers: { "my.db": { type: "stdio", command: "db-server", args: ["--key", "${DB_KEY:-none}", "a b"] } },
 });
 
-test(".mcp.json works after trust, which shows commands and variables, and stops working once it changes", async (place) => {
+test(".mcp.json takes effect after trust, which shows its commands and variables, and has no effect after a change", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   place.write(".mcp.json", FILE);
   const command = async () => (await place.run(["config", "get", "mcp.servers.my-db.command"])).stdout.trim();
@@ -81,7 +81,7 @@ test("calls of an untrusted MCP server wait, as those of other untrusted tools d
   assert.notEqual(code, 0);
 });
 
-test("if two server names in one file become the same name, the first wins and both are reported", async (place) => {
+test("if two servers in one file get the same name, the first wins and both are reported", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   const mcpServers = {
     "my.db": { command: "first" },
@@ -98,7 +98,7 @@ test("if two server names in one file become the same name, the first wins and b
   assert.match((await place.run(["config", "show"])).stderr, reported);
 });
 
-test("a server with a name that no setting can use is skipped and reported, and the others of its file work", async (place) => {
+test("a server whose name no setting can contain is skipped and reported, and the other servers in its file work", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   place.write(
     ".mcp.json",

@@ -19,7 +19,7 @@ function merged(base: string, ours: string, theirs: string) {
   return outcome;
 }
 
-Deno.test("two extended branches follow one another, and a branch without changes adds nothing", () => {
+Deno.test("if two branches extend a conversation, the texts follow one another, and a branch without changes adds nothing", () => {
   const [a, b] = [`${BASE}${asked("a")}@You:\n`, `${BASE}${asked("b")}@You:\n`];
   const base = `${BASE}@You:\n`;
   assert.deepEqual(merged(base, a, b), { text: `${BASE}${asked("a")}${asked("b")}@You:\n`, conflict: false });
@@ -44,7 +44,7 @@ Deno.test("results and calls of both branches stay together, and the common ance
   assert.equal(merged("", asked("a"), asked("b")).text, asked("a") + asked("b"));
 });
 
-Deno.test("parts that would not form a conversation are kept from both sides between conflict marks, and check reports them", () => {
+Deno.test("if merged parts would not form a conversation, both sides are kept between conflict marks, and check reports them", () => {
   const rows: Record<string, [base: string, ours: string, theirs: string]> = {
     "two answers to one question": [
       `${BASE}@You:\nQ?\n\n`,
@@ -93,7 +93,7 @@ Deno.test("an approval is never combined with a change of the call it is about",
   assert.equal(merged(pending, yes, pending).text, yes);
 });
 
-Deno.test("changes by one side in several places are merged, as are distant changes by both sides", () => {
+Deno.test("several changes by one side are merged, and so are changes by both sides that are far apart", () => {
   const text = BASE + asked("a") + asked("b") + asked("c");
   const ours = text.replace("Be brief.", "Be long.");
   const theirs = text.replace("This is c.", "That is c.");

@@ -6,7 +6,7 @@ import { testWithScene as test } from "./harness.ts";
 const OLD = "@System: Be brief.\n@You: Hello\n\n@Assistant: Hi\n@You:\n";
 const NEW = "@System:\nBe brief.\n@You:\nHello\n\n@Assistant:\nHi\n@You:\n";
 
-test("migrate works in place and as a filter, and changes nothing the second time", async (place) => {
+test("migrate works in place and as a filter, and a second migration changes nothing", async (place) => {
   place.write("a.chat", OLD);
   const piped = await place.run(["migrate"], { stdin: OLD });
   assert.deepEqual([piped.code, piped.stdout], [0, NEW]);
@@ -39,7 +39,7 @@ test("migrate refuses --json without --dry-run, and prints a piped document unch
   assert.deepEqual([code, stdout, stderr], [2, OLD, "flemma: --json needs --dry-run.\n"]);
 });
 
-test("migrate reports an approved call in plain text that it would activate", async (place) => {
+test("migrate warns if a call that was plain text becomes active and is already approved", async (place) => {
   const call =
     '**Tool Use:** `bash` (`call_1`)\n\n```json\n{"command": "ls", "label": "x", "timeout": null}\n```';
   const waiting = "**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```";

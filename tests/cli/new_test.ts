@@ -6,7 +6,7 @@ import { testWithScene as test } from "./harness.ts";
 
 const INSTRUCTIONS = '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n\n';
 
-test("new creates a document with instructions and an empty question, or as its options say", async (place) => {
+test("new creates a document with instructions and an empty question, unless options say otherwise", async (place) => {
   const rows = [
     ["a.chat", [], `${INSTRUCTIONS}@You:\n\n`],
     ["b.chat", ["--bare"], "@You:\n\n"],

@@ -19,7 +19,7 @@ Deno.test("versions of Deno are compared number by number", () => {
   for (const [version, other, holds] of rows) assert.equal(isAtLeast(version, other), holds, version);
 });
 
-Deno.test("the substitute for tryLock has one holder, reports a held lock as such, and is free once the file is closed", () =>
+Deno.test("the substitute for tryLock has one holder, says if the lock is held, and releases the lock when the file is closed", () =>
   inFolder(async (folder) => {
     const path = `${folder}/a lock`;
     const open = () => Deno.openSync(path, { create: true, read: true, write: true });
@@ -47,7 +47,7 @@ Deno.test("signal 0 tells whether a process or process group exists", async () =
   assert.throws(() => probeProcess(-child.pid), Deno.errors.NotFound);
 });
 
-test("a Deno that is too old is reported with both versions, and a piped document is printed unchanged", async (place) => {
+test("if Deno is too old, the error names both versions, and a piped document is printed unchanged", async (place) => {
   place.write("old.ts", 'Object.defineProperty(Deno, "version", { value: { deno: "2.3.9" } });\n');
   const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
   const { code, stdout, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance"], {

@@ -143,7 +143,7 @@ Deno.test({
     ),
 });
 
-test("advance and send stop without a request if the last word is the model's, and --continue continues", async (place) => {
+test("if the document ends with the model's turn, advance and send make no request, and --continue continues", async (place) => {
   for (const command of ["advance", "send"]) {
     await withReplay([{ reply: [{ text: "And on." }] }], async (replay, env) => {
       place.write("a.chat", ANSWERED);
@@ -164,7 +164,7 @@ test("advance and send stop without a request if the last word is the model's, a
   }
 });
 
-test("a dry run of a document that ends with the model's turn shows no refused request, and exits like a real run", async (place) => {
+test("if a document ends with the model's turn, a dry run shows no request that would be refused, and exits like a real run", async (place) => {
   place.write("a.chat", ANSWERED);
   const { code, stdout, stderr } = await place.run(["send", "--dry-run", "a.chat"], { env: KEY });
   assert.deepEqual([code, stdout], [3, ""]);
@@ -187,7 +187,7 @@ test("a filter sends nothing if its document ends with the model's turn, and che
   ]);
 });
 
-test("--continue fills an empty @You: and does nothing if the person has spoken or calls come first", async (place) => {
+test("--continue fills an empty @You: message, and does nothing if the person wrote a message or calls are open", async (place) => {
   const reply = { reply: [{ text: "And on." }] };
   await withReplay([reply, reply, reply], async (replay, env) => {
     const rows = [
@@ -228,7 +228,7 @@ test("prefill: true sends a document that ends with the model's turn only to a m
   });
 });
 
-test("a question that evaluates to nothing is not sent, whatever makes it blank", async (place) => {
+test("a question that is empty after evaluation is not sent, whatever made it empty", async (place) => {
   await withReplay([], async (replay, env) => {
     for (const blank of ["{{ '' }}", "{% local x = 1 %}"]) {
       place.write("a.chat", `${ANSWERED}\n@You:\n${blank}\n`);

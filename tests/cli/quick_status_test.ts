@@ -63,7 +63,7 @@ test("status without a session says the same as with one, for a file and for pip
   assert.deepEqual([sandbox.enabled, sandbox.network], [true, "list"]);
 });
 
-test("status refuses a text that is not a document, once", async (place) => {
+test("status refuses a text that is not a document, and says so only once", async (place) => {
   for (const words of [["status", "-"], ["status", "-", "--json"]]) {
     const { code, stdout, stderr } = await place.run(words, { stdin: new Uint8Array([0xff, 0xfe, 0, 1]) });
     assert.ok(code !== 0);

@@ -50,7 +50,7 @@ const HOSTILE = [
   "';>ran;'.chat",
 ];
 
-test("make runs nothing from a document's name, and still does its work for the other documents", (place) =>
+test("make runs no command from a document's name, and still advances the other documents", (place) =>
   withServer([textReply("Yes.")], async ({ env, requests }) => {
     place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
     for (const name of ["a.chat", ...HOSTILE]) place.write(name, "@You:\nWell?\n");
@@ -60,7 +60,7 @@ test("make runs nothing from a document's name, and still does its work for the 
     assert.deepEqual([code, requests.length, place.exists("ran")], [0, 1, false], stderr);
   }));
 
-test("the lines for cron, systemd and parallel advance documents under any name and run nothing from the name", (place) =>
+test("the lines for cron, systemd and parallel advance documents with any name and run no command from the name", (place) =>
   withServer(HOSTILE.map(() => textReply("Yes.")), async ({ env, requests }) => {
     const cron = /&& (flemma advance .*\*\.chat)/.exec(page())?.[1] ?? "";
     const systemd = /exec (flemma advance .*\*\.chat)'/.exec(page())?.[1] ?? "";
@@ -73,7 +73,7 @@ test("the lines for cron, systemd and parallel advance documents under any name 
     }
   }));
 
-Deno.test("the shell that each recipe script is for can parse it", async () => {
+Deno.test("each recipe script can be parsed by the shell that it is written for", async () => {
   const scripts = [...page().matchAll(/```sh\n([^]*?)```/g)].map(([, script = ""]) => script);
   assert.ok(scripts.length >= 3);
   for (const script of scripts) {

@@ -10,7 +10,7 @@ import { ToolRegistry } from "../../tools/registry.ts";
 const differ = (expected: string, found: string, errors = [false, false]) =>
   differences({ content: expected, isError: errors[0]! }, { content: found, isError: errors[1]! });
 
-Deno.test("a result is compared word by word, and a mismatch is shown as a diff with surrounding lines", () => {
+Deno.test("a replay compares results word by word and shows a mismatch as a diff with surrounding lines", () => {
   const rows: [expected: string, found: string, diff: string[]][] = [
     ["a\nb", "a\nb", []],
     ["a\nb\n", "a\nb", []],
@@ -88,7 +88,7 @@ Deno.test("the person's text next to results is replayed after them, and a quest
   assert.deepEqual(last?.do === "reply" && last.blocks, [{ text: "\\@You: is a marker." }]);
 });
 
-Deno.test("TAP and JUnit reports say the same, and no text of a result breaks them", () => {
+Deno.test("TAP and JUnit reports have the same content, and no result text can break their format", () => {
   const recorded = { id: "c#1", name: "bash", line: 7, content: "", isError: false, ran: true };
   const found = { content: "", isError: false, language: "", attachments: [] } as const;
   const replayed: Replayed[] = [{

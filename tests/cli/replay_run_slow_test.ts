@@ -40,7 +40,7 @@ Deno.test("the example conversations replay with the same results and leave no f
     assert.equal(place.exists("../state/flemma/journal"), false);
   }));
 
-Deno.test("a changed program under test changes exactly the result that depends on it", () =>
+Deno.test("if the program under test changes, the replay reports exactly the result that depends on it", () =>
   withExamples(async (place) => {
     const test = place.read("mend/test.sh");
     place.write("mend/test.sh", test.replace("1 passed", "1 passed, 0 failed"));
@@ -141,7 +141,7 @@ export default { input_schema: { type: "object" }, execute: () => ({ content: "$
   assert.doesNotMatch(checked.stdout, /attachment/);
 });
 
-test("a replay does not run a refused call, and continues with the conversation", async (place) => {
+test("a replay does not run a refused call and continues the conversation", async (place) => {
   const call = (id: string, command: string) =>
     `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n${JSON.stringify({ command })}\n\`\`\`\n\n`;
   place.write(

@@ -34,7 +34,7 @@ const REPORTS: readonly (readonly string[])[] = [
   ["doctor"],
 ];
 
-test("reports do not create the folders that a document asks for, or anything else", async (place) => {
+test("reports create neither the folders that a document's settings name nor any other file", async (place) => {
   const block = "```lua\nflemma.opt.sandbox.policy.rw_paths:append({ path = 'out/deep', create = true })\n" +
     "flemma.opt.model = 'claude-sonnet-4-5'\n```\n";
   const call = callsDocument([{

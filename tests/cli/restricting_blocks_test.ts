@@ -13,7 +13,7 @@ function document(block: string): string {
   return `${block}\n${callsDocument([{ id: "c1", command: "touch ran" }])}`;
 }
 
-test("the call of these tests runs when the frontmatter does not restrict it", async (place) => {
+test("without a restriction in the frontmatter, the call that these tests use runs", async (place) => {
   place.settings(PERSON);
   place.write("a.chat", document(""));
   await place.run(["execute", "a.chat", "c1"]);
