@@ -124,8 +124,8 @@ function! s:play() abort
 
   " The command: completion, and a word it does not know.
   call assert_equal(['messages'], getcompletion('Flemma me', 'cmdline'))
-  call assert_match('unknown command :Flemma foo; use advance, always, approve,', execute('Flemma foo'))
-  call assert_match('there is no program no-such-program on the path', execute('Flemma advance'))
+  call assert_match('unknown command :Flemma foo; use advance, always, approve', execute('Flemma foo'))
+  call assert_match('no-such-program was not found on the path', execute('Flemma advance'))
   call assert_match('no run is in progress', execute('Flemma cancel'))
   setlocal nomodifiable
   call assert_match('cannot be changed', execute('Flemma advance'))

@@ -333,7 +333,7 @@ Deno.test("an unreadable change is an error, and nothing is edited until the edi
           });
           for (const command of ["flemma.approve", "flemma.advance", "flemma.trust"]) {
             const { error } = await editor.execute(command, { uri, version: 1 });
-            assert.match(error?.message ?? "", /cannot be read/, `${command} after ${what}`);
+            assert.match(error?.message ?? "", /reported an invalid change/, `${command} after ${what}`);
           }
           assert.equal(await editor.codeActions(uri, "flemma:tool"), null, what);
           const errors = editor.reported.filter(({ method, params }) =>
