@@ -61,7 +61,7 @@ export interface Approval {
   readonly asked?: true;
 }
 
-/** Identifies a file independently of its name. */
+/** Identifies a file, whatever its name. */
 export interface FileIdentity {
   readonly dev: number;
   readonly ino: number | null;
@@ -100,7 +100,7 @@ export interface ThinkingRecord {
   readonly key: string;
   /** Digest of its text. */
   readonly text: string;
-  /** Digest of everything sent before it except thinking; null if its model does not check that. */
+  /** Digest of everything sent before it except thinking; null if its model does not check earlier text. */
   readonly prefix: string | null;
   /** Key of the previous thinking block, or null. */
   readonly before: string | null;
@@ -202,7 +202,7 @@ export interface UsageRecord {
   readonly provider: string;
   /** Which model. */
   readonly model: string;
-  /** How the reply ended; what a broken one has used by then is paid for all the same. */
+  /** How the reply ended. Tokens of a broken reply are paid for too. */
   readonly ended: RequestStatus;
   /** Tokens. */
   readonly usage: Usage;

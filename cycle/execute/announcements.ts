@@ -1,4 +1,4 @@
-// Emits events about what steps did to calls, and cursor requests; each once.
+// Emits each event about a call, and each cursor request, only once.
 
 import type { Call, Chat } from "../../parser/types.ts";
 import type { Step } from "../plan/types.ts";

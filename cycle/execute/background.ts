@@ -16,7 +16,7 @@ export class Background {
 
   /**
    * Settles when all work is done, including work that starts meanwhile.
-   * @throws the first exception of any of it
+   * @throws the first exception that any of the work threw
    */
   async quiet(): Promise<void> {
     while (this.#works.size > 0) await Promise.all(this.#works);

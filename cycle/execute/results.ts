@@ -11,7 +11,7 @@ import type { Writer } from "./writer.ts";
 export interface EndedCall {
   readonly id: string;
   readonly block: FinalBlock;
-  /** The block content written when the user stopped the call; null if none was. */
+  /** Block content written when the user stopped the call; null if none was written. */
   written(): string | null;
 }
 
@@ -22,7 +22,7 @@ interface Waiting extends EndedCall {
 
 export interface ResultsParts {
   readonly writer: Writer;
-  /** Whether more calls may end soon, whose blocks would be written together. */
+  /** True if more calls may end soon; their blocks are then written together. */
   mayStart(): boolean;
 }
 
@@ -70,7 +70,7 @@ export class Results {
     const problem = await writer.commit(async (chat) => {
       const edits: Edit[] = [];
       for (const one of all) {
-        // The place of a new block depends on the other blocks.
+        // The position of a new block depends on the other blocks.
         if (edits.length > 0 && chat.result(one.id) === undefined) {
           later.add(one);
           continue;
@@ -86,7 +86,7 @@ export class Results {
   }
 }
 
-/** The edits for one result; different text in its block is saved first. */
+/** Returns the edits for one result. Other text in its block is saved first. */
 async function editsFor(
   ended: EndedCall,
   chat: Chat,

@@ -16,20 +16,20 @@ import type { Writer } from "./writer.ts";
 interface Run {
   readonly call: Call;
   readonly controller: AbortController;
-  /** True once an answer is being written; every later one is dropped. */
+  /** True as soon as an answer is being written; later answers are dropped. */
   over: boolean;
   /** Called when the block of a stopped run is written; null if the run was not stopped. */
   stopped: (() => void) | null;
   /** The end of the tool's output so far. */
   output: string;
-  /** The block content written when the user stopped the run; null if none was. */
+  /** Block content written when the user stopped the run; null if none was written. */
   written: string | null;
 }
 
 /** Characters of output kept in case the user stops a run. */
 const OUTPUT_KEPT = 32_768;
 
-/** Milliseconds that a stopped tool has to return its output; less than a terminated process has. */
+/** Milliseconds within which a stopped tool must return its output; shorter than the time for a terminated process. */
 const STOP_PATIENCE = 2500;
 
 export interface RunsParts {

@@ -58,7 +58,7 @@ export function markRejected(
   });
 }
 
-/** The placeholders of all ids, or why one of them has none. */
+/** Returns the placeholder of each id, or the reason why an id has none. */
 function placeholders(chat: Chat, ids: readonly string[]): Outcome<Result[]> {
   const found: Result[] = [];
   for (const id of new Set(ids)) {

@@ -17,8 +17,8 @@ import type { Step } from "../plan/types.ts";
 import type { CallDecision } from "./writer.ts";
 
 /**
- * The edits of all parts that change the text, for one commit. Runs and sends change nothing themselves. Insertions
- * come first: one directly before a replaced block begins at the same byte and must be applied before it.
+ * Returns the edits of all parts that change the text, for one commit. Runs and sends change no text. Insertions come
+ * first: an insertion directly before a replaced block begins at the same byte, and must be applied before it.
  */
 export function stepEdits(chat: Chat, steps: readonly Step[], settings: ToolSettings): Edit[] {
   const style = placeholderStyle(chat, settings.status_style);
@@ -68,7 +68,7 @@ function decisionOf(step: Step): Omit<CallDecision, "call"> | null {
     case "confirm":
       return { by: "policy", source: step.decided.source };
     case "demote":
-      // From here on only the user can approve the call, and what they see is its current text.
+      // From here on only the user can approve the call, and the user sees its current text.
       return QUESTION;
     default:
       return null;

@@ -15,7 +15,7 @@ export interface TakingParts {
 
 /**
  * Records decisions and the bodies that will be replaced in the journal, then makes all edits in one commit.
- * @returns what prevented it; null if the document shows the steps
+ * @returns the problem that prevented it; null if the document shows the steps
  */
 export async function takeSteps(steps: readonly Step[], parts: TakingParts): Promise<Problem | null> {
   const { store, writer, settings } = parts;

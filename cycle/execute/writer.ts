@@ -9,7 +9,7 @@ import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 /** Returns edits for the document as it is when their turn comes, or the reason why there are none. */
 export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outcome<readonly Edit[]>>;
 
-/** Who decided a call, or is asked about it. */
+/** Who decided a call, or that the user was asked to decide it. */
 export type CallDecision = Omit<Approval, "hash"> & { readonly call: Call };
 
 export class Writer {

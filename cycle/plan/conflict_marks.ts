@@ -10,7 +10,10 @@ const LINE_FEED = 0x0a;
 /** Minimum length of a marker; git can be configured to make them longer. */
 const LENGTH = 7;
 
-/** The conflicts that span several messages. One within a single message, a call or a result is a quotation. */
+/**
+ * Returns the conflicts that span several messages. A conflict within a single message, call or result counts as quoted
+ * text.
+ */
 export function conflictMarks(chat: Chat): readonly Diagnostic[] {
   const { bytes } = chat;
   const found: Diagnostic[] = [];
@@ -38,7 +41,7 @@ export function conflictMarks(chat: Chat): readonly Diagnostic[] {
   return found;
 }
 
-/** Offset of the next line that is such a marker; -1 if there is none. */
+/** Returns the offset of the next line that is a conflict marker; -1 if there is none. */
 function markFrom(bytes: Uint8Array, from: number, character: number): number {
   for (let at = bytes.indexOf(character, from); at >= 0; at = bytes.indexOf(character, at + 1)) {
     if (at > 0 && bytes[at - 1] !== LINE_FEED) continue;

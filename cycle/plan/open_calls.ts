@@ -55,7 +55,7 @@ export function lastWordIsModels(chat: Chat): boolean {
   return last?.role === "Assistant" && last.calls.length === 0;
 }
 
-/** True if the last message is the user's and still empty: a request would say nothing new. */
+/** True if the last message is the user's and still empty: a request would add nothing new. */
 export function nothingToSend(chat: Chat): boolean {
   const last = chat.turns.at(-1);
   return last?.role === "You" && last.segments.every(isBlankText);

@@ -10,8 +10,8 @@ import { abortedMessage, explainUnrunnable, resolutionText } from "./resolution.
 import type { PlanEnd, PlanInputs, Step } from "./types.ts";
 
 /**
- * The parts of one step in the order to carry them out. Pure: the same document and inputs give the same plan, and
- * nothing is asked or done.
+ * Returns the parts of one step in the order of execution. Pure: the same document and inputs give the same plan,
+ * without side effects.
  */
 export function plan(chat: Chat, inputs: PlanInputs): Step[] {
   const planner = new Planner(chat, inputs);
@@ -86,7 +86,7 @@ class Planner {
     return this.#alone.get(turn);
   }
 
-  /** An open call gets its placeholder, or immediately the error it would lead to. */
+  /** Gives an open call its placeholder, or immediately its error result if it cannot run. */
   #categorize(call: Call): void {
     const aborted = abortedMessage(call);
     if (aborted !== null) {
@@ -157,7 +157,7 @@ class Planner {
     this.#run(call.id);
   }
 
-  /** A call changed after its approval: policy may approve it again; otherwise the user is asked. */
+  /** Handles a call that changed after its approval: policy may approve it again; otherwise the user is asked. */
   #standsAnew(call: Call, by: "policy" | "person"): boolean {
     const decided = by === "policy" ? this.#decisionOf(call.id) : null;
     if (decided?.decision === "approve") {
@@ -242,7 +242,10 @@ class Planner {
     return true;
   }
 
-  /** Whether an earlier run started the call and it may have changed something then, or could now. */
+  /**
+   * True if an earlier run started the call, and the call may have changed something then or could change something
+   * now.
+   */
   #wasRunning({ id, name }: Call): boolean {
     const started = this.#inputs.interrupted.get(id);
     if (started === undefined) return false;
@@ -272,7 +275,7 @@ class Planner {
     return this.#inputs.decisions.get(id) ?? { decision: "require_approval", source: "default" };
   }
 
-  /** How the plan ends: the first case that applies. */
+  /** Returns how the plan ends: the first case that applies. */
   #end(): Step {
     const rest = (at: PlanEnd, ids: readonly string[] = []): Step => ({ do: "rest", at, ids });
     if (this.#approvedSeen) return rest("ran", this.#deferred);

@@ -17,8 +17,8 @@ export interface Tools {
   has(name: string): boolean;
   closestMatch(name: string): string | null;
   /**
-   * The source that may provide or replace a tool of that name but could not be asked: it failed, is not trusted, or
-   * was excluded. @default no such source
+   * The source that may provide or replace a tool of that name, but is not available: it failed, is not trusted, or was
+   * excluded. @default no such source
    */
   unaskedSource?(name: string): string | null;
 }
@@ -35,13 +35,13 @@ export interface PlanSources {
     definition: ToolDefinition,
     input: Call["input"],
   ): readonly string[] | Promise<readonly string[]>;
-  /** Whether the model can continue its own turn, and the user wants that. @default it does not */
+  /** True if the model can continue its own turn, and the user wants it to. @default it does not */
   prefill?(): boolean | Promise<boolean>;
 }
 
 /**
- * The inputs of a plan for the current document. Each call is asked about once, in document order. `running` is read
- * when the inputs are used, so it may change in between.
+ * Returns the inputs of a plan for the current document. The approval chain decides each call once, in document order.
+ * `running` is read when the inputs are used, so it may change in between.
  */
 export async function gatherPlanInputs(
   chat: Chat,

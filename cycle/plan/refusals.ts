@@ -70,7 +70,7 @@ export function lastWord(chat: Chat): Problem {
   };
 }
 
-/** The first of some diagnostics as a problem; the list may be empty. */
+/** Converts the first of several diagnostics to a problem; the list may be empty. */
 export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   const [first] = diagnostics;
   return {

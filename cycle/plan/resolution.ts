@@ -8,9 +8,9 @@ export type ToolKind =
   | "sync"
   | "async"
   | "definition-only"
-  /** No tool source provides it, and every source was asked. */
+  /** No tool source provides it, and every source has answered. */
   | "unknown"
-  /** A source that may provide it could not be asked: the user decides once it is available. */
+  /** A source that may provide it is not available: the user decides when it is. */
   | "unasked";
 
 /** Whether the tool cannot run even if a call is approved. */

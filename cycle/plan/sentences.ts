@@ -33,7 +33,7 @@ export function unknownTool(name: string, closest: string | null): string {
   return `There is no tool named ${plain(name)}.${hint}`;
 }
 
-/** For a call of a tool whose source failed, was not asked or has not answered. */
+/** For a call of a tool whose source failed, was not queried, or has not answered. */
 export function sourceMissing(name: string, source: string | null): string {
   return `The tool ${plain(name)} may come from ${source ?? "a source of tools"}, which is not available.`;
 }

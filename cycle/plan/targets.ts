@@ -15,10 +15,10 @@ export type TargetSpec =
   | { readonly kind: "tool"; readonly name: string }
   /** All pending calls. */
   | { readonly kind: "all" }
-  /** No target: the only pending call. */
+  /** No target was given: means the only pending call. */
   | { readonly kind: "only" };
 
-/** The ids a target names, at least one, in document order. */
+/** The ids that a target names, at least one, in document order. */
 export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> {
   switch (spec.kind) {
     case "id":
@@ -52,11 +52,11 @@ export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> 
 /** The calls that several targets name, each once, in the order they were named. */
 export interface NamedCalls {
   readonly ids: readonly string[];
-  /** Those named individually, by id or by line. */
+  /** Calls that were named individually, by id or by line. */
   readonly explicit: ReadonlySet<string>;
 }
 
-/** Resolves all targets; fails with the first that names nothing. */
+/** Resolves all targets; fails for the first target that names no call. */
 export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<NamedCalls> {
   const ids = new Set<string>();
   const explicit = new Set<string>();
@@ -99,7 +99,7 @@ function callingTurn(chat: Chat, turn: Turn): Turn | undefined {
   return before?.role === "Assistant" && before.calls.length > 0 ? before : undefined;
 }
 
-/** The block that contains a line, else the closest; of two equally close ones the earlier. */
+/** Returns the block that contains a line, else the closest block; of two equally close blocks, the earlier one. */
 function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line: number): T | null {
   let closest: T | null = null;
   let least = Infinity;

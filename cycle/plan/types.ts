@@ -17,7 +17,7 @@ export interface PlanInputs {
   readonly decisions: ReadonlyMap<string, ApprovalDecision>;
   /** Problems of inputs that the schema of their tool rejects. */
   readonly invalid: ReadonlyMap<string, readonly string[]>;
-  /** Approvals whose call was changed afterwards, and who had given them. */
+  /** Calls that were changed after their approval, with who had approved them. */
   readonly changed: ReadonlyMap<string, "policy" | "person">;
   /** Calls that an earlier run started and did not finish. */
   readonly interrupted: ReadonlyMap<string, StartedCall>;
@@ -40,7 +40,7 @@ export interface PlanInputs {
   readonly byPerson: boolean;
 }
 
-/** How a step ends that sends no request: a reason to stop, or a point from which the run may continue. */
+/** The end of a step that sends no request: a reason to stop, or a point from which the run may continue. */
 export type PlanEnd =
   | Extract<StopReason, "pending" | "protected" | "last-word" | "answered">
   /** Some calls were approved; `ids` are those that wait for a free slot. */

@@ -17,7 +17,7 @@ export interface Check {
   readonly actionable: boolean;
   /** An empty pending block or a protected one remains. */
   readonly blocked: boolean;
-  /** A tool asked for the user. */
+  /** A tool returned control to the user. */
   readonly yielded: boolean;
 }
 

@@ -53,7 +53,7 @@ export interface CycleParts {
   readonly approvalOf?: Journal["approval"];
   readonly settings: Settings;
   readonly tools: Tools;
-  /** Waits until a tool is available or no source can provide that name. @default does not wait */
+  /** Waits until a tool of that name is available, or no source can provide it any more. @default does not wait */
   readonly awaitTool?: (name: string, signal: AbortSignal) => Promise<void>;
   readonly decide: PlanSources["decide"];
   /** Runs one call; never rejects. After `signal` aborts, its result is dropped. */
@@ -96,7 +96,7 @@ export class Cycle {
   readonly #state: CycleState;
   readonly #starts: Starts;
   readonly #followUp: FollowUp;
-  /** Ends what a step waits for when it is cancelled. */
+  /** Ends the waiting of a step when the step is cancelled. */
   #waiting = new AbortController();
   readonly #background = new Background();
 
@@ -141,8 +141,8 @@ export class Cycle {
   }
 
   /**
-   * Takes one step and all that the autopilot adds; settles when nothing runs. With `askToContinue` it first asks the model to
-   * continue, unless the user spoke last.
+   * Takes one step, and further steps while the autopilot continues; settles when nothing runs. With `askToContinue` it
+   * first asks the model to continue, unless the user spoke last.
    */
   async advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
     const refusal = await this.step(options);
@@ -361,7 +361,8 @@ export class Cycle {
   }
 
   /**
-   * Without its tool, a call would be decided as if the tool were missing, or as one of a tool about to be replaced.
+   * Waits for the tools of calls. Without its tool, a call would be decided as if the tool were missing, or by the
+   * rights of a tool that is about to be replaced.
    */
   async #awaitTools(calls: readonly Call[]): Promise<void> {
     const { awaitTool } = this.#parts;

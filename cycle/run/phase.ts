@@ -75,7 +75,7 @@ export function phaseOf(current: RunPhase): Phase | null {
   return current.at === "starting" || current.at === "sending" ? current.at : null;
 }
 
-/** Why the run stopped; null while only the document determines that. */
+/** Returns why the run stopped; null if that depends only on the document. */
 export function endOf(current: RunPhase): Stop | null {
   return current.at === "ending" || current.at === "over" ? current.end : null;
 }
@@ -84,7 +84,10 @@ function afterPhase(current: RunPhase): RunPhase {
   return current.at === "ending" ? { at: "over", end: current.end } : IDLE;
 }
 
-/** The first stop counts, but a failure replaces a cancel, and several cancels name all their calls. */
+/**
+ * Combines two reasons to stop: the first counts, but a failure replaces a cancel, and several cancels name all their
+ * calls.
+ */
 function ended(current: RunPhase, end: Stop): RunPhase {
   const before = endOf(current);
   const merged = before === null || before.reason === "cancelled" ? joined(before, end) : before;

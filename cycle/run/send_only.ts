@@ -34,7 +34,7 @@ function unanswered(chat: Chat): string[] {
   return [...new Set(chat.calls.map(({ id }) => id))].filter(isOpen);
 }
 
-/** How the run stops after a request that nothing follows. */
+/** Returns why the run stops after a request if no step follows. */
 export function stopAfter(outcome: SendOutcome, chat: Chat): Stop {
   switch (outcome.kind) {
     case "completed": {

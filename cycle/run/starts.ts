@@ -38,7 +38,7 @@ export class Starts {
   /** Starts an approved call; waits for a synchronous tool, which frees its slot. */
   async startApproved(id: string): Promise<void> {
     const { store, runs, state, tools, write } = this.#parts;
-    // Writing a result reveals what others changed meanwhile. A call that changes nothing need not wait for that.
+    // Writing a result reveals what others changed meanwhile. A call that changes nothing need not wait for the write.
     if (effectsOf(tools, store.chat.call(id)?.name ?? "") === "writes") await runs.written();
     const asked = store.chat.call(id);
     const denial = asked === undefined ? null : await this.#denialOf(asked);
@@ -64,8 +64,9 @@ export class Starts {
   }
 
   /**
-   * The denial of a call that policy did not approve itself; null unless policy denies it. It applies no matter who wrote the
-   * status `approved`: the status may be older than the rule, or have come with the document.
+   * Returns policy's denial of a call that policy did not approve itself; null if policy does not deny it. The denial
+   * applies no matter who wrote the status `approved`: the status may be older than the rule, or have come with the
+   * document.
    */
   async #denialOf(call: Call): Promise<ApprovalDecision | null> {
     const approval = recordedApproval(this.#parts, call.id);

@@ -1,4 +1,4 @@
-// The state of a run: its phase, its autopilot, and the calls whose tools asked for the user.
+// The state of a run: its phase, its autopilot, and the calls whose tools returned control to the user.
 
 import type { Problem } from "../../base/problem.ts";
 import { type Autopilot, type AutopilotEffect, type AutopilotEvent, react } from "./autopilot.ts";
@@ -9,7 +9,7 @@ import type { Stop } from "../types.ts";
 export class CycleState {
   #autopilot: Autopilot;
   #phase: RunPhase = IDLE;
-  /** Calls whose tools asked for the user since the last step that the user started. */
+  /** Calls whose tools returned control to the user since the last step that the user started. */
   #yielded: string[] = [];
 
   constructor(autopilot: Autopilot) {

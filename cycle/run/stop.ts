@@ -36,8 +36,8 @@ export function createStopAt(chat: Chat, reason: StopReason, ids: readonly strin
 }
 
 /**
- * Why a run stops once nothing runs: `end` if something ended it, else what the document waits for.
- * @param yielded the calls whose tools asked for the user
+ * Returns why a run stops once nothing runs: `end` if something ended it, else what the document waits for.
+ * @param yielded the calls whose tools returned control to the user
  */
 export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {
   if (end !== null) return end.reason === "cancelled" ? createStopAt(chat, "cancelled", end.ids) : end;

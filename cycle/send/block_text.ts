@@ -25,7 +25,7 @@ export function thinkingBlock(content: string | LongText, signature?: Signature)
   return trimmed.length === 0 ? null : blockOf("<thinking>", trimmed);
 }
 
-/** Thinking as shown to the user: in one text or, if long, in several of whole lines. */
+/** Returns thinking as shown to the user: one text or, if it is long, several texts of whole lines. */
 export function* shownThinking(content: string | LongText): Generator<string> {
   const trim = blankTrimmer();
   let open = "";
@@ -44,8 +44,8 @@ export function redactedBlock(data: string): string | LongText {
 }
 
 /**
- * A fence left open by the content would hide the markers below. An empty block after the tag closes it by the fence
- * rule, and is balanced for readers that look at the text alone.
+ * Closes a fence that the content left open, which would hide the markers below. An empty block after the tag closes it
+ * by the rule for fences, and keeps fences balanced for readers that do not know the tag.
  */
 function blockOf(tag: string, content: string | LongText): string | LongText {
   const escaper = new ThinkingEscaper();
@@ -55,7 +55,7 @@ function blockOf(tag: string, content: string | LongText): string | LongText {
   return around(`${tag}\n`, written, ticks === "" ? end : `${end}${ticks}text\n${ticks}\n`);
 }
 
-/** A call, with LF; long input is changed into its text. */
+/** Returns a call with LF line ends; a long input is converted in place. */
 export function callBlock(name: string, id: string, input: string | LongText): string | LongText {
   const fence = fenceForParts(partsOf(input));
   return around(`**Tool Use:** \`${name}\` (\`${id}\`)\n\n${fence}json\n`, input, `\n${fence}\n`);

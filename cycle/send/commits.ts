@@ -13,8 +13,8 @@ const REST_AFTER_WRITE = 4;
 const LF = 0x0a;
 
 /**
- * Appends text to the block of a reply. The document ends with a line end after every write: after an unfinished line a
- * provisional one is written, which the next piece replaces, so that an editor does not add one itself.
+ * Appends text to the block of a reply. The document ends with a line end after every write, so that an editor does not
+ * add one. After an unfinished line, this line end is provisional: the next piece replaces it.
  */
 export class ReplyCommits {
   readonly #store: DocumentStore;
@@ -77,9 +77,9 @@ export class ReplyCommits {
   }
 
   /**
-   * Writes the rest after everything before it, and returns the first problem. `rest` gets whether a message of the
-   * user already follows the reply. It is written even after a conflict: the store saves our version aside, which
-   * should be complete.
+   * Writes the rest after everything before it, and returns the first problem. `rest` receives true if a message of the
+   * user already follows the reply. The rest is written even after a conflict: the store saves our version aside, and
+   * that version should be complete.
    */
   async finish(rest: (answered: boolean) => readonly Piece[]): Promise<Problem | null> {
     this.#rest?.();
@@ -97,7 +97,7 @@ export class ReplyCommits {
     if (pieces.length === 0 && !(last && this.#begun)) return;
     const { eol } = this.#store.chat;
     const end = pieces.at(-1) ?? "";
-    // A long piece is a block, which ends its last line.
+    // A long piece is a block, and a block ends with a line end.
     const unfinished = !last && typeof end === "string" && !end.endsWith("\n");
     const replace = pieces.length === 0 ? 0 : this.#provisional;
     await this.#before();

@@ -23,7 +23,7 @@ export interface Received {
   readonly begun: boolean;
 }
 
-/** What else decides how a request ended. */
+/** Further facts that decide how a request ended. */
 export interface EndingFacts {
   readonly provider: Provider;
   readonly usage: Usage | null;

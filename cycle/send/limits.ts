@@ -19,7 +19,7 @@ export interface Upcoming {
   readonly window: number | null;
   /** Null if unknown. */
   readonly prices: Prices | null;
-  /** Whether the user asks for this very request; a full window does not prevent it then. */
+  /** True if the user asks for this very request; then a full window does not prevent it. */
   readonly byPerson: boolean;
 }
 
@@ -30,7 +30,8 @@ const END_BYTES = 1 << 20;
 const CHARACTER_BYTES = 3;
 
 /**
- * Why no more of a reply is accepted: the document would become too large to open again. Null while there is room.
+ * Returns why no more of a reply is accepted: the document would become too large to open again. Null while there is
+ * room.
  * @param bytes size of the current document
  * @param waiting characters of the reply that are not in it yet
  */

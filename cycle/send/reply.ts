@@ -167,7 +167,7 @@ export class ReplyWriter {
     this.#guardOpenLine();
   }
 
-  /** Writes a piece of the unfinished line, unless the line may still become live. */
+  /** Writes a piece of the unfinished line, unless the line may still become a line of the format. */
   #show(piece: string): void {
     if (this.#lineStart !== null) {
       this.#out.write(piece);
@@ -178,12 +178,13 @@ export class ReplyWriter {
   }
 
   /**
-   * Whether the unfinished line may still become live. A long line is checked again only after it has grown by a
-   * quarter: checking it at each character would take quadratic time.
+   * True if the unfinished line may still become a line of the format. A long line is checked again only after it has
+   * grown by a quarter: checking it at each character would take quadratic time.
    */
   #isBuffered(): boolean {
     if (this.#line.length < this.#checkAgainAt) return true;
-    // A split surrogate pair is left out: on disk the line would end before it, and could be live there.
+    // Leave out a split surrogate pair: on disk the line would end before it, and the shorter line could have a
+    // meaning.
     const line = endsInHalf(this.#line) ? this.#line.slice(0, -1) : this.#line;
     const pending = line === "" || mayBecomeLive(line);
     this.#checkAgainAt = pending && line.length > ALWAYS_CHECKED ? Math.ceil(line.length * 1.25) : 0;
@@ -205,8 +206,8 @@ export class ReplyWriter {
   }
 
   /**
-   * A block line quoted in a fence is text only once the fence is closed. If the program dies before, the document on
-   * disk must not contain it as a live line: it and what follows wait for the closing fence.
+   * A block line quoted in a fence is text only once the fence is closed. If the program dies before that, the document
+   * on disk must not contain the line as a real block: the line and all text after it wait for the closing fence.
    */
   #guardOpenLine(): void {
     if (this.#fence > 0 && !this.#out.isBuffered && this.#lineStart !== null && this.#needsClosing()) {
@@ -214,7 +215,7 @@ export class ReplyWriter {
     }
   }
 
-  /** Of a long line only the beginning is checked: if it may still become a block line, it waits. */
+  /** Checks only the beginning of a long line: if it may still become a block line, it waits. */
   #needsClosing(): boolean {
     if (this.#line.length <= ALWAYS_CHECKED) return needsClosedFence(this.#line);
     return "*<".includes(this.#line.charAt(0)) && mayBecomeLive(this.#line.slice(0, ALWAYS_CHECKED));
@@ -243,7 +244,7 @@ export class ReplyWriter {
       if (separate) this.#out.write(this.#out.endsLine ? "\n" : "\n\n");
       else if (!this.#out.endsLine) this.#out.write("\n");
     } else {
-      // Received blanks are not written, but they count for the spacing.
+      // Received blanks are not written, but they count for the spacing between blocks.
       const spacing = this.#blank === "" || !separate ? "" : this.#blank.endsWith("\n") ? "\n" : "\n\n";
       this.#blank = "";
       this.#begin();

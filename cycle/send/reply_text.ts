@@ -6,7 +6,7 @@ import type { LongText } from "../../base/text/long_text.ts";
 /** Minimum characters of a separate piece; encoded, it is written to disk in one step. */
 const PIECE = 1 << 11;
 
-/** Characters at the end that are kept after they were taken: more than later code looks at. */
+/** Number of characters at the end that are kept after they were taken; later code looks at fewer. */
 const KEPT_END = 1 << 10;
 
 /** Text that grows at its end and is taken from its beginning. Taken text is not kept. */

@@ -11,9 +11,9 @@ import type { ReadyRequest } from "./request.ts";
 
 export interface EndedRequest {
   readonly prepared: Pick<ReadyRequest, "request" | "model" | "warnings">;
-  /** When it began: by the clock in milliseconds, and the date. */
+  /** Start of the request: the clock in milliseconds, and the date. */
   readonly begun: { readonly at: number; readonly date: Date };
-  /** What it used according to the provider; null if the provider did not report it. */
+  /** Usage that the provider reported; null if it reported none. */
   readonly usage: Usage | null;
   readonly status: RequestStatus;
   /** An error of the provider or the connection. */

@@ -172,7 +172,7 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   };
 }
 
-/** Diagnostics that prevent a request without new content. `silent`: nothing of the user comes last. */
+/** Returns diagnostics that prevent a request without new content. `silent`: the user does not speak last. */
 function nothingNew(chat: Chat, prompt: Prompt, silent: boolean): readonly Diagnostic[] {
   if (prompt.history.length === 0) return [EMPTY];
   // A blocked message is empty because of an error that is already reported.
@@ -190,7 +190,7 @@ function cacheFacts(provider: string, name: string, settings: Settings, day: str
   return { least, prices: model === null ? null : pricesAt(model, day, 0) };
 }
 
-/** What settings lack for a request to a provider; null if nothing. */
+/** Returns what the settings lack for a request to a provider; null if they lack nothing. */
 function missing(provider: Provider, settings: Settings): Problem | null {
   if ((settings.model ?? provider.defaultModel) !== null) return provider.obstacle?.(settings) ?? null;
   return {

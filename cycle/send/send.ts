@@ -29,14 +29,14 @@ export function createSend(options: SendOptions): Send {
   return (signal, { byPerson } = { byPerson: true }) => sends.send(signal, byPerson);
 }
 
-/** The sends of one run. They share what the provider rejected and what was reported. */
+/** The sends of one run. They share a record of what the provider rejected and which warnings were reported. */
 class Sends {
   readonly #options: TimedOptions;
   readonly #limiter: RequestLimiter;
   readonly #keys: KeyMemory;
-  /** Messages about the document and the settings, each reported once per run. */
+  /** Diagnostics about the document and the settings, each reported once per run. */
   readonly #reported = new Set<string>();
-  /** What the provider rejected for this model or at this address, and will reject again. */
+  /** Parts of requests that the provider rejected for this model or at this address, and will reject again. */
   readonly #refused = new Set<RequestFallback>();
 
   constructor(options: SendOptions) {
@@ -50,7 +50,7 @@ class Sends {
     const fallbacks = new Set(this.#refused);
     let fallbackCount = 0;
     let resumes = 0;
-    // Warnings to report once a request has been answered.
+    // Warnings to report after a request was answered.
     const reported: string[] = [];
     for (;;) {
       const may = { fallBack: fallbackCount < MOST_FALLBACKS, resume: resumes < MOST_RESUMES };
@@ -107,7 +107,7 @@ class Sends {
     return outcome;
   }
 
-  /** Makes a request once the limiter admits it, over a network opened for it. */
+  /** Waits until the limiter admits the request, then sends it over a network connection of its own. */
   async #overNetwork(signal: AbortSignal, parts: Omit<SendingParts, "network">): Promise<RequestEnd> {
     const { settings, environment, provider, clock } = this.#options;
     const { url } = parts.prepared.request;
@@ -143,10 +143,10 @@ class Sends {
   }
 }
 
-/** Code of an error about the key: a temporary one may have expired early. */
+/** Code of an error about the key: a temporary key may have expired early. */
 const KEY_REFUSED = "provider-authentication";
 
-/** What the limits need to know of a request. */
+/** Returns the facts about a request that the limits depend on. */
 function upcoming(
   { request, model }: ReadyRequest,
   { provider: { name: provider }, settings, clock }: TimedOptions,
@@ -204,6 +204,6 @@ interface Attempt {
   readonly may: MayAgain;
   /** Warnings of earlier attempts; this one takes them over. */
   readonly reported: string[];
-  /** Whether the user asks for this very request. */
+  /** True if the user asks for this very request. */
   readonly byPerson: boolean;
 }

@@ -107,7 +107,7 @@ export class Sending {
     });
   }
 
-  /** What to wait for if the reply arrives faster than it can be written; undefined if it does not. */
+  /** Returns a promise to wait for if the reply arrives faster than it can be written; else undefined. */
   #room(): Promise<void> | undefined {
     const waits = this.#options.stream !== false && this.#writer.waiting > MOST_WAITING;
     return waits ? this.#commits.catchUp() : undefined;

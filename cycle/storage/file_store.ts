@@ -26,7 +26,7 @@ export interface FileStoreOptions {
   readonly wait: number;
   /** Where the lock file is. @default state */
   readonly place?: Settings["lock"]["place"];
-  /** Aborting it cancels the wait. */
+  /** Cancels the wait when it aborts. */
   readonly signal?: AbortSignal;
   /** Opens without a lock and never writes. */
   readonly readOnly?: boolean;
@@ -237,7 +237,7 @@ export class FileStore implements DocumentStore {
     if (left !== null) this.#options.notify?.(left);
   }
 
-  /** `grown` is the text the file lacks, if nothing else differs. */
+  /** `grown` is the text that the file lacks, if nothing else differs. */
   async #flush(grown?: GrownText): Promise<Problem | null> {
     if (this.#lost !== null) return await this.#keepAside();
     try {

@@ -101,11 +101,12 @@ export interface Grown extends GrowingText {
 }
 
 /**
- * Merges a foreign text with a block that grew: `ours` is the document with the whole block so far, `unfinished`
- * whether its last line will continue.
- * Their text may contain the block as it was at any earlier moment, or not at all; what it lacks was not there when
- * they read the file. All their lines stay and the block goes where it began. What they wrote below it follows it, and
- * so does a line that they made from the unfinished one. Returns null if theirs is not text, or too different.
+ * Merges another writer's text with a block that grew. `ours` is the document with the whole block so far; `unfinished`
+ * says whether its last line will continue.
+ * Their text may contain the block as it was at any earlier moment, or not at all; a part that it lacks did not exist
+ * when they read the file. All their lines stay, and the block goes where it began. Text that they wrote below the
+ * block follows it, and so does a line that they made from the unfinished one. Returns null if theirs is not text, or
+ * too different.
  */
 export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: boolean): Grown | null {
   if (checkText(theirs, "") !== null) return null;
@@ -115,8 +116,8 @@ export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: 
   if (base === null) return null;
   const { hunks, seen, part } = base;
   const end = known.from + seen;
-  // A changed unfinished line is part of no text that theirs is close to. If it is in one after all, the change cannot
-  // be placed.
+  // A changed unfinished line is not part of any text close to theirs. If it occurs in such a text after all, the
+  // change cannot be placed.
   if (part && hunks.some(({ from, to }) => from <= end && end < to)) return null;
   const head = part ? theirIndex(hunks, end) : cutAt(hunks, end);
   const rest = known.lines.slice(end, known.to);
@@ -130,7 +131,7 @@ export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: 
   };
 }
 
-/** The text that theirs most likely started from: `known` with the whole block, a part of it, or without it. */
+/** Returns the text that theirs most likely started from: `known` with the whole block, a part of it, or without it. */
 export function startedFrom(known: GrowingText, theirs: Uint8Array): Uint8Array {
   const base = nearestBase(asLines(known), splitLines(theirs), false);
   return base === null ? known.text : joinLines(base.lines);
@@ -156,7 +157,7 @@ function asLines({ text, block }: GrowingText): BlockLines {
   };
 }
 
-/** How much of the block another writer had seen: `seen` whole lines, and the beginning of one more. */
+/** How much of the block another writer had read: `seen` whole lines, and the beginning of one more. */
 interface Seen {
   readonly seen: number;
   readonly beginning: string | null;
@@ -170,7 +171,7 @@ interface Base {
   readonly hunks: readonly Hunk[];
 }
 
-/** The text closest to theirs among those with more or less of the block in them. */
+/** Returns the text closest to theirs, among texts that contain more or less of the block. */
 function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: boolean): Base | null {
   let best: Base | null = null;
   let least = Infinity;
@@ -189,7 +190,7 @@ function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: b
     ];
     const hunks = difference(lines, theirs);
     if (hunks === null) continue;
-    // A writer who kept part of the block kept its first line, which tells whose block it is.
+    // A writer who kept part of the block kept its first line, which identifies the block.
     const first = known.lines.findIndex((line, at) => at >= known.from && lineKey(line) !== "");
     if (seen > 0 && hunks.some(({ from, to }) => from <= first && first < to)) continue;
     const far = changedText(lines, hunks);
@@ -213,7 +214,10 @@ function changedText(lines: readonly string[], hunks: readonly Hunk[]): number {
 const MAX_COMPARED = 300;
 const MAX_BEGINNINGS = 6;
 
-/** Moments at which a line of the block had only just begun, one for each of their lines that is such a beginning. */
+/**
+ * Moments at which a line of the block had only just begun; one moment for each of their lines that equals such a
+ * beginning.
+ */
 function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
   for (const line of theirs.slice(-MAX_COMPARED).reverse()) {
@@ -226,7 +230,9 @@ function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
   return found;
 }
 
-/** What their text suggests they had seen: up to the last line that is still there, and the longest contiguous part. */
+/**
+ * Returns how much they had probably read: up to the last line that is still there, and the longest contiguous part.
+ */
 function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
   const add = (seen: number, next: string | undefined) => {
@@ -253,7 +259,7 @@ function lastSurvivor(known: BlockLines, hunks: readonly Hunk[]): number {
   return known.from - 1;
 }
 
-/** The longest beginning of the block that is contiguous in theirs, and the line after it there. */
+/** Returns the longest beginning of the block that is contiguous in theirs, and the line after it in theirs. */
 function longestRun(
   known: BlockLines,
   theirs: readonly string[],
@@ -284,8 +290,9 @@ function theirIndex(hunks: readonly Hunk[], at: number): number {
 }
 
 /**
- * Where to cut theirs so that everything before line `at` of the base stays before the cut. Of replacement lines across
- * that border, as many as they replace stay before it; the others, and insertions there, follow.
+ * Returns where to cut theirs, so that everything before line `at` of the base stays before the cut. If they replaced
+ * lines across that border, as many new lines as they replaced stay before it; other new lines, and insertions at the
+ * border, follow.
  */
 function cutAt(hunks: readonly Hunk[], at: number): number {
   let cut = at;

@@ -1,4 +1,5 @@
-// The journal of one document's runs: who approved what, what was started, what was overwritten, which content of other
+// The journal of one document's runs: who approved which call, which calls started, which texts were overwritten, and
+// which content of other files was sent.
 // files was sent.
 
 import { createFile, isMissing, replaceSmallFile, writeAll } from "../../base/files.ts";
@@ -175,7 +176,7 @@ export class RunJournal implements Journal {
     return path;
   }
 
-  /** Entries survive the end of the program; with `lasting` also a crash of the machine. */
+  /** Entries survive the end of the program; with `lasting` they also survive a crash of the machine. */
   async #record(entries: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
     for (const entry of entries) this.#state.apply(entry);
     if (this.#file === null) return;

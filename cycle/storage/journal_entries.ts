@@ -104,7 +104,7 @@ export class JournalState {
     }
   }
 
-  /** The fewest entries that lead to the same state. */
+  /** Returns the fewest entries that lead to the same state. */
   entries(): readonly JournalEntry[] {
     return [
       ...[...this.approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval } as const)),
@@ -113,14 +113,14 @@ export class JournalState {
       ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
       ...(this.#day === null ? [] : [{ kind: "day", day: this.#day } as const]),
       ...thinkingEntries(this.thinking),
-      // After the approvals, which would change the unsettled state.
+      // Must follow the approvals, which would change the unsettled state.
       ...entriesOf(this.#unsettled),
       ...(this.unfinished.size === 0 ? [] : [{ kind: "unfinished", ids: [...this.unfinished] } as const]),
     ];
   }
 }
 
-/** Whether a person decided, and was not only asked. */
+/** True if a person decided, and was not only asked. */
 function isPersons({ by, asked }: Approval): boolean {
   return by === "person" && asked !== true;
 }

@@ -28,7 +28,9 @@ export function countChangedLines(hunks: readonly Hunk[]): number {
   return hunks.reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0);
 }
 
-/** For a line of which either side may have changed whitespace or line end: the changed one, ours first. */
+/**
+ * For a line of which either side may have changed whitespace or the line end, returns the changed line, ours first.
+ */
 export function pickLine(base: string, ours: string, theirs: string): string {
   return ours === base ? theirs : ours;
 }

@@ -33,7 +33,10 @@ export interface Holder {
 export interface DocumentLock {
   /** Reports that this run took over the lock of a dead run; null if it did not. */
   readonly notice: Problem | null;
-  /** Whether the killed run used another journal, such as on another machine, so ours does not list what it started. */
+  /**
+   * True if the killed run used another journal, for instance on another machine: our journal then does not list the
+   * calls that it started.
+   */
   readonly leftElsewhere: boolean;
   /** Releases the lock. Returns what prevented removing the lock file; the lock is free in any case. */
   release(): Promise<Problem | null>;
@@ -45,21 +48,21 @@ export interface LockOptions {
   readonly wait: number;
   /** Where the lock file is. @default state */
   readonly place?: Settings["lock"]["place"];
-  /** Aborting it cancels the wait. */
+  /** Cancels the wait when it aborts. */
   readonly signal?: AbortSignal;
 }
 
 const POLL_MILLISECONDS = 50;
 
-/** How long to wait for an unnamed holder, which is either only checking the lock or about to write its name. */
+/** Milliseconds to wait for an unnamed holder, which either only checks the lock or is about to write its name. */
 const NAMELESS_MILLISECONDS = 500;
 
 /**
  * Locks the document whose real path is given, waiting at most `wait` seconds.
  *
  * The lock is the system's lock on an open file, not the existence of the file: it cannot outlive its holder, in any
- * process namespace. The text inside only names the holder; text found once the lock is granted means that the holder
- * died without releasing it. Fails with `document-locked`, or with `cancelled` when the signal ends the wait.
+ * process namespace. The text inside only names the holder. If text is found when the lock is granted, the holder died
+ * without releasing it. Fails with `document-locked`, or with `cancelled` when the signal ends the wait.
  */
 export async function lockDocument(
   realPath: string,
@@ -158,7 +161,7 @@ async function sharedKey(realPath: string): Promise<string | null> {
     const { dev, ino, nlink } = Deno.statSync(realPath);
     return (nlink ?? 1) > 1 ? await documentKey(`file ${dev}:${ino}`) : null;
   } catch (thrown) {
-    // The next open reports that the file is gone.
+    // If the file is gone, the next open reports it.
     if (isMissing(thrown)) return null;
     throw thrown;
   }

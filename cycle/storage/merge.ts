@@ -37,9 +37,9 @@ export function mergeFrom(
 }
 
 /**
- * Merges a foreign change with ours, both relative to `base`. Returns null when that would be unsafe: the foreign change
+ * Merges another writer's change with ours, both relative to `base`. Returns null if that would be unsafe: their change
  * touches our lines or lines next to them, any status, the frontmatter, or the call that a block of ours answers. A run
- * never obeys statuses or settings that another writer changes while it is going on.
+ * never follows statuses or settings that another writer changes during the run.
  */
 export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array): Uint8Array | null {
   if (checkText(theirs, "") !== null) return null;
@@ -59,7 +59,7 @@ export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8
   return joinLines(addLineEnds(combined(lines, ourLines, our, theirLines, their), before.eol));
 }
 
-/** Whether the foreign text leaves everything that decides about tools unchanged. */
+/** True if their text leaves everything that decides about tools unchanged. */
 export function sameAuthority(base: Chat, theirs: Chat, touched: readonly string[]): boolean {
   if (base.frontmatter?.code !== theirs.frontmatter?.code) return false;
   if (base.frontmatter?.language !== theirs.frontmatter?.language) return false;
@@ -76,7 +76,7 @@ function touchedCalls(base: Chat, ours: Chat): string[] {
   return ours.results.filter((result) => !same(base.result(result.id), result)).map(({ id }) => id);
 }
 
-/** Ranges with no unchanged line between them. */
+/** True if no unchanged line lies between two ranges. */
 function touch(a: { from: number; to: number }, b: { from: number; to: number }): boolean {
   return a.from <= b.to && b.from <= a.to;
 }

@@ -80,7 +80,7 @@ function regularFile(path: string, label: string): Outcome<string> {
   );
 }
 
-/** The problem of a document that the system does not allow reading. */
+/** Returns the problem of a document that the system refuses to let us read. */
 function unreadable(
   path: string,
   environment: Environment,
@@ -106,7 +106,7 @@ function unreadable(
   return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
 }
 
-/** The file is missing, perhaps its folder too: the suggested step creates the folder first. */
+/** The file is missing, and perhaps its folder too: the suggested step creates the folder first. */
 function missing(path: string, environment: Environment): { ok: false; problem: Problem } {
   // The runtime replaces bytes that are not UTF-8 with this character, so an existing file cannot be opened.
   if (path.includes("\ufffd")) {
@@ -140,7 +140,7 @@ export async function checkWritable(path: string, realPath: string): Promise<Pro
   }
 }
 
-/** Decides whether the user could grant permission to write a file. */
+/** The facts that decide whether the user could grant permission to write a file. */
 export interface Ownership {
   /** Whether the user of this process owns it. */
   readonly own: boolean;

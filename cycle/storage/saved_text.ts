@@ -36,7 +36,7 @@ export class SavedText {
   #written: Uint8Array = new Uint8Array(0);
   #failed = false;
 
-  /** `onFault` is called once if the text cannot be saved; the run continues without. */
+  /** `onFault` is called once if the text cannot be saved; the run continues without a saved text. */
   constructor(environment: Environment, onFault: (problem: Problem) => void) {
     this.#environment = environment;
     this.#onFault = onFault;
@@ -106,7 +106,7 @@ function readSaved(path: string): SavedEntry[] {
   try {
     using file = Deno.openSync(path, { read: true, write: true });
     const { size, mtime } = file.statSync();
-    // A shared lock, so that two processes checking at the same time do not take each other for a run.
+    // Take a shared lock, so that two processes that check at the same time do not each see the other as a run.
     const running = !file.tryLockSync(false);
     return [{ id: idOf(path), path, bytes: size, time: mtime ?? new Date(0), running }];
   } catch (thrown) {

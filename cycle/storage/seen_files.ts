@@ -1,4 +1,4 @@
-// What the calls of one document last read of files, kept between runs.
+// A record of the file states that the calls of one document last read, kept between runs.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, replaceSmallFile } from "../../base/files.ts";
@@ -6,10 +6,10 @@ import { isObject } from "../../base/is_object.ts";
 import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
-/** Maximum files remembered per document; those not seen for longest are dropped first. */
+/** Maximum number of remembered files per document; the least recently seen are dropped first. */
 const MAX_FILES = 1000;
 
-/** Opens the memory of the document at `path`; kept only in this process if it is null (unsaved). */
+/** Opens the record of the document at `path`; if the path is null (unsaved), the record stays in this process. */
 export async function openSeenFiles(environment: Environment, path: string | null): Promise<SeenFiles> {
   const file = path === null ? null : `${stateFolder(environment)}/seen/${await documentKey(path)}.json`;
   return new Memory(file, file === null ? new Map() : await readMemory(file));

@@ -9,7 +9,7 @@ export type UnsettledEntry =
   | { readonly kind: "settled"; readonly suspects: TamperedParts | null };
 
 export interface Unsettled {
-  /** Recorded before commands started and not settled since; null otherwise. */
+  /** State recorded before commands started and not settled since; else null. */
   readonly exposure: TamperCheck | null;
   /** Parts that a command could have written and nobody confirmed. */
   readonly suspects: TamperedParts | null;

@@ -7,7 +7,7 @@ import type { UsageRecord } from "../types.ts";
 /** Bytes per token, for estimates. */
 const BYTES_PER_TOKEN = 4;
 
-/** How much of a model's context window a conversation fills. */
+/** How full a model's context window is. */
 export interface Fill {
   readonly tokens: number;
   /** Tokens that the window holds; null if unknown. */

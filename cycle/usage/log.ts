@@ -7,7 +7,7 @@ import { readRecord } from "./record.ts";
 import type { UsageRecord } from "../types.ts";
 
 export interface UsageLog {
-  /** Appends a record to those of its document. */
+  /** Appends a record to the records of its document. */
   record(record: UsageRecord): Promise<void>;
 }
 

@@ -5,15 +5,15 @@ export type Day = string;
 
 /** Prices in US dollars per million tokens. */
 export interface Prices {
-  /** Input tokens that are not cached. */
+  /** Price of input tokens that are not cached. */
   readonly input: number;
-  /** Output tokens. */
+  /** Price of output tokens. */
   readonly output: number;
-  /** Input tokens read from the prompt cache. @default the input price */
+  /** Price of input tokens read from the prompt cache. @default the input price */
   readonly cache_read?: number;
-  /** Tokens written to the cache for a short time (Anthropic: five minutes). @default the input price */
+  /** Price of tokens written to the cache for a short time (Anthropic: five minutes). @default the input price */
   readonly cache_write?: number;
-  /** Tokens written to the cache for an hour. @default the price of short cache writes */
+  /** Price of tokens written to the cache for an hour. @default the price of short cache writes */
   readonly cache_write_long?: number;
 }
 

@@ -15,8 +15,8 @@ export interface SandboxFacts {
 }
 
 /**
- * The first condition for approval by the sandbox that does not hold for a tool, as a sentence; null if the sandbox
- * approves it. Requires a backend that was tested, not merely an installed program.
+ * Returns the first unmet condition for approval by the sandbox, as a sentence; null if the sandbox approves the tool.
+ * Requires a backend that was tested, not merely an installed program.
  */
 export async function sandboxObstacle(
   tool: string,
@@ -69,8 +69,8 @@ const RISKS = ["none", "low", "medium", "high"] as const;
 export type RiskOf = (tool: string) => "low" | "medium" | "high" | undefined;
 
 /**
- * Why the risk of a tool file does not approve it, as the end of a sentence; null if it does. The document's settings
- * for the tool count as they do for the sandbox.
+ * Returns why the declared risk of a tool file is not enough to approve it, as the end of a sentence; null if it is
+ * enough. As with approval by the sandbox, a document's own approval settings for the tool take precedence.
  */
 function riskObstacle(
   tool: string,

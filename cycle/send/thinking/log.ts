@@ -24,7 +24,7 @@ export interface Preserved {
   readonly evaluation: ThinkingEvaluation;
 }
 
-/** Evaluates the thinking that a request could contain; without a journal nothing is known about any. */
+/** Evaluates the thinking that a request could contain; without a journal nothing is known about earlier thinking. */
 export function preserve(outline: Outline, journal: Journal | undefined): Preserved {
   const digests = digestsOf(outline);
   return {

@@ -143,7 +143,7 @@ function placeOf({ what, line }: PrefixPiece): string {
   }
 }
 
-/** The cost of reading everything from one piece on again; null if it was too little to be cached. */
+/** Returns the cost of reading everything again from one piece on; null if it was too little to be cached. */
 function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts): string | null {
   const tokens = estimatePieceTokens(pieces);
   if (tokens < least) return null;

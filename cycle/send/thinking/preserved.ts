@@ -105,7 +105,7 @@ function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: Th
     const record = state.records.get(key);
     if (record !== undefined) {
       if (record.text !== text) return index;
-      // No prefix: the model that made it does not check that.
+      // The record has no prefix if the model that made the thinking does not check the text before it.
       if (record.prefix !== null && (outline.mismatch === "drop" || outline.mismatch === "error")) {
         if (record.prefix !== prefixes[piece]) return index;
         // Thinking may be missing from the start of the run; any other gap invalidates what follows it.

@@ -96,7 +96,7 @@ export class DiskFile {
     try {
       return await this.#write(content, grown);
     } catch (thrown) {
-      // An editor may be about to recreate it; `foreign` waits for that, and throws if it stays gone.
+      // An editor may be about to recreate the file; `foreign` waits for that, and throws if the file stays missing.
       if (thrown instanceof Deno.errors.NotFound) return false;
       throw thrown;
     }
@@ -167,7 +167,7 @@ export class DiskFile {
       const found = await readSettled(() => Promise.resolve(readAllSync(file)), text);
       this.#replaced.splice(index, 1);
       file.close();
-      // Opened and truncated, but never written: an interrupted save.
+      // The file was opened and truncated, but never written: an interrupted save.
       if (found !== null && !sameBytes(found, text.subarray(0, found.length))) return found;
     }
     return null;

@@ -8,7 +8,7 @@ export const MAX_STEP_BYTES = 16 * 1024;
 
 /** Text at the end of a content that another one lacks. */
 export interface GrownText {
-  /** Both are the same up to this byte. */
+  /** Both contents are the same up to this byte. */
   readonly from: number;
   /** The text, in pieces: a file may end after each of them. */
   readonly pieces: readonly string[];
