@@ -170,8 +170,8 @@ const BROKEN: readonly (readonly [name: string, code: string, cause: RegExp])[] 
   ["throws at its top", `throw new Error("at the top"); export default {};`, /at the top/],
   ["imports a module that does not exist", `import "./nowhere.ts"; export default {};`, /nowhere\.ts/],
   ["has no default export", "export const tool = {};", /no default export/],
-  ["exports a function", "export default () => {};", /no object/],
-  ["exports null", "export default null;", /no object/],
+  ["exports a function", "export default () => {};", /not an object/],
+  ["exports null", "export default null;", /not an object/],
   ["has a bad name", `export default { name: "a b" };`, /"a b"/],
   ["has an invalid schema", `export default { input_schema: { type: "nothing" } };`, /schema/],
   ["has a schema that is a string", `export default { input_schema: "x" };`, /input_schema is not an object/],
@@ -211,7 +211,7 @@ Deno.test("export default {} is a tool whose call says that it has no implementa
     for (const name of ["empty", "data"]) {
       assert.match((await called(place, name)).text, new RegExp(`The tool ${name} has no implementation`));
     }
-    assert.match((await called(place, "empty", { a: 1 })).text, /\/a: is not a member/);
+    assert.match((await called(place, "empty", { a: 1 })).text, /\/a: is not a parameter of this tool/);
   });
 });
 
@@ -271,8 +271,8 @@ Deno.test("status, yieldToUser, errors, data and additional texts of a result al
     assert.match(stated("image"), /^a picture\n\[image\/png, 5B; saved as \S+\/attachments\/[0-9a-f]{64}\]$/);
     assert.equal(stated("thrown"), "thrown by the tool");
     assert.match(stated("nothing"), /without a result/);
-    assert.match(stated("words"), /gave back a string, where \{ content, isError \} is expected/);
-    assert.match(stated("list"), /gave back a list, where/);
+    assert.match(stated("words"), /returned a string instead of \{ content, isError \}/);
+    assert.match(stated("list"), /returned a list instead of/);
   });
 });
 
@@ -403,7 +403,7 @@ Deno.test("a tool that takes too long is ended and reports it", async () => {
     const { text } = await called(place, "slow", {}, {
       settings: { overrides: { tools: { require_approval: false, file_timeout: 1 } } },
     });
-    assert.match(text, /ended after 1 seconds/);
+    assert.match(text, /timed out after 1 seconds/);
   });
 });
 

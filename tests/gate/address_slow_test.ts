@@ -218,6 +218,6 @@ Deno.test("a filter without a required permission prints the document unchanged"
   withAddress(async ({ run }) => {
     const { out, error, code } = await run(["--allow-read"], [`${ROOT}/cli.ts`, "advance"], "@You:\nHello\n");
     assert.equal(out, "@You:\nHello\n");
-    assert.match(error, /the permission --allow-env/);
+    assert.match(error, /Missing permission --allow-env/);
     assert.equal(code, 1);
   }));

@@ -141,13 +141,13 @@ Deno.test("a folder that is replaced by a link is not entered, with and without 
       const range = { offset: 1, count: null, maxLines: 100, maxBytes: 1000 };
       await assert.rejects(
         disk.perform("read", { real, named: real, range, remember: false }, signal),
-        /was exchanged/,
+        /was replaced during the operation/,
       );
       for (const temporary of [".flemma-test", null]) {
         const target = { real, shown: "f", temporary, seen: null, content: "PWNED" };
-        await assert.rejects(disk.perform("write", target, signal), /was exchanged/);
+        await assert.rejects(disk.perform("write", target, signal), /was replaced during the operation/);
         const made = { ...target, real: `${root}/project/link/deep/new` };
-        await assert.rejects(disk.perform("write", made, signal), /was exchanged/);
+        await assert.rejects(disk.perform("write", made, signal), /was replaced during the operation/);
       }
       assert.deepEqual(await disk.perform("names", { folder: `${root}/project/link`, most: 9 }, signal), []);
       assert.deepEqual([...Deno.readDirSync(`${root}/outside`)].map(({ name }) => name), ["file"]);
