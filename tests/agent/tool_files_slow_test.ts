@@ -521,7 +521,7 @@ Deno.test("among tool files of one name the earlier folder wins, then code over 
       event.event === "notice" && event.code === "tool-file" ? [event.message] : []
     ).join("\n");
     assert.match(reported, /flemma\/tools\/twice\.ts is not used.*more\/twice\.ts/);
-    assert.match(reported, /both\.ts is not used, because both\.js is there/);
+    assert.match(reported, /both\.ts is not used, because both\.js exists/);
     assert.match(reported, /bash\.ts is not used.*tools\.override/);
     assert.equal(reported.split("\n").length, 3, reported);
     assert.equal((await stated("both")).text, "js");
@@ -623,7 +623,7 @@ Deno.test("a tool file's text for generated prompts appears in them, and its for
     const system: string = JSON.parse(prepared.request.body).system[0].text;
     assert.match(system, /- tides: looks up tides\n/);
     assert.match(system, /- Ask for a place\.\n/);
-    assert.equal(warned.filter((text) => /tides\.ts: its format_preview is not used/.test(text)).length, 1);
+    assert.equal(warned.filter((text) => /tides\.ts: its format_preview is ignored/.test(text)).length, 1);
     assert.equal(
       warned.filter((text) => /wrong\.ts: its personalities is not of the right type/.test(text)).length,
       1,
