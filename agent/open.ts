@@ -59,7 +59,8 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
     }
   }
   const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };
-  // A link may lead to another project, and settings may change while waiting for another run.
+  // The link may now lead to another project, and settings may have changed while this process waited for another
+  // run.
   const sources = store.path === named && wait === 0 ? found?.sources : undefined;
   const session = await startSession(opened, { ...options, environment, readOnly }, { sources });
   if (!session.ok) return session;
@@ -69,9 +70,9 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
 
 /** A document that was read only for viewing. */
 export interface ReadForSession {
-  /** The real path; null when the text has none. */
+  /** The real path; null if the text has no path. */
   readonly path: string | null;
-  /** The absolute path as given, links kept. */
+  /** The absolute path as given, with links unresolved. */
   readonly named: string | null;
   /** The file as the person named it; null for a text from elsewhere. */
   readonly file: string | null;

@@ -8,7 +8,7 @@ import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/
 import { protectedSkillFolders } from "../tools/skills/protected_folders.ts";
 import type { SubjectSettings } from "./settings.ts";
 
-/** A document's real path, and the path it was named by; both null if only a folder is meant. */
+/** A document's real path, and the path by which it was opened; both null for a folder without a document. */
 export interface DocumentPaths {
   readonly path: string | null;
   /** @default `path` */
@@ -36,10 +36,10 @@ export function sandboxOf(
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 
-/** The paths that stay read-only for tools even in a writable folder: document, configuration, state. */
+/** Paths that stay read-only for tools even in a writable folder: the document, configuration and state. */
 export function ownProtectedPaths(input: {
   readonly environment: Environment;
-  /** Absolute paths of the document, links kept: replacing a link replaces the document. */
+  /** Absolute paths of the document, including links to it, because replacing a link replaces the document. */
   readonly documents: readonly string[];
   readonly configFiles: readonly string[];
 }): string[] {

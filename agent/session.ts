@@ -46,7 +46,7 @@ import { explainCalls } from "./views/explain.ts";
 
 export interface Opened {
   readonly store: DocumentStore;
-  /** The document's name in messages, as the person gave it. */
+  /** The document's name in messages, as the person wrote it. */
   readonly label: string;
   /** The file, as suggested commands name it; null for a text from elsewhere. */
   readonly file: string | null;
@@ -368,7 +368,7 @@ export class Session implements ChatSession {
     return success({ path: this.path, authority });
   }
 
-  /** Why this `ChatSession` may change nothing; null if it may. */
+  /** Why this `ChatSession` must not change anything; null if it may. */
   #refusal(): Problem | null {
     const { label } = this.#opened;
     if (this.#closing !== null) {
@@ -454,7 +454,7 @@ export class Session implements ChatSession {
     return after === null ? runtime : { ok: false, problem: after };
   }
 
-  /** A person who approves a call by its preview must have seen all of it. */
+  /** The problem if the person approves a call whose preview omits part of it. */
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;

@@ -49,8 +49,8 @@ export interface SubjectSettings extends DocumentSettings {
   /** The settings without the document's: those of the person and the project. */
   readonly loaded: Loaded;
   /**
-   * Prepares the frontmatter for sending: its findings, its variables, and the Lua session that ran it. Generated
-   * system prompts are made from `facts`; diagnosing needs none.
+   * Prepares the frontmatter for sending: its findings, its variables, and the Lua session that ran it. The system
+   * prompts of personalities are made from `facts`; diagnosing a document does not need them.
    */
   evaluated(facts?: PersonalityFacts): Promise<EvaluatedFrontmatter>;
 }
@@ -116,8 +116,8 @@ async function withoutDocument(
 }
 
 /**
- * Finds the folder of a document's lock before the document is opened, and the settings files read for that. Only the
- * person and a host can set it; mistakes in the settings are reported when the run loads them.
+ * Finds the folder of a document's lock before the document is opened, and the settings files that were read for that.
+ * Only the person and a host can set the folder. Mistakes in the settings are reported when the run loads them.
  */
 export async function lockPlaceOf(
   host: SettingsHost,
@@ -141,7 +141,7 @@ function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog
   for (const given of [...process, ...own]) {
     if (typeof given !== "object" || "resolve" in given) continue;
     const { name, enabled } = given;
-    // If settings decide whether it is enabled, that is asked once there are any.
+    // If settings decide whether the tool is enabled, the function is called when there are settings.
     tools.set(name, { name, enabled: typeof enabled === "function" ? false : enabled });
   }
   const open = mayHaveMore || own.some((given) => typeof given !== "object" || "resolve" in given) ||
@@ -149,7 +149,7 @@ function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog
   return { ...BUILTIN_CATALOG, tools: [...tools.values()], open };
 }
 
-/** Removes writable paths of the document that would uncover files the person hides, with a warning for each. */
+/** Removes a writable path of the document, with a warning, if it would uncover files that the person hides. */
 async function keepHidden(
   written: DocumentSettings,
   person: Settings,
@@ -179,7 +179,7 @@ async function keepHidden(
 class ReadPolicyOf {
   readonly #environment: Environment;
   readonly #document: string | null;
-  /** The person's, then the document's: a file that either hides is hidden. */
+  /** The person's sandbox, then the document's: a file that either of them hides is hidden. */
   readonly #sandboxes: Sandbox[] = [];
   readonly #waiting: SandboxSettings[] = [];
 
@@ -193,7 +193,10 @@ class ReadPolicyOf {
     if (settings.enabled) this.#waiting.push(settings);
   }
 
-  /** Must be awaited before anything is read. Loads the sandbox only here, because most documents read no file. */
+  /**
+   * Loads the sandbox; callers must await this before they read anything. Loaded only here, because most documents
+   * read no file.
+   */
   async ready(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const { createSandbox } = await import("../sandbox/mod.ts");
@@ -201,7 +204,7 @@ class ReadPolicyOf {
     this.#sandboxes.push(...this.#waiting.splice(0).map((settings) => createSandbox({ settings, ...place })));
   }
 
-  /** @throws Before `ready`: an unknown policy must not count as permission. */
+  /** @throws if called before `ready`: an unknown policy must not count as permission. */
   readonly isReadable: ReadPolicy = (path) => {
     if (this.#waiting.length > 0) throw new Error("the read policy was used before it was ready");
     return this.#sandboxes.every((sandbox) => sandbox.isPathReadable(path));

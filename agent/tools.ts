@@ -48,8 +48,8 @@ export interface RegisteredTools {
 }
 
 /**
- * Registers the built-in tools, those of this process and those of a host, and adds further sources. Compiles the
- * schemas of a host's tools, so that checking an input needs no waiting. Fails with `invalid-tool`,
+ * Registers the built-in tools, the tools of this process and the tools of a host, and adds further sources. Compiles
+ * the schemas of a host's tools, so that checking an input is synchronous. Fails with `invalid-tool`,
  * `invalid-tool-schema` or `tool-module`.
  *
  * @param emit receives faults of sources, and when the last source has answered
@@ -100,9 +100,9 @@ export interface ToolsSubject {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
-  /** The content of files when calls of the document last saw them. */
+  /** Remembers the content that each file had when a call of the document last read or wrote it. */
   readonly seen: SeenFiles;
-  /** Saves the content of files before calls of the document change them. @default nothing is saved */
+  /** Saves the content of a file before a call of the document changes it. @default nothing is saved */
   readonly kept?: SavedFiles;
   /** The MCP servers, which live as long as a command does. @default none */
   readonly servers?: { release(): Promise<void> };
@@ -110,13 +110,13 @@ export interface ToolsSubject {
   readonly rules: RuleEvaluator | null;
   /** The real paths of calls at the time of their decision; null if no rule checks paths. */
   readonly paths: DecidedPaths | null;
-  /** Does the built-in tools' work on files. @default this process */
+  /** Does the file operations of the built-in tools. @default this process */
   readonly disk?: DiskAccess;
-  /** Identifies the caller of a call, for its tool. @default unknown */
+  /** Returns information about the caller of a call, for the tool. @default unknown */
   readonly caller?: (id: string) => Caller;
 }
 
-/** Says which resolver failed, and the consequence: after a failed resolver the sandbox approves nothing. */
+/** Sentence about a resolver that failed, with the consequence: after that the sandbox approves nothing. */
 function faultSentence(resolver: string, why: string): string {
   const who = decidedBy(resolver);
   const whose = who === resolver ? `The resolver ${resolver}` : who[0]!.toUpperCase() + who.slice(1);
@@ -125,7 +125,7 @@ function faultSentence(resolver: string, why: string): string {
 }
 
 /**
- * Creates the function that asks the approval chain of the settings and the host about one call. Fails with
+ * Creates the function that decides about one call with the approval chain of the settings and the host. Fails with
  * `resolver-name`.
  *
  * @param downgrades in addition to that of watched files
@@ -172,8 +172,8 @@ export function createDecideCall(
 }
 
 /**
- * Decides about one call by the settings without the document's own; created on first use. Faults of resolvers are
- * not reported here but by the document's own decision.
+ * Creates a function that decides about one call by the settings without the document's own; it is created on first
+ * use. The document's own decision reports errors of resolvers, so this one does not.
  */
 export function personOf(
   subject: ToolsSubject,
@@ -196,13 +196,13 @@ export function personOf(
   };
 }
 
-/** A resolver may be an instance of a class: its method is not copied and needs its object. */
+/** A resolver may be an instance of a class. Copying it would lose its method, which also needs its object. */
 function bound(resolver: OwnResolver): OwnResolver {
   const { name, priority, description } = resolver;
   return { name, priority, description, resolve: resolver.resolve.bind(resolver) };
 }
 
-/** Runs a compiled program as the file helper of a run; ends with its input. */
+/** Runs a compiled program as the file helper of a run, until its input ends. */
 export async function serveFiles(): Promise<void> {
   const { serve } = await import("../tools/files/helper.ts");
   await serve();
@@ -233,7 +233,8 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     // A server without a running call must not keep file tools waiting.
     if (definition.files !== undefined) await subject.servers?.release();
     if (definition.command_input === undefined) return await run();
-    // A command's change to a file that was as the document last saw it counts as the document's own change.
+    // A command may change a file that was unchanged since the document last saw it. That change counts as the
+    // document's own.
     const before = await findUnchanged(seen);
     const result = await run();
     for (const path of await catchUp(seen, before)) onFileChanged(path);

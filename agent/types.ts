@@ -58,17 +58,17 @@ export interface ChatOptions {
   readonly provider?: Provider;
   /** Makes the requests. @default `fetch` of the runtime */
   readonly fetch?: typeof fetch;
-  /** Whether to retry a request that the provider cannot answer for now. @default true */
+  /** Whether to retry a request if the provider is temporarily unable to answer. @default true */
   readonly retry?: boolean;
   /** Limits the requests a provider gets in parallel, across all documents with this limiter. @default not shared */
   readonly limiter?: RequestLimiter;
-  /** Receives events as they happen. @default no receiver */
+  /** Receives each event when it happens. @default no receiver */
   readonly emit?: Emit;
-  /** Aborting it cancels whatever runs and starts nothing more. @default never aborted */
+  /** Cancels all running work when it aborts, and prevents any new work. @default never aborted */
   readonly signal?: AbortSignal;
   /** Whether to write a reply to the document while it arrives. @default true */
   readonly stream?: boolean;
-  /** Whether a person is watching and can be asked; tools can read this. @default false */
+  /** True if a person is watching and can be asked; tools can read this. @default false */
   readonly interactive?: boolean;
   /** Asks the person for a secret that a tool needs; the secret is not saved. @default nobody can be asked */
   readonly askSecret?: (question: string) => Promise<string | null>;
@@ -94,8 +94,8 @@ export interface MemoryOptions extends ChatOptions {
    */
   readonly path?: string | null;
   /**
-   * Holds the text instead, for instance an editor's buffer; its path and text replace the ones given. @default
-   * memory
+   * Stores the text, for instance in an editor's buffer; its path and text replace those given here.
+   * @default memory
    */
   readonly store?: DocumentStore;
   /** Only read: changes neither the text nor its journal. @default false */
@@ -103,8 +103,8 @@ export interface MemoryOptions extends ChatOptions {
 }
 
 /**
- * Names calls: an id, the number of a call, the beginning or the end of an id; or a line, a tool, the only pending
- * call, all calls.
+ * Names calls: by an id, the number of a call, or the beginning or end of an id; or by a line, by a tool, the only
+ * pending call, or all calls.
  */
 export type CallTarget = string | Exclude<TargetSpec, { readonly kind: "id" }>;
 
@@ -125,14 +125,15 @@ export interface OpenCall {
   /** Whether the preview omits something. Then only its id or its line approves the call. */
   readonly previewIsCut: boolean;
   /**
-   * Whether its block holds text. It becomes the result of a pending call; an approved call with text does not run.
+   * True if its block contains text. The text becomes the result of a pending call; an approved call with text does
+   * not run.
    */
   readonly hasText: boolean;
   /** The current approval decision, and its source. */
   readonly decided: ApprovalDecision;
 }
 
-/** Why a call is decided as it is. */
+/** The reasons for the decision about a call. */
 export interface ExplainedCall extends CallReasons {
   /** The id of the call. */
   readonly id: string;
@@ -182,9 +183,9 @@ export interface ShownCall {
   readonly parts: readonly ShownPart[];
   /** The input unchanged, not safe to show. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** What a person should know before deciding: sentences. */
+  /** Sentences that a person should read before the decision. */
   readonly warnings: readonly string[];
-  /** The folder that it starts in, or that its path belongs to. */
+  /** The folder in which the call starts, or to which its path belongs. */
   readonly folder: string;
   /** Whether it would run in the sandbox now. */
   readonly sandboxed: boolean;
@@ -193,7 +194,8 @@ export interface ShownCall {
   /** Why it is decided as it is. */
   readonly explained: ExplainedCall;
   /**
-   * Hash of everything shown, the input as written and its block; a different hash means that the call has changed.
+   * Hash of everything shown, of the input as written, and of its block. A different hash means that the call has
+   * changed.
    */
   readonly digest: string;
 }
@@ -210,7 +212,7 @@ export interface Diagnosis {
 export interface Agreement {
   /** What the frontmatter changes about the sandbox and about automatic approval, each in words. */
   readonly lines: readonly string[];
-  /** Whether the person agreed to exactly this for this path. */
+  /** True if the person agreed to exactly these changes for this path. */
   readonly agreed: boolean;
 }
 
@@ -247,16 +249,16 @@ export interface ChatSession extends AsyncDisposable {
   readonly sandbox: RunSandbox;
   /** Whether autopilot is continuing the run now. */
   readonly autopilot: AutopilotState;
-  /** Findings that keep everything from starting. */
+  /** Findings that prevent all steps. */
   readonly blockers: readonly FrontmatterDiagnostic[];
   /**
-   * Why policy does not decide about the calls of this document, or which of its text counts only after the person
-   * confirms it: sentences, each with the remedy.
+   * Sentences that explain why policy does not decide calls of this document, or which parts of the document count
+   * only after the person confirms them. Each names the remedy.
    */
   readonly doubts: readonly string[];
 
   /**
-   * Takes one step and, with autopilot, all that follow, until a person is needed or the reply is complete.
+   * Takes one step. With autopilot, continues until a person is needed or the reply is complete.
    *
    * @param options `goOn`: ask the model to continue even if it spoke last, or if nobody spoke
    * @returns why it stopped, including any failure; it rejects only with a fault of the program
@@ -278,7 +280,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   execute(target: CallTarget): Promise<Stop>;
   /**
-   * Marks calls as approved by a person. All or none; nothing runs.
+   * Marks calls as approved by a person, all or none. Nothing runs.
    *
    * @param targets the calls
    * @returns their ids. Fails like `reject`, and with `preview-cut` for a call whose preview omits something, unless
@@ -286,7 +288,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   approve(...targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>>;
   /**
-   * Marks calls as rejected. All or none; nothing runs.
+   * Marks calls as rejected, all or none. Nothing runs.
    *
    * @param targets the calls
    * @param message the text for the model. By default a sentence that only says that the call was rejected.
@@ -296,7 +298,8 @@ export interface ChatSession extends AsyncDisposable {
    */
   reject(targets: CallTarget | readonly CallTarget[], message?: string): Promise<Outcome<readonly string[]>>;
   /**
-   * Cancels one thing: the running request, else the call that started first, else a step that is about to begin.
+   * Cancels one thing: the running request; without one, the call that started first; without a call, a step that is
+   * about to begin.
    *
    * @returns false if nothing runs
    */
@@ -310,8 +313,8 @@ export interface ChatSession extends AsyncDisposable {
   cancelCall(id: string): boolean;
 
   /**
-   * Looks up a tool of the document, with its origin and rights. Starts no MCP server, and asks no tool source of a
-   * host.
+   * Looks up a tool of the document, with its origin and rights. Does not start MCP servers and does not query a
+   * host's tool sources.
    *
    * @param name its name
    * @returns undefined if no such tool is known
@@ -330,7 +333,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   calls(): Promise<readonly OpenCall[]>;
   /**
-   * Explains why calls are decided as they are: the answer of each resolver, and what rules say of their parts.
+   * Explains the decisions about calls: the answer of each resolver, and the effect of rules on the parts of a call.
    *
    * @param targets the calls; by default all open ones
    * @returns the calls in document order. Fails like `reject` if a target matches no call, or with what is wrong in
@@ -338,7 +341,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   explain(...targets: readonly CallTarget[]): Promise<Outcome<readonly ExplainedCall[]>>;
   /**
-   * Shows one call completely, for the person who decides about it, with a diff of what it would write.
+   * Shows one call completely to the person who decides about it, with a diff of the file that it would write.
    *
    * @param target the call
    * @returns what to show. Fails like `explain`, or with `target-ambiguous` for several calls.
@@ -351,8 +354,8 @@ export interface ChatSession extends AsyncDisposable {
    */
   showOpen(): Promise<Outcome<readonly ShownCall[]>>;
   /**
-   * Proposes the rule that approves a call like this one again: for a command its exact words, for a path that path,
-   * else the tool.
+   * Proposes the rule that approves a call like this one again. The rule covers the exact words of a command, or the
+   * path of a call, or else the tool.
    *
    * @param target the call
    * @param written a rule of the person's own to check instead, as in the settings
@@ -364,8 +367,8 @@ export interface ChatSession extends AsyncDisposable {
     written?: Readonly<Record<string, unknown>>,
   ): Promise<Outcome<ProposedRule>>;
   /**
-   * Adds a rule for this document, for this session. It counts like a rule of the command line: also if the document has a
-   * list of its own, but never against a rule that asks or denies.
+   * Adds a rule for this document, for this session. It has the effect of a rule on the command line: it applies even
+   * if the document has a list of its own, but never overrides a rule that asks or denies.
    *
    * @param rule the rule as in the settings
    * @returns nothing. Fails with `rule-invalid`, with `usage` for a text without a path, or with the problem that
@@ -399,7 +402,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   estimate(): Promise<Outcome<Estimate>>;
   /**
-   * Shows what a call would make of a file, as texts.
+   * Shows how a call would change a file, as texts.
    *
    * @param id the id of the call
    * @returns the texts; null if the call writes no file or there is nothing to compare
@@ -412,14 +415,14 @@ export interface ChatSession extends AsyncDisposable {
    */
   diagnose(): Promise<Diagnosis>;
   /**
-   * Says what a person would agree to by trusting the document in its current version. Changes nothing.
+   * Describes what a person would agree to by trusting the current version of the document. Changes nothing.
    *
    * @returns the agreement. Fails with what is wrong in the frontmatter or the settings, or with `usage` for a text
    * without a path, because an agreement belongs to a path.
    */
   agreement(): Promise<Outcome<Agreement>>;
   /**
-   * Records that the person agrees to that. Does not change the document.
+   * Records that the person agrees to the current version. Does not change the document.
    *
    * @returns the agreement. Fails like `agreement`, or with the problem that prevents saving it.
    */
@@ -431,15 +434,15 @@ export interface ChatSession extends AsyncDisposable {
    */
   holder(): Promise<Holder | null>;
   /**
-   * Lists watched files that commands changed, in the last run that changed any. Such files run when the person
-   * starts a tool.
+   * Lists the watched files that commands changed, for the last run in which they changed any. Such files run when the
+   * person starts a tool.
    *
    * @returns the changes in the order of their detection
    */
   fileChanges(): Promise<readonly FileChange[]>;
   /**
-   * Applies edits of the program that has the text, such as an editor. They do not show that the document was written on
-   * this machine: a person who types in an untrusted document has not agreed to its settings.
+   * Applies edits from the program that holds the text, such as an editor. Such edits do not prove that the document
+   * was written on this machine: a person who types in an untrusted document has not agreed to its settings.
    *
    * @param edits edits of the current `chat`; throws a RangeError if they overlap or lie outside of it
    * @returns the problem that prevents writing; null when they are durable

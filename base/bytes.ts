@@ -34,7 +34,10 @@ export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
   return at;
 }
 
-/** How many of the first `count` groups of four bytes are equal; 0 if either array is not aligned to four bytes. */
+/**
+ * Number of equal groups of four bytes at the beginning, at most `count`; 0 if either array is not aligned to four
+ * bytes.
+ */
 function equalWords(a: Uint8Array, b: Uint8Array, count: number): number {
   if (a.byteOffset % 4 !== 0 || b.byteOffset % 4 !== 0) return 0;
   const left = new Int32Array(a.buffer, a.byteOffset, count);
@@ -55,7 +58,7 @@ export function byBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates encode code points above every other UTF-16 unit. */
+/** Sort key of a UTF-16 unit. Surrogates stand for code points above every other unit, so they sort last. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -40,7 +40,7 @@ export class HomeUnknown extends Error {
 /** Cached home folder of the user database. */
 let inDatabase: string | undefined;
 
-/** Cron, services and containers do not set the variable; a relative path is ignored. */
+/** Determines the home folder. Cron, services and containers do not set HOME; a relative path in it is ignored. */
 function homeOf(variable: string | undefined): string {
   if (variable?.startsWith("/")) return variable;
   inDatabase ??= homeIn(readOr("/etc/passwd"), Deno.uid()) ?? homeIn(askDatabase(), Deno.uid());
@@ -79,7 +79,7 @@ function readOr(path: string): string {
   }
 }
 
-/** The environment of this process, read at each access: for objects that outlive a change of it. */
+/** The environment of this process, read at each access. For objects that must notice later changes. */
 export const liveEnvironment: Environment = {
   get cwd() {
     return Deno.cwd();
@@ -93,8 +93,8 @@ export const liveEnvironment: Environment = {
 };
 
 /**
- * Fails in a runtime without the system functions this program needs, such as Node or a browser. Not called by
- * functions that only read, change or evaluate text.
+ * Fails in a runtime without the system functions that this program needs, such as Node or a browser. Functions that
+ * only read, change or evaluate text do not call it.
  * @param what what needs it, as the beginning of a sentence
  */
 export function systemFor(what: string): Outcome<null> {

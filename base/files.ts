@@ -57,7 +57,7 @@ export function canBeSeen(path: string): boolean {
   }
 }
 
-/** Whether something may exist at a path. An inaccessible path counts, since opening it reports why. */
+/** True if something may exist at a path. An inaccessible path counts too, because opening it reports the reason. */
 export function mayBeThere(path: string): boolean {
   try {
     return isThere(path);
@@ -191,7 +191,7 @@ async function throughTemporary(
     try {
       return await use(path, file);
     } finally {
-      // What prevents writing may prevent this too; the first error is the one to report.
+      // The cause of the write error may prevent removal too; the first error is the one to report.
       await removeIfThere(path).catch(() => {});
     }
   }
@@ -209,7 +209,7 @@ function removeAbandoned(prefix: string): void {
       using file = Deno.openSync(path);
       if (file.tryLockSync(true) && isAt(file, path)) Deno.removeSync(path);
     } catch {
-      // Gone meanwhile, somebody else's, or on a file system without locks.
+      // The file was removed meanwhile, belongs to somebody else, or is on a file system without locks.
     }
   }
 }
@@ -236,7 +236,7 @@ function isLocked(file: Deno.FsFile): boolean {
   }
 }
 
-/** Whether an open file is still the one at the path. */
+/** True if the path still leads to the open file. */
 function isAt(file: Deno.FsFile, path: string): boolean {
   try {
     return isSameFile(Deno.statSync(path), file.statSync());
@@ -267,7 +267,7 @@ export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** More than any file of code or settings has. */
+/** Maximum bytes of a file; no file of code or settings is larger. */
 const MOST_OF_REGULAR = 64 * 1024 * 1024;
 
 /**

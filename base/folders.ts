@@ -33,8 +33,8 @@ export function runtimeFolder(environment: Environment): string {
 }
 
 /**
- * The problem if the system denies access to this program's own folders, for instance after one start by root, which
- * makes root their owner. Null for every other exception.
+ * The problem to report if the system denies access to this program's own folders. After one start by root, for
+ * instance, root owns them. Null for every other exception.
  */
 export function stateRefusal(thrown: unknown, environment: Environment): Problem | null {
   if (!(thrown instanceof Error)) return null;

@@ -100,8 +100,8 @@ export function typeOfSignature(beginning: Uint8Array): string | null {
 }
 
 /**
- * The media type of content whose name does not tell it. Uses only the bytes, so that a document gives the same request
- * on every machine: a known signature, else text if it is UTF-8 without NUL.
+ * The media type of content whose file name does not give one. Uses only the bytes, so that a document gives the same
+ * request on every machine: the type of a known signature, else text if the bytes are UTF-8 without NUL.
  */
 export function typeOfContent(bytes: Uint8Array): string {
   return typeOfSignature(bytes) ?? (isPlainText(bytes) ? "text/plain" : "application/octet-stream");

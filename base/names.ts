@@ -38,7 +38,7 @@ const MOST_NAMED = 10;
 
 /** Names in a sentence: `a, b, c`; of a long list the first ten, and how many more there are. */
 export function joinNames(names: readonly string[]): string {
-  // One more name takes no more room than the words about it.
+  // The words about one more name would take as much space as the name.
   if (names.length <= MOST_NAMED + 1) return names.join(", ");
   return `${names.slice(0, MOST_NAMED).join(", ")} and ${names.length - MOST_NAMED} more`;
 }

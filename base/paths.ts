@@ -10,8 +10,8 @@ export function parentOf(path: string): string {
 export const CHATS = ".flemma/chats";
 
 /**
- * The folder of a document, in which relative references, tools and policy start. It is the folder that contains the
- * document, but for a conversation in `.flemma/chats` the one that contains `.flemma`.
+ * The folder in which relative references, tools and policy of a document start: the folder that contains the
+ * document. For a conversation in `.flemma/chats` it is the folder that contains `.flemma`.
  */
 export function folderOfDocument(path: string): string {
   const folder = parentOf(path);
@@ -91,8 +91,8 @@ export function fileUri(path: string): string {
 }
 
 /**
- * The absolute path of a `file:` URI; null if it does not name a file of this machine. Parsed by hand, because URL
- * parsers give parts of a name another meaning (`?`, `#`, `\`, `|`).
+ * The absolute path of a `file:` URI; null if it does not name a file of this machine. Does not use a URL parser,
+ * because URL parsers treat `?`, `#`, `\` and `|` in a name as special.
  */
 export function pathOfUri(uri: string): string | null {
   const path = /^file:(?:\/\/(?:localhost)?)?(\/.*)$/is.exec(uri)?.[1];
@@ -100,7 +100,7 @@ export function pathOfUri(uri: string): string | null {
   try {
     return decodeURIComponent(path);
   } catch {
-    // A client that encodes nothing means a literal percent sign.
+    // The client did not encode the URI, so the percent sign is literal.
     return path;
   }
 }

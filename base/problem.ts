@@ -13,8 +13,9 @@ export interface Problem {
 }
 
 /**
- * Either a value or the reason why there is none: a problem for a person, or another type for callers that report it
- * themselves, such as the place of a fault in a file. A function without a value to return gives `Problem | null`.
+ * Either a value or the reason why there is none. The reason is a problem for a person, or another type for callers
+ * that report it themselves, such as the position of an error in a file. A function without a value to return gives
+ * `Problem | null`.
  */
 export type Outcome<T, E = Problem> =
   | { readonly ok: true; readonly value: T }
@@ -41,8 +42,8 @@ export function problemLine({ message, next }: Pick<Problem, "message" | "next">
 }
 
 /**
- * The text of an exception, on one line and without a stack, fit for the end of a sentence. It omits the error number
- * and system call of system errors, which help nobody; the caller names the file.
+ * The text of an exception on one line, for the end of a sentence. Omits the stack, and the error number and system
+ * call of system errors, which help nobody. The caller names the file.
  */
 export function thrownText(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -50,8 +51,8 @@ export function thrownText(thrown: unknown): string {
 }
 
 /**
- * The problem if the runtime denies something: a missing permission, or a part of the program that its address does not
- * have. Null for every other exception.
+ * The problem to report if the runtime denies something: a permission is missing, or the program was loaded from an
+ * address that lacks a part of it. Null for every other exception.
  */
 export function runtimeRefusal(thrown: unknown): Problem | null {
   if (thrown instanceof Deno.errors.NotCapable) {

@@ -6,8 +6,8 @@ export function shellWord(word: string): string {
 }
 
 /**
- * Files and ids as arguments of one of our commands. Ids come from a model: one like `--all` must not become an option
- * when a person types a suggested command.
+ * Quotes files and ids as arguments of a flemma command. Ids come from a model: an id like `--all` must not become an
+ * option when a person types a suggested command.
  */
 export function operands(...words: readonly string[]): string {
   const first = words.findIndex((word) => word.startsWith("-") && word !== "-");

@@ -12,7 +12,10 @@ export interface Cancellable {
   /** The running calls, in the order of their start. */
   readonly running: readonly Call[];
   readonly requesting: boolean;
-  /** Cancels the request, else the call that started first, else a step about to begin; null if there is nothing. */
+  /**
+   * Cancels the request; without one, the call that started first; without a call, a step that is about to begin. Null
+   * if there is nothing to cancel.
+   */
   cancel(): Cancelled | null;
   /** False if that call does not run. */
   cancelCall(id: string): boolean;
@@ -58,7 +61,7 @@ function first(run: Cancellable): Done {
   return cancelled === null ? { problem: nothingRuns() } : { cancelled: [cancelled] };
 }
 
-/** Cancels the request and every running call; if there are none, a step that is about to begin. */
+/** Cancels the request and every running call; without any of these, a step that is about to begin. */
 function all(run: Cancellable): Done {
   const cancelled: Cancelled[] = [];
   if (run.requesting) {

@@ -25,12 +25,12 @@ const PATIENCE = 10_000;
 const CHECK_EVERY = 20;
 
 /**
- * Milliseconds after which leftovers are removed: the empty file of a run that was killed before it wrote it, and the
- * answer to a process that was killed.
+ * Milliseconds after which two kinds of leftovers are removed: the empty file of a run that was killed before it wrote
+ * the file, and an answer whose receiver was killed.
  */
 const NAMELESS_MILLISECONDS = 60_000;
 
-/** Lists the live runs, oldest first. Removes what killed runs left. */
+/** Lists the live runs, oldest first. Removes the leftovers of killed runs. */
 export async function liveRuns(environment: Environment): Promise<readonly LiveRun[]> {
   const root = runsFolder(environment);
   const runs: LiveRun[] = [];
@@ -57,7 +57,9 @@ async function removeOld(path: string): Promise<void> {
   if (Date.now() - (mtime?.getTime() ?? 0) > NAMELESS_MILLISECONDS) await removeIfThere(path);
 }
 
-/** Reads which run a folder belongs to; `unknown` if it is just being created or is not a run. */
+/**
+ * Reads which run a folder belongs to; `unknown` if the folder is still being created or does not belong to a run.
+ */
 async function runIn(folder: string): Promise<RunInfo | "over" | "unknown"> {
   try {
     using file = await Deno.open(`${folder}/${RUN_FILE}`, { read: true, write: true });
@@ -79,7 +81,7 @@ function infoIn(text: string): RunInfo | null {
     const value: unknown = JSON.parse(text);
     return isInfo(value) ? value : null;
   } catch {
-    // It is being written.
+    // The file is still being written.
     return null;
   }
 }
@@ -90,8 +92,8 @@ function isInfo(value: unknown): value is RunInfo {
 }
 
 /**
- * Sends a request to a run. `over`: the run ended before it answered. `silent`: it is alive but does not answer, for
- * instance because its process is suspended; the request is withdrawn, so that it does not take effect later.
+ * Sends a request to a run. `over`: the run ended before it answered. `silent`: the run is alive but does not answer,
+ * for instance because its process is suspended. The request is then withdrawn, so that it does not take effect later.
  */
 export async function sendCancelRequest(
   { folder }: LiveRun,

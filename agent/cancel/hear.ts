@@ -11,7 +11,7 @@ export interface HearParts {
   /** Real path of the document. */
   readonly path: string;
   readonly run: Cancellable;
-  /** Receives what another process cancelled, or why none can. */
+  /** Receives what another process cancelled, or the reason why no process can cancel anything. */
   tell(notice: Problem): void;
 }
 

@@ -76,7 +76,8 @@ async function tell({ environment, path }: ListenParts) {
   const folder = `${runsFolder(environment)}/${crypto.randomUUID()}`;
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = Deno.openSync(`${folder}/${RUN_FILE}`, { createNew: true, write: true, mode: 0o600 });
-  // Locked before it has content: another process that finds it locked and empty knows that the run is about to begin.
+  // The file is locked before it has content: a locked empty file tells another process that the run is about to
+  // begin.
   await file.lock(true);
   const info: RunInfo = { path, pid: Deno.pid, host: Deno.hostname(), since: new Date().toISOString() };
   await writeAll(file, new TextEncoder().encode(JSON.stringify(info)));
@@ -84,8 +85,9 @@ async function tell({ environment, path }: ListenParts) {
 }
 
 /**
- * Answers each request once: the one that removes its file first owns it, the asker or the run. False if the folder is
- * gone. Answers lie outside this folder, because it is removed with the run, and the last request often ends the run.
+ * Answers each request once: whoever removes the request file first, the sender or the run, owns the request. False if
+ * the folder is gone. Answers lie outside this folder, because it is removed with the run, and the last request often
+ * ends the run.
  */
 async function check(folder: string, { answer }: ListenParts): Promise<boolean> {
   const names = await namesIn(folder);

@@ -5,12 +5,12 @@ import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
 
 export type CancelRequest =
-  /** What one Ctrl-C would cancel first: the request, else the call that started first. */
+  /** What the first Ctrl-C would cancel: the request; without one, the call that started first. */
   | { readonly kind: "one" }
   | { readonly kind: "all" }
   /** One call, by its id, its number, or the beginning or end of its id. */
   | { readonly kind: "call"; readonly text: string }
-  /** The call at or nearest to a line, 1-based; if that call does not run, same as `one`. */
+  /** The call at or nearest to a line, 1-based; like `one` if that call does not run. */
   | { readonly kind: "line"; readonly line: number }
   /** Cancels nothing; only lists what runs. */
   | { readonly kind: "list" };

@@ -54,7 +54,7 @@ function sourceLine(name: string, summed: readonly Turn[]): string {
   return `This conversation continues ${name}. Here is a summary of its first ${summed.length} messages (${lines}):`;
 }
 
-/** The line ends that complete the last line and add a blank one. */
+/** The line feeds to append so that the last line is complete and followed by an empty line. */
 function ending(bytes: Uint8Array): string {
   if (bytes.at(-1) !== LF) return "\n\n";
   return bytes.at(-2) === LF ? "" : "\n";
@@ -62,7 +62,7 @@ function ending(bytes: Uint8Array): string {
 
 const LF = 0x0a;
 
-/** A message of the person without its results, whose calls are in the summary. */
+/** A message of the person without its results, because the calls of these results are in the summary. */
 function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
   const edits = results.map(({ place: { from, end } }): Edit => ({
     from: from - place.from,
@@ -106,7 +106,7 @@ export function longResults(chat: Chat, cut: Cut, bytes: number): readonly Prune
     .map((result) => ({ result, tool: chat.call(result.id)?.name ?? "result" }));
 }
 
-/** Shortens the results; `place` says where the complete result can be read. */
+/** Shortens the results; `place` is the path where the complete result is stored. */
 export function withShortResults(
   chat: Chat,
   results: readonly Pruned[],

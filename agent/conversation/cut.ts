@@ -11,13 +11,15 @@ export interface Cut {
   readonly kept: number;
   readonly summed: readonly Turn[];
   readonly turns: readonly Turn[];
-  /** The person's message that the first kept reply answers, if the cut separates them; it is kept too. Else null. */
+  /**
+   * The person's message that the first kept reply answers. It is kept too if the cut separates the two; else null.
+   */
   readonly asked: Turn | null;
 }
 
 /**
- * Splits a conversation so that the last `keep` messages of the person and everything after are kept. If that is the
- * whole conversation, keeps the last `keep` replies instead, and the message they answer.
+ * Splits a conversation so that the last `keep` messages of the person and everything after them are kept. If that is
+ * the whole conversation, keeps the last `keep` replies and the message that they answer.
  *
  * @param chat a document whose calls all have final results
  * @param keep number of messages, at least 0
@@ -51,8 +53,8 @@ function cutOrNull(chat: Chat, keep: number): Cut | null {
 }
 
 /**
- * The remedy for a cut that is not useful: the largest `--keep` below `keep` with a useful one, or to go on
- * unchanged.
+ * The remedy for a useless cut: the largest `--keep` below `keep` with a useful cut, or to continue without
+ * compacting.
  */
 export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean): string {
   const most = Math.min(keep, chat.turns.length) - 1;
@@ -71,7 +73,10 @@ export function hasWords(turn: Turn): boolean {
     );
 }
 
-/** The index of the empty message at the end that waits for the person; without one, the number of turns. */
+/**
+ * The index of the empty message at the end, in which the person writes next; without such a message, the number of
+ * turns.
+ */
 function trailing(chat: Chat): number {
   const last = chat.turns.at(-1);
   const isEmpty = last?.role === "You" && !hasWords(last) && last.results.length === 0;

@@ -23,7 +23,7 @@ const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "context-full": "on_pending",
   "budget": "on_pending",
   "yield": "on_pending",
-  // Nothing was done, so there is nothing to report.
+  // The run did nothing, so there is nothing to report.
   "answered": null,
   "throttled": null,
   "stepped": null,
@@ -43,8 +43,9 @@ export interface HookCall {
 }
 
 /**
- * Runs the hook for the end of a run, for at most ten seconds. Its last argument is the path of the document (`-` if
- * unsaved); it gets the person's environment and a line of JSON on standard input. Its standard output is dropped.
+ * Runs the hook for the end of a run, for at most ten seconds. The last argument of the hook is the path of the
+ * document (`-` if unsaved). The hook gets the person's environment, and a line of JSON on standard input. Its
+ * standard output is dropped.
  *
  * @returns what went wrong; null if no hook is set for this end, or the hook succeeded
  */

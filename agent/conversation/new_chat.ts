@@ -11,9 +11,9 @@ import { agree, NO_AUTHORITY } from "../trust/agreement.ts";
 import type { NewChatContent } from "../types.ts";
 
 /**
- * Makes a new document at `path` with an empty question, or with the given texts. Refuses a text that would be read
- * as a message, a call or a result: a caller who passes on a person's words must not pass on calls with them.
- * Templates and references in the texts work as in every document.
+ * Makes a new document at `path` with an empty question, or with the given texts. Refuses a text that would be read as
+ * a message, a call or a result, so that text from a person cannot contain calls. Templates and references in the
+ * texts work as in every document.
  *
  * @param path where to make it, relative to the working folder; messages use this path as its name
  * @param content its first content; both texts may be omitted
@@ -81,7 +81,7 @@ export async function newChat(
   }
 }
 
-/** What makes a text more than text, as the end of "the text …"; null if it is only text. */
+/** What else a text would be read as, for the end of "the text …"; null if it is only text. */
 function structureIn(chat: Chat, roles: readonly string[]): string | null {
   if (chat.turns.length < roles.length) return "opens a fence that hides the text after it";
   const stray = chat.turns.find(({ role }, index) => role !== roles[index]);

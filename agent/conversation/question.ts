@@ -31,7 +31,10 @@ export function hasReferences(text: string): boolean {
   return fileReferences(text).length > 0;
 }
 
-/** The words with every reference that begins in the document's folder rewritten to begin in `folder` (absolute). */
+/**
+ * Rewrites every reference in the words that begins in the document's folder, so that it begins in `folder`
+ * (absolute).
+ */
 export function referencesFrom(folder: string, words: string): string {
   let text = "";
   let reached = 0;
@@ -49,8 +52,8 @@ function encoded(path: string): string {
 }
 
 /**
- * The edit that asks the next question: in the person's last message if it is unanswered, else in a new message.
- * Fails with `text-is-structure` for a text that would be more than text there.
+ * The edit that asks the next question: in the person's last message if nobody answered it yet, else in a new message.
+ * Fails with `text-is-structure` if the document would read the text as structure.
  */
 export function askNext(chat: Chat, text: string): Outcome<Edit> {
   const edit = addLine(chat, text);

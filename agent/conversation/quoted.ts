@@ -4,8 +4,9 @@ import { fenceFor } from "../../parser/edits/result_block.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 
 /**
- * Quotes a text from anywhere as a block. The fence keeps anything like a message from being one; `{% raw %}` keeps
- * templates, references and headers of results plain text. A model sees exactly the text between the two fence lines.
+ * Quotes a text from anywhere as a block. The fence keeps lines in the text from beginning a message. `{% raw %}`
+ * keeps templates, references and headers of results plain text. A model sees exactly the text between the two fence
+ * lines.
  *
  * @param text the text to quote; a missing line end is added
  * @param name the info string of the opening fence
@@ -19,10 +20,13 @@ export function quoteText(text: string, name: string, { tags = true } = {}): str
   return plain ? block : `{% raw %}\n${block}{% endraw %}\n`;
 }
 
-/** Leaves raw text and returns to it: it vanishes, and the two parts it separates are not read as one. */
+/**
+ * Ends raw text and begins it again. The tags produce no text, and the two parts that they separate are not read as
+ * one.
+ */
 const SEAM = "{% endraw %}{% raw %}";
 
-/** The beginning of a line that is read as the header of a result, even in fences. */
+/** The beginning of a line that is read as the header of a result, even inside a fence. */
 const HEADER = /^(?=\*\*Tool )/gm;
 
 /** Whether a message would interpret part of a text: a tag, a file reference, a result. */

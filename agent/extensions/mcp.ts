@@ -14,9 +14,9 @@ import type { SourcesSubject } from "./sources_subject.ts";
 export interface ToolServers {
   /** Takes over new tool lists that servers announced; called between requests. */
   update(): Promise<void>;
-  /** Asks every server for its tools, also those with cached lists; returns what went wrong. */
+  /** Requests the tools of every server again, even if its list is cached; returns the problems. */
   refresh(): Promise<readonly Problem[]>;
-  /** Ends idle servers, before somebody needs files that no command may change meanwhile. */
+  /** Ends idle servers, before a caller needs files that no command may change meanwhile. */
   release(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export const NO_SERVERS: ToolServers = {
 };
 
 /**
- * Registers the cached tools of servers, and every server without a cached list as a tool source. Starts no server.
+ * Registers the cached tools of servers. Registers a server without a cached list as a tool source. Starts no server.
  *
  * @param tell receives problems
  */
@@ -72,7 +72,7 @@ export async function openServers(
     servers.push(server);
     const known = await server.known();
     if (known !== null) own.take(server, known);
-    // The server has its own timeout; this one only has to be longer.
+    // The server has its own timeout; the timeout here only has to be longer.
     else {own.expect(
         server,
         Math.max(FIRST_START, settings.start_timeout ?? 0) + (settings.timeout ?? 0) + 10,
@@ -118,7 +118,7 @@ function serverSource(name: string) {
   return { name: `the server ${name}`, mayHave: (tool: string) => tool.startsWith(`${name}:`) };
 }
 
-/** Why a server is not asked, as the end of a sentence, with a problem to report; null if it is asked. */
+/** Why a server is not used, as the end of a sentence, with a problem to report; null if it is used. */
 function unusable(
   name: string,
   { enabled, command, url }: McpServer,
@@ -146,7 +146,7 @@ class Own {
     this.#tell = tell;
   }
 
-  /** Asks a server for its tools when they are first needed; the registry waits `timeout` seconds. */
+  /** Requests the tools of a server when they are first needed; the registry waits `timeout` seconds. */
   expect(server: Server, timeout: number): void {
     this.#tools.registerFrom("server", {
       ...serverSource(server.name),

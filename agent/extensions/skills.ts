@@ -89,7 +89,7 @@ export async function registerSkills(
   if (found.value.length > 0) {
     const { offeredSkills, skillTool } = await import("../../tools/skills/tool.ts");
     const tool = skillTool(offeredSkills(found.value), subject.environment);
-    // A host's own tool of that name is not replaced.
+    // A host's own tool with that name stays.
     if (tool !== null && !tools.has(tool.name)) {
       const registered = tools.registerFrom("built-in", tool);
       if (!registered.ok) return registered;
@@ -98,7 +98,7 @@ export async function registerSkills(
   return success([...untrusted(found.value), ...unknownNames(found.value, subject.settings)]);
 }
 
-/** Skills of the project that the person has not agreed to: one problem for each folder that holds them. */
+/** Problems about skills of the project that the person has not agreed to, one for each folder of skills. */
 function untrusted(found: readonly InspectedSkill[]): Problem[] {
   const folders = Map.groupBy(
     found.filter(({ state }) => state === "untrusted"),
@@ -135,7 +135,7 @@ function mayBeThere(path: string): boolean {
   try {
     return isThere(path);
   } catch {
-    // Inaccessible: reading it reports why.
+    // The folder is inaccessible: reading it reports the reason.
     return true;
   }
 }

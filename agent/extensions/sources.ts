@@ -6,7 +6,7 @@ import type { ToolRegistry } from "../../tools/registry.ts";
 import type { EndTools, SourcesSubject } from "./sources_subject.ts";
 
 /**
- * Adds the sources that the settings name to a registry. Asks none of them yet.
+ * Adds the sources that the settings name to a registry. Does not query them yet.
  *
  * @param builtin the registry with the built-in tools, from which a person may remove some
  * @param warn receives problems

@@ -9,11 +9,11 @@ export interface SourcesSubject {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
-  /** The sandbox for started programs; without one nothing is started, and there are no tool files. */
+  /** The sandbox for programs; without one no program is started, and there are no tool files. */
   readonly sandbox?: Sandbox;
   /** Whether to search for tool files that nobody named. @default true */
   readonly searchesFiles?: boolean;
-  /** Asks MCP servers over HTTP. @default a fetch that follows the environment variables */
+  /** Sends the HTTP requests to MCP servers. @default a fetch that follows the environment variables */
   readonly fetch?: typeof fetch;
 }
 

@@ -1,5 +1,5 @@
-// The tool files of a document: finds the folders that count, the project's only after a person agreed to it, and
-// starts their hosts.
+// Finds the tool files of a document and starts their hosts; uses the project's files only after the person agreed
+// to them.
 
 import { configFolder } from "../../base/folders.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -48,7 +48,8 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
     }),
   });
   const discovered = await discoverFiles(folders);
-  // A tool that the person removed, or replaced by a file, is gone before any call of it can run.
+  // If the person removed a tool or replaced it by a file, the built-in tool is removed before any call of it can
+  // run.
   const replaced = discovered.files.map(({ base: name }) => name).filter((name) =>
     settings.override.includes(name)
   );

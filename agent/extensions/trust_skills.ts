@@ -1,5 +1,5 @@
-// Trust in a project's skills: shows the text of each for the model, and the files it includes, and records the
-// agreement.
+// Trusts the skills of a project: shows the text that the model gets from each skill and the included files, and
+// records the agreement.
 
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
@@ -17,7 +17,7 @@ export function mayHoldSkills(folder: string): boolean {
   return isThere(`${folder}/${SKILL_FILE}`) || /(^|\/)skills$/.test(folder);
 }
 
-/** The skills of a folder that is one or holds them. If all of it is broken, fails with the first mistake. */
+/** The skills of a folder that is a skill or contains skills. If no skill is valid, fails with the first mistake. */
 export async function trustableSkills(
   environment: Environment,
   folder: string,
@@ -44,7 +44,7 @@ export async function projectSkills(environment: Environment, root: string): Pro
     const made = await trustableSkills(environment, `${root}/${name}`);
     if (!made.ok) leftOut.push(`${made.problem.message} ${made.problem.next}`);
     else {
-      // One of the folders is often a link to the other.
+      // One of the folders is often a link to the other folder.
       trustables.push(
         ...made.value.trustables.filter(({ path }) => !trustables.some((one) => one.path === path)),
       );

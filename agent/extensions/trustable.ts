@@ -7,16 +7,16 @@ export interface Trustable {
   readonly path: string;
   /** What it would do, in words. */
   readonly lines: readonly string[];
-  /** What to say if there are no lines, as the end of a sentence about it. */
+  /** The end of a sentence about it that is shown if there are no lines. */
   readonly nothing: string;
   isAgreed(): Promise<Outcome<boolean>>;
   /** Records the agreement; returns further lines to show. */
   agree(): Promise<Outcome<readonly string[]>>;
-  /** What to say after the agreement. */
+  /** The message after the agreement. */
   readonly agreed: string;
 }
 
-/** What can be agreed to at a path, and what is left out and why. */
+/** What a person can agree to at a path, and what is left out, with the reasons. */
 export interface TrustOffer {
   readonly trustables: readonly Trustable[];
   /** Full sentences. */

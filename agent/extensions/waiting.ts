@@ -1,4 +1,4 @@
-// Waits for tool sources, and says so when that takes long.
+// Waits for tool sources, and reports if that takes long.
 
 import { after } from "../../base/system/timer.ts";
 import type { Emit } from "../../cycle/types.ts";

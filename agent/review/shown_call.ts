@@ -49,7 +49,7 @@ export async function shownCalls(
   { sandbox, ...sources }: ShowSources,
 ): Promise<readonly ShownCall[]> {
   const numbers = callNumbers(chat);
-  // Once for all calls: asking for each would examine the folders of the machine each time.
+  // Checked once for all calls: a check for each call would examine the folders of the machine each time.
   const now = await sandboxNow(sandbox);
   const shown: ShownCall[] = [];
   for (const each of explained) {
@@ -79,7 +79,7 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     ...placeOf(definition, sandbox),
     explained,
   };
-  // The call's line may change without changing its meaning; the text in its block is part of it.
+  // Moving a call to another line does not change its meaning; the text in its block does.
   const hashed = [shown, call.name, call.inputText, status, body];
   const { input, place: { start: line } } = call;
   return { ...shown, input, number, line, digest: await sha256(JSON.stringify(hashed)) };
@@ -91,10 +91,10 @@ function folderOf({ definition, subject }: Known): string {
   return document === null ? environment.cwd : folderOfDocument(document);
 }
 
-/** Members that a diff shows completely. */
+/** Input members that the diff already shows completely. */
 const IN_DIFF: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
 
-/** In this order: what a call does before the model's name for it. */
+/** The order of the parts: what a call does comes before the name that the model gave it. */
 const ORDER: readonly ShownPart["kind"][] = ["command", "path", "member", "diff", "label"];
 
 function partsOf({ call, definition, change }: Known): ShownPart[] {
@@ -144,7 +144,7 @@ function warningsOf({ call, definition, subject, change, problems, body }: Known
   return warnings;
 }
 
-/** Why a tool is missing: no source has it, or one that may have it has not answered. */
+/** Why a tool is missing: no source provides it, or a source that may provide it has not answered. */
 function missingTool(name: string, { tools }: Known["subject"]): string {
   const source = tools.unaskedSource(name);
   if (source !== null) return `Its tool may come from ${visible(source)}, which is not available.`;
@@ -168,7 +168,7 @@ function fileWarnings(
   ];
 }
 
-/** Whether part of an input is shown differently from what it is. */
+/** True if part of an input is shown in another form than written. */
 function hides(input: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(input).some(([name, value]) =>
     visible(name) !== name || inLines(value) !== plain(value)

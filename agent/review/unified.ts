@@ -21,7 +21,7 @@ export function formatUnifiedDiff(
   most = Infinity,
 ): string | null {
   const old = before ?? [];
-  // Texts that differ too much are shown as one replaced by the other.
+  // If the texts differ too much, the diff shows all old lines as replaced by all new lines.
   const hunks = difference(old, after, (line) => line) ?? [{ from: 0, to: old.length, at: 0, lines: after }];
   if (hunks.length === 0) return null;
   const out = [`--- ${before === null ? "/dev/null" : path}\n`, `+++ ${path}\n`];
@@ -62,7 +62,9 @@ function passage(group: readonly Hunk[], old: readonly string[], after: readonly
   return lines;
 }
 
-/** The line range of a hunk header: the first line and the number of lines; with none, the line before. */
+/**
+ * The line range of a hunk header: the first line and the number of lines. For an empty range, the line before it.
+ */
 function range(from: number, to: number): string {
   const count = to - from;
   return `${count === 0 ? from : from + 1}${count === 1 ? "" : `,${count}`}`;

@@ -34,7 +34,10 @@ export interface FileChangeShown {
   readonly real: string;
   /** The change as a unified diff; null if it cannot be compared or nothing would change. */
   readonly diff: string | null;
-  /** Whether the file is as the document's calls last saw it; null if they never saw it. True if there is no file. */
+  /**
+   * True if the file is unchanged since the document's calls last read or wrote it, or does not exist; null if they
+   * never did.
+   */
   readonly asSeen: boolean | null;
   /** Why no change can be shown, as a sentence. */
   readonly obstacle: string | null;
@@ -52,7 +55,7 @@ export class WrittenFiles {
   note(call: Pick<Call, "name" | "input">): string | null {
     const real = this.#target(call);
     if (real === null || this.#options.seen.get(real) !== null || !isFile(real)) return null;
-    // A call that produces a text without knowing the file replaces all of it.
+    // A call that knows the new text without reading the file replaces all of the file.
     return this.#rewrite(call, null).after === null ? null : "replaces an unread file";
   }
 
@@ -142,7 +145,7 @@ function isFile(real: string): boolean {
   try {
     return Deno.statSync(real).isFile;
   } catch {
-    // Nothing that could be replaced.
+    // Nothing exists at the path that the call could replace.
     return false;
   }
 }

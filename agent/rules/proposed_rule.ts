@@ -32,7 +32,7 @@ export async function ruleFor(
   return written === undefined ? await proposeRule(call, parts) : await checkedRule(written, call, parts);
 }
 
-/** The sources that decide only after approving rules, or if nothing else did. */
+/** The sources that decide after approving rules, or only if nothing else decided. */
 const BELOW_RULES: ReadonlySet<string> = new Set([
   "default",
   "urn:flemma:approval:risk",
@@ -40,7 +40,7 @@ const BELOW_RULES: ReadonlySet<string> = new Set([
   "urn:flemma:approval:catch-all",
 ]);
 
-/** Why no approving rule would change a decision; null if one would. */
+/** Why an approving rule would not change a decision; null if it would. */
 function aboveRules({ decision, source, rule }: ApprovalDecision): string | null {
   if (decision === "approve" || BELOW_RULES.has(source)) return null;
   const who = decidedBy(source, rule !== undefined);

@@ -40,7 +40,7 @@ export async function sessionRules(
   );
 }
 
-/** Adds a rule for the document, for this session. Fails for a text without a path, and with what is wrong in the rule. */
+/** Adds a rule for the document, for this session. Fails for a text without a path and for an invalid rule. */
 export async function addSessionRule(
   { environment, document }: SessionRulesOptions,
   rule: WrittenRule,

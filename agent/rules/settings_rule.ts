@@ -64,7 +64,7 @@ async function exchange(path: string, before: string | null, after: string | nul
       return null;
     }
     const real = await Deno.realPath(path);
-    // Reading drops a byte order mark; the file keeps it.
+    // Reading the settings drops a byte order mark; writing restores it.
     const mark = hasMark(await Deno.readFile(real)) ? "\ufeff" : "";
     const bytes = encoder.encode(`${mark}${before}`);
     const known = { content: contentFromBytes(bytes), stamp: stampOf(await Deno.stat(real)) };

@@ -22,7 +22,7 @@ import { createRequestParts } from "./requests.ts";
 import { createTooling, tellAll } from "./tools.ts";
 import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
 
-/** Builds the runtime of a document. Runs and probes nothing yet. */
+/** Builds the runtime of a document. Does not run calls or test the sandbox yet. */
 export async function compose(
   store: DocumentStore,
   options: RuntimeOptions,
@@ -113,7 +113,7 @@ function previewing(
   };
 }
 
-/** Decides, and saves for each call that waits the reasons, for the event that reports it. */
+/** Decides about a call. If the call waits, saves the reasons for the event that reports it. */
 function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<string, CallReasons>): Decide {
   return async (call) => {
     const decided = await decide(call, { explain: "waiting" });

@@ -12,7 +12,7 @@ export class CurrentRuntime {
   readonly #options: RuntimeOptions;
   #value: Runtime;
   #composing: Promise<Outcome<Runtime>> | null = null;
-  /** Whether to rebuild it although the frontmatter is the same. */
+  /** True if the runtime must be rebuilt although the frontmatter is the same. */
   #stale = false;
 
   constructor(store: DocumentStore, options: RuntimeOptions, value: Runtime) {
@@ -32,7 +32,7 @@ export class CurrentRuntime {
   }
 
   /**
-   * The runtime for the current frontmatter; fails with what is wrong there or in the settings.
+   * The runtime for the current frontmatter. Fails with the mistake in the frontmatter or in the settings.
    *
    * @param isFixed whether work uses the present runtime: then it stays
    */

@@ -13,8 +13,8 @@ const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
 ]);
 
 /**
- * Forwards events. Before each event about tools, emits the new notices of the sandbox; before the end of a tool,
- * also the watched files that commands have changed, and passes these to `remember`. Adds the reasons to the event of
+ * Forwards events. Before each event about tools, emits the new notices of the sandbox. Before the end of a tool, also
+ * emits the watched files that commands have changed, and passes them to `remember`. Adds the reasons to the event of
  * a call that waits. `tellNews` emits what was found since the last tool ended.
  */
 export function createNotices(

@@ -12,7 +12,7 @@ export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
   readonly provider?: Provider;
 };
 
-/** Creates the function that sends. One for the whole run, so that each warning is given once. */
+/** Creates the function that sends requests. A run uses one such function, so that each warning is given once. */
 export function createSender(options: SenderOptions, evaluated: () => Promise<EvaluatedFrontmatter>): Send {
   let made: Promise<Outcome<Send>> | null = null;
   const make = async (): Promise<Outcome<Send>> => {

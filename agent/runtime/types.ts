@@ -61,10 +61,13 @@ export interface Runtime {
   readonly written: WrittenFiles;
   /** Why policy may not approve the document's calls; null if it may. */
   readonly untrustedDocument: UntrustedDocument | null;
-  /** Why policy does not decide about calls of this document, or which of its text counts only after confirmation. */
+  /**
+   * Sentences that explain why policy does not decide calls of this document, or which parts of the document count
+   * only after the person confirms them.
+   */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;
-  /** Ends what was started for calls and kept for the next one; another call starts it again. */
+  /** Ends what was started for calls and kept for the next call, which starts it again if needed. */
   rest(): Promise<void>;
   preview(call: Call): string;
   /** Whether the preview omits part of the call. */
@@ -77,7 +80,7 @@ export type RuntimeOptions = ChatOptions & {
   readonly readOnly: boolean;
 };
 
-/** What was already read for a document before it is opened, so that it is not read again. */
+/** Data that was read for a document before it is opened, so that it is not read again. */
 export interface ReadBefore {
   readonly sources?: SettingsSources;
   /** The settings, loaded for the same path and frontmatter. */

@@ -1,4 +1,5 @@
-// A person's agreement to the authority that one document's frontmatter claims, bound to the document's real path.
+// Records that a person agreed to the permissions that one document's frontmatter claims, bound to the document's
+// real path.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, success } from "../../base/problem.ts";
@@ -9,14 +10,14 @@ import type { SubjectSettings } from "../settings.ts";
 
 type Logs = Pick<SubjectSettings, "logs">;
 
-/** Reads the authority that the frontmatter claims and that needs a person's agreement. */
+/** Reads the permissions that the frontmatter claims and that need a person's agreement. */
 export async function authorityIn({ logs }: Logs, frontmatter: Frontmatter | null): Promise<Authority> {
   if (!speaks({ logs })) return NO_AUTHORITY;
   const { authorityOf } = await import("../../config/document/authority.ts");
   return authorityOf(logs, frontmatter?.code ?? null);
 }
 
-/** Reads what the frontmatter says apart from parameters. */
+/** Reads everything that the frontmatter sets except parameters. */
 export async function readStatedAuthority(
   { logs }: Logs,
   frontmatter: Frontmatter | null,
@@ -36,8 +37,8 @@ export const NO_AUTHORITY: Authority = { text: '{"values":[]}', lines: [] };
 const NOTHING_STATED: StatedAuthority = { text: "", narrows: true };
 
 /**
- * Whether the person agreed to exactly this for the document at the real path; false for an unsaved one. Fails if the
- * list of agreements cannot be read.
+ * True if the person agreed to exactly these permissions for the document at the real path; false for an unsaved
+ * document. Fails if the list of agreements cannot be read.
  */
 export async function isAgreed(
   environment: Environment,
@@ -47,7 +48,7 @@ export async function isAgreed(
   return path === null ? success(false) : await isTrusted(environment, path, text, []);
 }
 
-/** Records the agreement; it replaces any other one for this path. */
+/** Records the agreement, in place of any earlier agreement for this path. */
 export async function agree(
   environment: Environment,
   path: string,

@@ -8,8 +8,8 @@ import type { DocumentGuard } from "./guard.ts";
 import { concerns, type UntrustedDocument } from "./untrusted.ts";
 
 /**
- * Policy approves no affected call of an untrusted document; the user sees why, once. Of recorded approvals,
- * only the person's own count, and those of this run: others may have been made for a sandbox that no longer exists.
+ * Policy approves no affected call of an untrusted document; the user sees the reason once. Of the recorded approvals
+ * only those of this run and the person's own count: others may have been made for a sandbox that no longer exists.
  *
  * @param person decides by the person's own settings alone
  */
@@ -32,7 +32,8 @@ export function untrustedDowngrade(
       if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return null;
       if (!isReported) emit({ event: "notice", code: "document-not-trusted", message: sentence });
       isReported = true;
-      // Bound: the document could contain the word `approved`. It counts only for the text that was asked about.
+      // Bound, because the document itself could contain the word `approved`. The approval counts only for the text
+      // that the person was asked about.
       return { detail, bound: true, keepsSource: asks };
     },
     doubts: (id) => !onlyItsOwn && journal.approval(id)?.by !== "person" && !journal.isFromThisRun(id),
@@ -53,7 +54,9 @@ export function unconfirmedDowngrade(guard: Pick<DocumentGuard, "tampered">): Ap
   };
 }
 
-/** Policy approves no call of a reply that was cut off because the program was killed: more was to follow. */
+/**
+ * Policy approves no call of a reply that was cut off because the program was killed, because more text was to follow.
+ */
 export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: Emit): ApprovalDowngrade {
   const reported = new Set<string>();
   return {
@@ -71,10 +74,10 @@ export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: 
   };
 }
 
-/** Replaces a recorded approval that does not count: no call has this hash. */
+/** Stands in for a recorded approval that does not count; no call has this hash. */
 const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be decided again" };
 
-/** The recorded approvals, without those that a downgrade doubts. */
+/** The recorded approvals, without those in doubt. */
 export function withoutDoubtedApprovals(
   journal: Pick<Journal, "approval">,
   downgrades: readonly ApprovalDowngrade[],

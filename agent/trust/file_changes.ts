@@ -1,4 +1,4 @@
-// Remembers in the state folder which watched files a document's last run changed, for `flemma status`.
+// Saves in the state folder which watched files a document's last run changed, for `flemma status`.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, replaceSmallFile } from "../../base/files.ts";
@@ -9,7 +9,7 @@ import { documentKey } from "../../cycle/storage/state_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { FileChange } from "../../sandbox/mod.ts";
 
-/** Saves the changes of one run, in place of those of the run before. */
+/** Saves the changes of one run, and replaces those of the previous run. */
 export class FileChanges {
   readonly #environment: Environment;
   readonly #path: string | null;

@@ -1,5 +1,5 @@
-// Tamper check of a document: watches it while commands run that must not write it, and remembers what they could
-// have written.
+// Tamper check of a document. While commands run that must not write the document, watches it and records what they
+// could have written.
 
 import { isMissing } from "../../base/files.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -33,9 +33,9 @@ export interface GuardOptions {
   /** The journals of the document, and of the name it was opened by if that is a different path. */
   readonly journal: Journal;
   readonly nameJournal: Journal | null;
-  /** What the frontmatter of a version says; evaluates it. */
+  /** Evaluates the frontmatter of a version and returns what it sets. */
   readonly authority: (chat: Chat) => Promise<Pick<Leaves, "block" | "narrows">>;
-  /** Whether commands can write one of these paths. */
+  /** True if commands can write one of these paths. */
   readonly inReach: (paths: readonly string[]) => boolean;
   readonly emit: Emit;
   /** Only reads: records nothing, and runs no command. */
@@ -53,19 +53,19 @@ export class DocumentGuard implements CommandsWatch {
     this.#options = options;
   }
 
-  /** Whether commands are running or about to. While they are, the file must be written in place. */
+  /** True if commands are running or about to start. The file must then be written in place. */
   get commandsLive(): boolean {
     return this.#begun !== null;
   }
 
-  /** What a command could have written and nobody has confirmed. */
+  /** The parts that a command could have written and that nobody has confirmed. */
   get tampered(): TamperedParts | null {
     return this.#options.readOnly ? this.#seen : this.#options.journal.tampered();
   }
 
   /**
-   * Handles leftovers of an earlier run: commands that were running when it ended, and a name that now leads to
-   * another document.
+   * Handles leftovers of an earlier run: commands that were running at its end, and a name that now leads to another
+   * document.
    */
   async open(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
@@ -87,14 +87,14 @@ export class DocumentGuard implements CommandsWatch {
     return this.#options.readOnly ? null : await this.#keep(tampered, true);
   }
 
-  /** Whether a command could have written the frontmatter that says this. */
+  /** True if a command could have written the frontmatter with these settings. */
   isBlockTampered(authority: Pick<Leaves, "block">): boolean {
     return isBlockTampered(authority, this.tampered);
   }
 
   /**
-   * Records that the person confirms the document as it is; a read-only guard may record that too. An open tamper
-   * check may belong to a live run, so it stays open, restarted from the current document.
+   * Records that the person confirms the document as it is; a read-only guard may record this too. An open tamper
+   * check may belong to a live run, so it stays open and restarts from the current document.
    */
   async confirm(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
@@ -127,7 +127,7 @@ export class DocumentGuard implements CommandsWatch {
     const { path, named = path } = store;
     if (path === null || named === null) return null;
     const file = identityOf(path);
-    // Most people keep documents apart from their projects, where no command can write them, whatever an editor does.
+    // Most people keep documents where no command can write them, even if an editor replaces the file.
     if ((file?.links ?? 1) <= 1 && !this.#options.inReach([path, named])) return null;
     const leaves = await this.#leaves(store.chat);
     const tamperCheck: TamperCheck = {
@@ -137,7 +137,7 @@ export class DocumentGuard implements CommandsWatch {
       ...withoutTampered(leaves, journal.tampered()),
     };
     try {
-      // Before the command, so that the next run knows even if this one is killed.
+      // Recorded before the command starts, so that the next run finds it even if this run is killed.
       await journal.recordTamperCheck(tamperCheck);
       await nameJournal?.recordTamperCheck(tamperCheck);
     } catch (thrown) {
@@ -154,7 +154,7 @@ export class DocumentGuard implements CommandsWatch {
     try {
       problem = await this.#end();
     } catch (thrown) {
-      // The record made before the commands started stays, so the next one to open the document checks it.
+      // The record from before the commands stays, so the next process that opens the document checks it.
       problem = cannotRecord(thrown);
     }
     if (problem !== null) emit({ event: "notice", code: problem.code, message: problem.message });
@@ -165,16 +165,16 @@ export class DocumentGuard implements CommandsWatch {
   async #end(): Promise<Problem | null> {
     const { store: { path }, environment, journal } = this.#options;
     if (path === null || this.#tamperCheck === null) return null;
-    // Includes what this program approved meanwhile.
+    // Includes calls that this program approved meanwhile.
     const tamperCheck = journal.tamperCheck() ?? this.#tamperCheck;
     const why = breachSince(tamperCheck, { path, file: identityOf(path) });
     const tampered = why === null ? null : await this.#found(path, tamperCheck, why);
-    // A name that now leads elsewhere stays recorded: opening it checks the document there.
+    // If the name now leads to another document, the record stays: opening the name checks that document.
     const leads = await knownPath(environment, tamperCheck.name);
     return await this.#keep(mergeTampered(journal.tampered(), tampered), leads === path);
   }
 
-  /** The parts of the present file that were not there before the commands started. */
+  /** The parts of the present file that did not exist before the commands started. */
   async #found(path: string, tamperCheck: TamperCheck, why: string): Promise<TamperedParts | null> {
     let bytes: Uint8Array;
     try {

@@ -1,4 +1,4 @@
-// Opens the tamper check of a document, after handling what earlier runs left.
+// Opens the tamper check of a document, after handling leftovers of earlier runs.
 
 import { isInside } from "../../base/paths.ts";
 import { type Outcome, success } from "../../base/problem.ts";
@@ -72,7 +72,7 @@ export async function tamperedBlock(
   return guard.isBlockTampered(await authority(subject, blocks)) ? unconfirmedBlock(tampered, path) : null;
 }
 
-/** What the frontmatter says; with errors, a text that no valid frontmatter can equal. */
+/** The settings of the frontmatter as text; if it has errors, a text that no valid frontmatter can equal. */
 async function authority(
   subject: SubjectSettings,
   { frontmatter }: Blocks,

@@ -1,5 +1,4 @@
-// Records the calls that a run on another machine may have started before it died, because its journal is out of
-// reach.
+// Records calls that a run on another machine may have started before it died; its journal is not available here.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -7,8 +6,9 @@ import { openJournal } from "../../cycle/storage/journal.ts";
 import type { DocumentStore } from "../../cycle/types.ts";
 
 /**
- * Records every approved call without a result as started. A call gets the status `approved` before it starts, so
- * nothing here shows whether it did. The person is then asked about it, as about a call that this machine started.
+ * Records every approved call without a result as started. A call gets the status `approved` before it starts, so the
+ * document does not show whether it started. The person is then asked about the call, as about a call that this
+ * machine started.
  *
  * @returns the problem that prevents recording; null on success
  */

@@ -6,7 +6,7 @@ import type { FileIdentity, TamperCheck, TamperedParts } from "../../cycle/types
 export interface Leaves {
   /** Hash of each call whose empty block says `approved`, by id. */
   readonly approved: Readonly<Record<string, string>>;
-  /** The text of what the frontmatter says; equal for equal settings. */
+  /** The settings of the frontmatter as text; equal texts mean equal settings. */
   readonly block: string;
   /** Whether the frontmatter only restricts. */
   readonly narrows: boolean;
@@ -37,8 +37,8 @@ function sameFile(a: FileIdentity | null, b: FileIdentity | null): boolean {
 }
 
 /**
- * The parts of the current document that were not there before the commands started; null if all were. Frontmatter
- * that only restricts, in a document that had none, needs no confirmation.
+ * The parts of the current document that did not exist before the commands started; null if all existed. New
+ * frontmatter that only restricts needs no confirmation.
  */
 export function findTampered(then: TamperCheck, now: Leaves, why: string): TamperedParts | null {
   const calls = Object.entries(now.approved).filter(([id, hash]) => hashOf(then.approved, id) !== hash);
@@ -47,7 +47,7 @@ export function findTampered(then: TamperCheck, now: Leaves, why: string): Tampe
   return { why, calls: Object.fromEntries(calls), block: fine ? null : now.block };
 }
 
-/** Combines two findings: what was tampered before stays so. */
+/** Combines two findings. Parts of the earlier finding stay tampered. */
 export function mergeTampered(
   before: TamperedParts | null,
   more: TamperedParts | null,
@@ -56,14 +56,14 @@ export function mergeTampered(
   return { why: more.why, calls: { ...before.calls, ...more.calls }, block: more.block ?? before.block };
 }
 
-/** The parts that count as untampered before a command starts: all but those already found tampered. */
+/** The parts that count as untampered before a command starts: all except those that were already found tampered. */
 export function withoutTampered(
   now: Leaves,
   tampered: TamperedParts | null,
 ): Pick<TamperCheck, "approved" | "block"> {
   const calls = Object.entries(now.approved)
     .filter(([id, hash]) => tampered === null || hashOf(tampered.calls, id) !== hash);
-  // No frontmatter says this, so every one stays tampered.
+  // No frontmatter has this text, so the frontmatter stays tampered.
   const block = isBlockTampered(now, tampered) ? "suspected" : now.block;
   return { approved: Object.fromEntries(calls), block };
 }
@@ -72,7 +72,9 @@ export function isBlockTampered(now: Pick<Leaves, "block">, tampered: TamperedPa
   return tampered !== null && tampered.block !== null && tampered.block === now.block;
 }
 
-/** The hash of a call. Ids come from a model, and may be names of members that every object inherits. */
+/**
+ * The hash of a call. Ids come from a model, and may equal names such as `constructor` that every object inherits.
+ */
 export function hashOf(hashes: Readonly<Record<string, string>>, id: string): string | undefined {
   return Object.hasOwn(hashes, id) ? hashes[id] : undefined;
 }

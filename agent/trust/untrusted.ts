@@ -30,9 +30,9 @@ export interface UntrustedDocument {
   readonly detail: string;
   /** The message for the person, including how to trust the document. */
   readonly sentence: string;
-  /** Whether tools that only read are affected too. */
+  /** True if calls of tools that only read wait too. */
   readonly all: boolean;
-  /** Whether only calls are affected that the person's own settings would not approve. */
+  /** True if only those calls wait that the person's own settings would not approve. */
   readonly onlyItsOwn: boolean;
 }
 
@@ -50,7 +50,7 @@ export async function assessTrust(question: TrustQuestion): Promise<UntrustedDoc
   return { ...calls, detail: `the document ${reason}`, sentence };
 }
 
-/** What the frontmatter loosens, as the end of the sentence "This document …", and which calls are affected. */
+/** What the frontmatter loosens, as the end of the sentence "This document …", and which calls that affects. */
 type Loosening = Omit<UntrustedDocument, "detail" | "sentence"> & { readonly reason: string };
 
 async function loosening(question: TrustQuestion): Promise<Loosening | null> {
@@ -70,12 +70,15 @@ async function loosening(question: TrustQuestion): Promise<Loosening | null> {
   const speaks = document.tools.document !== null || document.sandbox.enabled !== person.sandbox.enabled;
   if (!speaks) return null;
   if (person.sandbox.enabled && (await sandbox.available()).ok) return null;
-  // No sandbox of the person's confines a call, so approving it lets it do anything.
+  // No sandbox from the person's settings confines a call, so an approved call can do anything.
   const why = person.sandbox.enabled ? "no sandbox works here" : "your sandbox is off";
   return { reason: `approves its own calls, and ${why}`, all: false, onlyItsOwn: true };
 }
 
-/** Whether an approving rule would not let a call of such a document run, because its approval is downgraded too. */
+/**
+ * True if a call of such a document would not run even after a rule approved it, because that approval is downgraded
+ * too.
+ */
 export function downgradesCall(
   untrustedDocument: UntrustedDocument | null,
   call: Pick<Call, "name">,
@@ -85,7 +88,9 @@ export function downgradesCall(
     concerns(untrustedDocument, call, tools);
 }
 
-/** Whether approvals of a call are affected: a call that changes nothing only if tools that read are affected too. */
+/**
+ * True if approvals of a call are affected. A call that changes nothing is affected only if tools that only read are.
+ */
 export function concerns(
   { all }: UntrustedDocument,
   { name }: Pick<Call, "name">,
@@ -106,7 +111,7 @@ function exists(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;
   } catch {
-    // Whatever prevents examining it prevents reading it too.
+    // An error here would prevent reading the file too.
     return false;
   }
 }

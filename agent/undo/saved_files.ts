@@ -1,4 +1,4 @@
-// Saves what files held before tools changed them, in the state folder, so that a person can restore it.
+// Saves the content of files in the state folder before tools change them, so that a person can restore it.
 //
 // Each change is one file: a line of JSON, then the bytes before and the bytes after. The bytes before are on disk
 // before the change is made, so a crash loses nothing; the bytes after are added when the change is complete.
@@ -45,7 +45,7 @@ export interface SavedFile {
   readonly made: readonly string[];
   /** Whether the change was undone. */
   readonly undone: boolean;
-  /** Whether the document says so; an undo that was killed may not have written it. */
+  /** True if the document mentions the undo; an undo that was killed may not have written that. */
   readonly reported: boolean;
 }
 
@@ -81,8 +81,8 @@ export class SavedFiles {
   }
 
   /**
-   * Saves what a file holds. Resolves when that is durable, with a function to call after the file was changed. A
-   * failure is reported, but does not prevent the change.
+   * Saves the content of a file. Resolves when the copy is durable, with a function to call after the file was
+   * changed. A failure is reported, but does not prevent the change.
    */
   async keep(by: Changer, file: ReplacedFile): Promise<() => Promise<void>> {
     const nothing = () => Promise.resolve();
@@ -107,7 +107,7 @@ export class SavedFiles {
     }
   }
 
-  /** Adds the bytes after the change; drops a change that did not happen. */
+  /** Adds the new content after the change; removes the record of a change that did not happen. */
   async #finish(root: string, place: string, change: Begun): Promise<void> {
     try {
       const after = await this.#read(change.file);
@@ -127,13 +127,13 @@ export class SavedFiles {
     }
   }
 
-  /** Writes or replaces a saved change, after making room for it. */
+  /** Writes or replaces a saved change. First removes old changes if there is too little space. */
   async #put(root: string, place: string, bytes: Uint8Array): Promise<void> {
     await makeRoom(root, this.#limit - bytes.length, place);
     await replaceSmallFile(place, bytes, { durable: true });
   }
 
-  /** What a file holds; null if it does not exist, undefined if it is not saved. */
+  /** The content of a file; null if it does not exist, undefined if it is not saved. */
   async #read({ path, shownAs }: ReplacedFile): Promise<Uint8Array | null | undefined> {
     let found: Uint8Array | string;
     try {
@@ -154,7 +154,7 @@ export class SavedFiles {
     return undefined;
   }
 
-  /** Once in a run, because the reason is usually the same for every file. */
+  /** Reported once in a run, because the reason is usually the same for every file. */
   #tell(message: string): void {
     if (this.#reported) return;
     this.#reported = true;
@@ -179,7 +179,7 @@ export async function listSavedFiles(environment: Environment, document: string)
   return changes;
 }
 
-/** What the file held before and after a saved change. */
+/** The content of the file before and after a saved change. */
 export async function readSavedContent(
   change: SavedFile,
 ): Promise<{ readonly before: Uint8Array | null; readonly after: Uint8Array | null }> {
@@ -196,7 +196,7 @@ export async function markUndone({ file }: SavedFile): Promise<void> {
   await Deno.rename(file, withEnd(file, PUT_BACK));
 }
 
-/** Marks an undone change as reported in the document. */
+/** Marks an undone change as mentioned in the document. */
 export async function markReported({ file }: SavedFile): Promise<void> {
   await Deno.rename(withEnd(file, PUT_BACK), withEnd(file, UNDONE));
 }

@@ -1,4 +1,4 @@
-// Undoes changes of tools to files that nobody else changed since.
+// Undoes changes that tools made to files, if nobody else has changed the files since.
 
 import type { Environment } from "../../base/environment.ts";
 import { sameBytes } from "../../base/bytes.ts";
@@ -92,12 +92,12 @@ async function holdingOf(changes: readonly SavedFile[]): Promise<Map<string, Con
 
 /** The bytes at the exact path of a change; null for anything but a regular file. */
 function bytesOf(path: string): Uint8Array | null {
-  // A symbolic link on the way leads to a file other than the one that was changed.
+  // A symbolic link on the path leads to another file than the changed one.
   if (realPath(path, "/") !== path) return null;
   try {
     return snapshotOrNone(path, path)?.bytes ?? null;
   } catch {
-    // A folder, a device, or inaccessible: in any case not what the tool left there.
+    // The path is a folder, a device or inaccessible: in any case not the tool's file.
     return null;
   }
 }
@@ -140,8 +140,8 @@ async function putBack(change: SavedFile, { environment, between }: UndoRequest)
 }
 
 /**
- * Completes the undo of a file that already holds its old content, for instance after a killed undo: taking the lock
- * also clears what that left.
+ * Completes the undo of a file that already has its old content, for instance after a killed undo. Taking the lock
+ * also removes leftovers of that undo.
  */
 async function notedAgain(change: SavedFile, environment: Environment): Promise<void> {
   const lock = await lockForWriting(change.path, environment, new AbortController().signal);
@@ -149,18 +149,18 @@ async function notedAgain(change: SavedFile, environment: Environment): Promise<
   await noted(change);
 }
 
-/** Finishes after a file again holds its old content. */
+/** Finishes the undo after the file has its old content again. */
 async function noted(change: SavedFile): Promise<void> {
   if (change.before === null) await removeEmpty(change.made);
   await markUndone(change);
 }
 
-/** Removes a file if it is unchanged; a version that somebody saved meanwhile is moved back. */
+/** Removes a file if it is unchanged. If somebody saved a new version meanwhile, moves that version back. */
 async function takeAway(path: string, since: Snapshot, lock: WriteLock): Promise<void> {
   const aside = temporaryIn(parentOf(path));
   await Deno.rename(path, aside);
   if (sameBytes(await Deno.readFile(aside), since.bytes)) {
-    // From here on the file holds nobody's work.
+    // From here on the file contains nobody's work.
     lock.note(aside);
     await removeIfThere(aside);
     return;
@@ -175,7 +175,7 @@ async function removeEmpty(folders: readonly string[]): Promise<void> {
     try {
       await Deno.remove(folder);
     } catch {
-      // It is not empty, or it is gone.
+      // The folder is not empty, or no longer exists.
       return;
     }
   }

@@ -1,4 +1,4 @@
-// Plans which changes can be undone, from what files hold now. Pure: reads and writes nothing.
+// Plans which changes can be undone, given the current content of the files. Pure: reads and writes nothing.
 
 import { difference, splitLines } from "../../cycle/storage/lines.ts";
 import type { ContentDigest, SavedFile } from "./saved_files.ts";
@@ -8,11 +8,11 @@ export type Fate =
   | { readonly kind: "put-back" }
   /** The file already holds its old content. */
   | { readonly kind: "already" }
-  /** A later change of this document follows it. */
+  /** A later change of this document replaced the content. */
   | { readonly kind: "covered"; readonly by: SavedFile }
-  /** Somebody else changed or removed the file since. */
+  /** Somebody else has changed or removed the file since. */
   | { readonly kind: "changed" }
-  /** The run ended before it was known what the tool left there. */
+  /** The run ended before it recorded the tool's content. */
   | { readonly kind: "unknown" };
 
 export interface UndoStep {
@@ -39,7 +39,7 @@ export function planUndo(
     const { path, before, after } = change;
     const present = holds.get(path) ?? null;
     if (!meant.has(change)) {
-      // A change that did not happen covers nothing.
+      // A change that did not happen replaces nothing.
       if (!sameContent(present, before)) remaining.set(path, change);
       continue;
     }

@@ -1,4 +1,5 @@
-// Reads the files that messages attach, as they are now, and the files of results, in the same way as for a request.
+// Reads the current content of files that messages attach, and the files of results, in the same way as for a
+// request.
 
 import { folderOfDocument } from "../../base/paths.ts";
 import { attach } from "../../prompt/attach.ts";
@@ -17,7 +18,7 @@ export interface AttachedFile {
     | { readonly kind: "text"; readonly text: string }
     /** `data` in base64. */
     | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
-    /** It cannot be shown; the reason, as the end of a sentence. */
+    /** The file cannot be shown, for this reason (the end of a sentence). */
     | { readonly kind: "none"; readonly reason: string };
 }
 

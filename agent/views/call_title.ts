@@ -1,4 +1,4 @@
-// A call in one line that omits nothing, for hosts with enough room.
+// Shows a call completely in one line, for hosts with enough space.
 
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Call } from "../../parser/types.ts";

@@ -1,4 +1,4 @@
-// How the tools of a document are confined, and the policy for each tool, without any call.
+// Describes the confinement of a document's tools, and the policy for each tool, without any call.
 
 import type { Environment } from "../../base/environment.ts";
 import { originOf } from "../../config/layers/explain.ts";
@@ -15,7 +15,7 @@ export interface Confinement {
   readonly status: SandboxStatus;
   /** The settings layer that switches the sandbox on or off. */
   readonly enabledBy: string;
-  /** Why the sandbox does not approve `bash` automatically; null if it does. */
+  /** Why the sandbox does not lead to automatic approval of `bash`; null if it does. */
   readonly obstacle: string | null;
   /** Names of current environment variables that tools do not get. */
   readonly withheld: readonly string[];
@@ -23,19 +23,19 @@ export interface Confinement {
 
 export interface ConfinedSubject {
   readonly environment: Environment;
-  /** Absolute path of the document, or null for the folder. */
+  /** Absolute path of the document; null for the working folder without a document. */
   readonly path: string | null;
-  /** The path it was named by, links kept. @default `path` */
+  /** The path by which the document was opened, with links unresolved. @default `path` */
   readonly named?: string | null;
   readonly subject: SubjectSettings;
 }
 
-/** Probes the sandbox and finds what it approves. */
+/** Tests the sandbox and finds which tools it approves. */
 export async function confinement(
   { environment, path, named, subject }: ConfinedSubject,
 ): Promise<Confinement> {
   const { settings, loaded: { catalog }, logs } = subject;
-  // Without the cache, because the question is about the present state.
+  // Does not use the cache, because the caller wants the present state.
   const sandbox = sandboxOf(environment, { path, named }, subject, { ignoreCache: true });
   const tools = builtinTools(settings.tools);
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {

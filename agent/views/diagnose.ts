@@ -1,5 +1,5 @@
-// Finds everything that is wrong with a document: in its text, its frontmatter, its templates and the files they
-// name.
+// Finds everything that is wrong with a document: its text, its frontmatter, its templates, and the files that it
+// names.
 
 import type { Environment } from "../../base/environment.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";

@@ -1,5 +1,5 @@
-// Explains why a call is decided as it is: the answer of each resolver, the effect of rules on its parts, where the
-// rule is.
+// Explains the decision about a call: the answer of each resolver, the effect of rules on its parts, and the
+// location of the rule.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings.generated.ts";

@@ -38,7 +38,7 @@ export function explanationLines(call: ExplainedCall): string[] {
   return lines;
 }
 
-/** A resolver's name without the prefix of built-in ones. */
+/** The name of a resolver, without the prefix of built-in resolvers. */
 export function resolverName(source: string): string {
   return source.replace(/^urn:flemma:approval:/, "");
 }

@@ -1,4 +1,4 @@
-// Finds where a document names files, in messages and in headers of results, for hosts that can open them.
+// Finds the file names in a document, in messages and in headers of results, for hosts that can open the files.
 
 import type { Environment } from "../../base/environment.ts";
 import { attachmentsFolder } from "../../base/folders.ts";
@@ -6,7 +6,7 @@ import { isSha256 } from "../../base/hash.ts";
 import type { Chat, Result } from "../../parser/types.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 
-/** A file named in a document, with its place in bytes. */
+/** A file named in a document, with the position of the name in bytes. */
 export interface FileLink {
   /** The path as written: relative to the document, to the home folder, or absolute. */
   readonly path: string;
@@ -18,7 +18,7 @@ export function fileLinks(chat: Chat, environment: Environment): FileLink[] {
   return [...references(chat), ...chat.results.flatMap((result) => attachments(chat, result, environment))];
 }
 
-/** Files in the header of a result; a name that is not the digest of a saved file has no link. */
+/** Files in the header of a result. A name gets a link only if it is the digest of a saved file. */
 function attachments(chat: Chat, { attachments, header }: Result, environment: Environment): FileLink[] {
   const line = chat.lineText(header.start);
   return [...new Set(attachments)].filter(isSha256).map((name) => {

@@ -79,7 +79,7 @@ export async function modelList(
   };
 }
 
-/** The row of a selected model that is unknown, or that its provider has shut down. */
+/** The row of a selected model that is unknown or no longer available from its provider. */
 function unknownRow(name: string, listed: boolean | null): ModelRow {
   return {
     name,
@@ -166,7 +166,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   return success(Object.keys(models).length);
 }
 
-/** What a list adds to the program's own table, which knows more about thinking. */
+/** The facts from a provider's list that the program's own table lacks. The table knows more about thinking. */
 function newsOf(provider: string, models: ListedFacts): ListedFacts {
   return Object.fromEntries(
     Object.entries(models).map(([name, { thinking, ...limits }]) => [

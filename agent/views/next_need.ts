@@ -1,4 +1,4 @@
-// Finds what a document needs next, from its text alone, whatever was done before.
+// Finds the next action for a document, from its text alone.
 
 import { lastWordIsModels, nothingToSend, summarizeOpenCalls } from "../../cycle/plan/open_calls.ts";
 import { shortCallNames } from "../../cycle/plan/targets.ts";
@@ -6,18 +6,18 @@ import type { Chat } from "../../parser/types.ts";
 
 /** What can be done next with a document. */
 export type NextNeed =
-  /** An advance does everything that is left. */
+  /** The next advance does everything that remains. */
   | { readonly kind: "advance" }
   /** The person decides about pending calls; `names` are ids in a form that a person can type. */
   | { readonly kind: "decide"; readonly names: readonly string[] }
-  /** The person looks at approved blocks that hold text. */
+  /** The person has to review approved calls whose blocks contain text; these calls do not run. */
   | { readonly kind: "look"; readonly ids: readonly string[] }
   /** The person writes into the existing empty message. */
   | { readonly kind: "write" }
-  /** The person writes a message, or lets the model continue after it spoke last. */
+  /** The model spoke last: the person writes a message, or lets the model continue. */
   | { readonly kind: "go-on" };
 
-/** Finds what to do next. What an advance can do comes before what the person must do. */
+/** Finds the next action. What an advance can do comes before what the person must do. */
 export function nextNeed(chat: Chat): NextNeed {
   const { open, approved, pending, protected: guarded, resolvable } = summarizeOpenCalls(chat);
   if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };

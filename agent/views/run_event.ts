@@ -12,7 +12,7 @@ export interface StoppedEvent {
   readonly reason: Stop["reason"];
   /** The calls that the reason is about, in document order. */
   readonly ids: readonly string[];
-  /** Where a person should continue, 1-based; null if no line stands out. */
+  /** The line at which a person should continue, 1-based; null if there is no such line. */
   readonly line: number | null;
   /** The exit code. */
   readonly exit: number;
@@ -30,7 +30,10 @@ export interface MessageEvent {
   readonly text: string;
 }
 
-/** The text of a filter changed: all these edits, applied in order to the input, produce the output (`--edits`). */
+/**
+ * The edits of a filter's text (`--edits`): applied to the input in order, the edits of all these events give the
+ * output.
+ */
 export type EditEvent = { readonly event: "edit" } & LineChange;
 
 /**

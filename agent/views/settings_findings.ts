@@ -44,7 +44,7 @@ function modelFindings(settings: Settings): SettingsFinding[] {
     }`;
     found.push({ key: "provider", severity: "warning", message });
   }
-  // The person's own server may offer models of any provider.
+  // A custom server of the person may offer models of any provider.
   if (provider === "openai_chat" || providers[provider]?.kind) return found;
   const makers = providersOfModel(model ?? "");
   if (makers.length > 0 && !makers.includes(provider)) {
@@ -74,7 +74,7 @@ function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFi
   return [{ key: "sandbox.policy", severity: "error", message: problemLine(policy.problem) }];
 }
 
-/** Entries in lists of paths that lead nowhere. */
+/** Findings about paths in lists that do not exist. */
 function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): SettingsFinding[] {
   const inspect = (key: string, entry: string, effect: string): SettingsFinding[] => {
     const expansion = expandPath(entry, context);
@@ -149,7 +149,7 @@ function isFolder(path: string, { cwd }: Environment): boolean {
   return statOf(path, cwd)?.isDirectory === true;
 }
 
-/** Null if it cannot be examined either, because then the sandbox cannot use it. */
+/** Null also if the path cannot be examined, because then the sandbox cannot use it. */
 function statOf(path: string, cwd: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path.startsWith("/") ? path : `${cwd}/${path}`);

@@ -13,7 +13,7 @@ import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { mayHaveSkills } from "../extensions/skills.ts";
 import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } from "../settings.ts";
 
-/** The status that a `ChatSession` would give for such a document. */
+/** The status of such a document, equal to that of a `ChatSession`. */
 export interface SettledStatus {
   readonly blockers: readonly Diagnostic[];
   /** The steps of the next advance. */
@@ -29,8 +29,9 @@ export interface ReadChat {
 }
 
 /**
- * Finds the status of a document. It is null if only a `ChatSession` can tell: with a call without a final result,
- * frontmatter, tools or skills from outside the program, commands that were running when a run ended, or any problem.
+ * Finds the status of a document. Null if a `ChatSession` is needed: for a call without a final result, for
+ * frontmatter, for tools or skills from outside the program, for commands that were running at the end of a run, and
+ * for any problem.
  *
  * @returns also the settings, if they were loaded, so that they are not loaded again
  */
@@ -75,7 +76,7 @@ function isSettled(chat: Chat): boolean {
   });
 }
 
-/** Whether the settings add something that only a `ChatSession` loads, and that may have faults. */
+/** True if the settings add something that only a `ChatSession` loads and that may cause problems. */
 function bringsMore({ tools, mcp, trust, prefill }: Settings): boolean {
   return tools.modules.length > 0 || tools.dirs.length > 0 ||
     Object.keys(mcp.servers).length > 0 || trust.documents === "ask" || prefill;

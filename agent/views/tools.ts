@@ -37,9 +37,9 @@ export interface ToolView {
   readonly decision: ApprovalDecision["decision"];
   /** The resolver that decided. */
   readonly decidedBy: string;
-  /** Whether rules look at the input, so that a call may be decided differently. */
+  /** True if rules check the input, so that the decision may differ from call to call. */
   readonly byInput: boolean;
-  /** The preview of a call whose input consists of the names of its members. */
+  /** The preview of a sample call, in which each value is the name of its member. */
   readonly preview: string;
   /** Its settings with its own defaults; null if it has none. */
   readonly settings: Readonly<Record<string, unknown>> | null;
@@ -50,19 +50,19 @@ export interface ToolView {
 /** Identifies the document whose tools to list. */
 export interface ToolsQuestion {
   readonly environment: Environment;
-  /** Absolute path of the document, or null for the folder. */
+  /** Absolute path of the document; null for the working folder without a document. */
   readonly path: string | null;
-  /** The path it was named by, links kept. @default `path` */
+  /** The path by which the document was opened, with links unresolved. @default `path` */
   readonly named?: string | null;
   readonly subject: SubjectSettings;
   readonly own?: readonly OwnTool[];
   /** Whether to ask MCP servers again whose tools are cached. @default false */
   readonly refresh?: boolean;
-  /** Receives sources that do not answer, and faults of tools. */
+  /** Receives problems of tools, and of sources that do not answer. */
   readonly tell?: (problem: Problem) => void;
 }
 
-/** Lists all tools by the bytes of their names. Fails with what is wrong with a tool or a resolver. */
+/** Lists all tools, sorted by the bytes of their names. Fails with the problem of a tool or a resolver. */
 export async function toolViews(
   question: ToolsQuestion,
 ): Promise<Outcome<readonly ToolView[]>> {

@@ -36,8 +36,8 @@ function verifyOpened(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: stri
 }
 
 /**
- * For a process that does nothing else: it changes to the folder and asks the system where that is. A process stays in
- * its folder whatever happens to the folder's name, and names without a slash cannot lead out of it.
+ * Access for a process that does nothing else. The process changes to the folder and asks the system for its real
+ * path. A process stays in its folder even if the folder is renamed, and a name without a slash cannot lead out of it.
  */
 export const workingFolderAccess: FolderAccess = {
   within(folder, work) {
@@ -49,7 +49,7 @@ export const workingFolderAccess: FolderAccess = {
     return Promise.try(() =>
       this.within(folder, (at) => {
         const seen = Deno.lstatSync(at(name));
-        // If a pipe replaces it now, opening blocks; the process that started this one then ends it.
+        // If a pipe replaces the file now, opening it blocks; the parent process then ends this process.
         return seen.isFile ? verifyOpened(Deno.openSync(at(name)), seen, `${folder}/${name}`) : null;
       })
     );
@@ -71,7 +71,7 @@ const pathAccess: FolderAccess = {
     const path = inFolder(folder, name);
     const seen = this.within(folder, () => Deno.lstatSync(path));
     if (!seen.isFile) return null;
-    // If a pipe replaces it now, only this operation waits.
+    // If a pipe replaces the file now, only this operation waits.
     const opened = verifyOpened(await Deno.open(path), seen, path);
     try {
       verify(folder);
@@ -83,7 +83,7 @@ const pathAccess: FolderAccess = {
   },
 };
 
-/** Throws if a folder is reached through a link; the system reports a missing one. */
+/** Throws if the path of a folder contains a link. If the folder is missing, the system's error is thrown. */
 function verify(folder: string): void {
   if (realPath(folder, "/") !== folder) throw new Exchanged(folder);
 }

@@ -11,29 +11,30 @@ export interface Trace {
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** Misses in a small folder after which it is listed instead of asked again. */
+/** Number of missing paths in a small folder after which the folder is listed instead. */
 const PATIENCE = 2;
-/** Bytes of the folder entry up to which a folder is small, and bytes that can be listed in the time of one miss. */
+/** Bytes of the folder entry up to which a folder counts as small. */
 const SMALL_FOLDER = 4096;
+/** Bytes of a folder entry that can be listed in the time of one look-up of a missing path. */
 const LISTED_PER_MISS = 512;
 
 /**
- * Misses after which a folder is listed. The cost of listing grows with the folder, and shared folders may have
- * thousands of entries.
+ * Number of missing paths in a folder after which the folder is listed. The cost of listing grows with the folder, and
+ * shared folders may have thousands of entries.
  */
 export function patienceWith({ size }: Pick<Deno.FileInfo, "size">): number {
   return size <= SMALL_FOLDER ? PATIENCE : Math.max(PATIENCE, Math.floor(size / LISTED_PER_MISS));
 }
 
 /**
- * Milliseconds after its last change from which a folder's time reliably differs at the next change. Some file systems
- * have a resolution of two seconds.
+ * Age in milliseconds of a folder's last change after which the next change certainly gives a different time stamp.
+ * Some file systems have a resolution of two seconds.
  */
 const SETTLED = 2500;
 
 /**
- * File status by path, as first read. For decisions about one moment; create a new one for the next. Asking for missing
- * paths is expensive in this runtime, and most protected paths are missing.
+ * Caches file status by path, for decisions about one moment; create a new snapshot for the next moment. Looking up a
+ * missing path is expensive in this runtime, and most protected paths are missing.
  */
 export class FsSnapshot {
   readonly #begun = Date.now();
@@ -41,7 +42,7 @@ export class FsSnapshot {
   readonly #targets = new Map<string, string | null>();
   readonly #misses = new Map<string, number>();
   readonly #texts = new Map<string, { readonly text: string; readonly size: number }>();
-  /** What the answers depend on: folders with the paths asked for in them, and files that were read. */
+  /** The folders whose entries were looked up, with the paths of these entries, and the files that were read. */
   readonly #sources = new Map<string, Source>();
   /** Results of `traceLinks` at this moment, by absolute path. */
   readonly traces = new Map<string, Trace | null>();
@@ -52,7 +53,7 @@ export class FsSnapshot {
     this.stats = stats;
   }
 
-  /** Status of an absolute path, without following links; null if nothing is there or it may not be accessed. */
+  /** Status of an absolute path, without following links; null if the path does not exist or is not accessible. */
   lstat(path: string): Deno.FileInfo | null {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -111,7 +112,8 @@ export class FsSnapshot {
   }
 
   /**
-   * Returns a check whether all answers are still valid. Call it immediately, because it also reads the current state.
+   * Returns an object that checks later whether this snapshot is still valid. Call it immediately, because it also
+   * reads the current state.
    */
   seal(): Sealed {
     const oldest = this.#begun - SETTLED;
@@ -174,7 +176,10 @@ export class FsSnapshot {
 
 /** A snapshot whose answers may be reused. */
 export interface Sealed {
-  /** Whether every answer would be the same now. A folder or file that has not changed since is not asked again. */
+  /**
+   * True if every look-up of the snapshot would give the same result now. Folders and files with an unchanged status
+   * are not read again.
+   */
   holds(stats?: StatCache): boolean;
   /** Accepts rewritten files at these paths, if a file with the same rights replaced a file. */
   accept(paths: readonly string[]): void;
@@ -193,7 +198,7 @@ interface ReadFile {
   readonly read: (path: string) => string;
 }
 
-/** Whether a folder or file that changed, or may have, still gives the same answers. */
+/** True if the look-ups below a folder or file still give the same results. */
 function agrees({ path, children, patterns, files }: Source & { path: string }, stats: StatCache): boolean {
   if (!files.every((file) => isStill(file, path, stats))) return false;
   const folder = stats.stat(path);
@@ -224,7 +229,7 @@ function isStill({ info, text, read }: ReadFile, path: string, stats: StatCache)
   }
 }
 
-/** Whether it is the same file or folder with the same rights, whatever its content. */
+/** True if both are the same file or folder with the same rights; the content may differ. */
 function isOne(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
   return a.dev === b.dev && a.ino === b.ino && haveSameRights(a, b);
 }
@@ -255,8 +260,8 @@ function targetOf(path: string): string | null {
 }
 
 /**
- * Whether nothing can have changed in between. Nobody can set back the change time (ctime); it is missing on some file
- * systems.
+ * True if the file cannot have changed in between. Nobody can set back the change time (ctime); some file systems have
+ * none.
  */
 function isSame(before: Deno.FileInfo | null, now: Deno.FileInfo): boolean {
   return before !== null && before.dev === now.dev && before.ino === now.ino &&

@@ -2,7 +2,7 @@
 
 import { FsSnapshot, type Trace } from "./fs_snapshot.ts";
 
-/** Links followed before a path counts as leading nowhere; the limit of the kernel. */
+/** Maximum number of links that are followed, as in the kernel; a path with more leads nowhere. */
 const MAX_LINKS = 40;
 
 /**
@@ -27,8 +27,8 @@ export function traceLinks(path: string, cwd: string, snapshot = new FsSnapshot(
 }
 
 /**
- * The trace derived from that of the parent folder, which neighbours share; null if the last component is a link or not
- * a plain name, so that it needs a full trace.
+ * The trace of a path, derived from the trace of its parent folder. Null if the last component is a link or not a
+ * plain name: such a path needs a full trace.
  */
 function traceBelowParent(absolute: string, snapshot: FsSnapshot): Trace | null {
   const slash = absolute.lastIndexOf("/");

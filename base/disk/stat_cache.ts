@@ -1,8 +1,8 @@
 // Caches file status at one moment, so that each path is read once.
 
 /**
- * Reads each path once. For checks made together, such as of everything a command could have changed; create a new one
- * for the next moment.
+ * Caches file status, so that each path is read once. For checks that are made together, such as those of
+ * everything that a command could have changed; create a new cache for the next moment.
  */
 export class StatCache {
   readonly #own = new Map<string, Deno.FileInfo | null>();
@@ -29,8 +29,8 @@ export class StatCache {
   }
 
   /**
-   * Whether the folder was listed and has no such name. Avoids asking for missing paths, which is expensive in this
-   * runtime.
+   * True if the folder was listed and does not contain the name. This avoids looking up missing paths, which is
+   * expensive in this runtime.
    */
   lacks(folder: string, name: string): boolean {
     // Only on Linux: elsewhere a file may be found under a differently spelled name.

@@ -1,4 +1,4 @@
-// Walks the files below a folder in byte order of their paths, without what a search ignores.
+// Walks the files below a folder in byte order of their paths, and skips ignored files.
 
 import { byBytes } from "../bytes.ts";
 import { baseName, parentOf } from "../paths.ts";
@@ -29,7 +29,7 @@ export interface Closed {
   folders: number;
 }
 
-/** A larger file is not a list of patterns. */
+/** Maximum bytes of an ignore file; a larger file is skipped. */
 const MOST_IGNORE_BYTES = 1024 * 1024;
 
 /**
@@ -97,7 +97,7 @@ function listFolder(real: string, around: number | null, disk: Disk): Listing | 
   try {
     return disk.folderAccess.within(real, (at) => {
       const { dev, isDirectory } = Deno.lstatSync(at("."));
-      // On the same device as its parent, the parent's check applies.
+      // The folder is on the same device as its parent, so the check of the parent covers it.
       if (!isDirectory || (dev !== around && disk.isSystem(real, { dev }))) return null;
       const names = new Set<string>();
       const entries: { name: string; sorted: string }[] = [];

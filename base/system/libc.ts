@@ -1,5 +1,5 @@
-// System calls that this runtime has no function for. Without permission for foreign functions, or without such a call,
-// the functions report that nothing was done.
+// System calls that this runtime has no function for. If foreign functions are not permitted or a call is missing,
+// the functions report that they did nothing.
 
 /** Renames with flags that plain `rename` lacks; false if it failed, for whatever reason. */
 export type RenameWith = (from: string, to: string, flags: number) => boolean;
@@ -31,7 +31,7 @@ function systemCalls(): Calls | null {
   try {
     return calls = open();
   } catch {
-    // Another C library, or an older one.
+    // The system has another C library, or an older version.
     return calls = null;
   }
 }
@@ -46,7 +46,7 @@ export function mayHaveAttributes(path: string): boolean {
   return length !== 0n;
 }
 
-/** TCIFLUSH of `tcflush`: input that was typed but not read. */
+/** Argument of `tcflush` (TCIFLUSH) for input that was typed but not read. */
 const TYPED = 0;
 const STANDARD_INPUT = 0;
 

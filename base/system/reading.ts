@@ -30,10 +30,7 @@ export function isSystemPath(real: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(real, folder));
 }
 
-/**
- * Whether the file at a real path, on the device in its status, is a system pseudo-file, wherever its file system is
- * mounted.
- */
+/** True if a file is a system pseudo-file, wherever its file system is mounted. */
 export function isSystemFile(real: string, { dev }: Pick<Deno.FileInfo, "dev">): boolean {
   return isSystemPath(real) || systemDevices(mounts()).has(dev);
 }
@@ -61,7 +58,7 @@ function deviceNumber(major: number, minor: number): number {
   return high + (major % 0x1000) * 0x100 + minor % 0x100;
 }
 
-/** The current mounts; empty if the system has no such list, and so no such file systems either. */
+/** The current mounts; empty if the system has no list of mounts, because then it has no such file systems. */
 function mounts(): string {
   try {
     return Deno.readTextFileSync("/proc/self/mountinfo");
@@ -118,8 +115,8 @@ export class TimeOver extends Error {
 }
 
 /**
- * The result of `work`, unless it takes longer than `seconds` or the signal aborts: then this rejects with `TimeOver`
- * or the signal's reason, and a later result is ignored. A hanging system call cannot be ended before the process ends.
+ * Returns the result of `work`. If `work` takes longer than `seconds` or the signal aborts, rejects with `TimeOver` or
+ * the signal's reason, and ignores a later result. A hanging system call ends only with the process.
  */
 export async function withTimeout<T>(seconds: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   let inTime = (): void => {};

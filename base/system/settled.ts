@@ -4,17 +4,20 @@ import { sameBytes } from "../bytes.ts";
 
 /** Milliseconds without a change after which a file counts as complete. */
 const STILL = 20;
-/** The same if more seems to follow: the file is shortened, cut inside a line, or renamed away. */
+/** The same for a file that seems unfinished: it became shorter, ends inside a line, or was renamed away. */
 export const STILL_UNFINISHED = 400;
-/** The same for an empty file: nobody saves an empty text, and a writer may be slow on a busy machine. */
+/**
+ * The same for an empty file. Hardly anybody saves an empty text, and on a busy machine an editor may write the text
+ * late.
+ */
 const STILL_EMPTY = 4000;
 /** Milliseconds after which a file that keeps changing is accepted as it is. */
 const LONGEST = 5000;
 
 /**
- * The result of `read` once it no longer changes; null if there is nothing to read. A text that seems incomplete, and a
- * missing file, get a longer time: editors empty or rename a file before they write it. So does every text with
- * `patient`.
+ * The result of `read` once it no longer changes; null if the file is missing. Waits longer for a missing file and for
+ * a text that seems incomplete, because editors empty or rename a file before they write it. With `patient`, waits
+ * that long for every text.
  */
 export async function readSettled(
   read: () => Promise<Uint8Array | null>,
@@ -38,7 +41,7 @@ export async function readSettled(
   }
 }
 
-/** Missing, much shorter than before, or cut inside a line. */
+/** True if the text is missing, much shorter than before, or ends inside a line. */
 function isUnfinished(text: Uint8Array | null, before: Uint8Array): boolean {
   if (text === null) return true;
   return text.length < before.length * 0.75 || (before.at(-1) === LF && text.at(-1) !== LF);

@@ -1,19 +1,18 @@
-// Puts a file in the place of another without losing a file that another process puts there at the same moment.
+// Replaces a file without losing another file that a different process puts at the same path meanwhile.
 
 import { EXCHANGE, NO_REPLACE, renameBy, type RenameWith } from "./libc.ts";
 
 export type FileNumber = Pick<Deno.FileInfo, "dev" | "ino">;
 
-/** Exchanges with a process that keeps renaming files, after which its newest file is put on the path. */
+/** Maximum number of exchanges with a process that keeps renaming files; then its newest file stays at the path. */
 const MOST_EXCHANGES = 8;
 
 /**
- * Puts the file `temporary` in place of the file `old`, which is at `path`; null means that nothing may be there. False
- * if something else is there at that moment: it stays, and the caller removes `temporary` if it still exists. Both
- * paths are absolute and in one folder. Throws the errors of renaming.
- * The two files are exchanged in one step, and only then the file taken off the path is checked, so there is no moment
- * in which another process's save could get lost. If the system cannot exchange files, the file at the path first gets
- * a second name.
+ * Replaces the file `old`, which is at `path`, with the file `temporary`; if `old` is null, the path must be free.
+ * False if the path leads to a different file: that file stays, and the caller removes `temporary` if it still exists.
+ * Both paths are absolute and in one folder. Throws the errors of renaming. The two files are exchanged in one step,
+ * and the file removed from the path is checked only afterwards. So a file that another process saves meanwhile is
+ * never lost. If the system cannot exchange files, the file at the path first gets a second name.
  * @param options for tests: how files are renamed, and what happens before each step
  */
 export function takePlace(
@@ -27,14 +26,14 @@ export function takePlace(
   if (old === null) return takeFreePlace(temporary, path, rename);
   const own = Deno.lstatSync(temporary);
   if (!rename(temporary, path, EXCHANGE)) return renameOver(temporary, path, old, between);
-  // The file left on the path, and the file taken off it.
+  // `left` is the file that is now at the path, `moved` the file that was removed from it.
   let left: FileNumber = own;
   let moved: FileNumber = Deno.lstatSync(temporary);
   if (isSameFile(moved, old)) {
     Deno.removeSync(temporary);
     return true;
   }
-  // Another process renamed its file onto the path: put it back and take ours off, unless yet another file replaced
+  // Another process renamed its file onto the path. Put that file back and remove ours, unless a third file replaced
   // ours.
   for (let turn = 0; turn < MOST_EXCHANGES; turn++) {
     between();
@@ -63,13 +62,13 @@ function takeFreePlace(temporary: string, path: string, rename: RenameWith): boo
 }
 
 /**
- * Renames a file over another, which must be `old` until just before the rename: the file at the path gets a second
- * name first, and is restored if it was another process's new file.
+ * Renames a file over `old`. The file at the path first gets a second name; if it is not `old` but a new file of
+ * another process, it is restored.
  */
 function renameOver(temporary: string, path: string, old: FileNumber, between: () => void): boolean {
   const second = `${temporary.slice(0, -".tmp".length).slice(0, -8)}${crypto.randomUUID().slice(0, 8)}.tmp`;
   const linked = secondName(path, second);
-  // An editor has just renamed it away and is about to write it again.
+  // An editor has just renamed the file away and is about to write it again.
   if (linked === "gone") return false;
   between();
   Deno.renameSync(temporary, path);
@@ -93,7 +92,7 @@ function secondName(path: string, second: string): "linked" | "gone" | "taken" |
     return "linked";
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) return "gone";
-    // Without hard links there is no protection beyond the rename itself.
+    // Without hard links only the rename itself protects the file.
     return thrown instanceof Deno.errors.AlreadyExists ? "taken" : "impossible";
   }
 }

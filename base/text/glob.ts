@@ -141,8 +141,8 @@ function setOf(inner: readonly string[]): ((text: string) => boolean) | null {
 }
 
 /**
- * Runs the state machine over a path. A state is the position before a token; states inside a `folders` token, which
- * continue only after a slash, are negative.
+ * Runs the state machine over a path. A state is the position before a token. States inside a `folders` token are
+ * negative; they continue only after a slash.
  */
 function run(tokens: readonly Token[], path: string, anyCase: boolean, dots: boolean): boolean {
   let states = reached(tokens, [0]);
@@ -187,7 +187,7 @@ function stepped(tokens: readonly Token[], state: number, character: string, any
   }
 }
 
-/** Adds the states that are reached without reading a character. */
+/** Adds the states that can be reached without reading a character. */
 function reached(tokens: readonly Token[], given: readonly number[]): ReadonlySet<number> {
   const states = new Set<number>();
   const add = (state: number): void => {

@@ -1,4 +1,4 @@
-// JSON as text: reads or changes it without decoding, in one pass however long its strings are.
+// Reads or changes JSON as text, without decoding it, in one pass even if its strings are very long.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -54,7 +54,7 @@ export function nestingDepth(text: string): number {
 
 /**
  * The first duplicate key of an object in the text, decoded; null if there is none. JSON parsers silently keep one of
- * the two values, and not all the same one. The text must be valid JSON.
+ * the two values, and they do not agree which one. The text must be valid JSON.
  */
 export function repeatedKey(text: string): string | null {
   /** The keys so far of each enclosing object, null for an array. */
@@ -142,7 +142,7 @@ function itemAt(text: string, from: number, place: number): number | null {
   return null;
 }
 
-/** The beginning of what follows the value at `from` in its array or object. */
+/** The offset after the value at `from` and its comma: of the next item or member, or of the closing bracket. */
 function afterNext(text: string, from: number): number {
   const end = afterBlanks(text, valueEnd(text, from));
   return text.charCodeAt(end) === 0x2c ? afterBlanks(text, end + 1) : end;

@@ -1,15 +1,15 @@
-// Text that arrives in pieces and may become very long: stored once, as UTF-8. A string and its parts would occupy
-// memory several times.
+// Stores text that arrives in pieces and may become very long, once and as UTF-8. A string and its parts would take
+// several times the memory.
 
 import { endsInHalf } from "../bytes.ts";
 
 /** Characters up to which a text is stored as a string. */
 const SHORT = 1 << 20;
 
-/** Characters per part of a long text. */
+/** Number of characters in each part of a long text. */
 const TOGETHER = 1 << 14;
 
-/** Characters available in `end`. */
+/** Number of characters that `end` returns. */
 const KEPT_END = 1 << 10;
 
 const LF = 0x0a;
@@ -23,7 +23,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  * elsewhere without being in memory twice.
  */
 export class LongText implements Iterable<string> {
-  /** The text before `#open`, in whole characters. */
+  /** The text before `#open`, encoded, in whole characters. */
   readonly #parts: Uint8Array[] = [];
   #open = "";
   #length = 0;

@@ -16,7 +16,7 @@ export interface TextFault {
 
 /** Bytes examined to detect two-byte encodings. */
 const SAMPLE = 200;
-/** Fewer bytes are not conclusive. */
+/** Minimum number of bytes for that; fewer prove nothing. */
 const LEAST_SAMPLE = 8;
 
 /** Finds the first invalid byte: NUL, or one that is not UTF-8; null if all bytes are text. */
