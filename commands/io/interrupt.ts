@@ -16,8 +16,8 @@ const ENDING: readonly Deno.Signal[] = [
 ];
 
 /**
- * Programs such as timeout(1) and Vim signal a process and its group and mean one signal. No person presses a
- * key twice this fast.
+ * Programs such as timeout(1) and Vim send one signal both to a process and to its group. No person presses a key
+ * twice this fast.
  */
 const TOGETHER_MILLISECONDS = 100;
 const TWICE_MILLISECONDS = 2000;

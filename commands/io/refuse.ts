@@ -16,7 +16,7 @@ export function refuse(
   problem: Problem,
 ): number {
   const { code, next } = problem;
-  // Other commands need content that exists elsewhere; creating an empty document would not help.
+  // Other commands need a document with content, so creating an empty document would not help.
   const helps = code !== "document-missing" || given === undefined || TAKE_NEW_ONES.has(given.command.name);
   messages.problem({ ...problem, next: helps ? next : undefined });
   return exitOf(problem);

@@ -50,7 +50,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   }],
   "answered": (run) => {
     const words = `There is nothing to do. Write below the last @You:, then: ${advance(run)}`;
-    // A person who asked to send a request must learn that none was sent.
+    // The person asked for a request, so a message must say that none was sent.
     return [run.command === "send" ? { say: words } : { note: words }];
   },
   "last-word": ({ file, stop }) => [

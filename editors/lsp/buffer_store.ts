@@ -54,10 +54,10 @@ export class BufferStore implements DocumentStore {
   /** The buffer as the editor last showed it. */
   #buffer: Chat;
   #version: number;
-  /** The document as it should be; ahead of the buffer while the editor is asked. */
+  /** The document as the program wants it; newer than the buffer until the editor has applied our edits. */
   #chat: Chat;
   #flush: Flush | null = null;
-  /** Settles when every committed edit is in the buffer, or given up. */
+  /** Settles when every committed edit is in the buffer or was abandoned. */
   #last: Promise<Problem | null> = Promise.resolve(null);
   /**
    * The range of the reply in bytes of `chat`. Fixed when the reply is requested, so that the person can type the
@@ -174,7 +174,7 @@ export class BufferStore implements DocumentStore {
     if (this.#flush !== null) this.#giveUp(problem);
   }
 
-  /** Whether the buffer now holds our text; also takes over what the person typed at the same moment. */
+  /** True if the buffer now contains our text. Also adopts what the person typed at the same moment. */
   #isTaken(before: Chat, buffer: Chat): boolean {
     const asked = this.#flush?.asked;
     if (asked === undefined) return false;

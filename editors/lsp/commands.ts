@@ -189,7 +189,7 @@ export class Commands {
     return STARTED;
   }
 
-  /** Records that the status word the person took from a code action is their approval of the call as it is. */
+  /** Records that the person approved the call as it is, by accepting a code action that writes the status word. */
   async confirm(document: OpenDocument, id: string): Promise<void> {
     const opened = await document.work({ brief: true });
     if (!opened.ok) return this.#client.log(opened.problem.message);

@@ -208,7 +208,7 @@ export class OpenDocument {
     return approved?.id ?? null;
   }
 
-  /** Remembers that these edits, if the person accepts them, approve the call. */
+  /** Remembers edits that approve the call if the person accepts them. */
   offerApproval(id: string, edits: readonly Edit[]): void {
     this.#approvals.push({ version: this.store.version, id, edits });
   }

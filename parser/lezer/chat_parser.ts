@@ -46,7 +46,9 @@ export class ChatParser extends Parser {
   readonly nodeSet: NodeSet;
   readonly #wrap: readonly ParseWrapper[];
   readonly #trees: UnitTrees;
-  /** The documents that trees of this parser were built from; a property of the tree, because hosts copy trees. */
+  /**
+   * The document from which a tree was built, stored as a property of the tree so that copies of the tree keep it.
+   */
   readonly #made = new NodeProp<Made>({ perNode: true });
 
   /**
@@ -105,7 +107,7 @@ export class ChatParser extends Parser {
       oldEnd += 1;
     }
     const oldStart = start - from;
-    // Offsets count differently if there is, or could now be, a byte order mark.
+    // A byte order mark, present or possible after the edit, changes how offsets count.
     if (oldEnd < oldStart || oldStart === 0 && end > start || old.chat.bom) return null;
     const insert = textBetween(input, [{ from: start, to: end }]);
     if (insert === "" && oldStart === oldEnd) return old;

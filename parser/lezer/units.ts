@@ -61,7 +61,10 @@ export class UnitTrees {
     return made;
   }
 
-  /** Converts a node that begins at byte `from` of the counted bytes. */
+  /**
+   * Converts a node from byte offsets to UTF-16 offsets. The node begins at byte `from` of the text that `units`
+   * counts.
+   */
   #counted(node: Node, from: number, units: Units): Node {
     const start = units.at(from);
     const length = units.at(from + node.length) - start;

@@ -9,7 +9,7 @@ import { failed, failure, type Outcome, type Problem, success } from "../../../b
 import { replaceInput, replaceInputText } from "../../../parser/edits/call_input.ts";
 import type { Edit } from "../../../parser/edits/edit.ts";
 
-/** Seconds to wait for another run that holds the document. */
+/** Seconds to wait for another run that has locked the document. */
 const WAIT = 2;
 
 /** A change that was made, and how to undo it. */
@@ -28,7 +28,7 @@ export type Decided =
 /** What a document needs from the person. */
 export interface Waiting {
   readonly calls: readonly OpenCall[];
-  /** Calls without an approval decision yet. */
+  /** Number of calls for which no approval decision exists yet. */
   readonly unasked: number;
   /** Parts of the document that take effect only after the person confirms them. */
   readonly doubts: readonly string[];

@@ -7,7 +7,10 @@ import type { Messages } from "../messages.ts";
 
 /** Writes to standard error. Text from outside is made visible first, so no control character is written. */
 export class PlainLines implements Display {
-  /** Whether the reply's text is shown: people read it, while a log already has the document. */
+  /**
+   * True if the text of the reply is printed: for a person, but not in a log, because the document already contains
+   * the text.
+   */
   readonly #showsText: boolean;
   readonly #world: DisplayHost;
   /** When each running tool started, by id; the request has the empty id. */
@@ -54,7 +57,7 @@ export class PlainLines implements Display {
         this.#text(`thinks   ${event.text}\n`);
         break;
       case "reply:progress":
-        // Not logged: it comes many times a second. Text before it is complete.
+        // Not logged, because it comes many times a second. The text before this event is complete.
         this.#endText();
         break;
       case "request:finished":
