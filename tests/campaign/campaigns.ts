@@ -63,7 +63,8 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     load: async () => (await import("./forgery.ts")).forgery,
   },
   approvals: {
-    what: "random shell commands: those that rules approve run in a real bash whose programs only record",
+    what:
+      "random shell commands: those that rules approve run in a real bash, with stub programs that only record their arguments",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./approved_commands.ts")).approvedCommands,

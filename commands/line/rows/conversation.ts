@@ -22,7 +22,7 @@ export const NEW: Command = {
   summary: "create a document",
   details:
     "The document starts with instructions for work on code and an empty question. The instructions include the " +
-    "project's AGENTS.md when they are sent; the setting new.system replaces them. Options of a run apply with --go.",
+    "project's AGENTS.md when they are sent; the setting new.system replaces them. With --go, the options of a run apply too.",
   kind: "none",
   arity: [1, 1],
   options: [
@@ -82,8 +82,11 @@ export const COMPACT: Command = {
     },
     { name: "to", value: "NEW", default: "NAME.2.chat, then .3", help: "Path of the new document." },
     { name: "instructions", value: "TEXT", help: "What else the summary must contain." },
-    { name: "results-only", help: "Ask no model: shorten long results and save the full ones in files." },
-    { name: "dry-run", help: "Show what would be summarized and what kept." },
+    {
+      name: "results-only",
+      help: "Only shorten long results, without a model; save the full results in files.",
+    },
+    { name: "dry-run", help: "Show what would be summarized, and what would be kept." },
     JSON_REPORT,
     ...LIMITS,
     ...MODEL,

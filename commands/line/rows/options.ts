@@ -117,7 +117,7 @@ export const LINE: Option = {
   name: "line",
   value: "N",
   type: "count",
-  help: "Use the call at or nearest to line N.",
+  help: "Select the call at or nearest to line N.",
 };
 
 /** For commands that may be filters. */

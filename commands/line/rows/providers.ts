@@ -8,7 +8,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
     name: "usage",
     usage: "[FILE]",
     summary: "show tokens and cost of requests, by document or in total",
-    details: "With FILE, shows them by model. Each request has the prices of its day.",
+    details: "With FILE, shows the numbers by model. Each request is counted at the prices of its day.",
     kind: "none",
     arity: [0, 1],
     options: [
@@ -24,7 +24,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
     usage: "[FILE]",
     summary: "show how many tokens a document would send, and the cost",
     details:
-      "Asks the provider to count, which needs the key and costs nothing. If the server does not count, the number is rough.",
+      "Asks the provider to count the tokens, which needs the key and costs nothing. If the server cannot count them, shows a rough estimate.",
     kind: "report",
     arity: [0, 1],
     options: [...MODEL, JSON_REPORT, NAME_OF_INPUT, ...CONFIG, HELP],
@@ -35,7 +35,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
     usage: "PROVIDER",
     summary: "save a provider's key in the system's keyring",
     details:
-      "Type the key, which is not shown, or pipe it in. It is not an argument, because shells record arguments.",
+      "Type the key (it is not shown) or pipe it in. The key cannot be an argument, because shells record arguments.",
     kind: "none",
     arity: [1, 2],
     options: [QUIET, ...CONFIG, HELP],

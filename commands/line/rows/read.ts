@@ -17,7 +17,7 @@ export const READ_COMMANDS: readonly Command[] = [
       {
         name: "last",
         standalone: true,
-        help: "Show the messages of the last filter run of FILE, of a piped document, or of any.",
+        help: "Show the messages of the last filter run: of FILE, of the piped document, or of any document.",
       },
       JSON_REPORT,
       NAME,
@@ -40,8 +40,9 @@ export const READ_COMMANDS: readonly Command[] = [
   {
     name: "recover",
     usage: "[ID]",
-    summary: "print the text that a failed or killed filter run held",
-    details: "Without ID, prints the newest one. A text that a filter printed completely is not kept.",
+    summary: "print the text of a failed or killed filter run",
+    details:
+      "Without ID, prints the newest one. flemma does not keep a text that a filter printed completely.",
     kind: "none",
     arity: [0, 1],
     options: [{ name: "list", help: "List the saved texts." }, JSON_REPORT, HELP],

@@ -52,8 +52,8 @@ export const SANDBOX_COMMANDS: readonly Command[] = [
   {
     name: "sandbox run",
     usage: "[FILE] -- COMMAND…",
-    summary: "run a command as tools of a document or folder run",
-    details: "The exit code is that of the command.",
+    summary: "run a command in the sandbox of a document's or folder's tools",
+    details: "Exits with the command's exit code.",
     kind: "none",
     arity: [0, 1],
     takesCommand: true,

@@ -85,7 +85,7 @@ export const SHELL_COMMANDS: readonly Command[] = [
   {
     name: "complete",
     usage: "-- WORD…",
-    summary: "print completions of the last word; those scripts run this",
+    summary: "print completions of the last word; shell scripts run this",
     kind: "none",
     arity: [0, 0],
     takesCommand: true,

@@ -29,7 +29,8 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     standard: true,
     usage: "[FILE]",
     summary: "show every setting, its value and its source",
-    details: "With FILE, includes the document's frontmatter; with options of a run, includes them.",
+    details:
+      "With FILE, includes the document's frontmatter. Options of a run, such as --model, are included too.",
     kind: "none",
     arity: [0, 1],
     options: [
@@ -77,7 +78,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     name: "approval show",
     usage: "[FILE] [TARGET…]",
     summary: "show calls in full, with a diff of the file that they change",
-    details: "A TARGET is a call's id or the beginning of one. Without a TARGET, shows all open calls.",
+    details: "A TARGET is a call's id or its beginning. Without a TARGET, shows all open calls.",
     kind: "report",
     arity: [0, Infinity],
     takesTarget: true,
@@ -100,7 +101,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     kind: "none",
     arity: [0, Infinity],
     options: [
-      { name: "rule", value: "RULE", many: true, help: "Add this rule to the settings." },
+      { name: "rule", value: "RULE", many: true, help: "Test with this rule in addition to the settings." },
       {
         name: "tool",
         value: "NAME",
@@ -139,7 +140,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: "[PROVIDER]",
     summary: "list a provider's models with limits and prices",
     details:
-      "Without PROVIDER, uses the provider of the settings. Limits are tokens of the context window and of a reply; prices " +
+      "Without PROVIDER, uses the provider from the settings. Limits are tokens of the context window and of a reply; prices " +
       "are dollars per million tokens. The provider's list overrides flemma's table, and your settings override both.",
     kind: "none",
     arity: [0, 1],
@@ -189,9 +190,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary: "trust a document or a project's settings, tools and skills",
     details:
       "Shows what would apply, and records that you trust it. PATH is a document (- for standard input), a project's " +
-      "folder with everything in it, .flemma/config.yaml, .flemma/tools, a skill or a folder of skills. Any later change " +
-      "ends the trust: of a document, its path or what its frontmatter says about the sandbox and automatic approval; of a " +
-      "project, its settings file, the code that it names, and the imports of that code; of tools and skills, any file.",
+      "folder with everything in it, .flemma/config.yaml, .flemma/tools, a skill or a folder of skills. Trust ends when " +
+      "one of these changes: of a document, its path or its frontmatter's sandbox and approval settings; of a project, its " +
+      "settings file, the code that this file names, or the imports of that code; of tools and skills, any file.",
     kind: "none",
     arity: [0, 1],
     options: [

@@ -8,7 +8,7 @@ export const SKILL_COMMANDS: readonly Command[] = [
     name: "skills list",
     standard: true,
     usage: "[FILE]",
-    summary: "list skills, and which of them the model is offered",
+    summary: "list skills, and show which of them the model gets",
     details:
       "A skill is a folder with a SKILL.md. Skills of a project are offered once you trust them: flemma trust.",
     kind: "none",

@@ -25,8 +25,8 @@ const TARGET =
 
 const TARGETS: readonly Option[] = [
   LINE,
-  { name: "tool", value: "NAME", help: "Use all pending calls of this tool." },
-  { name: "all", help: "Use all pending calls." },
+  { name: "tool", value: "NAME", help: "Select all pending calls of this tool." },
+  { name: "all", help: "Select all pending calls." },
 ];
 
 const EVENTS: readonly Option[] = [
@@ -40,12 +40,12 @@ const EVENTS: readonly Option[] = [
     name: "edits",
     help: "As a filter, with --events: also report each change of the text, as whole lines.",
   },
-  { name: "cursor", help: "Print FILE:LINE of the place to continue." },
+  { name: "cursor", help: "Print the place to continue as FILE:LINE." },
 ];
 
 const EXIT_CODE: Option = {
   name: "exit-code",
-  help: "As a filter: use the exit codes for FILEs. Many editors then discard the new text.",
+  help: "As a filter: exit with the same codes as for a FILE. Many editors then discard the new text.",
 };
 
 const CONTINUE: Option = {
@@ -137,9 +137,9 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "approve",
     usage: "[FILE] [TARGET…]",
-    summary: "mark calls approved, without running them",
+    summary: "mark calls as approved, without running them",
     details: TARGET +
-      "Without one, uses the only pending call. A filter takes only TARGETs: flemma approve call_1.",
+      "Without a TARGET, selects the only pending call. As a filter, takes only TARGETs: flemma approve call_1.",
     kind: "filter",
     arity: [0, Infinity],
     takesTarget: true,
@@ -157,9 +157,9 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "reject",
     usage: "[FILE] [TARGET…]",
-    summary: "mark calls rejected, with a message to the model",
+    summary: "mark calls as rejected, with a message to the model",
     details: TARGET +
-      "Without one, uses the only pending call. A filter takes only TARGETs: flemma reject call_1.",
+      "Without a TARGET, selects the only pending call. As a filter, takes only TARGETs: flemma reject call_1.",
     kind: "filter",
     arity: [0, Infinity],
     options: [
@@ -234,7 +234,7 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "review",
     usage: "FILE…",
-    summary: "show pending calls one by one and decide them",
+    summary: "show pending calls one by one, and approve or reject them",
     details:
       "Shows the whole call, a diff of the file it writes, its folder, the text around it and which rule applies. Keys: " +
       "y approve, n reject with a reason, e edit the input in your editor, s add a rule for similar calls in this document " +
@@ -253,8 +253,8 @@ export const UNDO: Command = {
   summary: "restore files changed by write and edit",
   details:
     "Undoes the changes of FILE's calls, newest first, to files that still have the content that the tool wrote. A TARGET " +
-    "is a call's id, the beginning of one, or the path of a file; without one, undoes all changes. Changes by bash commands " +
-    "cannot be undone. Adds a line about it to FILE. The exit code is 1 if a file cannot be restored.",
+    "is a call's id, the beginning of an id, or the path of a file; without a TARGET, undoes all changes. Changes by bash commands " +
+    "cannot be undone. Adds a line about the undo to FILE. The exit code is 1 if a file cannot be restored.",
   kind: "none",
   arity: [1, Infinity],
   options: [
@@ -274,8 +274,8 @@ export const CANCEL: Command = {
   usage: "[FILE] [TARGET]",
   summary: "stop a request or call that another process runs",
   details: TARGET +
-    "Without one, stops what Ctrl-C would stop: the request, or else the call that started first. The output of a " +
-    "call so far stays in its result. Without FILE, uses the only document with a run. The exit code is 1 if nothing runs.",
+    "Without a TARGET, stops what Ctrl-C would stop: the request, or else the call that started first. A stopped " +
+    "call keeps its output so far in its result. Without FILE, uses the only document with a run. The exit code is 1 if nothing runs.",
   kind: "none",
   arity: [0, 2],
   options: [
@@ -286,7 +286,7 @@ export const CANCEL: Command = {
       help: "Stop the call at or nearest to line N, or else what Ctrl-C would stop.",
     },
     { name: "all", help: "Stop the request and every running call." },
-    { name: "list", help: "List what runs." },
+    { name: "list", help: "List running requests and calls." },
     JSON_REPORT,
     QUIET_RUN,
     HELP,

@@ -21,7 +21,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return refuse(invocation, {
       code: "nothing-to-replay",
       message: `${file} has no reply yet, so there is nothing to record.`,
-      next: "Advance the conversation first.",
+      next: "Get a reply first, with flemma advance.",
     });
   }
   let text: string;
