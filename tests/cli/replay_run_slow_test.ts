@@ -66,7 +66,7 @@ Deno.test("a replay without a sandbox runs calls only with the person's consent,
     const document = `\`\`\`yaml\nflemma:\n  sandbox: false\n\`\`\`\n\n${place.read("total/total.chat")}`;
     place.write("total/total.chat", document.replace("sh total.sh prices.txt", "touch ../../ran"));
     const refused = await place.exits(1, ["replay", "run", "total/total.chat"]);
-    assert.match(refused.stderr, /The sandbox is switched off.*\n.*--no-sandbox/);
+    assert.match(refused.stderr, /The sandbox is off.*\n.*--no-sandbox/);
     place.write("total/total.chat", document);
     await place.exits(0, ["replay", "run", "--no-sandbox", "total/total.chat"]);
   }));

@@ -168,7 +168,7 @@ Deno.test("review says what to do without a terminal, calls or a file, and for a
     assert.equal(piped.code, 2);
     assert.match(
       piped.stderr,
-      /needs a terminal\.\n {2}Elsewhere: flemma status a\.chat, then flemma approve a\.chat TARGET\n/,
+      /needs a terminal\.\n {2}Without one: flemma status a\.chat, then flemma approve a\.chat TARGET\n/,
     );
     const filter = await place.run(["review", "-"], { stdin: text });
     assert.deepEqual([filter.code, /works on files/.test(filter.stderr)], [2, true]);

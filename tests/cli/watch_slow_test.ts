@@ -248,7 +248,7 @@ test("a file that cannot be watched is refused before any file is watched", asyn
     [[], 2, /FILE/],
     [["-"], 2, /cannot be watched/],
     [["a.chat", "none.chat"], 1, /no file none\.chat/],
-    [["."], 1, /folder|directory/],
+    [["."], 1, /is not a regular file/],
     [["--model"], 2, /--model/],
   ];
   for (const [words, code, stated] of rows) {
