@@ -319,7 +319,7 @@ Deno.test("an empty Lua table is an empty group, and anything else that looks li
   assert.deepEqual(codes("x", true), ["config_not_assignable"]);
 });
 
-Deno.test("a document has its own policy if it assigned one, once, whatever else it added", () => {
+Deno.test("a document that assigns a policy has its own policy, recorded once, even if the document adds other items", () => {
   const assigned = (...ops: Op[]) => {
     const log = new LayerLog(
       "M",

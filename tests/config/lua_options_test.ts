@@ -112,7 +112,7 @@ Deno.test("misused operators and methods are errors of the frontmatter", async (
   }
 });
 
-Deno.test("adding to a function in place of the list is reported as such, and other misuse of functions as Lua reports it", async () => {
+Deno.test("adding an item to a function instead of a list gives an error of its own; other misuse of functions gives Lua's error", async () => {
   const assigned = "flemma.opt.tools.auto_approve = function() end\n";
   for (
     const code of [

@@ -39,7 +39,7 @@ const operation: fc.Arbitrary<SettingOperation> = fc.oneof(
 );
 const operations = fc.array(operation, { maxLength: 6 });
 
-Deno.test("a list has the same value wherever one layer ends and the next begins", () => {
+Deno.test("a list has the same value whether its operations are in one layer or split between two", () => {
   fc.assert(
     fc.property(operations, operations, (weaker, stronger) => {
       const apart = resolveList(
@@ -56,7 +56,7 @@ Deno.test("a list has the same value wherever one layer ends and the next begins
   );
 });
 
-Deno.test("the last operation on a list has its stated effect", () => {
+Deno.test("the last operation on a list has the effect that its documentation states", () => {
   fc.assert(
     fc.property(operations, operation, (before, last) => {
       const was = resolveList([new LayerLog("G", before)], KEY, ["$default"], PRESETS).value as string[];

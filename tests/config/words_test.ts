@@ -14,7 +14,7 @@ function stated(op: SettingOperation["op"], key: string, value: unknown): string
   return words.slice(0, -` (${key})`.length);
 }
 
-Deno.test("each operation is described by its effect, and reversed if it does the opposite", () => {
+Deno.test("each operation is described by its effect, and an operation with the opposite effect by the opposite words", () => {
   const rows: readonly (readonly [SettingOperation["op"], string, unknown, string])[] = [
     ["set", "sandbox.enabled", true, "switches the sandbox on"],
     ["set", "sandbox.enabled", false, "switches the sandbox off"],
@@ -87,7 +87,7 @@ Deno.test("each operation is described by its effect, and reversed if it does th
   for (const [op, key, value, expected] of rows) assert.equal(stated(op, key, value), expected);
 });
 
-Deno.test("a list, a text and a number of operations may reach their limits, and not exceed them", () => {
+Deno.test("a list, a text and the number of operations may reach their limits but not exceed them", () => {
   const fresh = () => draftLayer({ layer: "G", others: [], catalog: BUILTIN_CATALOG });
   const key = ["tools", "auto_approve"];
   const rows: readonly (readonly [unknown, RegExp | null])[] = [

@@ -217,7 +217,7 @@ Deno.test("a file with NUL bytes is not text: its path is sent and reported, and
   assert.deepEqual(included.reported, ["file_not_utf8 2!"]);
 });
 
-Deno.test("of a file that no provider accepts the model sees the path as it was written, not its real location", async () => {
+Deno.test("for a file that no provider accepts, the model sees the path as it was written, not the real path", async () => {
   const { prompt, folder } = await scene("@You:\nSee @./sub/../a.zip\n", { "a.zip": "PK", "sub/x": "" });
   const part = prompt.history[0]!.parts.at(-1)!;
   assert.deepEqual(part, { kind: "unsupported_file", filename: `${folder}/a.zip`, path: "./sub/../a.zip" });

@@ -49,7 +49,7 @@ Deno.test("a path that policy hides is not opened, and a file that disappeared m
     assert.deepEqual(await vanishing.files(), []);
   }));
 
-Deno.test("the last of several reads of a file counts, and an earlier log only for files that were not read again", async () => {
+Deno.test("if a file is read several times, the last read counts, and an earlier log counts only for files not read again", async () => {
   const earlier = new FileLog();
   const later = new FileLog();
   const bytes = (text: string) => new TextEncoder().encode(text);

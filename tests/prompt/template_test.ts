@@ -67,7 +67,7 @@ Deno.test("print outputs text at its position, also inside an expression, and a 
   assert.equal(userText(result), "ab1nilcdefgh");
 });
 
-Deno.test("an expression that fails leaves its source without trim marks and a warning at the tag", async () => {
+Deno.test("if an expression fails, its source stays in the text without trim marks, and a warning points to the tag", async () => {
   const result = await scene("@You:\nä {{- strin.x -}} b\n{{ (nil)() }}\n{{ {print} }} {{ error('boo') }}\n");
   assert.equal(userText(result), "ä{{ strin.x }}b\n{{ (nil)() }}\n{{ {print} }} {{ error('boo') }}");
   assert.deepEqual(
@@ -162,7 +162,7 @@ Deno.test("variables of JSON and YAML arrive without their nulls, and cannot rep
   assert.deepEqual(yaml.reported, ["config_ignored_value 1"]);
 });
 
-Deno.test("flemma exists in the frontmatter only", async () => {
+Deno.test("the variable flemma exists only in the frontmatter", async () => {
   const result = await scene("```lua\nx = 1\n```\n@You:\n{{ flemma }}\n");
   assert.deepEqual(result.reported, ["expression_undefined_variable 5"]);
 });
@@ -185,7 +185,7 @@ Deno.test("file references in text next to tags are found, with their columns", 
   ]);
 });
 
-Deno.test("a reference that a tag outputs is text", async () => {
+Deno.test("a reference that a tag outputs is not read as a file", async () => {
   const result = await scene('@You:\n{{ "@./a.txt" }}\n', { "a.txt": "A" });
   assert.equal(userText(result), "@./a.txt");
 });

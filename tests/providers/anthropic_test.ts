@@ -125,7 +125,7 @@ Deno.test("max_tokens as a share of the model's limit stays within it, and a cha
   assert.equal(hot.body.temperature, undefined);
 });
 
-Deno.test("a new Claude model uses adaptive thinking, and an unknown one is asked for nothing it could refuse", async () => {
+Deno.test("a new Claude model uses adaptive thinking, and for an unknown model no setting is sent that it could refuse", async () => {
   const rows = [
     ["claude-opus-9", "high", "adaptive", "high"],
     ["claude-opus-9", "minimal", "adaptive", "low"],
@@ -234,7 +234,7 @@ Deno.test("a call without a result is answered at the start of the following use
   assert.deepEqual(shape(between), ["assistant: a", "user: a", "assistant: more"]);
 });
 
-Deno.test("calls of two turns with one id are sent with unique ids, each answered by its own result", async () => {
+Deno.test("if calls in two turns have the same id, they are sent with unique ids, each with its own result", async () => {
   const result = (text: string) => RESULT("call_0").replace("out", text);
   const built = await build(
     `@You:\ngo\n@Assistant:\n${USE("call_0")}\n@You:\n${result("one")}\n@Assistant:\n${
@@ -265,7 +265,7 @@ Deno.test("calls of two turns with one id are sent with unique ids, each answere
   assert.deepEqual(exchanges(twins), ["use x", "use x_2", "result x 1", "result x_2 2"]);
 });
 
-Deno.test("of two calls with one id in one message the last gets the only result, and two results are assigned in order", async () => {
+Deno.test("if two calls in one message have the same id, the last gets the only result, and two results are assigned in order", async () => {
   const calls = `@You:\nhi\n\n@Assistant:\n\n${USE("x")}\n${USE("x")}\n@You:\n\n`;
   const one = await build(`${calls}${RESULT("x")}`);
   const blocks = (built: Built) => (built.body.messages as readonly Message[]).at(-1)!.content;
@@ -281,7 +281,7 @@ Deno.test("of two calls with one id in one message the last gets the only result
   );
 });
 
-Deno.test("of two results of one call only the last is sent, and a distant result moves to where the API accepts it", async () => {
+Deno.test("if a call has two results, only the last is sent, and a distant result moves to where the API accepts it", async () => {
   const twice = await build(
     `@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}\n${RESULT("a").replace("out", "later")}`,
   );

@@ -35,7 +35,7 @@ Deno.test("no more requests run in parallel than the person allows, and waiting 
   assert.equal(inside.length, 4);
 });
 
-Deno.test("without a limit every request starts, and a slot released twice admits only one", async () => {
+Deno.test("without a limit every request starts; with one, a slot that is released twice admits only one request", async () => {
   const { inside, ask } = crowd();
   await Promise.all(Array.from({ length: 50 }, () => ask()));
   assert.equal(inside.length, 50);

@@ -137,7 +137,7 @@ const short = (body: Body): string[] =>
       : `${item.role}: ${typeof item.content === "string" ? item.content : item.content[0].text}`
   );
 
-Deno.test("OpenAI reasoning is sent back before the item that followed it, and in the older layout before all", async () => {
+Deno.test("OpenAI reasoning is sent back before the item that followed it; in the older layout it is sent before all items", async () => {
   const now = `@You:\nq\n\n@Assistant:\nFirst.\n\n${openaiThought("rs_1")}\n${USE("a")}\n${
     openaiThought("rs_2")
   }\n${USE("b")}\n@You:\n${RESULT("a")}\n${RESULT("b")}`;
@@ -199,7 +199,7 @@ Deno.test("a model's text before a call is sent as commentary, and after all cal
   }
 });
 
-Deno.test("Gemini gets a level since version 3 and a number of tokens before, and an unknown model neither", async () => {
+Deno.test("Gemini gets a thinking level from version 3 on and a number of tokens before; an unknown model gets neither", async () => {
   const rows = [
     ["gemini-4-argon", "max", { includeThoughts: true, thinkingLevel: "HIGH" }, 0],
     ["gemini-4-argon", "minimal", { includeThoughts: true, thinkingLevel: "LOW" }, 0],

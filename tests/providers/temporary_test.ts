@@ -122,7 +122,7 @@ Deno.test("the wait is read as seconds, as milliseconds and as a date; anything 
   assert.equal(waitIn(null), null);
 });
 
-Deno.test("the wait is shown for every status, and a request that is too large comes with advice", () => {
+Deno.test("an error shows the wait for each temporary status, and advice if a request is too large", () => {
   for (const status of [500, 503, 429]) {
     const { details } = answeredError({ error: { message: "m" } }, AFTER, status);
     assert.deepEqual(details, ["retry-after: 7"], String(status));

@@ -9,7 +9,7 @@ import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { plant, projectSandbox, settings, world } from "./fixture.ts";
 import { testInFolder as test } from "../folder.ts";
 
-test("a path may be written if its real path is writable, not protected and not hidden, or without a sandbox if it is not protected", (root) => {
+test("without a sandbox, any path may be written that is not protected; with one, its real path must also be writable and not hidden", (root) => {
   plant(
     root,
     "project/notes.chat",
@@ -39,7 +39,7 @@ test("a path may be written if its real path is writable, not protected and not 
   }
 });
 
-test("a path may be read unless it is the system's, hidden or replaced, or without a sandbox unless it is the system's or hidden", (root) => {
+test("without a sandbox, any path may be read that is neither the system's nor hidden; with one, the path must also not be replaced", (root) => {
   plant(root, "project/a", "project/secret/x", "run/bus", "run/keep/s", "project/link -> /proc/self/environ");
   const policy = {
     rw_paths: ["urn:flemma:cwd"],
@@ -96,7 +96,7 @@ test("a link is reported as leading out only if a command could have created it 
   assert.equal(strayLink({ ...trace, path: "/v/x" }, ["/w", "/v"]), null);
 });
 
-Deno.test("the longest entry around a path decides whether it is hidden, and among entries of equal length the hiding one wins", () => {
+Deno.test("the longest entry that contains a path decides whether the path is hidden; if two entries are equally long, hiding wins", () => {
   const policy = { deny_read: ["/h", "/w/h"], rw_paths: ["/w", "/h/w"], covered: ["/h/w/c"] };
   const rows: readonly (readonly [string, boolean])[] = [
     ["/x", true],
@@ -157,7 +157,7 @@ test("a replaced runtime folder hides its content, except for entries that the p
   assert.equal(isReplaced(`${root}/file`, file, policy), false, "a file is not a folder of sockets");
 });
 
-test("a variable stays if its group does, or if exactly its socket is listed, in every form it may have", (root) => {
+test("a socket variable is kept if its group is allowed, or if its value names exactly a listed socket, in any supported form", (root) => {
   plant(root, "s/agent", "link -> s/agent");
   const rows: readonly (readonly [string, boolean])[] = [
     [`${root}/s/agent`, true],
@@ -182,7 +182,7 @@ test("a variable stays if its group does, or if exactly its socket is listed, in
   }
 });
 
-test("a broad writable path is reported with what it contains: one row per kind", (root) => {
+test("a broad writable path is reported together with the sensitive folders that it contains: one row per kind", (root) => {
   const environment = world(root);
   const reported = (path: string) => {
     const policy = resolvePolicy(settings({ policy: { rw_paths: [path] } }), {
@@ -199,7 +199,7 @@ test("a broad writable path is reported with what it contains: one row per kind"
   assert.deepEqual(reported(`${root}/homework`), []);
 });
 
-test("without a policy nothing is protected, and neither sockets nor hardening are reported", async (root) => {
+test("without a policy, no path is protected, and the status reports neither sockets nor hardening", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:nope"], sockets: ["ssh"] } });
   assert.deepEqual(sandbox.socketVariables(), []);
@@ -213,7 +213,7 @@ test("without a policy nothing is protected, and neither sockets nor hardening a
   assert.deepEqual(projectSandbox(root, { enabled: false }).addedVariables(), {});
 });
 
-test("a dropped entry is reported only if it would restrict or is invalid everywhere", (root) => {
+test("an ignored entry is reported only if it would restrict commands, or if it is invalid on every machine", (root) => {
   const context = { environment: world(root), document: null };
   const reported = (policy: Parameters<typeof settings>[0] & object) => {
     const resolved = resolvePolicy(settings(policy), context);
@@ -255,7 +255,7 @@ test("a dropped entry is reported only if it would restrict or is invalid everyw
   for (const [changes, code] of refused) assert.equal(failed(changes), code, JSON.stringify(changes));
 });
 
-test("a writable path inside another is covered by it, reported once, and still visible where the outer one is hidden", (root) => {
+test("a writable path inside another one is merged into it and reported, and remains visible if the outer one is hidden", (root) => {
   const resolved = resolvePolicy(
     settings({
       policy: { rw_paths: [`${root}/a`, `${root}/a/b`, `${root}/a/b`, `${root}/c`, `${root}/ab`] },
@@ -279,7 +279,7 @@ test("an empty argument list is not a command, with the sandbox on or off", asyn
   }
 });
 
-test("the record of a command is removed when it is disposed of, sandboxed or not, started here or elsewhere", async (root) => {
+test("disposing of a command removes its record, with or without the sandbox, started by flemma or by a host", async (root) => {
   plant(root, "project/");
   for (const enabled of [true, false]) {
     const sandbox = projectSandbox(root, { enabled });

@@ -27,7 +27,7 @@ const naming = (name: string, works = true) => ({
   probe: () => Promise.resolve(success(undefined)),
 });
 
-test("the policy belongs to the document, and an unknown URN is thrown", (root) => {
+test("the policy belongs to the document, and an unknown URN throws an error", (root) => {
   plant(root, "project/a.chat", "other/");
   const api = apiFor(root);
   const doc = { path: `${root}/project/a.chat` };
@@ -38,7 +38,7 @@ test("the policy belongs to the document, and an unknown URN is thrown", (root) 
   assert.ok(api.isPathReadable("/etc/passwd", doc));
 });
 
-test("a command is wrapped by the working backend, and unchanged without one", async (root) => {
+test("a working backend wraps a command; without one the command stays unchanged", async (root) => {
   const api = apiFor(root);
   const argv = async () => {
     const wrapped = await api.wrapCommand(["cmd"], null);
@@ -60,7 +60,7 @@ test("a command is wrapped by the working backend, and unchanged without one", a
   assert.ok(api.has("bwrap") && api.get("container") !== null);
 });
 
-test("validating checks the configured backend, and succeeds while the sandbox is off", async (root) => {
+test("validation checks the configured backend, and succeeds if the sandbox is switched off", async (root) => {
   const required = apiFor(root, "required");
   const answer = await required.validateBackend();
   assert.match(answer.ok ? "" : answer.error, /No sandbox works on this machine/);
@@ -80,7 +80,7 @@ test("the session switch overrides the settings until it is reset", async (root)
   assert.ok((await api.wrapCommand(["cmd"], null)).ok && !api.isEnabled());
 });
 
-test("the plugin's names refer to the same functions, and each can be detached and called alone", (root) => {
+test("the plugin's names refer to the same functions, and each function works without its object", (root) => {
   const api = apiFor(root);
   const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const members = new Map<string, unknown>(Object.entries(api));

@@ -73,7 +73,7 @@ const CHANGES: Readonly<Record<string, (project: string) => void>> = {
 };
 
 for (const [name, change] of Object.entries(CHANGES)) {
-  Deno.test(`no command starts if ${name} while it is prepared, and the next attempt uses the new state`, () =>
+  Deno.test(`if ${name} while a command is prepared, the command does not start, and the next attempt uses the new state`, () =>
     afterOne(async (root, sandbox) => {
       const project = `${root}/project`;
       const prepared = await prepare(sandbox, "touch ran");
@@ -110,7 +110,7 @@ const DAILY: Readonly<Record<string, (project: string) => void>> = {
 };
 
 for (const [name, change] of Object.entries(DAILY)) {
-  test(`the next command starts at the first attempt although ${name}`, async (root) => {
+  test(`the next command starts at the first attempt even if ${name}`, async (root) => {
     plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r1/.git/config");
     const project = `${root}/project`;
     new Deno.Command("git", { args: ["init", "-q"], cwd: project }).outputSync();
@@ -122,7 +122,7 @@ for (const [name, change] of Object.entries(DAILY)) {
   });
 }
 
-Deno.test("new files since the last command are protected from the next one, and stay where the person put them", () =>
+Deno.test("files that a person creates between two commands are protected from the next command and stay where they are", () =>
   afterOne(async (root, sandbox) => {
     plant(root, "project/.vscode/tasks.json");
     if (await runWaiting(sandbox, "true") !== 0) assert.equal(await runWaiting(sandbox, "true"), 0);
@@ -134,7 +134,7 @@ Deno.test("new files since the last command are protected from the next one, and
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("several commands prepared from one outdated snapshot do not start, and one can be retried while others wait", () =>
+Deno.test("if several commands are prepared from one outdated snapshot, none starts, and one can be retried while the others wait", () =>
   afterOne(async (root, sandbox) => {
     const [first, second] = [await prepare(sandbox, "touch one"), await prepare(sandbox, "touch two")];
     plant(root, "project/.vscode/tasks.json");
@@ -148,7 +148,7 @@ Deno.test("several commands prepared from one outdated snapshot do not start, an
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("a command prepared next to one that has not started uses the current state", () =>
+Deno.test("a command that is prepared while another one waits to start uses the current state of the files", () =>
   afterOne(async (root, sandbox) => {
     const waiting = await prepare(sandbox, "touch waited");
     plant(root, "project/.vscode/tasks.json");
@@ -158,7 +158,7 @@ Deno.test("a command prepared next to one that has not started uses the current 
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("files that the person creates during the set-up of a command that never starts are kept, and the set-up leaves nothing", () =>
+Deno.test("if a prepared command never starts, files that the person created meanwhile are kept, and flemma leaves none of its own", () =>
   afterOne(async (root, sandbox) => {
     const prepared = await prepare(sandbox, "true");
     plant(root, "project/.vscode/tasks.json");

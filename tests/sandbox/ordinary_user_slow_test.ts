@@ -16,7 +16,7 @@ Deno.test("no attack by an ordinary user succeeds", here, async () => {
 });
 
 Deno.test(
-  "an ordinary user wins no race of two runs, thirty tries of each",
+  "an ordinary user wins none of thirty races between two runs",
   here,
   () =>
     inFolder(async (folder) => {
@@ -31,7 +31,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an ordinary user wins no race over file names against the file tools",
+  "an ordinary user wins no race in which file names change while the file tools work",
   here,
   () =>
     inFolder(async (folder) => {

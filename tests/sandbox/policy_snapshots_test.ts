@@ -21,7 +21,7 @@ async function looked(root: string, body: () => unknown): Promise<Record<string,
   return counts;
 }
 
-test("writable paths are answered without a scan for protected paths, which happens once they are needed", async (root) => {
+test("flemma lists writable paths without a scan for protected paths, and makes that scan when protected paths are needed", async (root) => {
   plant(root, "project/.vscode/settings.json");
   const sandbox = projectSandbox(root);
   const policy = sandbox.policy();
@@ -32,7 +32,7 @@ test("writable paths are answered without a scan for protected paths, which happ
   assert.deepEqual(await looked(root, () => policy.value.protect.length), {});
 });
 
-test("the first scan of a run reads each folder once, for its state at the start and its current state", async (root) => {
+test("the first scan of a run reads each folder only once, although it needs the state at the start and the current state", async (root) => {
   plant(root, "project/.vscode/settings.json", "project/.git/hooks/");
   const sandbox = projectSandbox(root);
   const counts = await looked(root, () => requireBubblewrap(sandbox));
@@ -42,7 +42,7 @@ test("the first scan of a run reads each folder once, for its state at the start
   }
 });
 
-test("a prepared command's variables follow the scan it was prepared from; otherwise the current state", async (root) => {
+test("the variables of a prepared command match the scan that it was prepared from; otherwise they match the current state", async (root) => {
   plant(root, "project/", "home/.cache/deno/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
   const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
@@ -57,7 +57,7 @@ test("a prepared command's variables follow the scan it was prepared from; other
   assert.ok(asked(await looked(root, variables)) > 0);
 });
 
-test("a cache inside a protected folder is not named to a command, prepared or not", async (root) => {
+test("no command gets a variable that names a cache inside a protected folder, whether the command is prepared or not", async (root) => {
   plant(root, "project/", "home/.cache/deno/");
   const policy = { rw_paths: ["urn:flemma:cwd", "~/.cache"] };
   const sandbox = projectSandbox(root, { policy }, { protect: [`${root}/home/.cache/flemma`] });

@@ -58,7 +58,7 @@ function everything(folder: string): string[] {
 const WRITING_OUTSIDE = "echo PWNED > ../outside/file; touch ../outside/new; touch nr/.git/hooks/new; " +
   "mkdir -p nr/.vscode; echo x > nr/.vscode/tasks.json; echo x >> nr/.git/config";
 
-Deno.test("two runs in one folder: if one replaces a folder by a link, the other writes to the original folder or not at all", () =>
+Deno.test("two runs in one folder: if one run replaces a subfolder by a link, the other writes to the original subfolder or not at all", () =>
   besideExchange(async (root) => {
     let ran = 0;
     for (let at = 0; at < TRIES; at++) {
@@ -76,7 +76,7 @@ Deno.test("two runs in one folder: if one replaces a folder by a link, the other
     return ran;
   }));
 
-Deno.test("two runs in one folder: a command prepared while the earlier scan is being checked is also safe", () =>
+Deno.test("two runs in one folder: a command is also safe if it is prepared while flemma checks its earlier scan", () =>
   besideExchange(async (root) => {
     let ran = 0;
     const sandbox = projectSandbox(root);
@@ -106,7 +106,7 @@ Deno.test("two runs in one folder: a command prepared while the earlier scan is 
     return ran;
   }));
 
-Deno.test("a mount that lands elsewhere is found before the command starts", async () => {
+Deno.test("if a mount ends up at the wrong path, flemma notices it before the command starts", async () => {
   const lines = (wanted: string[]) => {
     const [program = "", ...args] = withInnerScript(wanted, "", ["/bin/echo", "began"]);
     return new Deno.Command(program, { args, stdin: "null" }).output();
@@ -155,7 +155,7 @@ test("hundreds of repositories and thousands of worktrees neither stop commands 
   }
 });
 
-test("a command's change in a compared repository is undone if something would run, and otherwise stays", async (root) => {
+test("if a command's change in a repository would make git run a program, flemma undoes the change; other changes stay", async (root) => {
   plant(root, "project/notes.chat");
   const project = `${root}/project`;
   for (let at = 0; at < 10; at++) {

@@ -35,7 +35,7 @@ async function argvOf(sandbox: RunSandbox): Promise<readonly string[] | string> 
   return prepared.ok ? prepared.value.argv : prepared.problem.code;
 }
 
-test("auto takes the first backend that works and skips absent, throwing and failing ones", async (root) => {
+test("backend auto takes the first backend that works, and skips those that are missing, throw or fail", async (root) => {
   const throwing: Backend = {
     ...naming("throwing", success(undefined), 90),
     available: () => {
@@ -57,7 +57,7 @@ test("auto takes the first backend that works and skips absent, throwing and fai
   assert.deepEqual(await sandbox.available(), success("works"));
 });
 
-test("auto without a working backend runs commands unsandboxed, says so once, and is not available", async (root) => {
+test("if auto finds no working backend, commands run without a sandbox, one notice says so, and the sandbox counts as unavailable", async (root) => {
   const sandbox = withBackends(root, "auto", { broken: naming("broken", BROKEN) });
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
@@ -70,7 +70,7 @@ test("auto without a working backend runs commands unsandboxed, says so once, an
   assert.equal(answer.ok ? "available" : answer.problem.code, "backend-unavailable");
 });
 
-test("auto stops if a backend throws or fails for a temporary reason, and takes no container instead", async (root) => {
+test("if a backend throws or fails for a temporary reason, auto stops the command and does not use a container instead", async (root) => {
   const failing: Backend = { ...naming("failing"), probe: () => Promise.resolve(BROKEN) };
   const throwing: Backend = {
     ...naming("throwing"),
@@ -86,7 +86,7 @@ test("auto stops if a backend throws or fails for a temporary reason, and takes 
   assert.deepEqual(await argvOf(withBackends(root, "auto", { absent, container })), ["container", "cmd"]);
 });
 
-test("the reason that stopped a command is forgotten, and the next one is tested again", async (root) => {
+test("the reason that stopped one command is not stored: the backend is tested again for the next command", async (root) => {
   let works = false;
   const passing: Backend = {
     ...naming("passing"),
@@ -98,7 +98,7 @@ test("the reason that stopped a command is forgotten, and the next one is tested
   assert.deepEqual(await argvOf(sandbox), ["passing", "cmd"]);
 });
 
-test("required mode and a named backend never run a command without the sandbox", async (root) => {
+test("in required mode, or with a named backend, no command ever runs without the sandbox", async (root) => {
   const broken = { broken: naming("broken", BROKEN), spare: naming("spare") };
   assert.equal(await argvOf(withBackends(root, "required", {})), "backend-unavailable");
   assert.deepEqual(await argvOf(withBackends(root, "required", broken)), ["spare", "cmd"]);
@@ -111,7 +111,7 @@ test("required mode and a named backend never run a command without the sandbox"
   assert.match(answer.problem.next ?? "", /broken, spare/);
 });
 
-test("a backend registered late is used by the next command, and none is asked twice before", async (root) => {
+test("a backend that is registered late is used by the next command; until then, no backend is tested twice", async (root) => {
   let asked = 0;
   const registry = new BackendRegistry();
   registry.register("broken", {
@@ -138,7 +138,7 @@ test("a backend registered late is used by the next command, and none is asked t
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
 });
 
-test("nothing runs if a backend fails or throws while it wraps a command, also under auto", async (root) => {
+test("if a backend fails or throws while it wraps a command, the command does not run, also with backend auto", async (root) => {
   const wraps = (wrap: Backend["wrap"]) => withBackends(root, "auto", { b: { ...naming("b"), wrap } });
   assert.equal(await argvOf(wraps(() => failure("odd", "Odd."))), "odd");
   const throwing = wraps(() => {
@@ -147,7 +147,7 @@ test("nothing runs if a backend fails or throws while it wraps a command, also u
   assert.equal(await argvOf(throwing), "backend-failed");
 });
 
-test("with the sandbox off, commands are unchanged and everything but protected paths is writable", async (root) => {
+test("if the sandbox is switched off, commands are unchanged and every path is writable except protected ones", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { enabled: false, policy: { rw_paths: ["/"] } });
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
@@ -158,7 +158,7 @@ test("with the sandbox off, commands are unchanged and everything but protected 
   assert.deepEqual(sandbox.notices(), []);
 });
 
-test("an invalid policy wraps nothing, runs nothing and makes nothing writable", async (root) => {
+test("with an invalid policy no command is wrapped or run, and no path is writable", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "urn:flemma:nope"] } });
   assert.equal(await argvOf(sandbox), "unknown-urn");
@@ -188,7 +188,7 @@ test("the policy is fixed when the sandbox is created", async (root) => {
   assert.ok(!sandbox.isPathWritable("/etc/hosts"));
 });
 
-test("writing the running document through a link is refused, and its folder is writable", (root) => {
+test("a tool cannot write the running document through a link, but can write other files in its folder", (root) => {
   plant(root, "project/notes.chat", "project/alias -> notes.chat", "shared -> project");
   const sandbox = projectSandbox(root);
   for (
@@ -200,7 +200,7 @@ test("writing the running document through a link is refused, and its folder is 
   assert.ok(!sandbox.isPathWritable("notes\0.chat"));
 });
 
-Deno.test("the superuser with full privileges has no sandbox that an approval could rely on", {
+Deno.test("if root keeps full privileges, the sandbox cannot be the reason to approve a call", {
   ignore: Deno.uid() !== 0,
 }, () =>
   inFolder(async (root) => {
@@ -283,7 +283,7 @@ for (const [words, ofMachine] of FAILURES) {
   });
 }
 
-test("a missing bwrap is reported with how to install it", async (root) => {
+test("if bwrap is missing, the message says how to install it", async (root) => {
   plant(root, "project/");
   const answer = await projectSandbox(root, {}, { variables: { PATH: `${root}/project` } }).available();
   assert.ok(!answer.ok);
@@ -299,7 +299,7 @@ async function availableElsewhere(root: string, bwrap: string, network = true): 
   return new TextDecoder().decode(stdout).trim() || new TextDecoder().decode(stderr);
 }
 
-test("a successful test run is not repeated in this process for the same arguments and program", async (root) => {
+test("in one process, a successful test of the sandbox is not repeated for the same arguments and program", async (root) => {
   plant(root, "project/");
   const path = fakeBwrap(root, "");
   const ask = (network: boolean) =>
@@ -316,7 +316,7 @@ test("a successful test run is not repeated in this process for the same argumen
   assert.equal(runsOf(root), 3, "another program is tested again");
 });
 
-test("a successful test run is not repeated by another process, unless its record is corrupted", async (root) => {
+test("another process does not repeat a successful test of the sandbox, unless the stored result is corrupted", async (root) => {
   plant(root, "project/");
   const path = fakeBwrap(root, "");
   assert.equal(await availableElsewhere(root, path), "bwrap");
@@ -334,7 +334,7 @@ test("a successful test run is not repeated by another process, unless its recor
   assert.equal(runsOf(root), 3);
 });
 
-test("a failed test run is not remembered beyond the run, and a failed set-up withdraws the record", async (root) => {
+test("a failed test of the sandbox is stored only for the run, and a failed set-up deletes the stored success", async (root) => {
   plant(root, "project/", "system/");
   const path = script(`${root}/system/bwrap`, "echo no >&2; exit 1");
   const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
@@ -350,7 +350,7 @@ test("a failed test run is not remembered beyond the run, and a failed set-up wi
   assert.deepEqual(records(), []);
 });
 
-test("that this machine has no sandbox is remembered until a new test or a different program", async (root) => {
+test("flemma stores that the sandbox does not work on this machine, until a new test is requested or the program changes", async (root) => {
   plant(root, "project/", "system/");
   const path = `${root}/system/bwrap`;
   const fake = (works: boolean) => {
@@ -395,7 +395,7 @@ test("that this machine has no sandbox is remembered until a new test or a diffe
   assert.ok((await ask().available()).ok, "another program");
 });
 
-test("a stored answer that somebody else could have written is ignored", async (root) => {
+test("flemma ignores a stored test result that another user could have written", async (root) => {
   plant(root, "project/", "system/");
   const path = script(
     `${root}/system/bwrap`,

@@ -25,7 +25,7 @@ async function run(prepared: PreparedCommand, sandbox: RunSandbox): Promise<{ co
   return { code, err };
 }
 
-test("a folder that one command turns into a link gives another command nothing outside", async (root) => {
+test("if one of two parallel commands turns a folder into a link, the other command reaches nothing outside", async (root) => {
   plant(root, "project/notes.chat", "outside/hooks/pre-commit");
   const sandbox = projectSandbox(root);
   const first = await prepare(sandbox, ":");
@@ -43,7 +43,7 @@ test("a folder that one command turns into a link gives another command nothing 
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
 });
 
-test("a link made by one command is not restored on its behalf when another one ends", async (root) => {
+test("if one command creates a protected link and another one ends, flemma removes the link instead of restoring it", async (root) => {
   plant(root, "project/notes.chat", "project/evil");
   const sandbox = projectSandbox(root);
   const first = await prepare(sandbox, "ln -s evil .envrc");
@@ -57,7 +57,7 @@ test("a link made by one command is not restored on its behalf when another one 
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
 });
 
-test("a command that starts next to another has the same protection and hiding", async (root) => {
+test("a command that starts while another one runs has the same protected and hidden paths", async (root) => {
   plant(root, "project/notes.chat", "project/key", "project/soon-gone");
   const sandbox = projectSandbox(root, {
     policy: { deny_read: ["key"], protect: [`${root}/project/soon-gone`] },
@@ -72,7 +72,7 @@ test("a command that starts next to another has the same protection and hiding",
   assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
 });
 
-test("the host is notified before the first command starts and after the last one's traces are settled", async (root) => {
+test("the host is notified before the first command starts, and after flemma has cleaned up behind the last one", async (root) => {
   plant(root, "project/notes.chat", "project/evil");
   const reported: string[] = [];
   let live = false;
@@ -101,7 +101,7 @@ test("the host is notified before the first command starts and after the last on
   assert.deepEqual(reported.slice(3), ["end 0"]);
 });
 
-test("no command starts while nobody can watch the document, and the next one may", async (root) => {
+test("while the document cannot be watched no command starts; once it can, the next command starts", async (root) => {
   plant(root, "project/notes.chat");
   let problem: { code: string; message: string } | null = { code: "state-unwritable", message: "full" };
   const sandbox = projectSandbox(root, {}, {

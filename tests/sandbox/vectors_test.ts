@@ -63,7 +63,7 @@ for (const line of LINES) {
   });
 }
 
-Deno.test("every line of the sandbox vectors is run", () => {
+Deno.test("the tests run every line of the sandbox vectors", () => {
   assert.equal(LINES.length, 58);
 });
 

@@ -43,7 +43,7 @@ function document(changes: Partial<NonNullable<ToolSettings["document"]>>): Part
   };
 }
 
-Deno.test("the sandbox approves a tool only if every condition holds", async () => {
+Deno.test("the sandbox approves a tool only if every condition is met", async () => {
   const rows: readonly (readonly [string, Partial<ToolSettings>, Sandbox, SandboxFacts, RegExp | null])[] = [
     ["all hold", {}, working, facts, null],
     ["as the superuser without privileges", {}, working, { ...facts, root: true }, null],
@@ -97,7 +97,7 @@ Deno.test("the sandbox approves a tool only if every condition holds", async () 
   }
 });
 
-Deno.test("a guard that never answers counts as broken after five seconds, whatever kind of promise it returns", async () => {
+Deno.test("a guard that gives no answer within five seconds counts as broken, whatever kind of promise it returns", async () => {
   const never = { then() {} } as unknown as Promise<null>;
   for (const answer of [new Promise<null>(() => {}), never]) {
     const faults: ResolverFault[] = [];
@@ -112,7 +112,7 @@ Deno.test("a guard that never answers counts as broken after five seconds, whate
   }
 });
 
-Deno.test("a guard that answers immediately is not timed, and a late answer within the limit counts", async () => {
+Deno.test("a guard that answers immediately starts no timer, and an answer through a promise counts too", async () => {
   const approval = new ApprovalRegistry();
   approval.register("guard", { resolve: () => "deny" });
   const waits = await withoutWaiting(async () => {
@@ -123,7 +123,7 @@ Deno.test("a guard that answers immediately is not timed, and a late answer with
   assert.equal(await approval.resolve("bash", {}, CONTEXT), "deny");
 });
 
-Deno.test("the decision waits for the sandbox, since its tests have their own limits and a busy machine needs all of them", async () => {
+Deno.test("the decision waits for the sandbox without a timer of its own, since the sandbox tests have their own limits", async () => {
   const faults: ResolverFault[] = [];
   const approval = new ApprovalRegistry((fault) => faults.push(fault));
   approval.register("urn:flemma:approval:sandbox", {
@@ -136,7 +136,7 @@ Deno.test("the decision waits for the sandbox, since its tests have their own li
   assert.deepEqual([waits, faults], [[], []]);
 });
 
-Deno.test("a failing resolver above the sandbox blocks only approvals by sandbox, risk and catch-all", async () => {
+Deno.test("if a resolver above the sandbox fails, only approvals by the sandbox, by risk and by the catch-all are blocked", async () => {
   const broken = () => Promise.reject(new Error("broke"));
   const nonsense = () => "yes" as unknown as "approve";
   const rows: readonly (readonly [number, string, string])[] = [
@@ -160,7 +160,7 @@ Deno.test("a failing resolver above the sandbox blocks only approvals by sandbox
   }
 });
 
-Deno.test("each way a guard fails is reported once, and two ways are two reports", async () => {
+Deno.test("each way in which a guard fails is reported once, so a guard that fails in two ways causes two reports", async () => {
   const faults: ResolverFault[] = [];
   const approval = new ApprovalRegistry((fault) => faults.push(fault));
   let message = "one";
@@ -169,7 +169,7 @@ Deno.test("each way a guard fails is reported once, and two ways are two reports
   assert.deepEqual(faults.map((fault) => fault.message), ["one", "two"]);
 });
 
-Deno.test("a module path is not a resolver name, and the program's own URNs are", () => {
+Deno.test("a resolver name may not be a module path, but may be a URN of flemma", () => {
   const approval = new ApprovalRegistry();
   const rows: readonly (readonly [string, boolean])[] = [
     ["guard", true],
@@ -181,7 +181,7 @@ Deno.test("a module path is not a resolver name, and the program's own URNs are"
   for (const [name, ok] of rows) assert.equal(approval.register(name, { resolve: () => null }).ok, ok, name);
 });
 
-Deno.test("approval for one run is asked only about named tools, and its presets can deny", async () => {
+Deno.test("approvals for one run apply only to the tools that they name, and their presets can deny", async () => {
   const presets = { $mixed: { approve: ["bash"], deny: ["write"] } };
   const approval = createApproval({
     settings: settings({ approved: ["$mixed"], presets, auto_approve_sandboxed: false }),

@@ -46,7 +46,7 @@ async function ask(settings: ToolSettings, tool: string, onFault?: (fault: Resol
   return `${decision} by ${source.replace("urn:flemma:approval:", "")}`;
 }
 
-Deno.test("a document that changes the approval list decides at priority 90, and the person's list is not asked", async () => {
+Deno.test("if a document changes the approval list, its list decides at priority 90, and the person's list is not evaluated", async () => {
   const settings = settingsOf({ G: { auto_approve: ["read", "bash"] }, M: { auto_approve: ["ls"] } });
   assert.equal(await ask(settings, "read"), "require_approval by default");
   assert.equal(await ask(settings, "ls"), "approve by frontmatter");
@@ -56,7 +56,7 @@ Deno.test("a document that changes the approval list decides at priority 90, and
   assert.equal(await ask(appended, "bash"), "approve by sandbox");
 });
 
-Deno.test("the reasons say when the person's list is not asked: one row per condition", async () => {
+Deno.test("the reasons say whether the person's list was ignored: one row per condition", async () => {
   const tools = { hasCapability: () => false };
   const own = "the document has its own list; only denials apply here";
   const function_ = () => null;
@@ -86,7 +86,7 @@ Deno.test("the reasons say when the person's list is not asked: one row per cond
   }
 });
 
-Deno.test("the effect of a list on a tool is reported: one row per condition", async () => {
+Deno.test("the explanation says how the approval list decides about a tool: one row per condition", async () => {
   const usual = settingsOf({});
   const guard = settingsOf({ G: { presets: { $guard: { deny: ["bash"] } } } });
   const rows: readonly (readonly [ToolSettings, string])[] = [
@@ -114,7 +114,7 @@ Deno.test("the effect of a list on a tool is reported: one row per condition", a
   assert.deepEqual(lines?.at(-1), "the project denies bash");
 });
 
-Deno.test("tools named for this run are decided by name, all others by rules: one row per condition", async () => {
+Deno.test("tools named for this run are decided by name, all other tools by rules: one row per condition", async () => {
   const settings = settingsOf({ G: { presets: { $guard: { deny: ["ls"] } } } }, {
     approved: ["bash", "$guard"],
   });
@@ -150,7 +150,7 @@ Deno.test("under the plugin's profile the merged list decides at priority 100", 
   assert.equal(await ask(settings, "read"), "approve by config");
 });
 
-Deno.test("a denial by the person takes precedence, whatever the document assigns or names the same", async () => {
+Deno.test("a denial by the person takes precedence, whatever the document assigns or redefines", async () => {
   const person = { presets: { $guard: { deny: ["bash"] } }, auto_approve: ["$default", "$guard"] };
   for (const profile of ["founding", "v0.11"]) {
     const cases = [
@@ -165,7 +165,7 @@ Deno.test("a denial by the person takes precedence, whatever the document assign
   }
 });
 
-Deno.test("a document's preset changes its own policy, not the meaning of the person's list", async () => {
+Deno.test("if a document redefines a preset, its own policy changes, but the person's list keeps its meaning", async () => {
   const presets = { $default: { approve: ["bash"] } };
   const only = settingsOf({ G: { auto_approve_sandboxed: false }, M: { presets } });
   assert.equal(await ask(only, "bash"), "require_approval by default");
@@ -178,7 +178,7 @@ Deno.test("a document's preset changes its own policy, not the meaning of the pe
   assert.equal(await ask(used, "read"), "require_approval by default");
 });
 
-Deno.test("the sandbox does not approve a tool that was removed from the list either", async () => {
+Deno.test("a tool that was removed from the list is not approved by the sandbox either", async () => {
   assert.equal(await ask(settingsOf({}), "bash"), "approve by sandbox");
   const byDocument = settingsOf({ M: { auto_approve: { $remove: "bash" } } });
   assert.equal(await ask(byDocument, "bash"), "require_approval by default");
@@ -200,7 +200,7 @@ Deno.test("a document's own list, even an empty one, is complete: the sandbox ad
   assert.equal(await ask(settingsOf({ G: { auto_approve: null } }), "bash"), "require_approval by default");
 });
 
-Deno.test("a document can require approval for everything but not switch it off", async () => {
+Deno.test("a document can require approval for every tool but cannot switch it off", async () => {
   const open = { require_approval: false, auto_approve: [], auto_approve_sandboxed: false };
   assert.equal(await ask(settingsOf({ G: open }), "write"), "approve by catch-all");
   assert.equal(
@@ -213,7 +213,7 @@ Deno.test("a document can require approval for everything but not switch it off"
   );
 });
 
-Deno.test("approvals on the command line rank below every denial and question", async () => {
+Deno.test("an approval on the command line ranks below every denial and every requirement to ask", async () => {
   const approved = ["bash"];
   const assigned = settingsOf({ M: { auto_approve: [] } }, { approved });
   assert.equal(await ask(assigned, "bash"), "approve by approve-rules");
@@ -224,7 +224,7 @@ Deno.test("approvals on the command line rank below every denial and question", 
   assert.equal(await ask(settingsOf({}, { approved, denied: ["bash"] }), "bash"), "deny by config");
 });
 
-Deno.test("a person's function keeps its rank when the document only adds to the list", async () => {
+Deno.test("a person's approval function keeps its priority if the document only adds to the list", async () => {
   const base = settingsOf({ M: { auto_approve: { $append: "ls" } } });
   const guard = (answer: unknown) => ({ ...base, auto_approve: () => answer });
   assert.equal(await ask(guard(false), "ls"), "require_approval by config");
@@ -238,7 +238,7 @@ Deno.test("a person's function keeps its rank when the document only adds to the
   assert.equal(await ask({ ...assigned, auto_approve: broken }, "ls"), "require_approval by config");
 });
 
-Deno.test("a module in the list is a separate resolver, named by its path", async () => {
+Deno.test("a module in the approval list is a separate resolver, and its path is its name", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-module-" });
   try {
     const write = async (name: string, text: string) => {
@@ -283,7 +283,7 @@ Deno.test("a module in the list is a separate resolver, named by its path", asyn
   }
 });
 
-Deno.test("asking for reasons changes no decision, and only asks later resolvers that are built in: one row per condition", async () => {
+Deno.test("collecting reasons does not change a decision, and queries later resolvers only if they are built in: one row per condition", async () => {
   const rows = [
     [false, "deny", ["guard"], null],
     ["waiting", "deny", ["guard"], null],

@@ -171,12 +171,12 @@ async function runVector(vector: Vector): Promise<void> {
   }
 }
 
-Deno.test("the number of approval vectors, and of those that need Lua, is unchanged", () => {
+Deno.test("the number of approval vectors is unchanged, and so is the number of those that need Lua", () => {
   assert.equal(vectors.filter(needsLua).length, 36);
   assert.equal(vectors.length, 96);
 });
 
-Deno.test("a resolver name with a dot is refused unless it is a URN of this program, and the error names it", () => {
+Deno.test("a resolver name with a dot is refused unless it is a URN of flemma, and the error contains the name", () => {
   const registry = new ApprovalRegistry();
   const refused = registry.register("my.module", { resolve: () => "approve" });
   assert.ok(!refused.ok);
@@ -199,7 +199,7 @@ Deno.test("resolvers are listed by priority, then by name, whatever the order of
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("the old names of built-in resolvers still find them", () => {
+Deno.test("built-in resolvers are also found under their old names", () => {
   const approval = createApproval({
     settings: { ...settingsOf({}), require_approval: false },
     sandbox: sandboxLike({}),
@@ -218,7 +218,7 @@ function settingsOf(overrides: Partial<ToolSettings>) {
 
 const DEFAULTS = DEFAULT_SETTINGS.tools;
 
-Deno.test("a guard that throws keeps the sandbox and the catch-all from approving", async () => {
+Deno.test("if a guard throws, neither the sandbox nor the catch-all approves", async () => {
   const faults: ResolverFault[] = [];
   const rows = [
     [settingsOf({}), "urn:flemma:approval:sandbox"],
@@ -244,7 +244,7 @@ Deno.test("a guard that throws keeps the sandbox and the catch-all from approvin
   assert.deepEqual(faults.map((fault) => fault.message), ["guard broke at line 2", "guard broke at line 2"]);
 });
 
-Deno.test("a guard with a missing or invalid priority is asked at 50, and approves nothing if it fails", async () => {
+Deno.test("a guard with a missing or invalid priority runs at 50, and if it fails, nothing below it approves", async () => {
   for (const priority of [undefined, NaN, "high"] as (number | undefined)[]) {
     const approval = createApproval({
       settings: settingsOf({ require_approval: false, auto_approve_sandboxed: false }),
@@ -260,7 +260,7 @@ Deno.test("a guard with a missing or invalid priority is asked at 50, and approv
   }
 });
 
-Deno.test("an approval by a person's list counts although a guard above it threw", async () => {
+Deno.test("an approval by a person's list counts even if a guard of higher priority threw", async () => {
   const approval = createApproval({
     settings: settingsOf({ auto_approve: ["bash"] }),
     sandbox: sandboxLike({}),
@@ -276,7 +276,7 @@ Deno.test("an approval by a person's list counts although a guard above it threw
   assert.equal(await approval.resolve("bash", {}, CONTEXT), "approve");
 });
 
-Deno.test("a resolver cannot change the input that the next one and the tool see", async () => {
+Deno.test("a resolver cannot change the input that the next resolver and the tool get", async () => {
   const approval = new ApprovalRegistry();
   const input = { command: "ls", nested: { list: [1] } };
   let seen: unknown;
@@ -298,7 +298,7 @@ Deno.test("a resolver cannot change the input that the next one and the tool see
   assert.equal(input.command, "ls");
 });
 
-Deno.test("a global function decides with true, false and deny; other answers are ignored, and an exception asks", async () => {
+Deno.test("a global function decides by returning true, false or deny; other values are ignored, and an exception asks the person", async () => {
   const rows = [
     [() => true, "approve", "urn:flemma:approval:config"],
     [() => false, "require_approval", "urn:flemma:approval:config"],
@@ -325,7 +325,7 @@ Deno.test("a global function decides with true, false and deny; other answers ar
   }
 });
 
-Deno.test("the sandbox approves nothing if everything is writable or root keeps its privileges", async () => {
+Deno.test("the sandbox approves no call if everything is writable or root keeps its privileges", async () => {
   for (const [facts, root] of [[{ rw: ["/"] }, false], [{ privileged: true }, true]] as const) {
     const approval = createApproval({
       settings: settingsOf({}),
@@ -337,7 +337,7 @@ Deno.test("the sandbox approves nothing if everything is writable or root keeps 
   }
 });
 
-Deno.test("a resolver registered under the old name of a built-in one replaces it, and can be found and removed", () => {
+Deno.test("a resolver that is registered under the old name of a built-in one replaces it, and can be found and removed", () => {
   const approval = new ApprovalRegistry();
   approval.register("urn:flemma:approval:frontmatter", { resolve: () => "deny" });
   approval.register("frontmatter:auto_approve", { resolve: () => "approve", priority: 7 });

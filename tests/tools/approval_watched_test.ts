@@ -19,7 +19,7 @@ function decided(
   return withDowngrades(() => Promise.resolve(decided), [downgrade])({ id: "c1", name: "write", input });
 }
 
-Deno.test("writing a watched file asks although the tool is listed: one row per condition", async () => {
+Deno.test("writing a watched file needs approval even if the list approves the tool: one row per condition", async () => {
   const approve = { decision: "approve", source: "list" } as const;
   const write = { files: "write", path_input: "path" } as const;
   const sandbox = { watchedBy: (path: string) => path === "/w/.npmrc" ? "npm" : null };
@@ -48,7 +48,7 @@ Deno.test("writing a watched file asks although the tool is listed: one row per 
   for (const [what, changed] of rows) assert.equal(await decided(approve, changed), approve, what);
 });
 
-test("a link to a watched file, and one in a folder that is a link, ask too", async (root) => {
+test("writing through a link to a watched file, or through a folder that is a link, needs approval too", async (root) => {
   plant(root, "project/.npmrc", "project/n -> .npmrc", "project/d -> .", "project/plain");
   const sandbox = projectSandbox(root);
   const ask = async (path: string) =>

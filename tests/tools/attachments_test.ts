@@ -24,7 +24,7 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-Deno.test("a returned file is saved under its digest for this person only, with one line in the result", () =>
+Deno.test("a file that a tool returns is saved under its digest, readable only for this person, with one line in the result", () =>
   withHome(async (environment, folder) => {
     const rows = [[PNG, "image/png"], [JPEG, "image/jpeg"], [PDF, "application/pdf"]] as const;
     for (const [bytes, type] of rows) {
@@ -47,7 +47,7 @@ Deno.test("the type of an image is detected from its bytes, whatever the tool sa
     }
   }));
 
-Deno.test("a file type that no model accepts is saved, and its line says where", () =>
+Deno.test("a file of a type that no model accepts is saved, and its line in the result names its path", () =>
   withHome(async (environment, folder) => {
     const rows = [
       ["audio/wav", "RIFF....WAVE"],
@@ -74,7 +74,7 @@ Deno.test("a text file is inserted into the result, where a person can read it",
     await assert.rejects(Deno.stat(folder), Deno.errors.NotFound);
   }));
 
-Deno.test("an empty file or invalid Base64 is reported in its line and not saved", () =>
+Deno.test("an empty file or invalid Base64 is reported in its line in the result and not saved", () =>
   withHome(async (environment, folder) => {
     const taken = (data: unknown) => takeFile({ type: "image/png", data }, environment);
     assert.deepEqual(await taken(""), { text: "[image/png, empty]", attachment: null });
@@ -87,7 +87,7 @@ Deno.test("an empty file or invalid Base64 is reported in its line and not saved
     await assert.rejects(Deno.stat(folder), Deno.errors.NotFound);
   }));
 
-Deno.test("two processes that save the same file create one whole file, and an existing one is not rewritten", () =>
+Deno.test("if two processes save the same file, one complete file results, and an existing file is not rewritten", () =>
   withHome(async (environment, folder) => {
     const bytes = new Uint8Array(3_000_000);
     bytes.set(PNG);
@@ -101,7 +101,7 @@ Deno.test("two processes that save the same file create one whole file, and an e
     assert.equal((await Deno.stat(`${folder}/${hash}`)).ino, ino);
   }));
 
-Deno.test("an incomplete or different file under the same name is replaced by the right one", () =>
+Deno.test("an incomplete or different file under the same name is replaced by the correct file", () =>
   withHome(async (environment, folder) => {
     const hash = await sha256(PNG);
     await Deno.mkdir(folder, { recursive: true });
@@ -112,7 +112,7 @@ Deno.test("an incomplete or different file under the same name is replaced by th
     }
   }));
 
-Deno.test("half-written files of a killed run are removed once nobody can be writing them", () =>
+Deno.test("partly written files of a killed run are removed once no process can still be writing them", () =>
   withHome(async (environment, folder) => {
     await Deno.mkdir(folder, { recursive: true });
     const [old, fresh] = ["aaaaaaaa", "bbbbbbbb"].map((tag) => `${"0".repeat(64)}.${tag}.tmp`);
@@ -123,7 +123,7 @@ Deno.test("half-written files of a killed run are removed once nobody can be wri
     assert.deepEqual(namesIn(folder), [fresh, await sha256(PNG), other].sort());
   }));
 
-Deno.test("a file that cannot be saved is reported in its line, and stops nothing", () =>
+Deno.test("a file that cannot be saved is reported in its line in the result, and the call continues", () =>
   withHome(async (environment) => {
     await Deno.writeTextFile(`${environment.home}/.local`, "in the way");
     const { text, attachment } = await takeFile({ type: "image/png", data: PNG.toBase64() }, environment);

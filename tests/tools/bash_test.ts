@@ -77,13 +77,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("an empty command, also one of only spaces or with a NUL, is an error", async (place) => {
+test("a command that is empty, only spaces or contains a NUL is an error", async (place) => {
   assert.match(await bashError(place, ""), /empty/);
   assert.match(await bashError(place, " \n"), /empty/);
   assert.match(await bashError(place, "echo \0"), /NUL/);
 });
 
-test("the timeout is the input's, or else the default; at most max_timeout, and not zero", async (place) => {
+test("the timeout comes from the input or else from the default; it is above zero and at most max_timeout", async (place) => {
   const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
   assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
   assert.match(await bashError(place, "sleep 60", short, 0), /0\.2 seconds/);
@@ -99,7 +99,7 @@ test("standard output and standard error share one pipe, so their order is kept"
   assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
 });
 
-test("the shell gets the command verbatim after one line", async (place) => {
+test("after one line of its own, flemma passes the command to the shell unchanged", async (place) => {
   let given: readonly string[] = [];
   const sandbox: Sandbox = {
     ...openSandbox(),
@@ -118,7 +118,7 @@ test("a syntax error of the command appears in the result", async (place) => {
   assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
 });
 
-test("shell, cwd and env are read from tools.bash", async (place) => {
+test("the shell, cwd and env come from tools.bash", async (place) => {
   await Deno.mkdir(place.path("sub"));
   const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
   assert.equal(
@@ -142,7 +142,7 @@ test("a shell in a writable folder is not used", async (place) => {
   );
 });
 
-test("nothing runs if the command cannot be sandboxed, and the error begins with the sandbox", async (place) => {
+test('if the command cannot be sandboxed it does not run, and the error begins with "Sandbox"', async (place) => {
   const sandbox: Sandbox = {
     ...openSandbox(),
     prepare: () => Promise.resolve(failure("unknown-urn", "There is no such place.")),
@@ -166,7 +166,7 @@ test("a command's standard input is empty", async (place) => {
   assert.equal(await bash(place, "cat; read line || echo end"), "end");
 });
 
-test("a command has no terminal, and programs are asked not to prompt", async (place) => {
+test("a command has no terminal, and environment variables keep programs from prompting", async (place) => {
   assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
   assert.equal(
     await bash(
@@ -184,7 +184,7 @@ test("a command has no terminal, and programs are asked not to prompt", async (p
   );
 });
 
-test("a command does not see the keys of providers", async (place) => {
+test("a command does not see the API keys of providers", async (place) => {
   const variables = {
     PATH: Deno.env.get("PATH") ?? "",
     ANTHROPIC_API_KEY: "sk-secret",
@@ -198,7 +198,7 @@ test("a command does not see the keys of providers", async (place) => {
   );
 });
 
-test("a background child that holds the pipe does not delay the call, and ends with it", async (place) => {
+test("a background child process that keeps the pipe open does not delay the call, and ends with it", async (place) => {
   const commands = [
     "sleep 300 & echo $!",
     "(yes >/dev/null & echo $!)",
@@ -211,11 +211,11 @@ test("a background child that holds the pipe does not delay the call, and ends w
   }
 });
 
-test("everything written before the shell ends is in the result", async (place) => {
+test("the result contains all output written before the shell ends", async (place) => {
   assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
 });
 
-test("output over the limits is saved completely in a file that the notice names", async (place) => {
+test("output beyond the limits is saved completely in a file, and the notice names the file", async (place) => {
   const shown = await bash(place, "seq 1 30000");
   const path = /Complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
   const whole = Array.from({ length: 30000 }, (_, n) => `${n + 1}\n`).join("");
@@ -224,20 +224,20 @@ test("output over the limits is saved completely in a file that the notice names
   assert.match(shown, /^28001\n[^]*\n30000\n\n\[Showing lines 28001-30000 of 30000\./);
 });
 
-test("a tail counted in memory gives the same result as output held completely", async (place) => {
+test("keeping only the end of the output in memory gives the same result as keeping all of it", async (place) => {
   for (const lines of [2001, 9000, 40000]) {
     const shown = await bash(place, `seq -f %012g 1 ${lines}`);
     assert.match(shown, new RegExp(`\\n\\n\\[Showing lines ${lines - 1999}-${lines} of ${lines}\\.`));
   }
 });
 
-test("the file for long output has a maximum size, and the notice says so", async (place) => {
+test("the file for long output has a maximum size, and the notice says if it was reached", async (place) => {
   const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
   const path = /First 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
   assert.equal((await Deno.stat(path)).size, 1000);
 });
 
-test("yes for two seconds ends in time with bounded memory and the tail", async (place) => {
+test("a command that prints for two seconds without pause ends in time, with bounded memory, and the result is the end of its output", async (place) => {
   const before = Deno.memoryUsage().rss;
   const error = await bashError(place, "yes", settings({}, { max_file_size: 1024 * 1024 }), 2);
   const grown = Deno.memoryUsage().rss - before;
@@ -248,7 +248,7 @@ test("yes for two seconds ends in time with bounded memory and the tail", async 
   assert.ok(grown < 200e6, `memory grew by ${grown} bytes`);
 });
 
-test("one giant line is cut by bytes", async (place) => {
+test("a single huge line is cut by bytes", async (place) => {
   const shown = await bash(
     place,
     "head -c 20000000 /dev/zero | tr '\\0' x",
@@ -260,23 +260,23 @@ test("one giant line is cut by bytes", async (place) => {
   );
 });
 
-test("bytes that are not characters cannot hide the tail", async (place) => {
+test("bytes that are not characters cannot hide the end of the output", async (place) => {
   const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
   assert.match(shown, /^\ufffd+\n\n\[Showing only the last/);
 });
 
-test("spaces and line breaks at the very end are removed, those at the beginning stay", async (place) => {
+test("spaces and line breaks are removed at the very end of the output and kept at its beginning", async (place) => {
   assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
 });
 
-test("a flood of spaces after the text neither pushes the text out nor counts as output", async (place) => {
+test("many spaces after the text neither displace the text nor count as output", async (place) => {
   assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
   assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
   const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
   assert.match(shown, /\nend\n\n\[Showing lines 298003-300002 of 300002\./);
 });
 
-test("a command without output has its own message", async (place) => {
+test("a command without output has a message of its own", async (place) => {
   assert.equal(await bash(place, "true"), "(no output)");
   assert.equal(await bashError(place, "false"), "(no output)\n\nThe command failed with exit code 1.");
 });
@@ -285,13 +285,13 @@ test("bytes that are not UTF-8 become replacement characters", async (place) => 
   assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
 });
 
-test("a failure shows the output, an empty line and the exit code or the signal", async (place) => {
+test("a failed command returns its output, an empty line, and the exit code or the signal", async (place) => {
   assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command failed with exit code 42.");
   assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
   assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
 });
 
-test("a timeout ends the whole group and shows the text so far and the seconds", async (place) => {
+test("a timeout ends the whole process group and returns the output so far and the number of seconds", async (place) => {
   // Its time is over when something came.
   await withWaitInHand(300, async (due) => {
     const error = await bashError(place, "sleep 300 & echo $!; wait", { onOutput: due }, 0.3);
@@ -317,7 +317,7 @@ test("a command that ignores SIGTERM is killed", (place) =>
     assert.equal(isAlive(parseInt(error)), false);
   }));
 
-test("stopping a command ends its group, keeps its output, and the text says that the person did it", async (place) => {
+test("stopping a command ends its process group and keeps its output, and the result says that the person stopped it", async (place) => {
   const controller = new AbortController();
   let pid = 0;
   const onOutput = (chunk: string): void => {
@@ -331,7 +331,7 @@ test("stopping a command ends its group, keeps its output, and the text says tha
   assert.equal(isAlive(pid), false);
 });
 
-test("a failed set-up of the sandbox is not shown as the command's output", async (place) => {
+test("a failed set-up of the sandbox is not returned as the command's output", async (place) => {
   let reported = "";
   const sandbox = preparing({
     argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
@@ -349,7 +349,7 @@ test("a failed set-up of the sandbox is not shown as the command's output", asyn
   assert.equal(reported, "bwrap: no namespaces\n");
 });
 
-test("a failed set-up is retried once, and only the command that ran has output", async (place) => {
+test("a failed set-up is retried once, and the result contains only output of the command that ran", async (place) => {
   let attempts = 0;
   const failing = { argv: ["/bin/sh", "-c", "echo nothing; exit 1"] };
   const sandbox: Sandbox = {
@@ -372,7 +372,7 @@ test("a failed set-up is retried once, and only the command that ran has output"
   assert.equal(attempts, 2);
 });
 
-test("a command whose sandbox became outdated before the start is retried once, and runs once", async (place) => {
+test("if a command's sandbox is outdated before the start, the set-up is retried once, and the command runs once", async (place) => {
   const sandbox = realSandbox(place);
   let attempts = 0;
   let prepares = true;
@@ -410,7 +410,7 @@ test("progress is reported while the command runs", async (place) => {
   assert.equal(chunks.join(""), "é\n");
 });
 
-test("after a flood of output, samples of the rest are still reported, in constant memory", async (place) => {
+test("after very long output, samples of the rest are still reported, with constant memory", async (place) => {
   let passed = 0;
   const late: string[] = [];
   await bash(
@@ -430,7 +430,7 @@ test("after a flood of output, samples of the rest are still reported, in consta
   assert.ok(passed < 1.2e6, `${passed} characters were passed on`);
 });
 
-Deno.test("the description states the current limits", () => {
+Deno.test("the description of bash contains the current limits", () => {
   const [tool] = builtinTools({
     ...DEFAULT_SETTINGS.tools,
     default_timeout: 7,
@@ -440,7 +440,7 @@ Deno.test("the description states the current limits", () => {
   assert.match(JSON.stringify(tool?.input_schema), /null: 7/);
 });
 
-test("in the real sandbox a command writes next to the document, not to /etc and not to the document", async (place) => {
+test("in the real sandbox a command can write next to the document, but not in /etc or in the document", async (place) => {
   const sandbox = realSandbox(place);
   assert.equal(await bash(place, "echo x > made && cat made && pwd", { sandbox }), `x\n${place.folder}`);
   assert.match(await bashError(place, "echo x > /etc/flemma-test", { sandbox }), /Read-only file system/);
@@ -449,7 +449,7 @@ test("in the real sandbox a command writes next to the document, not to /etc and
 });
 
 for (const enabled of [true, false]) {
-  Deno.test(`${enabled ? "with" : "without"} the real sandbox exit codes pass, daemons die, and a timeout leaves nothing`, () =>
+  Deno.test(`${enabled ? "with" : "without"} the real sandbox exit codes are passed through, daemons end, and a timeout leaves no process`, () =>
     inScene((place) => leavesNothing(place, realSandbox(place, enabled))));
 }
 
@@ -481,7 +481,7 @@ async function leavesNothing(place: Scene, sandbox: Sandbox): Promise<void> {
   assert.equal(await running(), 0);
 }
 
-test("with the real sandbox a backend that cannot work is an error of the sandbox", async (place) => {
+test("with the real sandbox, a backend that cannot work is reported as an error of the sandbox", async (place) => {
   const sandbox = createSandbox({
     settings: {
       ...DEFAULT_SETTINGS.sandbox,
@@ -500,7 +500,7 @@ test("with the real sandbox a backend that cannot work is an error of the sandbo
   await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
 });
 
-test("the output collector holds no more than its window however the output is cut into chunks", async (place) => {
+test("the output collector never holds more than its window, however the output is cut into chunks", async (place) => {
   const collector = new OutputCollector({
     maxLines: 10,
     maxBytes: 100,

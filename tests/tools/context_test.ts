@@ -13,7 +13,7 @@ function named(settings: Record<string, Record<string, unknown>>) {
   return { tools: { ...DEFAULT_SETTINGS.tools, named: settings } };
 }
 
-test("a tool's context has the location of the document, or says that there is none", (place) => {
+test("a tool's context contains the path of the document, or says that there is none", (place) => {
   const context = place.context(plain);
   assert.deepEqual([context.document, context.filename, context.__filename], Array(3).fill(place.document));
   assert.deepEqual([context.dirname, context.__dirname], Array(2).fill(place.folder));
@@ -28,7 +28,7 @@ test("a tool's context has the location of the document, or says that there is n
   return Promise.resolve();
 });
 
-test("path.resolve works on text, relative to the document's folder", async (place) => {
+test("path.resolve works on the text of a path, relative to the document's folder", async (place) => {
   await Deno.symlink("/etc", place.path("link"));
   const { resolve } = place.context(plain).path;
   assert.equal(resolve("a/b"), place.path("a/b"));
@@ -46,7 +46,7 @@ test("path.resolve works on text, relative to the document's folder", async (pla
   assert.equal(place.context(plain, { document: null }).path.resolve("a"), place.path("a"));
 });
 
-test("a tool's cwd is tools.NAME.cwd expanded as one value, or else the folder the program was started in", (place) => {
+test("a tool's cwd is tools.NAME.cwd, expanded as one value, or else the folder in which flemma was started", (place) => {
   const cwd = (value: unknown, document?: string | null): string =>
     place.context(plain, { ...named({ t: { cwd: value } }), document }).cwd;
   assert.equal(place.context(plain).cwd, place.folder);
@@ -62,7 +62,7 @@ test("a tool's cwd is tools.NAME.cwd expanded as one value, or else the folder t
   return Promise.resolve();
 });
 
-test("bash runs in the document's folder, or for an unsaved document where the program was started", (place) => {
+test("bash runs in the document's folder, or for an unsaved document in the folder where flemma was started", (place) => {
   assert.equal(place.context(bash, { document: "/tmp/talk.chat" }).cwd, "/tmp");
   assert.equal(place.context(bash, { document: null }).cwd, place.folder);
   assert.equal(place.context(bash, named({ bash: { cwd: "/usr" } })).cwd, "/usr");
@@ -94,7 +94,7 @@ test("the environment for child processes has no provider credentials, and tools
   return Promise.resolve();
 });
 
-test("the names of the plugin work the same as ours", async (place) => {
+test("the plugin's names of functions work the same as flemma's own", async (place) => {
   const { sandbox, truncate } = place.context(plain, { sandbox: openSandbox(["/tmp/x"]) });
   const { is_path_writable, isPathWritable, enabled } = sandbox;
   assert.deepEqual([enabled, is_path_writable("/tmp/x/y"), isPathWritable("/tmp/x/y")], [true, true, true]);
@@ -109,7 +109,7 @@ test("the names of the plugin work the same as ours", async (place) => {
   assert.match(overflowing, /^b\n\n\[.*\/tmp\/flemma_t_.*talk\.chat_call_1\.txt\]$/);
 });
 
-test("sandboxed commands that a tool prepared are released when it ends, and a refusal is reported as text", async (place) => {
+test("sandboxed commands that a tool prepared are released when the tool ends, and a refusal is reported as text", async (place) => {
   let disposed = 0;
   const prepared = {
     argv: ["wrapped"],
@@ -138,7 +138,7 @@ test("sandboxed commands that a tool prepared are released when it ends, and a r
   assert.deepEqual(refused, { ok: false, error: "No sandbox. Install it." });
 });
 
-test("a listener that fails is not called again and does not end the tool", (place) => {
+test("a progress listener that fails is not called again and does not end the tool", (place) => {
   let reported = 0;
   const onOutput = (): void => {
     reported++;

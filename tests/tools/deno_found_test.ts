@@ -25,7 +25,7 @@ function install(folder: string): string {
   return `${folder}/deno`;
 }
 
-Deno.test("a program run by Deno uses that Deno, whatever is in PATH", () =>
+Deno.test("if Deno runs flemma, that Deno is also used for tools, whatever is in PATH", () =>
   inFolder((folder, at) => {
     install(`${folder}/bin`);
     assert.deepEqual(findDeno(at(`${folder}/bin`), [], Deno.execPath()), {
@@ -34,19 +34,19 @@ Deno.test("a program run by Deno uses that Deno, whatever is in PATH", () =>
     });
   }));
 
-Deno.test("the Deno that runs this program is also used if npm installed it in a project", () =>
+Deno.test("if Deno runs flemma, that Deno is also used if npm installed it in a project", () =>
   inFolder((folder, at) => {
     const own = install(`${folder}/node_modules/deno`);
     assert.deepEqual(findDeno(at("/nonexistent"), [folder], own), { ok: true, value: own });
   }));
 
-Deno.test("a single binary, or a program run by Node, uses the Deno in PATH", () =>
+Deno.test("a single binary, or flemma run by Node, uses the Deno in PATH", () =>
   inFolder((folder, at) => {
     const deno = install(`${folder}/bin`);
     assert.deepEqual(findDeno(at(`/nonexistent:${folder}/bin`), [], null), { ok: true, value: deno });
   }));
 
-Deno.test("without a Deno the message says what to install", () =>
+Deno.test("if there is no Deno, the message says what to install", () =>
   inFolder((folder, at) => {
     Deno.mkdirSync(`${folder}/empty`);
     const found = findDeno(at(`${folder}/empty`), [], null);
@@ -56,7 +56,7 @@ Deno.test("without a Deno the message says what to install", () =>
     assert.match(found.problem.next ?? "", /npm install -g deno/);
   }));
 
-Deno.test("a Deno that commands could have put there is not used", () =>
+Deno.test("a Deno in a folder where commands could have put it is not used", () =>
   inFolder((folder, at) => {
     install(`${folder}/bin`);
     const found = findDeno(at(`${folder}/bin`), [folder], null);
@@ -64,7 +64,7 @@ Deno.test("a Deno that commands could have put there is not used", () =>
     assert.notEqual(found.problem.code, "deno-missing");
   }));
 
-Deno.test("a call of a tool file without a Deno learns what to install, not that the file is broken", () =>
+Deno.test("if there is no Deno, a call of a tool file says what to install, not that the file is broken", () =>
   inFolder(async (folder, at) => {
     const path = `${folder}/greet.ts`;
     Deno.writeTextFileSync(path, "export default {};");

@@ -38,7 +38,7 @@ function edit(place: Scene, oldText: string, newText: string, changes: ContextCh
   return place.output("edit", { path: NAME, oldText, newText }, changes);
 }
 
-Deno.test("errors of edit are checked in a fixed order", async () => {
+Deno.test("edit reports the first of several errors in a fixed order", async () => {
   assert.match(await editError("x", { path: "" }), /path is empty/);
   assert.match(await editError("x", { oldText: "" }), /oldText is empty/);
   assert.match(await editError("x", {}), /oldText is empty/);
@@ -55,28 +55,28 @@ Deno.test("errors of edit are checked in a fixed order", async () => {
   assert.match(await editError("x", { oldText: "x", newText: "x" }), /changes nothing/);
 });
 
-Deno.test("edit replaces one occurrence, and an empty new text removes it", async () => {
+Deno.test("edit replaces a single occurrence, and an empty new text deletes it", async () => {
   assert.equal(await edited("one two three", "two", "2"), "one 2 three");
   assert.equal(await edited("one two three", "two ", ""), "one three");
   assert.equal(await edited("one", "one", "all of it"), "all of it");
 });
 
-Deno.test("replacement patterns are plain text", async () => {
+Deno.test("characters such as $& in the new text are plain text", async () => {
   assert.equal(await edited('log("done");', '"done"', '"$& $$ $1 $` $\'"'), 'log("$& $$ $1 $` $\'");');
   assert.equal(await edited("a.c abc", "a.c", "x"), "x abc");
 });
 
-Deno.test("a byte order mark stays, even if the replaced text is at the beginning", async () => {
+Deno.test("a byte order mark is kept even if the replaced text is at the beginning", async () => {
   assert.equal(await edited("\ufeffhello\n", "hello", "hello2"), "\ufeffhello2\n");
   assert.equal(await edited("\ufeffhello\n", "hello\n", "x"), "\ufeffx");
 });
 
-Deno.test("overlapping occurrences are counted", async () => {
+Deno.test("overlapping occurrences are all counted", async () => {
   assert.match(await editError("aaa", { oldText: "aa", newText: "b" }), /occurs 2 times/);
   assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /occurs 3 times/);
 });
 
-test("all other bytes stay, including invalid UTF-8", async (place) => {
+test("all bytes outside the replaced text stay unchanged, including invalid UTF-8", async (place) => {
   const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
   await Deno.writeFile(place.path(NAME), new Uint8Array(before));
   await edit(place, "ab", "é");
@@ -85,14 +85,14 @@ test("all other bytes stay, including invalid UTF-8", async (place) => {
   assert.deepEqual([...await Deno.readFile(place.path(NAME))], after);
 });
 
-test("in a CR LF file, text written with LF is found, and the result says so", async (place) => {
+test("in a file with CR LF, text given with LF is found, and the result reports the conversion", async (place) => {
   await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
   assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CRLF/);
   assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
   assert.doesNotMatch(await edit(place, "2b", "x"), /CRLF/);
 });
 
-Deno.test("line ends are not converted in a file with mixed line ends, nor for text with CR", async () => {
+Deno.test("line ends are not converted if the file mixes them or the text contains CR", async () => {
   assert.match(await editError("a\r\nb\nc\r\n", { oldText: "a\nb", newText: "x" }), /not found/);
   assert.match(await editError("a\r\nb\r\n", { oldText: "a\rb\n", newText: "x" }), /not found/);
 });
@@ -109,7 +109,7 @@ Deno.test("if the text is not found, the error names the line that contains its 
   assert.ok(long.length < 700);
 });
 
-Deno.test("if a similar-looking text exists, the error reports its line and the difference", async () => {
+Deno.test("if the file contains a text that looks similar, the error names its line and the difference", async () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
     ["a\r\nb\nc\r\n", "a\nb\nc", /Line 1 has it with different line endings/],
     ["x\na\nb\n", "a\r\nb", /Line 2 has it with different line endings/],
@@ -125,7 +125,7 @@ Deno.test("if a similar-looking text exists, the error reports its line and the 
   assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /has it/);
 });
 
-test("a file named in another spelling, or through a link, is reported with what exists", async (place) => {
+test("if a file exists under another spelling or behind a link, the error names what exists", async (place) => {
   const input = { oldText: "x", newText: "y" };
   await Deno.mkdir(place.path("Sub"));
   await Deno.writeTextFile(place.path("cafe\u0301.txt"), "x");
@@ -160,7 +160,7 @@ test("a file named in another spelling, or through a link, is reported with what
   );
 });
 
-Deno.test("edit never matches by similarity", async () => {
+Deno.test("edit never replaces text that is only similar", async () => {
   const before = "\u201cx\u201d \u2013 y  \nnext\n";
   assert.match(await editError(before, { oldText: '"x" - y', newText: "z" }), /not found/);
   assert.match(await editError("  a\n", { oldText: "a ", newText: "b" }), /not found/);
@@ -179,7 +179,7 @@ test("replaceAll exists only if the setting allows it, and replaces from the lef
   );
 });
 
-test("edit keeps links and file modes", async (place) => {
+test("edit keeps links and file modes unchanged", async (place) => {
   await Deno.writeTextFile(place.path("real.txt"), "old");
   await Deno.chmod(place.path("real.txt"), 0o600);
   await Deno.symlink("real.txt", place.path(NAME));
@@ -221,7 +221,7 @@ Deno.test("replacing a text equals splitting and joining at its only occurrence"
   );
 });
 
-test("an edit that adds UTF-8 to a file in another encoding says so", async (place) => {
+test("if an edit adds UTF-8 text to a file in another encoding, the result says so", async (place) => {
   await Deno.writeFile(place.path("f.txt"), new Uint8Array([0x67, 0xf6, 0x20, 0x61, 0x0a]));
   const edit = (oldText: string, newText: string) =>
     place.output("edit", { path: "f.txt", oldText, newText });

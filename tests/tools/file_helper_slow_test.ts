@@ -42,7 +42,7 @@ Deno.test("every file tool works inside the sandbox", () =>
     assert.equal(await output("grep", { pattern: "^tw\\w" }), "sub/b.txt:2:two \ufffd\n\n[1 match]");
   }));
 
-Deno.test("errors have the same messages as without a helper", () =>
+Deno.test("error messages are the same with and without a helper process", () =>
   inProject({}, async (root, { error }) => {
     assert.match(
       await error("read", { path: "A.txt" }),
@@ -69,7 +69,7 @@ Deno.test("errors have the same messages as without a helper", () =>
     assert.match(await error("grep", { pattern: "(" }), /is not valid: missing closing/);
   }));
 
-Deno.test("one helper serves a run, including parallel calls, and a new one replaces a killed one", () =>
+Deno.test("one helper process serves a whole run, including parallel calls, and a new one replaces a killed one", () =>
   inProject({}, async (_, { disk, sandbox, output }) => {
     const worker = async () => {
       const started = await sandbox.startWorker(...await askedFor(sandbox, disk));
@@ -88,7 +88,7 @@ Deno.test("one helper serves a run, including parallel calls, and a new one repl
     assert.notEqual(await worker(), first);
   }));
 
-test("hidden paths, protected paths and the outside are enforced by the kernel too", async (root) => {
+test("in the helper process, the kernel too blocks hidden paths, protected paths and all paths outside", async (root) => {
   plant(
     root,
     "project/notes.chat",
@@ -132,7 +132,7 @@ test("hidden paths, protected paths and the outside are enforced by the kernel t
   assert.equal(Deno.readTextFileSync(`${project}/fine`), "PWNED");
 });
 
-Deno.test("a folder that is replaced by a link is not entered, with and without the sandbox", async () => {
+Deno.test("a folder that is replaced by a link is not entered, with or without the sandbox", async () => {
   for (const enabled of [true, false]) {
     await inProject({ enabled }, async (root, { disk }) => {
       plant(root, "project/in/file", "project/link -> ../outside");
@@ -156,7 +156,7 @@ Deno.test("a folder that is replaced by a link is not entered, with and without 
   }
 });
 
-Deno.test("the helper is reused while its mounts would be the same, and restarted otherwise", () =>
+Deno.test("the helper process is reused while its mounts would be the same, and restarted otherwise", () =>
   inProject({}, async (root, { sandbox, disk, output, error }) => {
     const asked = await askedFor(sandbox, disk);
     const worker = async () => {
@@ -180,7 +180,7 @@ Deno.test("the helper is reused while its mounts would be the same, and restarte
     assert.equal(await worker(), second);
   }));
 
-Deno.test("a helper that lost its mount of the document is not used next to a command", () =>
+Deno.test("a helper process that lost its mount of the document is not used while a command runs", () =>
   inProject({}, async (root, { sandbox, disk }) => {
     const asked = await askedFor(sandbox, disk);
     const worker = async () => {
@@ -199,7 +199,7 @@ Deno.test("a helper that lost its mount of the document is not used next to a co
     assert.equal(await worker(), beside);
   }));
 
-Deno.test("a helper that does not answer is ended when the call times out or is stopped, and a new one takes over", () =>
+Deno.test("a helper process that does not answer is ended when the call times out or is stopped, and a new one replaces it", () =>
   inProject({}, async (_, { sandbox, run, output, callsMayTake }) => {
     const { startWorker: worker } = sandbox;
     const silent = () => worker.call(sandbox, ["/bin/sleep", "600"], {});
@@ -228,7 +228,7 @@ Deno.test("a helper that does not answer is ended when the call times out or is 
     assert.equal(await output("read", { path: "a.txt" }), "text of project/a.txt");
   }));
 
-Deno.test("a helper that sends an invalid answer or exits immediately is reported in one sentence", () =>
+Deno.test("a helper process that sends an invalid answer or exits immediately is reported in one sentence", () =>
   inProject({}, async (_, { sandbox, error }) => {
     const { startWorker: worker } = sandbox;
     for (const words of [["/bin/echo", "no frame of ours"], ["/bin/true"], ["/bin/cat"]]) {
@@ -248,7 +248,7 @@ Deno.test("a helper that sends an invalid answer or exits immediately is reporte
     );
   }));
 
-Deno.test("without a working sandbox the helper works in folders that are held open", async () => {
+Deno.test("without a working sandbox, the helper process works in folders that it holds open", async () => {
   for (const changes of [{ enabled: false }, { backend: "none-of-ours" }]) {
     await inProject(changes, async (_, { sandbox, disk, output }) => {
       const started = await sandbox.startWorker(...await askedFor(sandbox, disk));
@@ -259,7 +259,7 @@ Deno.test("without a working sandbox the helper works in folders that are held o
   }
 });
 
-Deno.test("a compiled program is its own helper", () =>
+Deno.test("a compiled flemma program acts as its own helper process", () =>
   inProject({}, async (root, { sandbox }) => {
     const { startWorker: worker } = sandbox;
     const asked: (readonly string[])[] = [];

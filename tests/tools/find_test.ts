@@ -17,7 +17,7 @@ function lines(...expected: readonly string[]): string {
   return expected.join("\n");
 }
 
-test("a pattern without a slash is matched against names at any depth, in the byte order of the paths", async (place) => {
+test("a pattern without a slash matches names at any depth, and results are sorted by the bytes of their paths", async (place) => {
   await put(
     place,
     "a/b.ts",
@@ -39,7 +39,7 @@ test("a pattern without a slash is matched against names at any depth, in the by
   assert.equal(await find(place, "nothing*"), "No files found.");
 });
 
-test("a pattern with a slash is matched against the path relative to the search folder", async (place) => {
+test("a pattern with a slash matches the path relative to the search folder", async (place) => {
   await put(place, "src/a.ts", "src/in/b.ts", "src/in/deep/c.ts", "lib/src/d.ts", "e.ts");
   assert.equal(await find(place, "src/**/*.ts"), lines("src/a.ts", "src/in/b.ts", "src/in/deep/c.ts"));
   assert.equal(await find(place, "src/*.ts"), "src/a.ts");
@@ -50,7 +50,7 @@ test("a pattern with a slash is matched against the path relative to the search 
   assert.equal(await find(place, "**/src/*"), lines("lib/src/d.ts", "src/a.ts"));
 });
 
-test("paths are relative to the working folder, and outside it they begin with the requested path", async (place) => {
+test("results are relative to the working folder; outside it they begin with the requested path", async (place) => {
   await put(place, "sub/in/x", "other/x");
   const named = { find: { cwd: `${place.folder}/sub` } };
   const run = (path: string | null) =>
@@ -63,7 +63,7 @@ test("paths are relative to the working folder, and outside it they begin with t
   assert.equal(await run(`${place.folder}/other/`), `${place.folder}/other/x`);
 });
 
-test("excluded names are skipped as any part of a path, and the setting replaces the list", async (place) => {
+test("an excluded name is skipped wherever it is in a path, and the setting replaces the list of names", async (place) => {
   await put(place, "node_modules/x", "a/dist/x", "a/x", "build", "vendor/x");
   assert.equal(await find(place, "x"), "a/x");
   assert.equal(await find(place, "build"), "No files found.");
@@ -74,7 +74,7 @@ test("excluded names are skipped as any part of a path, and the setting replaces
   assert.equal(await place.output("find", input, { tools: { named } }), lines("node_modules/x", "vendor/x"));
 });
 
-test("hidden files are found only by a pattern with a dot at that position", async (place) => {
+test("hidden files are found only if the pattern has a dot at that position", async (place) => {
   await put(
     place,
     ".env",
@@ -97,7 +97,7 @@ test("hidden files are found only by a pattern with a dot at that position", asy
   assert.equal(await find(place, "../*"), "No files found.");
 });
 
-test("files that .gitignore excludes are not found in a repository, in agreement with git", async (place) => {
+test("in a repository, find skips the same files as git if .gitignore excludes them", async (place) => {
   await put(place, "r/.git/info/", "r/in/deep/", "r/sub/own/.git/", "plain/");
   const files = [
     ...[
@@ -146,7 +146,7 @@ test("files that .gitignore excludes are not found in a repository, in agreement
   );
 });
 
-test("glob and .gitignore patterns with many ways to match a name take no noticeable time", async (place) => {
+test("glob and .gitignore patterns that can match a name in many ways take no noticeable time", async (place) => {
   const long = "a".repeat(250);
   await put(place, "r/.git/", `r/${long}`);
   await Deno.writeTextFile(
@@ -159,7 +159,7 @@ test("glob and .gitignore patterns with many ways to match a name take no notice
   assert.equal(await find(place, "*", "r"), "No files found.");
 });
 
-test("links are not followed, and pipes and folders are not files", async (place) => {
+test("find does not follow links, and does not count pipes or folders as files", async (place) => {
   await put(place, "real/x");
   await Deno.symlink("real", place.path("link"));
   await Deno.symlink("x", place.path("real/y"));
@@ -169,7 +169,7 @@ test("links are not followed, and pipes and folders are not files", async (place
   assert.equal(await find(place, "*", "link"), "link/x");
 });
 
-test("over the limit find shows the first results and a notice with the number of all", async (place) => {
+test("beyond the limit, find returns the first results and a notice with the total number", async (place) => {
   await put(place, "d/c", "d/b", "d/a", "d/d");
   assert.equal(await find(place, "*", "d", 2), "d/a\nd/b\n\n[the first 2 files, limit reached]");
   assert.equal(await find(place, "*", "d", 4), "d/a\nd/b\nd/c\nd/d");
@@ -182,7 +182,7 @@ test("over the limit find shows the first results and a notice with the number o
   );
 });
 
-test("each wrong input of find has its own message", async (place) => {
+test("each kind of wrong input to find has a message of its own", async (place) => {
   await put(place, "file");
   const error = (pattern: string, path: string | null = null) =>
     place.error("find", { pattern, path, limit: null });
@@ -206,7 +206,7 @@ test("find does not enter a hidden folder, and reports the number of hidden ones
   assert.equal((await place.run("find", input, { sandbox })).output, "open/x\n\n[1 folder not readable]");
 });
 
-test("when find times out, the error includes the results found so far", async (place) => {
+test("if find times out, the error includes the results found so far", async (place) => {
   await put(place, "a/x");
   const error = await place.error("find", { pattern: "x", path: null, limit: null }, {
     tools: { default_timeout: 0 },
@@ -220,7 +220,7 @@ test("when find times out, the error includes the results found so far", async (
   );
 });
 
-test("a found name that would break its line is shown as JSON", async (place) => {
+test("a found name that contains a line break is written as JSON", async (place) => {
   await put(place, "d/a\nb");
   assert.equal(await find(place, "*", "d"), '"d/a\\nb"');
 });

@@ -30,7 +30,7 @@ async function put(place: Scene, files: Readonly<Record<string, string | Uint8Ar
   }
 }
 
-test("grep prints path:line:text, ordered by path and line, and the last line counts the matches", async (place) => {
+test("grep prints path:line:text, sorted by path and line, and its last line states the number of matches", async (place) => {
   await put(place, { "b.ts": "one\ntwo\none", "a/x.ts": "none\n", "a-b": "one", "c.ts": "zero" });
   assert.equal(await grep(place, "one$"), "a-b:1:one\na/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[4 matches]");
   assert.equal(await grep(place, "^two"), "b.ts:2:two\n\n[1 match]");
@@ -44,7 +44,7 @@ test("grep prints path:line:text, ordered by path and line, and the last line co
   assert.equal(await grep(place, "one", { path: place.path("a") }), "a/x.ts:1:none\n\n[1 match]");
 });
 
-test("grep stops at the limit and says so, and exactly as many matches do not count as stopped", async (place) => {
+test("grep stops at the limit and says so; if there are exactly as many matches as the limit, it does not", async (place) => {
   await put(place, { "d/a": "x\nx\n", "d/b": "x\n" });
   assert.equal(
     await grep(place, "x", { path: "d", limit: 2 }),
@@ -60,7 +60,7 @@ test("grep stops at the limit and says so, and exactly as many matches do not co
   );
 });
 
-test("a pattern that looks like an option is a pattern, and nothing of it runs", async (place) => {
+test("grep treats a pattern that looks like an option as a pattern, and runs nothing from it", async (place) => {
   await put(place, { "pre": "#!/bin/sh\ntouch ran\n", "x": "--pre=./pre\n-e\n" });
   await Deno.chmod(place.path("pre"), 0o755);
   assert.equal(await grep(place, "--pre=./pre"), "x:1:--pre=./pre\n\n[1 match]");
@@ -72,7 +72,7 @@ test("a pattern that looks like an option is a pattern, and nothing of it runs",
   assert.throws(() => Deno.statSync(place.path("ran")), Deno.errors.NotFound);
 });
 
-test("hidden, excluded and ignored files are searched only if path names them", async (place) => {
+test("hidden, excluded and ignored files are searched only if the path names them", async (place) => {
   await put(place, {
     ...{
       "r/.git/HEAD": "x",
@@ -92,7 +92,7 @@ test("hidden, excluded and ignored files are searched only if path names them", 
   assert.equal(await grep(place, "x", { path: "r", glob: ".env" }), "r/.env:1:x\n\n[1 match]");
 });
 
-test("binary files are skipped; broken UTF-8, byte order marks, CR LF and giant lines are handled", async (place) => {
+test("grep skips binary files and handles broken UTF-8, byte order marks, CR LF and huge lines", async (place) => {
   const bytes = (...parts: readonly (string | number)[]) =>
     new Uint8Array(
       parts.flatMap((part) => typeof part === "number" ? [part] : [...new TextEncoder().encode(part)]),
@@ -121,7 +121,7 @@ test("binary files are skipped; broken UTF-8, byte order marks, CR LF and giant 
   assert.equal(await grep(place, "needle", { path: "d/bin" }), "No matches.\n\n[the file is not text]");
 });
 
-test("expressions with exponential backtracking or expansion take no noticeable time", async (place) => {
+test("regular expressions with exponential backtracking or expansion take no noticeable time", async (place) => {
   await put(place, { "d/a": `${"a".repeat(5000)}!\n` });
   const patterns = [
     "(a+)+$",
@@ -142,7 +142,7 @@ test("expressions with exponential backtracking or expansion take no noticeable 
   assert.match(error, /^The pattern is not valid: /);
 });
 
-test("each wrong input of grep has its own message", async (place) => {
+test("each kind of wrong input to grep has a message of its own", async (place) => {
   await put(place, { file: "x" });
   const error = (pattern: string, more: Asked = {}) =>
     place.error("grep", { pattern, path: more.path ?? null, glob: more.glob ?? null, limit: null });
@@ -159,7 +159,7 @@ test("each wrong input of grep has its own message", async (place) => {
   assert.equal(await grep(place, "a\\\\n"), "No matches.");
 });
 
-test("hidden files and folders give no matches, and their number is reported", async (place) => {
+test("hidden files and folders yield no matches, and their number is reported", async (place) => {
   await put(place, { "open/x": "secret", "keys/x": "secret", "single": "secret" });
   const hidden = [place.path("keys"), place.path("single")];
   const isPathReadable = (path: string) => !hidden.some((each) => `${path}/`.startsWith(`${each}/`));
@@ -171,7 +171,7 @@ test("hidden files and folders give no matches, and their number is reported", a
   );
 });
 
-test("a timeout and a stopped call of grep each say so", async (place) => {
+test("if a call of grep times out or is stopped, the result says which of the two happened", async (place) => {
   await put(place, { "a/x": "x" });
   const input = { pattern: "x", path: null, glob: null, limit: null };
   assert.match(
@@ -193,7 +193,7 @@ const hasRg = (() => {
 })();
 
 Deno.test(
-  "the answer is the same with rg and without it",
+  "grep gives the same answer with and without rg",
   { ignore: !hasRg },
   () =>
     inScene(async (place) => {
@@ -278,7 +278,7 @@ Deno.test(
     }),
 );
 
-Deno.test("a literal text that every matching line contains is used only if it is certain", () => {
+Deno.test("grep searches for a literal text first only if every matching line certainly contains it", () => {
   const sure: Readonly<Record<string, string | null>> = {
     "function foo": "function foo",
     "^function\\s+foo$": "function",
@@ -308,7 +308,7 @@ Deno.test("a literal text that every matching line contains is used only if it i
   for (const [pattern, text] of Object.entries(sure)) assert.equal(requiredText(pattern), text, pattern);
 });
 
-test("a search program that fails or does not exist gives no matches", async (place) => {
+test("if the search program is missing all files stay candidates, and if it fails none do", async (place) => {
   await put(place, { "a": "needle", "b": "x" });
   const files = ["a", "b"].map((name) => ({ path: name, folder: place.folder, name }));
   const { signal } = new AbortController();

@@ -129,7 +129,7 @@ Deno.test("a cancel function that arrives after the abort is still called", asyn
   assert.equal(cancelled, true);
 });
 
-Deno.test("a tool that watches the signal may finish in order", async () => {
+Deno.test("a tool that watches the signal may finish its work in order", async () => {
   const controller = new AbortController();
   const execute: Execute = (_input, context) =>
     new Promise((resolve) => {

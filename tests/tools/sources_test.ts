@@ -33,7 +33,7 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-Deno.test("a source is asked when its tools are first needed, once, and its tools count as soon as they are registered", async () => {
+Deno.test("a tool source is queried once, when its tools are first needed, and its tools are available as soon as they are registered", async () => {
   const { registry, completed, problems } = registryOf();
   let asked = 0;
   const given = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ for (const [name, resolve, state, codes] of ENDINGS) {
   });
 }
 
-Deno.test("a source that never answers counts as done after its own or the registry's timeout, and may still answer", async () => {
+Deno.test("a source that never answers counts as finished after its own or the registry's timeout, and may still add tools later", async () => {
   const { registry, codes, problems } = registryOf({ defaultTimeout: 0 });
   let late: Parameters<ResolveTools> | null = null;
   registry.register({ name: "slow", timeout: 0, resolve: (...given) => void (late = given) });
@@ -226,7 +226,7 @@ Deno.test("a source that registers another one is ready when that one is", async
   assert.equal(registry.has("inner"), true);
 });
 
-Deno.test("a source that is left out is never asked, and is named for the tools it may have", async () => {
+Deno.test("a source that is left out is never queried, and is named as the reason if one of its possible tools is missing", async () => {
   const { registry } = registryOf();
   registry.leaveOut({ name: "the project", mayHave: (name) => name === "deploy" }, "it is not trusted");
   await registry.whenReady();
@@ -300,7 +300,7 @@ Deno.test("every function of the registry also has its other spelling", async ()
   await new Promise<void>((resolve) => registry.on_ready(resolve));
 });
 
-Deno.test("a code file either registers its definitions or is a source with the timeout it requests", async () => {
+Deno.test("a code file either registers its tools directly or acts as a tool source with the timeout that it requests", async () => {
   await inFolder(async (folder) => {
     const file = (name: string, code: string) => {
       Deno.writeTextFileSync(`${folder}/${name}`, code);

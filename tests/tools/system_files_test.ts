@@ -34,7 +34,7 @@ test("a path through /proc to a file of the person's own works like any other", 
   assert.equal(await place.output("read", { path: `/proc/self/root${place.path("a")}` }), "mine");
 });
 
-test("write and edit leave system files alone even without a sandbox, and reveal nothing about them", async (place) => {
+test("write and edit do not change system files even without a sandbox, and their errors reveal nothing about them", async (place) => {
   Deno.symlinkSync("/proc/self/comm", place.path("comm"));
   for (const path of ["comm", "/proc/self/comm", "/dev/null", "/dev/shm/flemma-x/y", "/sys/x"]) {
     const sentence = `Sandbox: ${path} is a system file, which tools may not use.`;

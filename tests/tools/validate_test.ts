@@ -22,7 +22,7 @@ Deno.test("complete inputs of the built-in tools are valid", async () => {
   assert.deepEqual(await check("edit", { label: "l", path: "a", oldText: "a", newText: "" }), []);
 });
 
-Deno.test("a missing field that may be null counts as null", async () => {
+Deno.test("a missing field that may be null is treated as null", async () => {
   assert.deepEqual(await check("bash", { label: "l", command: "ls" }), []);
   const bash = builtin.get("bash")!;
   assert.deepEqual(completeInput(bash, { label: "l", command: "ls" }), {
@@ -156,7 +156,7 @@ Deno.test("an untrusted pattern with exponential backtracking answers immediatel
   assert.deepEqual(await checkSchema(named, { [text]: "no number" }), []);
 });
 
-Deno.test("patterns mean the same as elsewhere, for strings and for property names", async () => {
+Deno.test("regular expressions in a tool's schema work as in JSON Schema, for strings and for property names", async () => {
   const schema = (pattern: string) => ({ type: "object", properties: { x: { type: "string", pattern } } });
   const rows: readonly [pattern: string, fits: string, not: string][] = [
     ["b", "abc", "ac"],
@@ -182,7 +182,7 @@ Deno.test("patterns mean the same as elsewhere, for strings and for property nam
   assert.deepEqual(await checkSchema(named, { y: 1 }), ["/y: is not a parameter of this tool"]);
 });
 
-Deno.test("restrictions by lookarounds and backreferences are left to the tool, and the rest of the schema applies", async () => {
+Deno.test("a pattern with lookarounds or backreferences is left to the tool to check, and the rest of the schema applies", async () => {
   const email = "^(?!\\.)(?!.*\\.\\.)[a-z.]+@[a-z.]+$";
   const schema = {
     type: "object",

@@ -18,7 +18,7 @@ const host = (isContainer: boolean): Host => ({
 
 const POLICY = { rw_paths: ["/w", "/tmp"], network: true, allow_privileged: false, protect: [] };
 
-Deno.test("a container counts as the sandbox only if the person says so, and only inside one", async () => {
+Deno.test("a container counts as the sandbox only if flemma runs inside one and the person trusts it", async () => {
   const codes = await Promise.all([
     container.available({}, host(true)),
     container.available({ trusted: "yes" }, host(true)),
@@ -33,7 +33,7 @@ Deno.test("a container counts as the sandbox only if the person says so, and onl
   ]);
 });
 
-test("a trusted container runs commands unchanged, and the status says who trusted it", async (root) => {
+test("a trusted container runs commands unchanged, and the status names the setting that trusts it", async (root) => {
   plant(root, "project/notes.chat");
   const sandbox = createSandbox({
     settings: settings({ backend: "container", backends: { container: { trusted: true } } }),
@@ -52,7 +52,7 @@ test("a trusted container runs commands unchanged, and the status says who trust
   );
 });
 
-Deno.test("the Seatbelt profile denies writing, allows the writable paths, and denies the protected ones inside them", () => {
+Deno.test("the Seatbelt profile denies all writing, allows it in writable paths, and denies it again in protected paths inside them", () => {
   const { profile, parameters } = seatbeltProfile({ ...POLICY, protect: ["/w/a/b", "/elsewhere"] });
   assert.equal(
     profile,
@@ -80,7 +80,7 @@ Deno.test("the Seatbelt profile denies writing, allows the writable paths, and d
   });
 });
 
-Deno.test("the Seatbelt profile hides paths, masks sockets and cuts the network; a longer writable path in a hidden one wins", () => {
+Deno.test("the Seatbelt profile hides paths, masks sockets and blocks the network; a longer writable path inside a hidden one wins", () => {
   const extras = {
     hidden: [{ path: "/h/.ssh", folder: true }, { path: "/h/.netrc", folder: false }, {
       path: "/h",
@@ -103,7 +103,7 @@ Deno.test("the Seatbelt profile hides paths, masks sockets and cuts the network;
   assert.match(off, /\(deny network\*\)\n$/);
 });
 
-Deno.test("no path is inserted into the text of the Seatbelt profile", () => {
+Deno.test("the text of the Seatbelt profile contains no path", () => {
   const evil = '/w") (allow default) ("';
   const argv = seatbeltArguments({ ...POLICY, rw_paths: [evil] }, ["cmd", "-p", "x"]);
   assert.equal(argv[0], "/usr/bin/sandbox-exec");
@@ -132,7 +132,7 @@ function refusing(root: string, option: string, words: string): string {
   );
 }
 
-test("where a private /proc is refused, arguments without it are tested, used and named in the status", async (root) => {
+test("if a private /proc is refused, the sandbox is tested and used without it, and the status says so", async (root) => {
   plant(root, "project/");
   const path = refusing(root, "--proc", "bwrap: Can't mount proc on /newroot/proc: Operation not permitted");
   const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
@@ -149,7 +149,7 @@ test("where a private /proc is refused, arguments without it are tested, used an
   assert.ok(status.hardening.some((sentence) => sentence.startsWith("A separate /proc was refused")));
 });
 
-test("where the system call filter is refused the sandbox works without it, unless sockets are to be blocked", async (root) => {
+test("if the system call filter is refused, the sandbox works without it, unless sockets must be blocked", async (root) => {
   plant(root, "project/");
   const path = refusing(root, "--seccomp", "bwrap: prctl(PR_SET_SECCOMP): Invalid argument");
   const plain = projectSandbox(root, { backends: { bwrap: { path } } });
@@ -162,7 +162,7 @@ test("where the system call filter is refused the sandbox works without it, unle
   assert.ok(!(await blocking.available()).ok);
 });
 
-test("any other refusal is not tried again with less protection", async (root) => {
+test("after any other refusal, the sandbox is not tried again with less protection", async (root) => {
   plant(root, "project/");
   const path = refusing(root, "--unshare-user", "bwrap: No permissions to create a new namespace");
   const answer = await projectSandbox(root, { backends: { bwrap: { path } } }).available();

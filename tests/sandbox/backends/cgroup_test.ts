@@ -6,7 +6,7 @@ import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
 import { exists, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
 import { inFolder, testInFolder as test } from "../../folder.ts";
 
-test("a control group that is busy at first is removed once it is not", async (root) => {
+test("a control group that cannot be removed while it is busy is removed later", async (root) => {
   // A folder with something in it is refused as a group with a process in it is.
   plant(root, "group/process");
   const removed = removeGroup(`${root}/group`);
@@ -16,14 +16,14 @@ test("a control group that is busy at first is removed once it is not", async (r
   assert.ok(!exists(`${root}/group`));
 });
 
-test("a busy control group does not delay the end of a command, and a missing one is not an error", async (root) => {
+test("a busy control group does not delay the end of a command, and a missing one causes no error", async (root) => {
   plant(root, "group/process");
   await removeGroup(`${root}/group`);
   assert.ok(exists(`${root}/group/process`));
   await removeGroup(`${root}/none`);
 });
 
-test("a later run removes flemma's old empty control groups, but no new, busy or other ones", (root) => {
+test("a later run removes old, empty control groups of flemma, but no new or busy ones and none of other programs", (root) => {
   plant(root, "flemma-old/", "flemma-fresh/", "flemma-busy/process", "system-old/");
   for (const name of ["flemma-old", "flemma-busy", "system-old"]) {
     Deno.utimeSync(`${root}/${name}`, 1, 1);
@@ -65,7 +65,7 @@ Deno.test(
 );
 
 Deno.test(
-  "no control group is left after a command that was limited, nor after one that never started",
+  "no control group is left after a command with limits, nor after a command that never started",
   { ignore },
   () =>
     inFolder(async (root) => {

@@ -21,7 +21,7 @@ function read(path: string): string {
   return Deno.readTextFileSync(path);
 }
 
-test("a command writes next to the document and nowhere outside the policy", async (root) => {
+test("a command can write next to the document, and nowhere outside the policy", async (root) => {
   plant(root, "project/notes.chat", "outside/");
   const { out } = await runInside(
     projectSandbox(root),
@@ -32,7 +32,7 @@ test("a command writes next to the document and nowhere outside the policy", asy
   assert.ok(!exists(`${root}/outside/x`) && !exists(`${root}/x`));
 });
 
-test("a command cannot write, replace, remove, move or link away the running document", async (root) => {
+test("a command cannot write, replace, remove, move or link the running document", async (root) => {
   plant(root, "project/deep/down/notes.chat", "project/deep/down/other");
   const document = `${root}/project/deep/down/notes.chat`;
   const before = read(document);
@@ -66,7 +66,7 @@ test("a command cannot write, replace, remove, move or link away the running doc
   assert.equal(read(`${root}/project/deep/down/sibling`), "y\n");
 });
 
-test("mounting everything writable again fails, also from a namespace inside", async (root) => {
+test("a command cannot mount everything writable again, not even from a namespace inside the sandbox", async (root) => {
   plant(root, "project/", "outside");
   const remount = `mount -o remount,bind,rw / ; echo x > ${root}/outside`;
   const sandbox = projectSandbox(root);
@@ -79,7 +79,7 @@ test("mounting everything writable again fails, also from a namespace inside", a
   assert.equal(read(`${root}/outside`), "text of outside\n");
 });
 
-Deno.test("an ordinary user is confined by the same arguments, without the hardening for the superuser", {
+Deno.test("the same arguments confine an ordinary user, who needs no hardening for root", {
   // As an ordinary user every other test here shows the same.
   ignore: Deno.uid() !== 0,
 }, () =>
@@ -131,7 +131,7 @@ Deno.test("an ordinary user is confined by the same arguments, without the harde
     assert.equal(read(`${project}/notes.chat`), "text of project/notes.chat\n");
   }));
 
-test("exit code, signal and working directory of a command are passed through", async (root) => {
+test("the exit code, signal and working directory of a command are passed through", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   assert.deepEqual(
@@ -141,7 +141,7 @@ test("exit code, signal and working directory of a command are passed through", 
   assert.equal((await runInside(sandbox, "pwd")).out, `${root}/project\n`);
 });
 
-test("output that looks like a failed set-up still belongs to the command if the command ran", async (root) => {
+test("if the command ran, its output belongs to it even if it looks like a failed set-up", async (root) => {
   plant(root, "project/");
   const ran = await runInside(
     projectSandbox(root),
@@ -151,14 +151,14 @@ test("output that looks like a failed set-up still belongs to the command if the
   assert.equal(ran.setup, null);
 });
 
-test("a program that does not exist inside is a failure of the set-up, not of the command", async (root) => {
+test("if a program does not exist inside the sandbox, the set-up fails, not the command", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
   assert.equal((await runPrepared(sandbox, ["no-such-shell", "-c", ":"])).setup, "sandbox-setup-failed");
 });
 
-test("a command whose name begins with a dash does not become options of the sandbox", async (root) => {
+test("a command whose name begins with a dash is not read as options of the sandbox", async (root) => {
   plant(root, "project/", "outside/");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -167,7 +167,7 @@ test("a command whose name begins with a dash does not become options of the san
   assert.ok(!exists(`${root}/outside/x`));
 });
 
-test("killing ends everything inside, including processes that ignore SIGTERM, and is not a failed set-up", async (root) => {
+test("killing ends every process inside, including those that ignore SIGTERM, and does not count as a failed set-up", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -205,7 +205,7 @@ test("with the network off only the loopback interface exists", async (root) => 
   assert.deepEqual(await interfaces(true), outside);
 });
 
-test("a home folder without cache folders works under the default policy, and none is created", async (root) => {
+test("with a home folder that has no cache folders, the default policy works and creates none", async (root) => {
   plant(root, "project/");
   const sandbox = createSandbox({
     settings: settings(),
@@ -218,7 +218,7 @@ test("a home folder without cache folders works under the default policy, and no
   assert.ok(!exists(`${root}/home/.cache`) && !exists(`${root}/home/.local/share`));
 });
 
-test("a missing listed path is left out with one notice, or created on request", async (root) => {
+test("a missing listed path is skipped with one notice, or created if its entry requests it", async (root) => {
   plant(root, "project/");
   const rw_paths = ["urn:flemma:cwd", "missing", { path: `${root}/wanted/deep`, create: true }];
   const sandbox = projectSandbox(root, { policy: { rw_paths } });
@@ -232,14 +232,14 @@ test("a missing listed path is left out with one notice, or created on request",
   assert.ok(!exists(`${root}/missing`));
 });
 
-test("entries below /dev and /proc are reported to have no effect", async (root) => {
+test("an entry below /dev or /proc is reported as having no effect", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["/dev/shm"] } });
   await runInside(sandbox, ":");
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["hidden-writable-path"]);
 });
 
-test("a file as an entry allows exactly that file", async (root) => {
+test("an entry that names a file allows exactly that file", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["f"] } });
   assert.equal((await runInside(sandbox, "echo x > f")).code, 0);
@@ -288,7 +288,7 @@ test("git works in a repository, and neither hooks nor configuration can be chan
   assert.ok(sandbox.isPathWritable(".git/index") && sandbox.isPathWritable("file"));
 });
 
-test("protecting missing paths leaves nothing behind on the host", async (root) => {
+test("protecting missing paths leaves no file behind on the host", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, {}, { protect: [`${root}/project/later.chat`] });
   assert.equal((await runInside(sandbox, ":")).code, 0);
@@ -298,7 +298,7 @@ test("protecting missing paths leaves nothing behind on the host", async (root) 
   assert.equal(sandbox.isPathWritable(".git"), false);
 });
 
-test("a repository created during the run is usable, and its hooks are protected from the next command on", async (root) => {
+test("a repository that a command creates is usable, and its hooks are protected from the next command on", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   assert.equal((await runInside(sandbox, "git init -q . && touch f && git add f")).code, 0);
@@ -307,7 +307,7 @@ test("a repository created during the run is usable, and its hooks are protected
   assert.notEqual((await runInside(sandbox, "echo x > .git/hooks/pre-commit")).code, 0);
 });
 
-test("a worktree, whose .git is a file, works, and that file cannot be changed", async (root) => {
+test("a worktree works although its .git is a file, and commands cannot change that file", async (root) => {
   plant(root, "main/file");
   git(`${root}/main`, "init", "-q");
   git(`${root}/main`, "add", "file");
@@ -322,7 +322,7 @@ test("a worktree, whose .git is a file, works, and that file cannot be changed",
   assert.equal(sandbox.isPathWritable(".git"), false);
 });
 
-test("commands work where hooks are a link to a folder, and the folder is not writable", async (root) => {
+test("commands work if hooks are a link to a folder, and cannot write to that folder", async (root) => {
   plant(root, "project/tracked-hooks/pre-commit");
   git(`${root}/project`, "init", "-q");
   Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
@@ -334,7 +334,7 @@ test("commands work where hooks are a link to a folder, and the folder is not wr
   assert.equal(sandbox.isPathWritable("tracked-hooks/pre-commit"), false);
 });
 
-test("a .git that is a link out of the writable paths works for reading", async (root) => {
+test("if .git is a link that leads outside the writable paths, git can still read the repository", async (root) => {
   plant(root, "project/file", "repositories/");
   git(`${root}/project`, "init", "-q");
   git(`${root}/project`, "add", "file");
@@ -367,7 +367,7 @@ test("a bwrap planted in the project is never run", async (root) => {
   assert.ok(!exists(mark));
 });
 
-test("the status file is never written through a link that somebody put in its place", async (root) => {
+test("the status file is never written through a link that another user put at its path", async (root) => {
   plant(root, "project/", "victim");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -386,7 +386,7 @@ test("the status file is never written through a link that somebody put in its p
   assert.equal(read(`${root}/victim`), "text of victim\n");
 });
 
-test("flemma's stored answers about the sandbox cannot be changed from inside it", async (root) => {
+test("a command cannot change flemma's stored test results of the sandbox", async (root) => {
   plant(root, "project/");
   const runtime = `${root}/project/run/flemma`;
   const sandbox = projectSandbox(root, {}, { variables: { XDG_RUNTIME_DIR: `${root}/project/run` } });

@@ -88,14 +88,14 @@ for (const [stderr, cause, remedy, around = OPEN] of ROWS) {
 
 const REFUSED = "bwrap: No permissions to create a new namespace, …";
 
-Deno.test("inside a container the message says so, and the remedy is one for containers", () => {
+Deno.test("inside a container, the message says so and suggests a remedy that works in containers", () => {
   const problem = classifySetupFailure(REFUSED, { ...OPEN, container: true });
   assert.match(problem.message, /looks like a container/);
   assert.match(problem.next ?? "", /seccomp/);
   assert.doesNotMatch(problem.next ?? "", /sysctl|chroot/);
 });
 
-Deno.test("in a chroot no kernel setting or container is advised, because neither helps there", () => {
+Deno.test("in a chroot, the message suggests neither a kernel setting nor a container, because neither helps", () => {
   for (const container of [false, true]) {
     const settings = { "kernel/unprivileged_userns_clone": "0" };
     const problem = classifySetupFailure(REFUSED, { container, machine: { settings, chroot: true } });
@@ -105,7 +105,7 @@ Deno.test("in a chroot no kernel setting or container is advised, because neithe
   }
 });
 
-Deno.test("a kernel setting is advised only if that setting forbids namespaces, and for a container outside it", () => {
+Deno.test("the message suggests a kernel setting only if that setting forbids namespaces; in a container, it must be set on the host", () => {
   assert.doesNotMatch(classifySetupFailure(REFUSED, OPEN).next ?? "", /sysctl/);
   const permitted = withSetting("kernel/unprivileged_userns_clone", "1");
   assert.doesNotMatch(classifySetupFailure(REFUSED, permitted).next ?? "", /sysctl/);

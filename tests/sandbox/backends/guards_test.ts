@@ -25,7 +25,7 @@ function hostIn(root: string, changes: Partial<Host> = {}): Host {
   };
 }
 
-Deno.test("a backend registered under a built-in name stays, and only missing built-in ones are restored", () => {
+Deno.test("a backend that is registered under a built-in name stays, and only missing built-in backends are restored", () => {
   const registry = new BackendRegistry();
   const own = { ...bwrap, description: "mine" };
   registry.register("bwrap", own);
@@ -34,7 +34,7 @@ Deno.test("a backend registered under a built-in name stays, and only missing bu
   assert.deepEqual(registry.getAll().map(({ name }) => name).sort(), ["bwrap", "container", "seatbelt"]);
 });
 
-Deno.test("bubblewrap counts as absent only if it does not exist, not if it may not be run or tested", {
+Deno.test("bubblewrap counts as missing only if it does not exist, not if flemma may not run or test it", {
   ignore: Deno.build.os !== "linux",
 }, () =>
   inFolder(async (root) => {
@@ -70,7 +70,7 @@ Deno.test("bubblewrap counts as absent only if it does not exist, not if it may 
     }
   }));
 
-Deno.test("the bubblewrap settings accept only a program and a list of arguments", () => {
+Deno.test("the settings of bubblewrap accept only a program and a list of arguments", () => {
   const rows: readonly (readonly [Record<string, unknown>, boolean])[] = [
     [{}, true],
     [{ path: "/opt/bwrap", extra_args: ["--tmpfs", "/x"] }, true],
@@ -92,7 +92,7 @@ Deno.test("the bubblewrap settings accept only a program and a list of arguments
   assert.deepEqual(read({ seccomp: false }), [true, false]);
 });
 
-Deno.test("a part of the sandbox is given up only if it was refused, others do not need it, and it is still on", () => {
+Deno.test("a part of the sandbox is switched off only if it is still on, was itself refused, and may be missing", () => {
   const refused = (part?: unknown) => ({ code: "x", message: "m", ...(part === undefined ? {} : { part }) });
   const rows: readonly (readonly [Record<string, unknown>, Problem, unknown])[] = [
     [{}, refused("proc"), { proc: false }],
@@ -109,7 +109,7 @@ Deno.test("a part of the sandbox is given up only if it was refused, others do n
   }
 });
 
-test("the reported hardening is what is in effect: one row per condition", (root) => {
+test("the status reports exactly the hardening that is in effect: one row per condition", (root) => {
   const reported = (
     changes: Partial<typeof POLICY>,
     config: Record<string, unknown>,
@@ -134,7 +134,7 @@ test("the reported hardening is what is in effect: one row per condition", (root
   }
 });
 
-Deno.test("on macOS a network list that would matter is reported as not enforceable", () => {
+Deno.test("on macOS, a network list that would restrict commands is reported as impossible to enforce", () => {
   const reported = (network: boolean, network_allow?: string[]) =>
     seatbelt.hardening!({ ...POLICY, network, network_allow }, {}, hostIn("/nowhere"))
       .some((sentence) => /network list cannot be enforced/.test(sentence));
@@ -144,7 +144,7 @@ Deno.test("on macOS a network list that would matter is reported as not enforcea
   );
 });
 
-test("a stored answer is trusted only on the machine state it was found on and from this user's own file", async (root) => {
+test("a stored test result is trusted only if the machine is in the same state and the file belongs to this user", async (root) => {
   const host = hostIn(root);
   const program = script(`${root}/bwrap`, "exit 1");
   const programOf = () => Promise.resolve(program);
@@ -210,7 +210,7 @@ function preparation(argv: readonly string[], changes: Partial<BackendPreparatio
   };
 }
 
-test("the newest sixty-four stored answers are kept, and nothing else in their folder is touched", async (root) => {
+test("the newest sixty-four stored test results are kept, and no other file in their folder is touched", async (root) => {
   const host = hostIn(root);
   plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/probe-${n}`), "run/flemma/none-bwrap");
   for (let n = 0; n < 70; n++) Deno.utimeSync(`${root}/run/flemma/probe-${n}`, 1000 + n, 1000 + n);
@@ -223,7 +223,7 @@ test("the newest sixty-four stored answers are kept, and nothing else in their f
   assert.equal(names.length - probes.length, 71);
 });
 
-test("an answer is remembered for its exact arguments and absolute program, unless it is refreshed or withdrawn", async (root) => {
+test("a test result is stored for its exact arguments and absolute program path, until it is refreshed or deleted", async (root) => {
   const host = hostIn(root);
   const count = () => {
     try {
@@ -253,7 +253,7 @@ test("an answer is remembered for its exact arguments and absolute program, unle
   assert.equal(count(), 6, "a name is looked up again each time");
 });
 
-test("a test run reports the first error message, and is always cleaned up", async (root) => {
+test("a test of the sandbox reports the first error message, and always cleans up", async (root) => {
   const host = hostIn(root);
   let disposed = 0;
   const dispose = () => Promise.resolve(void disposed++);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("each limit is in effect inside, and a crashed program never writes a core dump", async (root) => {
+test("each limit is in effect inside the sandbox, and a crashed program never writes a core dump", async (root) => {
   plant(root, "project/");
   const limits = { cpu_seconds: 7, memory: 4 * 2 ** 30, file_size: 1 << 20, processes: 50, open_files: 40 };
   const shell = "ulimit -t; ulimit -v; ulimit -f; ulimit -u; ulimit -n; ulimit -c";
@@ -13,7 +13,7 @@ test("each limit is in effect inside, and a crashed program never writes a core 
   assert.equal((await runInside(projectSandbox(root), "ulimit -c")).out, "0\n");
 });
 
-test("a file cannot grow past its limit, and no more files can be open than allowed", async (root) => {
+test("a file cannot grow beyond the limit, and a command cannot open more files than allowed", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { limits: { file_size: 100_000, open_files: 20 } } });
   await runInside(sandbox, "head -c 200000 /dev/zero > big; true");
@@ -23,7 +23,7 @@ test("a file cannot grow past its limit, and no more files can be open than allo
   assert.equal((await runInside(sandbox, open)).out, "19\n");
 });
 
-Deno.test("a private /tmp has its size limit, and a project inside /tmp is still there", async () => {
+Deno.test("a private /tmp has the size limit, and a project inside /tmp remains visible", async () => {
   const root = Deno.makeTempDirSync({ dir: "/tmp", prefix: "flemma-test-" });
   const big = `/tmp/${crypto.randomUUID()}`;
   try {
@@ -44,7 +44,7 @@ Deno.test("a private /tmp has its size limit, and a project inside /tmp is still
   }
 });
 
-test("more processes than allowed cannot be started", async (root) => {
+test("a command cannot start more processes than allowed", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { limits: { processes: 20 } } });
   const forks = "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); echo $i; done";
@@ -54,7 +54,7 @@ test("more processes than allowed cannot be started", async (root) => {
   assert.ok(unlimited ? started === 60 : started > 5 && started < 25, `${started} were started`);
 });
 
-test("a misspelled limit or one that is not a number is refused", async (root) => {
+test("a limit is refused if it is misspelled or not a number", async (root) => {
   plant(root, "project/");
   const odd: Record<string, number>[] = [{ cpu: 3 }, { processes: 0 }, { memory: 1.5 }, { file_size: NaN }];
   for (const limits of odd) {

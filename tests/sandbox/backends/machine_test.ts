@@ -69,7 +69,7 @@ for (const [says, ofMachine, machine = MACHINE] of ROWS) {
   });
 }
 
-Deno.test("each limit on namespaces that is 0 counts as a cause, and any other value does not", () => {
+Deno.test("a limit of 0 on any kind of namespace counts as a cause of failure, and any other value does not", () => {
   for (const kind of ["user", "pid", "mnt", "uts", "ipc", "net"]) {
     const settings = (value: string) => ({
       ...MACHINE,
@@ -81,7 +81,9 @@ Deno.test("each limit on namespaces that is 0 counts as a cause, and any other v
   assert.ok(!isOfMachine(LIMITED, { ...MACHINE, settings: { "kernel/unprivileged_userns_clone": "0" } }));
 });
 
-Deno.test("the settings of this kernel are read correctly", { ignore: Deno.build.os !== "linux" }, () => {
+Deno.test("the namespace settings of this machine's kernel are read correctly", {
+  ignore: Deno.build.os !== "linux",
+}, () => {
   const machine = readMachine();
   const limit = Deno.readTextFileSync("/proc/sys/user/max_user_namespaces").trim();
   assert.equal(machine.settings["user/max_user_namespaces"], limit);
@@ -103,7 +105,7 @@ const CHROOTS: [what: string, roots: Parameters<typeof isChroot>[0], chroot: boo
 ];
 
 for (const [what, roots, chroot] of CHROOTS) {
-  Deno.test(`${what} is ${chroot ? "" : "not "}taken for a chroot`, () => {
+  Deno.test(`${what} ${chroot ? "counts" : "does not count"} as a chroot`, () => {
     assert.equal(isChroot(roots), chroot);
   });
 }

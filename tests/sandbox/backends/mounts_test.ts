@@ -21,7 +21,7 @@ const bind = (path: string) => ["--bind", path, path];
 const readOnly = (path: string) => ["--ro-bind", path, path];
 const covered = (path: string) => ["--ro-bind", "/dev/null", path];
 
-Deno.test("every parent folder of a protected path becomes a mount point, outer ones first", () => {
+Deno.test("every parent folder of a protected path becomes a mount point, beginning with the outermost", () => {
   const protect = ["/w/a/b/f", "/w/.git/hooks", "/w/.git/config"];
   assert.deepEqual(mounts({ protect, writable: ["/w"] }), [
     ...bind("/w/.git"),
@@ -33,14 +33,14 @@ Deno.test("every parent folder of a protected path becomes a mount point, outer 
   ]);
 });
 
-Deno.test("the folders around a link to a protected path are held in place too, but not the link itself", () => {
+Deno.test("the folders around a link to a protected path become mount points too, but not the link itself", () => {
   assert.deepEqual(mounts({ links: ["/w/a/b/link", "/elsewhere/x/y"], writable: ["/w"] }), [
     ...bind("/w/a"),
     ...bind("/w/a/b"),
   ]);
 });
 
-Deno.test("the folders around hidden paths and covered sockets are held in place", () => {
+Deno.test("the folders around hidden paths and masked sockets become mount points", () => {
   const hidden = [{ path: "/w/a/b/key", folder: false }];
   assert.deepEqual(mounts({ hidden, masked: ["/w/s/agent"], writable: ["/w"] }), [
     ...bind("/w/a"),
@@ -51,7 +51,7 @@ Deno.test("the folders around hidden paths and covered sockets are held in place
   ]);
 });
 
-Deno.test("a link or a hidden path deep inside a protected folder makes nothing there writable", () => {
+Deno.test("a link or a hidden path deep inside a protected folder does not make any path there writable", () => {
   const hidden = [{ path: "/w/p/c/d/key", folder: false }];
   assert.deepEqual(mounts({ protect: ["/w/p"], links: ["/w/p/a/b/link"], hidden, writable: ["/w"] }), [
     ...readOnly("/w/p"),
@@ -63,7 +63,7 @@ Deno.test("a folder inside a protected one is not made writable again", () => {
   assert.deepEqual(mounts({ protect: ["/w/p/q/r", "/w/p"], writable: ["/w"] }), readOnly("/w/p"));
 });
 
-Deno.test("paths outside the writable ones need no mount, and a writable path inside a protected one is dropped", () => {
+Deno.test("paths outside the writable ones need no mount, and a writable path inside a protected one is ignored", () => {
   assert.deepEqual(mounts({ protect: ["/etc/x", "/w-other/y"], writable: ["/w"] }), []);
   assert.deepEqual(
     mounts({ protect: ["/state"], writable: ["/state/flemma", "/w"] }),
@@ -72,7 +72,7 @@ Deno.test("paths outside the writable ones need no mount, and a writable path in
   assert.deepEqual(mounts({ protect: ["/w"], writable: ["/w"] }), readOnly("/w"));
 });
 
-Deno.test("with everything writable, all folders from the root are held in place", () => {
+Deno.test("if everything is writable, all folders from the root on become mount points", () => {
   assert.deepEqual(mounts({ protect: ["/a/b/c"], writable: ["/"] }), [
     ...bind("/a"),
     ...bind("/a/b"),
@@ -80,7 +80,7 @@ Deno.test("with everything writable, all folders from the root are held in place
   ]);
 });
 
-Deno.test("a hidden folder is empty, closed and, at the very end, read-only; a hidden file is an empty device", () => {
+Deno.test("a hidden folder is empty, closed and finally read-only; a hidden file is an empty device", () => {
   const hidden = [{ path: "/h/.ssh", folder: true }, { path: "/h/.netrc", folder: false }];
   assert.deepEqual(mounts({ hidden, masked: ["/run/docker.sock"] }), [
     ...covered("/h/.netrc"),
@@ -90,7 +90,7 @@ Deno.test("a hidden folder is empty, closed and, at the very end, read-only; a h
   ]);
 });
 
-Deno.test("the longest of hidden and writable paths wins, and of equal ones the hidden path", () => {
+Deno.test("of hidden and writable paths the longest wins; if they are equal, the hidden path wins", () => {
   const writable = ["/h/place", "/h/secret/shared", "/h/same"];
   const hidden = ["/h/secret", "/h/place/keys", "/h/same"].map((path) => ({ path, folder: true }));
   const list = mounts({ writable, hidden }).join(" ");
@@ -102,7 +102,7 @@ Deno.test("the longest of hidden and writable paths wins, and of equal ones the 
   assert.ok(!list.includes("--bind /h/same"), list);
 });
 
-Deno.test("a private /tmp keeps writable paths inside it, with their protection, and drops everything else", () => {
+Deno.test("with a private /tmp, writable paths inside /tmp stay visible and protected, and all others disappear", () => {
   const plan = {
     writable: ["/tmp"],
     inner: ["/tmp/place"],
@@ -118,7 +118,7 @@ Deno.test("a private /tmp keeps writable paths inside it, with their protection,
   ]);
 });
 
-Deno.test("a kept socket is mounted again where its folder is replaced, and needs nothing elsewhere", () => {
+Deno.test("a socket to keep is mounted again if its folder is replaced, and needs no mount otherwise", () => {
   const empty = [{ path: "/run/user/7" }];
   assert.deepEqual(mounts({ empty, kept: ["/run/user/7/bus", "/run/docker.sock"] }), [
     ...["--tmpfs", "/run/user/7"],
@@ -126,7 +126,7 @@ Deno.test("a kept socket is mounted again where its folder is replaced, and need
   ]);
 });
 
-Deno.test("an emptied folder stays empty even with a protected path at or below it", () => {
+Deno.test("an emptied folder remains empty even if it is, or contains, a protected path", () => {
   const plan = { writable: ["/w"], protect: ["/w/run/flemma"], empty: [{ path: "/w/run" }] };
   assert.deepEqual(mounts(plan), ["--tmpfs", "/w/run"]);
 });

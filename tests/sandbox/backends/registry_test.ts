@@ -26,7 +26,7 @@ Deno.test("backends are ordered by priority, then by name, whatever the order of
   ]);
 });
 
-Deno.test("registering a backend name again replaces the backend and its priority", () => {
+Deno.test("registering a backend under an existing name replaces the backend and its priority", () => {
   const registry = new BackendRegistry();
   registry.register("a", backend(10));
   registry.register("b", backend(20));
@@ -35,14 +35,14 @@ Deno.test("registering a backend name again replaces the backend and its priorit
   assert.equal(registry.getAll()[0]?.name, "a");
 });
 
-Deno.test("backend names with a dot are refused and named", () => {
+Deno.test("a backend name with a dot is refused, and the error names it", () => {
   const registry = new BackendRegistry();
   assert.throws(() => registry.register("my.backend", backend()), /my\.backend/);
   assert.throws(() => registry.register("", backend()), TypeError);
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("the list of backends is a copy, and removal says whether a backend was removed", () => {
+Deno.test("the list of backends is a copy, and removing returns whether a backend was removed", () => {
   const registry = new BackendRegistry();
   registry.register("a", backend());
   registry.getAll().pop();
@@ -55,7 +55,7 @@ Deno.test("the list of backends is a copy, and removal says whether a backend wa
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("every change of the registry is a new generation, and removing nothing is not a change", () => {
+Deno.test("every change of the registry increases its generation, and removing an unknown backend does not", () => {
   const registry = new BackendRegistry();
   const seen = new Set([registry.generation]);
   registry.register("a", backend());

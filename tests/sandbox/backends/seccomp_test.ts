@@ -105,7 +105,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(answer(0xffff), ALLOW, "calls that are newer than the filter pass");
   });
 
-  Deno.test(`${architecture}: only the requests that type into a terminal are refused, whatever the high half of the argument`, () => {
+  Deno.test(`${architecture}: only the requests that type into a terminal are refused, whatever the high half of the argument contains`, () => {
     const TIOCGWINSZ = 0x5413;
     assert.equal(answer(ioctl, 0, 0x5412), EPERM);
     assert.equal(answer(ioctl, 0, 0x541c), EPERM);
@@ -131,7 +131,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(evaluate(filter, { nr: 437, arch: audit }), ALLOW);
   });
 
-  Deno.test(`${architecture}: sockets to the host of a virtual machine are refused where the network is`, () => {
+  Deno.test(`${architecture}: sockets to the host of a virtual machine are refused if the network is off`, () => {
     const blocking = filterFor(architecture, false, false, true);
     const blocked = (nr: number, ...args: number[]) => evaluate(blocking, { nr, arch: audit, args });
     assert.equal(answer(socket, 40), ALLOW);
@@ -141,13 +141,13 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(blocked(ioctl, 0, 0x5412), EPERM);
   });
 
-  Deno.test(`${architecture}: calls of other architectures fail, and are never read as this one's`, () => {
+  Deno.test(`${architecture}: system calls of other architectures fail and are never read as calls of this one`, () => {
     for (const arch of [0x40000003, 0x40000028, 0, audit ^ 1]) {
       for (const nr of [0, refused.mount, ioctl]) assert.equal(evaluate(filter, { nr, arch }), ENOSYS);
     }
   });
 
-  Deno.test(`${architecture}: local sockets are refused only on request, and io_uring, which could create them, always`, () => {
+  Deno.test(`${architecture}: local sockets are refused only on request; io_uring, which could create them, is always refused`, () => {
     const blocking = filterFor(architecture, true);
     const blocked = (nr: number, ...args: number[]) => evaluate(blocking, { nr, arch: audit, args });
     assert.equal(answer(socket, 1), ALLOW);
@@ -168,7 +168,7 @@ Deno.test("the second system call table of x86_64 (x32) is refused as a whole", 
   assert.equal(evaluate(filter, { nr: 0x3fffffff, arch: 0xc000003e }), ALLOW);
 });
 
-Deno.test("other architectures have no filter, and names of object properties are not architectures", () => {
+Deno.test("other architectures have no filter, and property names such as toString are not architectures", () => {
   assert.deepEqual(Object.keys(ARCHITECTURES), ["x86_64", "aarch64"]);
   for (const name of ["riscv64", "toString", ""]) {
     assert.equal(
@@ -195,7 +195,7 @@ Deno.test("the system call filter blocks mounts and keys, while compilers, shell
     assert.match(out, /3 2 1 git version/);
   }));
 
-Deno.test("with local sockets blocked none can be created, and pipes and the network still work", {
+Deno.test("if local sockets are blocked none can be created, and pipes and the network still work", {
   ignore: !Object.hasOwn(ARCHITECTURES, Deno.build.arch),
 }, () =>
   inFolder(async (root) => {

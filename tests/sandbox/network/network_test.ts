@@ -14,7 +14,7 @@ function rules(...entries: string[]) {
   return parsed.value;
 }
 
-Deno.test("network addresses are accepted in their canonical forms only", () => {
+Deno.test("network addresses are accepted only in their canonical forms", () => {
   const text = (bytes: Uint8Array | null) => bytes === null ? null : [...bytes].join(" ");
   assert.equal(text(parseAddress("127.0.0.1")), "127 0 0 1");
   assert.equal(text(parseAddress("::ffff:10.1.2.3")), "10 1 2 3");
@@ -37,7 +37,7 @@ Deno.test("network addresses are accepted in their canonical forms only", () => 
   }
 });
 
-Deno.test("the machine itself, its network and special addresses are internal, the open Internet is not", () => {
+Deno.test("this machine, its network and special addresses are internal; the open Internet is not", () => {
   const inward = (address: string) => isInward(parseAddress(address)!);
   const own = [
     ...[
@@ -71,7 +71,7 @@ Deno.test("the machine itself, its network and special addresses are internal, t
   }
 });
 
-Deno.test("a host name matches itself, a star its subdomains, and a rule without a port the two usual ones", () => {
+Deno.test("a host name matches itself, a star matches its subdomains, and a rule without a port covers ports 80 and 443", () => {
   const list = rules("packages.example.org:8443", "*.github.com", "Plain.Example.");
   const asked: [string, number, boolean][] = [
     ["packages.example.org", 8443, true],
@@ -102,7 +102,7 @@ Deno.test("addresses and ranges match by bytes, whatever their spelling", () => 
   assert.ok(!mayAskFor(list, "2001:db9::1", 443) && !mayAskFor(list, "2001:db8::1", 80));
 });
 
-Deno.test("a permitted name that resolves to an internal address is refused unless the address is listed, except localhost", () => {
+Deno.test("a permitted name that resolves to an internal address is refused unless that address is listed; localhost is allowed", () => {
   const to = (list: string[], host: string, address: string) =>
     mayConnect(rules(...list), { host, port: 80, address });
   assert.ok(to(["a.org"], "a.org", "93.184.216.34"));
@@ -114,7 +114,7 @@ Deno.test("a permitted name that resolves to an internal address is refused unle
   assert.ok(!to(["localhost"], "localhost", "10.0.0.1"));
 });
 
-Deno.test("an invalid host is refused when the network list is read", () => {
+Deno.test("an invalid host in the network list is refused when the settings are read", () => {
   const odd = [
     ...[
       "",
@@ -135,7 +135,7 @@ Deno.test("an invalid host is refused when the network list is read", () => {
   for (const entry of odd) assert.ok(!parseHostRules([entry]).ok, entry);
 });
 
-Deno.test("proxy requests are parsed strictly, and the forwarded one names only the host that was checked", () => {
+Deno.test("proxy requests are parsed strictly, and the forwarded request names only the host that was checked", () => {
   const read = (...lines: string[]) => parseRequest(`${lines.join("\r\n")}\r\n\r\n`);
   assert.deepEqual(read("CONNECT a.org:443 HTTP/1.1", "Host: b.org"), {
     host: "a.org",
@@ -200,7 +200,7 @@ async function talk(path: string, text: string): Promise<string> {
   return await new Response(connection.readable).text();
 }
 
-test("the proxy connects to the address it checked and to no other", async (root) => {
+test("the proxy connects only to the address that it checked", async (root) => {
   await withServer(async (port, asked) => {
     const refused: Problem[] = [];
     const resolved: string[] = [];
@@ -232,7 +232,7 @@ test("the proxy connects to the address it checked and to no other", async (root
   });
 });
 
-test("a tunnel carries bytes both ways and ends when one side does", async (root) => {
+test("a tunnel carries bytes in both directions and ends when one side closes", async (root) => {
   await withServer(async (port, asked) => {
     const proxy = startProxy({
       path: `${root}/p`,
@@ -257,7 +257,7 @@ const FETCH = `try {
   console.log(answer.ok ? (await answer.text()).trim() : "failed " + answer.status);
 } catch (e) { console.log("failed", e.name); }`;
 
-test("inside, a listed host answers, another is refused, and there is no way around the proxy", async (root) => {
+test("inside the sandbox a listed host answers, another is refused, and no connection bypasses the proxy", async (root) => {
   plant(root, "project/");
   await withServer(async (port) => {
     Deno.writeTextFileSync(`${root}/project/fetch.js`, FETCH);
@@ -286,7 +286,7 @@ test("inside, a listed host answers, another is refused, and there is no way aro
   });
 });
 
-test("an empty network list means no network, and a list with local sockets blocked is refused with the reason", async (root) => {
+test("an empty network list means no network; a list is refused, with the reason, if local sockets are blocked", async (root) => {
   plant(root, "project/");
   const empty = projectSandbox(root, { policy: { network: { allow: [] } } });
   assert.equal((await runInside(empty, "grep -c : /proc/net/dev; echo [$http_proxy]")).out, "1\n[]\n");

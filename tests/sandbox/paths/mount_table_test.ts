@@ -25,7 +25,7 @@ Deno.test("a mount table is read line by line, and invalid lines are skipped", (
   });
 });
 
-Deno.test("the mount of a path is found as the kernel finds it, from the root on down", () => {
+Deno.test("the mount of a path is found as the kernel finds it, from the root downwards", () => {
   const rows: readonly (readonly [string, number])[] = [
     ["/", 22],
     ["/etc/passwd", 22],
@@ -58,7 +58,7 @@ Deno.test("the root mount is the one whose parent is not in the table, even if t
   assert.equal(mountOf("/b", parseMountTable("40 40 0:1 / / rw - tmpfs none rw"))?.id, 40);
 });
 
-Deno.test("mounting a path onto itself is described by file system, path in it, and mount point", () => {
+Deno.test("a path mounted onto itself is described by its file system, its path in that file system, and its mount point", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["/", "8:1 / /"],
     ["/etc", "8:1 /etc /etc"],

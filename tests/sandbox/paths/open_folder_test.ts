@@ -29,7 +29,7 @@ function modeOf(path: string): number {
   return (Deno.lstatSync(path).mode ?? 0) & 0o7777;
 }
 
-test("nothing is done in a folder reached through a link, at its end or on its way", async (root) => {
+test("nothing is changed in a folder that is reached through a link, wherever the link is in the path", async (root) => {
   plant(root, "outside/in/file", "keep/");
   Deno.symlinkSync("outside", `${root}/link`);
   for (const folder of [`${root}/link`, `${root}/link/in`]) {
@@ -45,7 +45,7 @@ test("nothing is done in a folder reached through a link, at its end or on its w
   assert.deepEqual(names(`${root}/keep`), []);
 });
 
-test("operations act in the folder that was checked, wherever its name leads by then", async (root) => {
+test("operations act in the folder that was checked, even if its path now leads elsewhere", async (root) => {
   plant(root, "project/nr/config", "outside/config");
   const exchange = `mv "$1/nr" "$1/away"; ln -s ../outside "$1/nr"; `;
   await inOpenFolder(`${root}/project/nr`, `${exchange} echo changed > ./config; mkdir ./made`, [
@@ -57,14 +57,14 @@ test("operations act in the folder that was checked, wherever its name leads by 
   assert.deepEqual(names(`${root}/project/away`), ["config", "made"]);
 });
 
-test("a folder that is missing or a file is reported, and a script that fails shows its own message", async (root) => {
+test("a missing folder, or a file in its place, is reported, and a script that fails reports its own error", async (root) => {
   plant(root, "file");
   await assert.rejects(inOpenFolder(`${root}/none`, ":"), OTHER_FOLDER);
   await assert.rejects(inOpenFolder(`${root}/file`, ":"), OTHER_FOLDER);
   await assert.rejects(inOpenFolder(root, "echo words >&2; exit 3"), { message: "words" });
 });
 
-test("files, folders without write permission and links themselves are moved away", async (root) => {
+test("files, links, and folders without write permission are moved away", async (root) => {
   plant(root, "from/file", "from/-shut/inner", "outside", "keep/");
   Deno.chmodSync(`${root}/from/-shut`, 0o500);
   Deno.symlinkSync("../outside", `${root}/from/link name`);
@@ -78,7 +78,7 @@ test("files, folders without write permission and links themselves are moved awa
   assert.equal(text(`${root}/outside`), "text of outside\n");
 });
 
-test("a file is put only where nothing exists, not even a broken link, and keeps its mode", async (root) => {
+test("a file is put only where no entry exists, not even a broken link, and keeps its mode", async (root) => {
   plant(root, "draft", "to/taken", "outside");
   Deno.symlinkSync("../outside", `${root}/to/link`);
   Deno.symlinkSync("none", `${root}/to/dangling`);
@@ -95,7 +95,7 @@ test("a file is put only where nothing exists, not even a broken link, and keeps
   assert.equal(modeOf(`${root}/to/free`), 0o750);
 });
 
-test("a link is created with its parent folders, and only where nothing exists", async (root) => {
+test("a link is created with its parent folders, and only where no entry exists", async (root) => {
   plant(root, "here/taken");
   await linkInFolder(`${root}/here/two/three/link`, "-target");
   assert.equal(Deno.readLinkSync(`${root}/here/two/three/link`), "-target");
@@ -113,7 +113,7 @@ test("folders are created step by step, and existing ones stay as they are", (ro
   assert.throws(() => makeInFolder(`${root}/there/file/x`));
 });
 
-test("a closed folder is opened to its owner only and gets its mode back afterwards", async (root) => {
+test("a folder without permissions is opened to its owner only, and gets its mode back afterwards", async (root) => {
   plant(root, "shut/");
   Deno.chmodSync(`${root}/shut`, 0o055);
   await openToOwner(`${root}/shut`);
@@ -123,7 +123,7 @@ test("a closed folder is opened to its owner only and gets its mode back afterwa
   Deno.chmodSync(`${root}/shut`, 0o755);
 });
 
-test("an empty file is removed; one with text, a folder and a link stay", async (root) => {
+test("an empty file is removed; a file with text, a folder or a link stays", async (root) => {
   plant(root, "text", "folder/");
   Deno.writeTextFileSync(`${root}/empty`, "");
   Deno.symlinkSync("empty", `${root}/link`);

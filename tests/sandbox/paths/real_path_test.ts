@@ -15,7 +15,7 @@ test("links are followed at every position in a path, and .. applies after them"
   assert.equal(realPath("", root), root);
 });
 
-test("missing parts of a path are kept as text, and a broken link gives its target", (root) => {
+test("missing parts of a path are returned as written, and a broken link returns its target", (root) => {
   plant(root, "real/", "dangling -> out/none", "in -> real");
   assert.equal(realPath("dangling", root), `${root}/out/none`);
   assert.equal(realPath("in/new/deep", root), `${root}/real/new/deep`);
@@ -63,7 +63,7 @@ test("real paths agree with the operating system for every existing path", (root
   assert.ok(existing > 200, `only ${existing} of the paths existed`);
 });
 
-Deno.test("a folder contains what is below it, not a path that merely begins with the same text", () => {
+Deno.test("a folder contains the paths below it, not every path that begins with the same text", () => {
   assert.ok(isInside("/a", "/a") && isInside("/a/b", "/a") && isInside("/a", "/"));
   assert.ok(!isInside("/a-b", "/a") && !isInside("/", "/a"));
 });

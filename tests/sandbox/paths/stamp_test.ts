@@ -14,7 +14,7 @@ function later<T>(milliseconds: number, ask: () => T): T {
   }
 }
 
-test("a file gets a stamp once its time is certain to differ at the next change, and then each change shows", (root) => {
+test("a file gets a stamp once its next change is certain to change its time; from then on each change is detected", (root) => {
   plant(root, "a");
   assert.equal(settledStamp(`${root}/a`), null, "too young");
   assert.equal(settledStamp(`${root}/none`), null);
@@ -38,7 +38,7 @@ test("a file gets a stamp once its time is certain to differ at the next change,
   }
 });
 
-test("a path's content is recorded by kind: bytes and mode, names, a target, or the status if it is too large", (root) => {
+test("a path's content is recorded by kind: bytes and mode, names, a link's target, or the status of a file that is too large", (root) => {
   plant(root, "a", "folder/z", "folder/b", "link -> a");
   const one = readEntryContent(`${root}/a`);
   Deno.utimeSync(`${root}/a`, 1, 1);

@@ -8,7 +8,7 @@ function rights(uid: number | null, mode: number | null, gid = 1000): Rights {
   return { uid, gid, mode };
 }
 
-Deno.test("entries of a folder are safe if nobody else may rename there: one row per condition", () => {
+Deno.test("the entries of a folder are safe if no other user may rename them: one row per condition", () => {
   const own = rights(1000, 0o100644);
   const rows: readonly (readonly [string, Rights, Rights, boolean])[] = [
     ["own folder, closed to others", own, rights(1000, 0o755), true],
@@ -32,7 +32,7 @@ Deno.test("entries of a folder are safe if nobody else may rename there: one row
   assert.equal(isEntrySteady(own, rights(1000, 0o775, 100), shared), false, "a group that others are in");
 });
 
-Deno.test("a path is steady if every folder up to the root is, and all of it exists", () => {
+Deno.test("a path is safe if it exists and every folder up to the root is safe", () => {
   const steady: Record<string, Rights> = {
     "/": rights(0, 0o755),
     "/home": rights(0, 0o755),

@@ -5,7 +5,7 @@ import { TreeScan } from "../../../sandbox/paths/tree_scan.ts";
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("repositories below a folder are found to a depth of three, except behind links and in crowded folders", (root) => {
+test("repositories are found up to three folders deep, except behind links and in crowded folders", (root) => {
   plant(
     root,
     ...[
@@ -22,7 +22,7 @@ test("repositories below a folder are found to a depth of three, except behind l
   assert.deepEqual([...repositories].sort(), ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`));
 });
 
-test("bare repositories and wanted names below a folder are found, but not the folder's own", (root) => {
+test("bare repositories and requested names are found below a folder, but not in the folder itself", (root) => {
   const bare = ["HEAD", "config", "objects/", "refs/"];
   plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));
   plant(root, ...bare, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");
@@ -31,7 +31,7 @@ test("bare repositories and wanted names below a folder are found, but not the f
   assert.deepEqual(wanted, [`${root}/b/.npmrc`, `${root}/b/c/.npmrc`]);
 });
 
-test("entries that appear, disappear or are replaced between two scans are noticed, whatever the folder's age", (root) => {
+test("entries that appear, disappear or are replaced between two scans are noticed, however old their folder is", (root) => {
   plant(root, "a/", "b/.git/", "c/d/");
   const scan = new TreeScan([root], () => false);
   const names = () => [...scan.scan().repositories].map((path) => path.slice(root.length + 1)).sort();
@@ -46,7 +46,7 @@ test("entries that appear, disappear or are replaced between two scans are notic
   assert.deepEqual(names(), ["e"]);
 });
 
-test("a folder unchanged for a long time is not listed again", (root) => {
+test("a folder that has not changed for a long time is not listed again", (root) => {
   plant(root, "a/");
   const list = Deno.readDirSync;
   const listed: string[] = [];
@@ -68,7 +68,7 @@ test("a folder unchanged for a long time is not listed again", (root) => {
   }
 });
 
-test("a missing folder, or a file instead, has no content and does not affect the others", (root) => {
+test("a missing folder, or a file in its place, counts as empty and does not affect other folders", (root) => {
   plant(root, "file", "there/r/.git/");
   const scan = new TreeScan([`${root}/none`, `${root}/file`, `${root}/there`], () => false);
   assert.deepEqual(scan.scan().repositories, [`${root}/there/r`]);

@@ -12,7 +12,7 @@ const POLICY = {
   protect: ["/w/.git/hooks"],
 };
 
-Deno.test("with a backend a tool host may write to the writable paths, read its variables and start programs", () => {
+Deno.test("with a sandbox backend, a tool host may write to the writable paths, read its variables and start programs", () => {
   assert.deepEqual(permissionFlags(POLICY, { variables: ["HOME", "PATH"], wrapped: true }), [
     "--no-prompt",
     "--allow-read",
@@ -23,7 +23,7 @@ Deno.test("with a backend a tool host may write to the writable paths, read its 
   ]);
 });
 
-Deno.test("without a backend a tool host may start no program, and gets the part of a network list that flags can express", () => {
+Deno.test("without a sandbox backend, a tool host may start no program, and may reach only the hosts that Deno's flags can express", () => {
   const policy = {
     ...POLICY,
     deny_read: ["/h/.ssh"],
@@ -43,12 +43,12 @@ Deno.test("without a backend a tool host may start no program, and gets the part
   );
 });
 
-Deno.test("without writable paths there is no write flag, since an empty list would allow everything", () => {
+Deno.test("without writable paths no write flag is passed, since an empty list would allow everything", () => {
   const flags = permissionFlags({ ...POLICY, rw_paths: [], protect: [] }, { variables: [], wrapped: true });
   assert.deepEqual(flags, ["--no-prompt", "--allow-read", "--allow-run"]);
 });
 
-Deno.test("a path with a comma, which no flag can express, is not allowed, and what is denied is widened", () => {
+Deno.test("a path with a comma, which no Deno flag can express, is not allowed; if it must be denied, its parent is denied", () => {
   const policy = { ...POLICY, rw_paths: ["/w", "/a,b"], protect: ["/w/x,y/z"], deny_read: ["/h/p,q"] };
   const flags = permissionFlags(policy, { variables: [], wrapped: true });
   assert.ok(flags.includes("--allow-write=/w"));
@@ -74,7 +74,7 @@ for (const [name, attempt] of Object.entries(attempts)) {
 }`;
 
 for (const wrapped of [true, false]) {
-  test(`a Deno child ${wrapped ? "inside the sandbox" : "outside the sandbox"} is restricted by its flags`, async (root) => {
+  test(`a Deno child process ${wrapped ? "inside the sandbox" : "outside the sandbox"} is restricted by its flags`, async (root) => {
     plant(root, "project/notes.chat", "secret");
     Deno.writeTextFileSync(`${root}/project/child.js`, CHILD);
     const sandbox = projectSandbox(root, {

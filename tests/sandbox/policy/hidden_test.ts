@@ -5,7 +5,7 @@ import { SECRET_PATHS } from "../../../sandbox/policy/secrets.ts";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("hidden files cannot be opened, hidden folders are empty and closed, and nothing is left on the host", async (root) => {
+test("hidden files cannot be opened, hidden folders are empty and closed, and hiding leaves no file on the host", async (root) => {
   plant(root, "project/keys/id", "project/token", "secret/a", "project/open", "link -> secret");
   const deny_read = ["keys", "token", `${root}/secret`, "missing"];
   const sandbox = projectSandbox(root, { policy: { deny_read } });
@@ -20,7 +20,7 @@ test("hidden files cannot be opened, hidden folders are empty and closed, and no
   assert.throws(() => Deno.lstatSync(`${root}/project/missing`));
 });
 
-test("between hidden and writable entries the longest wins", async (root) => {
+test("if hidden and writable entries overlap, the longest one decides", async (root) => {
   plant(root, "vault/shared/f", "vault/other", "project/");
   const policy = { rw_paths: ["urn:flemma:cwd", `${root}/vault/shared`], deny_read: [`${root}/vault`] };
   const sandbox = projectSandbox(root, { policy });
@@ -35,7 +35,7 @@ test("between hidden and writable entries the longest wins", async (root) => {
   assert.ok(!sandbox.isPathReadable(`${root}/vault/other`) && !sandbox.isPathReadable(`${root}/vault`));
 });
 
-test("a command cannot move a hidden file to where the next command finds it uncovered", async (root) => {
+test("a command cannot move a hidden file to a path where the next command can read it", async (root) => {
   plant(root, "project/a/b/key", "project/vault/inner/folder/id");
   const sandbox = projectSandbox(root, { policy: { deny_read: ["a/b/key", "vault/inner/folder"] } });
   for (const move of ["mv a c", "mv a/b c", "mv vault v", "mv vault/inner v", "rm -rf a vault"]) {
@@ -46,7 +46,7 @@ test("a command cannot move a hidden file to where the next command finds it unc
   assert.equal(Deno.readTextFileSync(`${root}/project/a/b/key`), "text of project/a/b/key\n");
 });
 
-test("a link to a hidden path that a command removed is restored", async (root) => {
+test("if a command removes a link to a hidden path, the link is restored", async (root) => {
   plant(root, "project/dotfiles/ssh/id", "project/ssh -> dotfiles/ssh");
   const hides = { policy: { deny_read: ["ssh"] } };
   for (const take of ["rm ssh", "mv ssh gone", "ln -sfn elsewhere ssh"]) {
@@ -57,7 +57,7 @@ test("a link to a hidden path that a command removed is restored", async (root) 
   }
 });
 
-test("the program's own tools obey the same list through links, for reading and writing", (root) => {
+test("flemma's own tools obey the list of hidden paths, also through links, when they read and write", (root) => {
   plant(root, "project/keys/id", "project/alias -> keys/id", "project/open");
   const sandbox = projectSandbox(root, { policy: { deny_read: ["keys"] } });
   for (const path of ["keys", "keys/id", "alias", "./keys/../keys/new", `${root}/project/alias`]) {

@@ -12,7 +12,7 @@ const ENVIRONMENT = {
   variables: { FULL: "/full", EMPTY: "", REL: "rel", TILDE: "~/x" },
 };
 
-Deno.test("every form of a path entry expands as a whole value", () => {
+Deno.test("every form of a path entry is expanded, always as one value", () => {
   const path = (entry: string) => {
     const expansion = expandPath(entry, { environment: ENVIRONMENT, document: "/docs/a.chat" });
     return expansion.kind === "path" ? expansion.path : expansion.kind;
@@ -55,7 +55,7 @@ function resolve(
   return policy.value;
 }
 
-test("each path remembers its entry, and every dropped entry its reason", (root) => {
+test("each path is stored with its entry, and every ignored entry with its reason", (root) => {
   plant(root, "p/sub/", "loop -> loop");
   const entries = ["urn:flemma:cwd", "sub", "$NONE", "urn:flemma:buffer:path", `${root}/loop`];
   const policy = resolve(root, entries, `${root}/p`);
@@ -74,14 +74,14 @@ test("each path remembers its entry, and every dropped entry its reason", (root)
   assert.match(policy.dropped[3]?.reason ?? "", /urn:flemma:cwd already covers/);
 });
 
-test("only entries that are invalid everywhere are reported", (root) => {
+test("an ignored entry is reported only if it is invalid on every machine", (root) => {
   plant(root, "p/", "loop -> loop");
   assert.deepEqual(resolve(root, ["$NONE", `${root}/p`]).notices, []);
   const { notices } = resolve(root, ["~bob/x", "", "loop"]);
   assert.deepEqual(notices.map(({ code }) => code), Array(3).fill("writable-path-dropped"));
 });
 
-test("a path that contains the home folder stays, with a notice", (root) => {
+test("a path that contains the home folder is accepted, with a notice", (root) => {
   plant(root, "home/x/");
   const reported = (entry: string) => resolve(root, [entry]).notices.map(({ message }) => message);
   const makes = (entry: string, what: string) => [
@@ -100,7 +100,7 @@ test("paths are sorted by bytes, not by UTF-16 units", (root) => {
   assert.deepEqual(rw_paths.map((path) => path.slice(root.length + 1)), ["z", "é", "\uFF5E", "\u{1F600}"]);
 });
 
-test("an unknown URN makes the whole policy invalid and is named", (root) => {
+test("an unknown URN is named and makes the whole policy invalid", (root) => {
   const policy = resolvePolicy(settings({ policy: { rw_paths: [root, "urn:flemma:nope"] } }), {
     environment: world(root),
     document: null,
@@ -110,7 +110,7 @@ test("an unknown URN makes the whole policy invalid and is named", (root) => {
   assert.match(policy.problem.message, /urn:flemma:nope/);
 });
 
-Deno.test("an invalid limit does not count as a limit: one row per condition", () => {
+Deno.test("an invalid limit is ignored: one row per condition", () => {
   const limited = (limits: Readonly<Record<string, number>>) => {
     const policy = resolvePolicy(settings({ policy: { limits } }), {
       environment: ENVIRONMENT,
@@ -129,7 +129,7 @@ Deno.test("an invalid limit does not count as a limit: one row per condition", (
   assert.equal(limited({ open_fies: 10 }), 'sandbox.policy.limits has no member "open_fies".');
 });
 
-Deno.test("unix sockets are refused to commands only if settings say so", () => {
+Deno.test("unix sockets are refused to commands only if the settings request it", () => {
   for (const [stated, expected] of [[undefined, false], [false, false], [true, true]] as const) {
     const policy = resolvePolicy(settings({ policy: { block_unix_sockets: stated } }), {
       environment: ENVIRONMENT,
@@ -139,7 +139,7 @@ Deno.test("unix sockets are refused to commands only if settings say so", () => 
   }
 });
 
-test("a home folder that does not exist is not inside any writable path", (root) => {
+test("if the home folder does not exist, it is not inside any writable path", (root) => {
   plant(root, "p/", "loop -> loop");
   const environment = { ...world(root, {}, `${root}/p`), home: `${root}/loop` };
   const policy = resolvePolicy(settings({ policy: { rw_paths: [root] } }), { environment, document: null });
@@ -147,7 +147,7 @@ test("a home folder that does not exist is not inside any writable path", (root)
   assert.deepEqual([policy.value.rw_paths, policy.value.notices], [[root], []]);
 });
 
-test("folders are created only for entries that request it, and a covered entry's path is remembered", (root) => {
+test("a folder is created only for an entry that requests it, and a path covered by another one is stored", (root) => {
   plant(root, "p/");
   const { create, covered, rw_paths } = resolve(root, [
     "p",

@@ -14,7 +14,7 @@ function policy(changes: Partial<SandboxSettings["policy"]>, base = PERSON): San
   return { ...base, policy: { ...base.policy, ...changes } };
 }
 
-Deno.test("settings of a document that exceed the person's own sandbox are named", () => {
+Deno.test("the report names each setting with which a document goes beyond the person's own sandbox", () => {
   const strict = policy({ network: false, rw_paths: ["urn:flemma:cwd"] });
   const unknown = policy({ rw_paths: ["urn:flemma:nothing"] });
   const cases: readonly (readonly [SandboxSettings, SandboxSettings, RegExp | null])[] = [
@@ -46,7 +46,7 @@ Deno.test("settings of a document that exceed the person's own sandbox are named
   }
 });
 
-Deno.test("a person without a sandbox loses nothing to a document", () => {
+Deno.test("if the person uses no sandbox, no setting of a document goes beyond it", () => {
   const off = { ...PERSON, enabled: false };
   assert.equal(reachesFurther(off, { ...off, backend: "other" }, CONTEXT), null);
   assert.equal(reachesFurther(off, { ...off, enabled: true }, CONTEXT), null);
@@ -54,7 +54,7 @@ Deno.test("a person without a sandbox loses nothing to a document", () => {
   assert.match(reachesFurther(off, on, CONTEXT) ?? "nothing", /makes \/ writable/);
 });
 
-Deno.test("a document's writable path does not uncover what the person hides, even if the person made it writable", () => {
+Deno.test("a writable path of a document does not uncover what the person hides, even if the person made that path writable", () => {
   const hiding = policy({ rw_paths: ["urn:flemma:cwd"], deny_read: ["/srv/project/secrets"] });
   const asked = (item: RwPath, person = hiding) =>
     stillHidden(person, policy({ rw_paths: [...person.policy.rw_paths, item] }, person), CONTEXT);
@@ -73,7 +73,7 @@ Deno.test("a document's writable path does not uncover what the person hides, ev
   assert.deepEqual(asked("/srv/project/secrets/keys/deep", open).uncovering, []);
 });
 
-Deno.test("a document's writable paths stay unchanged if nothing is hidden or they uncover nothing: one row per condition", () => {
+Deno.test("a document's writable paths stay unchanged if the person hides nothing or the paths uncover nothing: one row per condition", () => {
   const hiding = policy({ rw_paths: ["urn:flemma:cwd"], deny_read: ["/srv/project/secrets"] });
   const uncovers = "/srv/project/secrets/keys";
   const rows: readonly (readonly [string, SandboxSettings, RwPath])[] = [

@@ -29,7 +29,7 @@ const CONNECT = `for (const path of Deno.args) {
   } catch (e) { console.log(e.name); }
 }`;
 
-test("sockets of agents, multiplexers and editors cannot be reached, nor can a folder of runtime sockets", async (root) => {
+test("commands cannot reach the sockets of agents, multiplexers and editors, nor a folder of runtime sockets", async (root) => {
   plant(root, "project/", "run/");
   Deno.writeTextFileSync(`${root}/project/connect.js`, CONNECT);
   const agent = `${root}/tmp/ssh-abc/agent.1`;
@@ -68,7 +68,7 @@ test("sockets of agents, multiplexers and editors cannot be reached, nor can a f
   assert.deepEqual([...Deno.readDirSync(`${root}/tmp/tmux-7`)].length, 0, "masking made nothing on the host");
 });
 
-test("only real sockets are masked, also through links and in the forms that variables use", async (root) => {
+test("only real sockets are masked, also through links and in the forms that variables contain", async (root) => {
   plant(root, "tmp/tmux-1/file", "tmp/ssh-x/");
   const [bus, agent] = [`${root}/d/bus`, `${root}/real/agent`];
   await listening([bus, agent], () => {
@@ -88,7 +88,7 @@ test("only real sockets are masked, also through links and in the forms that var
   });
 });
 
-test("a listed name matches exactly, and a star matches any characters of one name", async (root) => {
+test("a listed name matches exactly, and a star matches any number of characters in one name", async (root) => {
   const at = (name: string) => `${root}/home/${name}`;
   const named = [".docker/run/docker.sock", ".gnupg/S.gpg-agent", ".ssh/agent", ".ssh/sub/agent"].map(at);
   const others = [".docker/run/docker.sock2", ".docker/run/my-docker.sock", ".gnupg/T.x", ".ssh/a/b/agent"]
@@ -100,7 +100,7 @@ test("a listed name matches exactly, and a star matches any characters of one na
   });
 });
 
-test("a path named by a variable is covered or kept only if it is an existing socket", async (root) => {
+test("a path in a variable is masked or kept only if it is an existing socket", async (root) => {
   plant(root, "file", "folder/");
   await listening([`${root}/socket`], () => {
     for (
@@ -120,14 +120,14 @@ test("a path named by a variable is covered or kept only if it is an existing so
   });
 });
 
-test("a runtime folder that is the root or a top folder does not hide everything", (root) => {
+test("a runtime folder that is the root or a top-level folder does not hide everything below it", (root) => {
   for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
     const { runtime } = findSockets(world(root, { XDG_RUNTIME_DIR }), NOTHING);
     assert.deepEqual(runtime.filter((path) => !/^\/(run|tmp)\/./.test(path)), [], XDG_RUNTIME_DIR);
   }
 });
 
-test("variables that name sockets do not reach a tool, unless the policy keeps the socket", (root) => {
+test("variables that name sockets are removed from a tool's environment, unless the policy keeps the socket", (root) => {
   const variables = Object.fromEntries(SOCKET_VARIABLES.map((name) => [name, `${root}/${name}`]));
   const environment = world(root, variables);
   const env = (kept: readonly string[]) =>
@@ -148,26 +148,32 @@ test("variables that name sockets do not reach a tool, unless the policy keeps t
   }
 });
 
-Deno.test("a socket of another user, or in a folder that commands cannot enter, is left alone", {
-  ignore: Deno.uid() !== 0,
-}, () =>
-  inFolder(async (root) => {
-    const [foreign, closed, reachable] = ["foreign/s", "closed/s", "open/s"].map((name) => `${root}/${name}`);
-    const variables = { SSH_AUTH_SOCK: foreign!, NVIM: closed!, SWAYSOCK: reachable! };
-    await listening([foreign!, closed!, reachable!], () => {
-      Deno.chownSync(foreign!, 64123, 64123);
-      Deno.chownSync(`${root}/closed`, 64123, 64123);
-      Deno.chmodSync(`${root}/closed`, 0o700);
-      const { masked } = findSockets(world(root, variables), NOTHING);
-      assert.deepEqual(masked.filter((path) => path.startsWith(root)), [reachable]);
-      Deno.chmodSync(`${root}/closed`, 0o711);
-      assert.ok(
-        findSockets(world(root, variables), NOTHING).masked.includes(closed!),
-        "it can be entered now",
+Deno.test(
+  "a socket is not masked if it belongs to another user or is in a folder that commands cannot enter",
+  {
+    ignore: Deno.uid() !== 0,
+  },
+  () =>
+    inFolder(async (root) => {
+      const [foreign, closed, reachable] = ["foreign/s", "closed/s", "open/s"].map((name) =>
+        `${root}/${name}`
       );
-      return Promise.resolve();
-    });
-  }));
+      const variables = { SSH_AUTH_SOCK: foreign!, NVIM: closed!, SWAYSOCK: reachable! };
+      await listening([foreign!, closed!, reachable!], () => {
+        Deno.chownSync(foreign!, 64123, 64123);
+        Deno.chownSync(`${root}/closed`, 64123, 64123);
+        Deno.chmodSync(`${root}/closed`, 0o700);
+        const { masked } = findSockets(world(root, variables), NOTHING);
+        assert.deepEqual(masked.filter((path) => path.startsWith(root)), [reachable]);
+        Deno.chmodSync(`${root}/closed`, 0o711);
+        assert.ok(
+          findSockets(world(root, variables), NOTHING).masked.includes(closed!),
+          "it can be entered now",
+        );
+        return Promise.resolve();
+      });
+    }),
+);
 
 test("a socket that disappears before it is covered leaves no empty file, and the command is retried", async (root) => {
   plant(root, "project/", "tmp/");

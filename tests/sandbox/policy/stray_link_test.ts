@@ -16,7 +16,7 @@ function writable(root: string, ...rw_paths: string[]): { paths: string[]; repor
   };
 }
 
-test("an entry that leads out by a link inside another entry is dropped, and the link and the remedy are reported", (root) => {
+test("if an entry leads outside through a link inside another entry, it is ignored, and the link and the remedy are reported", (root) => {
   plant(root, "project/", "outside/", "project/out -> ../outside");
   assert.deepEqual(writable(root, "./out"), {
     paths: ["project"],
@@ -27,7 +27,7 @@ test("an entry that leads out by a link inside another entry is dropped, and the
   });
 });
 
-test("an entry stays if its link leads inside, lies outside, or leads to another entry's target", (root) => {
+test("an entry is used if its link leads inside, is itself outside, or leads to another entry's target", (root) => {
   plant(root, "project/a/", "outside/b/", "project/in -> a", "link -> outside", "project/out -> ../outside");
   const rows = [
     [["./in"], ["project"]],
@@ -40,7 +40,7 @@ test("an entry stays if its link leads inside, lies outside, or leads to another
   }
 });
 
-test("two entries that lead out do not make each other valid", (root) => {
+test("two entries that both lead outside do not make each other valid", (root) => {
   plant(root, "project/", "outside/b/", "project/one -> ../outside", "project/two -> ../outside/b");
   for (
     const entries of [["./one", "./two"], ["./two", "./one"], ["./one", "./one"], ["./one/b", "./one"]]
@@ -49,13 +49,13 @@ test("two entries that lead out do not make each other valid", (root) => {
   }
 });
 
-test("an entry whose link lies inside its own target is dropped: the link could lead elsewhere in the next run", (root) => {
+test("an entry is ignored if its link is inside its own target, since the next run could follow another link", (root) => {
   plant(root, "project/", "data/", "data/self -> .");
   assert.deepEqual(writable(root, `${root}/data/self`).paths, ["project"]);
   assert.deepEqual(writable(root, `${root}/data/self`, `${root}/data`).paths, ["data", "project"]);
 });
 
-Deno.test("a path leads astray if it ends outside and contains a link inside: one row per condition", () => {
+Deno.test("a path leads astray if its target is outside the writable paths and one of its links inside: one row per condition", () => {
   const link = (path: string) => ({ path, target: "x" });
   const astray = (path: string, ...links: string[]) =>
     strayLink({ path, links: links.map(link) }, ["/w", "/t"]);
@@ -73,7 +73,7 @@ Deno.test("a path leads astray if it ends outside and contains a link inside: on
   assert.equal(astray("/home", "/wx/a"), null, "a neighbour whose name begins alike");
 });
 
-test("entries covered by others are held in place, with their parent folders", async (root) => {
+test("commands cannot replace entries inside other entries, nor their parent folders", async (root) => {
   plant(root, "project/build/deep/out/", "project/log", "tmp/x/");
   const rw_paths = ["urn:flemma:cwd", "./build/deep/out", "./log", `${root}/tmp`, `${root}/tmp/x`];
   const sandbox = projectSandbox(root, { policy: { rw_paths } });
@@ -101,13 +101,13 @@ test("entries covered by others are held in place, with their parent folders", a
   }
 });
 
-test("an entry inside a protected folder makes nothing there writable", async (root) => {
+test("an entry inside a protected folder does not make any path there writable", async (root) => {
   plant(root, "project/.vscode/out/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "./.vscode/out"] } });
   assert.notEqual((await runInside(sandbox, "touch .vscode/out/x")).code, 0);
 });
 
-test("complete output is not saved behind a link that a command could have made", async (root) => {
+test("the complete output is not saved behind a link that a command could have created", async (root) => {
   plant(root, "project/", "outside/", "project/out -> ../outside", "mine -> outside");
   const sandbox = projectSandbox(root);
   const keep = async (path: string) => {
@@ -129,7 +129,7 @@ test("complete output is not saved behind a link that a command could have made"
   assert.equal(off.strayLink(through), null, "without a sandbox commands write there themselves");
 });
 
-test("no output is written to a folder that is replaced while its file is created", async (root) => {
+test("if a folder is replaced while an output file is created in it, no output is written", async (root) => {
   plant(root, "project/d/", "outside/");
   let looks = 0;
   const file = new OverflowFile(`${root}/project/d/f`, 100, () => {

@@ -23,7 +23,7 @@ function reach(
   return names.filter((name) => kept[name] === `value of ${name}`);
 }
 
-Deno.test("neither the key of the person's own server nor another variable with its value ever reaches a tool", () => {
+Deno.test("the key of the person's own server never reaches a tool, nor does another variable with the same value", () => {
   const variables = { LAB_API_KEY: "a key of a server at home", COPY: "a key of a server at home", CI: "1" };
   const settings = { ...NOTHING, keys: ["LAB_API_KEY"] };
   const kept = toolEnvironment(variables, settings, { sandboxed: true });
@@ -98,7 +98,7 @@ Deno.test("no provider and no name is listed twice", () => {
   assert.equal(new Set(MAKERS).size, MAKERS.length);
 });
 
-Deno.test("a variable with another name that holds the same key is withheld too", () => {
+Deno.test("a variable with another name is withheld if it holds the same key", () => {
   const key = "sk-ant-0123456789abcdef";
   const variables = { ANTHROPIC_API_KEY: key, MY_LLM: key, OLLAMA_API_KEY: "ollama", USER: "ollama" };
   const kept = (pass: string[]) =>
@@ -109,7 +109,7 @@ Deno.test("a variable with another name that holds the same key is withheld too"
   assert.deepEqual(kept(["ANTHROPIC_API_KEY"]), ["ANTHROPIC_API_KEY", "MY_LLM", "USER"]);
 });
 
-Deno.test("variables that lead git and cd elsewhere are removed unless passed explicitly", () => {
+Deno.test("variables that make git and cd use other folders are removed unless the settings pass them", () => {
   const names = [
     ..."GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_PREFIX CDPATH GIT_COMMON_DIR".split(
       " ",
@@ -121,7 +121,7 @@ Deno.test("variables that lead git and cd elsewhere are removed unless passed ex
   assert.deepEqual(reach(names, { block: [], pass: ["GIT_DIR", "CD*"] }), ["GIT_DIR", "CDPATH"]);
 });
 
-Deno.test("addresses of agents are withheld inside the sandbox only", () => {
+Deno.test("the addresses of agents are withheld only inside the sandbox", () => {
   const agents = { SSH_AUTH_SOCK: "s", GPG_AGENT_INFO: "g", DBUS_SESSION_BUS_ADDRESS: "d" };
   const names = (sandboxed: boolean) => Object.keys(toolEnvironment(agents, NOTHING, { sandboxed }));
   for (const name of Object.keys(agents)) {
@@ -130,7 +130,7 @@ Deno.test("addresses of agents are withheld inside the sandbox only", () => {
   }
 });
 
-Deno.test("a person blocks and passes variables by name and by pattern, and blocking takes precedence", () => {
+Deno.test("a person can block and pass variables by name and by pattern; blocking takes precedence", () => {
   const variables = { OPENAI_API_KEY: "o", GITHUB_TOKEN: "g", AWS_SECRET: "a", "A.B": "dot", AXB: "x" };
   const kept = (block: string[], pass: string[]) => {
     const result = toolEnvironment(variables, { block, pass }, { sandboxed: true });
@@ -142,7 +142,7 @@ Deno.test("a person blocks and passes variables by name and by pattern, and bloc
   assert.deepEqual(kept(["*"], ["*"]), []);
 });
 
-Deno.test("the withheld names are listed, never the values", () => {
+Deno.test("the list of withheld variables contains their names, never their values", () => {
   const variables = { OPENAI_API_KEY: "o", GIT_DIR: "/x", SSH_AUTH_SOCK: "/s", NPM_TOKEN: "n", PATH: "/bin" };
   const settings = { block: ["NPM_*"], pass: [] };
   assert.deepEqual(
@@ -152,7 +152,7 @@ Deno.test("the withheld names are listed, never the values", () => {
   assert.deepEqual(withheldVariables({ PATH: "/bin" }, NOTHING, { sandboxed: true }), []);
 });
 
-Deno.test("programs are kept from paging, prompting, editing and coloring, whatever the caller has set", () => {
+Deno.test("programs cannot page, prompt, open an editor or color, whatever the caller has set", () => {
   const caller = { PAGER: "less", GIT_EDITOR: "vim", EDITOR: "vim", HGEDITOR: "vim", NO_COLOR: "" };
   const kept = toolEnvironment(caller, NOTHING, { sandboxed: true });
   const { EDITOR, ...rest } = kept;
@@ -177,7 +177,7 @@ Deno.test("programs are kept from paging, prompting, editing and coloring, whate
   assert.equal(asked.GIT_EDITOR, EDITOR);
 });
 
-test("git fails where it would open an editor and says what to do, and that works", async (folder) => {
+test("where git would open an editor, it fails and says what to do, and that command works", async (folder) => {
   const env = {
     ...toolEnvironment({ PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", EDITOR: "true" }, NOTHING, {
       sandboxed: false,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { isSeen, WHOLE_VIEW } from "../../../sandbox/policy/view.ts";
 import type { PathView } from "../../../sandbox/types.ts";
 
-Deno.test("a path is visible if nothing hides it, or if a longer path shows it again: one row per condition", () => {
+Deno.test("a path is visible if no entry hides it, or if a longer path shows it again: one row per condition", () => {
   const rows: readonly (readonly [Partial<PathView>, boolean])[] = [
     [{}, true],
     [{ shown: ["/a"] }, true],

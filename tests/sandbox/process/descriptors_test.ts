@@ -29,13 +29,13 @@ function inherit(root: string, shell: string): string {
   return new TextDecoder().decode(stdout);
 }
 
-test("a command inherits no descriptor that this program was started with", (root) => {
+test("a command inherits no file descriptor that flemma was started with", (root) => {
   const out = inherit(root, "for n in /proc/$$/fd/*; do echo ${n##*/} $(readlink $n); done");
   assert.match(out, /^0 /);
   assert.ok(!out.includes("/outside"), out);
 });
 
-test("a command cannot write outside through a folder or a file that somebody left open", (root) => {
+test("if flemma inherits an open folder or file, a command cannot write outside the sandbox through it", (root) => {
   inherit(root, "echo x > /proc/self/fd/7/made; echo x > /proc/self/fd/17; ls /proc/self/fd/7/");
   assert.deepEqual([...Deno.readDirSync(`${root}/outside`)].map(({ name }) => name), ["file"]);
   assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");

@@ -48,21 +48,21 @@ async function killed(root: string, at: "gate" | "early" | "started", shell: str
   assert.equal(signal, "SIGKILL", new TextDecoder().decode(stderr));
 }
 
-test("a program killed before it releases a command has started no command", async (root) => {
+test("if flemma is killed before it releases a command, the command has not started", async (root) => {
   plant(root, "project/notes.chat");
   await killed(root, "gate", `touch ran; exec sleep ${root}`);
   await gone(root);
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-test("a command starts only once it would end with its program, however early that is killed", async (root) => {
+test("a command starts only when it is certain to end with flemma, however early flemma is killed", async (root) => {
   plant(root, "project/notes.chat");
   await killed(root, "early", `touch ran; exec sleep ${root}`);
   await gone(root);
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-Deno.test("a process counts as tied to its parent if it has one more filter or sleeps: one row per condition", () => {
+Deno.test("a process counts as tied to its parent if it has one more system call filter or sleeps: one row per condition", () => {
   const stated = (name: string, state: string, filters?: number) =>
     `Name:\t${name}\nState:\t${state}\n${filters === undefined ? "" : `Seccomp_filters:\t${filters}\n`}`;
   const asleep = (filters?: number) => stated("bwrap", "S (sleeping)", filters);
@@ -104,7 +104,7 @@ Deno.test("a process counts as tied to its parent if it has one more filter or s
   assert.equal(endsWithOutside(2 ** 22 + 1, Deno.pid, true), null, "there is no such process");
 });
 
-test("processes in a sandbox carry the mark of their record, by which they are found after their parents are gone", async (root) => {
+test("each process in a sandbox carries the mark of its record, and the mark finds it after its parents have ended", async (root) => {
   plant(root, "project/notes.chat");
   const sandbox = projectSandbox(root);
   const prepared = await sandbox.prepare(["/bin/sh", "-c", "echo $FLEMMA_COMMAND; exec sleep 300"]);
@@ -127,7 +127,7 @@ test("processes in a sandbox carry the mark of their record, by which they are f
   await prepared.value.dispose();
 });
 
-test("a killed program takes its command with it, and the next run removes what the command planted", async (root) => {
+test("if flemma is killed its command ends too, and the next run removes the files that the command planted", async (root) => {
   plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r2/.git/HEAD");
   const mark = String(300000 + Math.floor(Math.random() * 100000));
   await killed(
@@ -147,7 +147,7 @@ test("a killed program takes its command with it, and the next run removes what 
   assert.deepEqual(records(sandbox.host.environment), []);
 });
 
-test("a command that keeps running without a sandbox is named, and ended before the next starts", async (root) => {
+test("a command that still runs without a sandbox is named, and flemma ends it before the next command starts", async (root) => {
   const environment = world(root);
   const started = spawn(["/bin/sh", "-c", "sleep 300 & exec sleep 300"], {
     cwd: root,
@@ -172,7 +172,7 @@ test("a command that keeps running without a sandbox is named, and ended before 
   await Promise.all([started.value.stdout.cancel(), started.value.stderr.cancel()]);
 });
 
-test("a process that left its session without a sandbox is found by its mark, and no other process is ended", async (root) => {
+test("a process without a sandbox that left its session is found by its mark, and no other process is ended", async (root) => {
   const environment = world(root);
   const started = spawn(["/bin/sh", "-c", "( setsid sleep 300 & )"], {
     cwd: root,
@@ -199,7 +199,7 @@ test("a process that left its session without a sandbox is found by its mark, an
   await bystander.value.stdout.cancel();
 });
 
-test("only marked processes are ended in a process group that somebody else started", async (root) => {
+test("in a process group that somebody else started, flemma ends only marked processes", async (root) => {
   const environment = world(root);
   const mark = newMark();
   // The program that handed the command out leads a group with others, as in a pipe of a shell, and is gone.
@@ -229,7 +229,7 @@ test("only marked processes are ended in a process group that somebody else star
   await group.value.stderr.cancel();
 });
 
-test("a record matches one process only, not a later one with its number or one of another machine or boot", (root) => {
+test("a record matches one process only: no later process with the same number, and none of another machine or boot", (root) => {
   const environment = world(root);
   const own = identify(Deno.pid)!;
   assert.ok(isAlive(own));
@@ -259,7 +259,7 @@ test("a record matches one process only, not a later one with its number or one 
   removeRecord(file);
 });
 
-test("commands of other processes are distinguished from our own and from finished ones", (root) => {
+test("flemma tells commands of other processes from its own commands and from finished ones", (root) => {
   const environment = world(root);
   const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
   assert.deepEqual(othersAlive(environment), [], "our own");
@@ -274,7 +274,7 @@ test("commands of other processes are distinguished from our own and from finish
   assert.deepEqual(othersAlive(environment), [], "its program is gone");
 });
 
-test("a command that cannot be released does not start", async (root) => {
+test("if a command cannot be released, it does not start", async (root) => {
   plant(root, "project/notes.chat");
   const sandbox = projectSandbox(root);
   const prepared = await sandbox.prepare(["/bin/sh", "-c", "touch ran"]);

@@ -61,7 +61,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a file is abandoned once exactly its process has ended, and a process invisible from here may still run",
+  "a file counts as abandoned only if exactly its process has ended; a process that is not visible here may still run",
   linux,
   () => {
     const own = ownedName("status");
@@ -85,32 +85,36 @@ Deno.test(
   },
 );
 
-Deno.test("a process that has ended but was not yet collected owns nothing", linux, async () => {
-  // The shell becomes a program that never collects its child; the child lives until then.
-  const parent = new Deno.Command("/bin/sh", {
-    args: ["-c", "exec 3<&0; { read go <&3; } & echo $!; exec sleep 600 </dev/null 3<&-"],
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const reader = parent.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  try {
-    const pid = Number((await reader.read()).value);
-    const until = async (isSo: () => boolean) => {
-      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-    };
-    await until(() => Deno.readTextFileSync(`/proc/${parent.pid}/comm`) === "sleep\n");
-    await parent.stdin.close();
-    const stat = () => {
-      const text = Deno.readTextFileSync(`/proc/${pid}/stat`);
-      return text.slice(text.lastIndexOf(")") + 2).split(" ");
-    };
-    await until(() => stat()[0] === "Z");
-    const namespace = ownedName("x").split("-")[1]!.split(".")[2];
-    const started = Number(stat()[19]).toString(36);
-    assert.ok(isAbandoned(`status-${pid.toString(36)}.${started}.${namespace}-00`));
-  } finally {
-    parent.kill("SIGKILL");
-    await parent.status;
-    await reader.cancel();
-  }
-});
+Deno.test(
+  "a process that has ended owns no files, even if its parent has not collected it yet",
+  linux,
+  async () => {
+    // The shell becomes a program that never collects its child; the child lives until then.
+    const parent = new Deno.Command("/bin/sh", {
+      args: ["-c", "exec 3<&0; { read go <&3; } & echo $!; exec sleep 600 </dev/null 3<&-"],
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const reader = parent.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      const pid = Number((await reader.read()).value);
+      const until = async (isSo: () => boolean) => {
+        while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+      };
+      await until(() => Deno.readTextFileSync(`/proc/${parent.pid}/comm`) === "sleep\n");
+      await parent.stdin.close();
+      const stat = () => {
+        const text = Deno.readTextFileSync(`/proc/${pid}/stat`);
+        return text.slice(text.lastIndexOf(")") + 2).split(" ");
+      };
+      await until(() => stat()[0] === "Z");
+      const namespace = ownedName("x").split("-")[1]!.split(".")[2];
+      const started = Number(stat()[19]).toString(36);
+      assert.ok(isAbandoned(`status-${pid.toString(36)}.${started}.${namespace}-00`));
+    } finally {
+      parent.kill("SIGKILL");
+      await parent.status;
+      await reader.cancel();
+    }
+  },
+);

@@ -23,14 +23,14 @@ test("a program in a writable folder of PATH is skipped", (root) => {
   assert.equal(find(""), "program-not-found");
 });
 
-test("a link in a safe folder to a program in a writable one is not used", (root) => {
+test("a link in a safe folder is not used if it leads to a program in a writable folder", (root) => {
   plant(root, "project/", "system/", "system/tool -> ../project/tool");
   script(`${root}/project/tool`, "exit 0");
   const found = findProgram("tool", world(root, { PATH: `${root}/system` }), [`${root}/project`]);
   assert.equal(found.ok ? found.value : found.problem.code, "program-in-writable-path");
 });
 
-test("a program given by its path is checked the same way", (root) => {
+test("a program given by its path passes the same checks as one found in PATH", (root) => {
   plant(root, "project/", "system/text");
   script(`${root}/project/tool`, "exit 0");
   script(`${root}/system/tool`, "exit 0");

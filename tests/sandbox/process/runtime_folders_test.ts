@@ -24,7 +24,7 @@ async function freshModule(): Promise<typeof import("../../../sandbox/process/ru
 }
 
 Deno.test(
-  "a folder in shared memory that somebody else created or can read is not used: one row per condition",
+  "a folder in shared memory is not used if another user created it or can read it: one row per condition",
   { ignore: Deno.build.os !== "linux" },
   () =>
     inFolder(async (root) => {
@@ -56,7 +56,7 @@ Deno.test(
     }),
 );
 
-test("the private folder is the first that can be created: relative paths and files in the way are skipped", (root) => {
+test("the private folder is the first candidate that can be created; relative paths and paths blocked by files are skipped", (root) => {
   plant(root, "file");
   assert.deepEqual(runtimeFolders(world(root, { XDG_RUNTIME_DIR: "run", XDG_STATE_HOME: "/s/" })), [
     "/s/flemma",
@@ -68,7 +68,7 @@ test("the private folder is the first that can be created: relative paths and fi
   assert.equal(makeRuntimeFolder(none), null);
 });
 
-test("a constant file is written once, and again if it is missing or replaced", (root) => {
+test("a file with constant text is written once, and again if it is missing or replaced", (root) => {
   const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
   const files = PrivateFiles.open(environment);
   assert.ok(files.ok);
@@ -87,7 +87,7 @@ test("a constant file is written once, and again if it is missing or replaced", 
   assert.notEqual(files.value.constant("x", new TextEncoder().encode("constans")), path);
 });
 
-test("a constant folder is created once, and replaces an older one of that name, or a link", (root) => {
+test("a constant folder is created once; it replaces an older folder or a link of the same name", (root) => {
   const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
   const entries = [["a", new TextEncoder().encode("text")]] as const;
   const open = () => {

@@ -38,7 +38,7 @@ async function finish(running: Running): Promise<{ out: string; err: string; cod
   return { out, err, code };
 }
 
-Deno.test("a child leads its own session and group, and its streams and exit code are returned", async () => {
+Deno.test("a child process leads its own session and group, and flemma returns its output and exit code", async () => {
   const script = 'read -r _ _ _ _ pgid sid _ < /proc/self/stat; echo "$$ $pgid $sid"; echo oops >&2; exit 42';
   const running = start(["/bin/sh", "-c", script]);
   const { out, err, code } = await finish(running);
@@ -47,7 +47,7 @@ Deno.test("a child leads its own session and group, and its streams and exit cod
   assert.equal(code, 42);
 });
 
-Deno.test("a child sees only the environment it is given, and an empty standard input", async () => {
+Deno.test("a child process sees only the environment that it is given, and its standard input is empty", async () => {
   Deno.env.set("FLEMMA_SPAWN_TEST", "leaked");
   try {
     const running = start(["/bin/sh", "-c", 'cat; echo "[$FLEMMA_SPAWN_TEST] [$GIVEN]"'], {
@@ -59,7 +59,7 @@ Deno.test("a child sees only the environment it is given, and an empty standard 
   }
 });
 
-Deno.test("bytes for standard input arrive completely, even if the child stops reading", async () => {
+Deno.test("all bytes for standard input arrive, and writing also ends if the child stops reading", async () => {
   const bytes = new TextEncoder().encode("x".repeat(300_000));
   assert.equal((await finish(start(["/usr/bin/wc", "-c"], { stdin: bytes }))).out.trim(), "300000");
   assert.equal((await finish(start(["/bin/true"], { stdin: bytes }))).code, 0);
@@ -70,7 +70,7 @@ Deno.test("a command's arguments are never parsed by a shell", async () => {
   assert.equal(out, "$HOME; `id`\n*\n");
 });
 
-Deno.test("the reason why a program cannot start is reported", () => {
+Deno.test("if a program cannot start, the reason is reported", () => {
   const code = (argv: string[], options: Partial<SpawnOptions> = {}) => {
     const started = spawn(argv, { ...OPTIONS, ...options });
     return started.ok ? "started" : started.problem.code;
@@ -105,7 +105,7 @@ Deno.test("a group that ignores SIGTERM is killed", async () => {
   await running.stderr.cancel();
 });
 
-Deno.test("kill after the leader ended also ends the processes it left behind", async () => {
+Deno.test("kill also ends the processes that a leader left behind when it ended", async () => {
   const running = start(["/bin/sh", "-c", "sleep 600 & echo ready"]);
   const [, reader] = await firstLine(running.stdout);
   assert.deepEqual(await running.status, { code: 0, signal: null });
@@ -115,7 +115,7 @@ Deno.test("kill after the leader ended also ends the processes it left behind", 
   await running.stderr.cancel();
 });
 
-Deno.test("kill ends descendants in their own sessions, including those that ignore SIGTERM", async () => {
+Deno.test("kill ends descendants in sessions of their own, including those that ignore SIGTERM", async () => {
   const stubborn = "trap '' TERM; echo ready; while :; do sleep 600; done";
   const running = start(["/bin/sh", "-c", `setsid /bin/sh -c "${stubborn}" & wait`]);
   const [, reader] = await firstLine(running.stdout);
@@ -124,7 +124,7 @@ Deno.test("kill ends descendants in their own sessions, including those that ign
   await running.stderr.cancel();
 });
 
-Deno.test("kill ends the first process of a container whose own tie to its parent came too late", async () => {
+Deno.test("kill ends the first process of a container, even if that process was tied to its parent too late", async () => {
   // As bubblewrap's: in a session of its own, and nothing ends it when its parent goes at the first signal.
   const container =
     "setsid /bin/sh -c 'echo ready; exec sleep 600' & trap 'kill -9 $$' TERM; while :; do sleep 600 & wait; done";
@@ -135,7 +135,7 @@ Deno.test("kill ends the first process of a container whose own tie to its paren
   await running.stderr.cancel();
 });
 
-Deno.test("kill leaves other children of this program alone", async () => {
+Deno.test("kill does not end other child processes of flemma", async () => {
   const other = start(["/bin/sh", "-c", "echo ready; sleep 600"]);
   const ended = start(["/bin/sh", "-c", "echo ready; sleep 600"]);
   const readers = await Promise.all([other, ended].map(async ({ stdout }) => (await firstLine(stdout))[1]));
@@ -166,7 +166,7 @@ Deno.test("kill ends marked processes, such as a daemon with its own session and
   for (const running of [own!, other!]) await running.stderr.cancel();
 });
 
-Deno.test("a program that ends early takes its commands with it, including marked daemons", async () => {
+Deno.test("if flemma ends early its commands end too, including marked daemons", async () => {
   const program = new URL("./ends_in_the_middle.ts", import.meta.url).pathname;
   const id = `marker-${crypto.randomUUID()}`;
   const deaf = `: ${id}; trap "" TERM INT HUP; while :; do sleep 600; done`;
@@ -190,7 +190,7 @@ function commandLine(pid: number): string {
   }
 }
 
-Deno.test("orphaned processes without a mark are not searched among other people's processes", async () => {
+Deno.test("flemma does not search other people's processes for orphaned processes without a mark", async () => {
   // It speaks only once it has a session of its own: before that it is one of the group, and ends with it.
   const running = start(["/bin/sh", "-c", "( setsid sh -c 'echo $$; exec sleep 600' & )"]);
   const [pid, reader] = await firstLine(running.stdout);
@@ -202,7 +202,7 @@ Deno.test("orphaned processes without a mark are not searched among other people
   await running.stderr.cancel();
 });
 
-Deno.test("where processes cannot be listed, the process group is ended instead", async () => {
+Deno.test("where flemma cannot list processes, it ends the process group instead", async () => {
   const list = Deno.readDirSync;
   Deno.readDirSync = (path) => String(path) === "/proc" ? [].values() as ReturnType<typeof list> : list(path);
   try {

@@ -38,7 +38,7 @@ const living = (root: string) =>
     !name.startsWith(".")
   );
 
-test("reading and writing wait for a command of the same run, and report the wait once", async (root) => {
+test("a tool that reads or writes waits for a command of the same run, and the wait is reported once", async (root) => {
   const turns = turnsIn(root);
   assert.ok((await turns.commandBegins(["/w"])).ok);
   const order: string[] = [];
@@ -56,7 +56,7 @@ test("reading and writing wait for a command of the same run, and report the wai
   assert.deepEqual(living(root), []);
 });
 
-test("a command waits for a file that is just being read or written", async (root) => {
+test("a command waits while a tool reads or writes a file", async (root) => {
   for (const access of ["read", "write"] as const) {
     const turns = turnsIn(root);
     const order: string[] = [];
@@ -75,7 +75,7 @@ test("a command waits for a file that is just being read or written", async (roo
   }
 });
 
-test("writing waits for a command of another run that can write there, reading and other places do not", async (root) => {
+test("a tool waits to write where a command of another run can write, but not to read or to write at other paths", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   assert.ok((await other.commandBegins(["/w", "/t"])).ok);
   assert.ok((await other.commandBegins(["/w", "/t"])).ok);
@@ -96,7 +96,7 @@ test("writing waits for a command of another run that can write there, reading a
   assert.deepEqual(turn.waited, ["another run"]);
 });
 
-test("a path is checked again after each wait, since a link may lead elsewhere by then", async (root) => {
+test("after each wait the path is checked again, since a link may lead to another target by then", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   assert.ok((await other.commandBegins(["/w"])).ok);
   let path = "/w/a";
@@ -105,7 +105,7 @@ test("a path is checked again after each wait, since a link may lead elsewhere b
   await other.commandEnded();
 });
 
-test("leftovers of a killed run make nothing wait", async (root) => {
+test("leftovers of a killed run delay no tool and no command", async (root) => {
   plant(root, "home/.local/state/flemma/commands/");
   Deno.writeTextFileSync(`${root}/home/.local/state/flemma/commands/old`, "/w");
   const turn = hands("/w/a");
@@ -113,7 +113,7 @@ test("leftovers of a killed run make nothing wait", async (root) => {
   assert.deepEqual([turn.waited, living(root)], [[], []]);
 });
 
-test("a person's stop ends the wait for a command of this run or another, and nothing is done then", async (root) => {
+test("if a person stops the wait for a command of this or another run, the wait ends and the tool does nothing", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   assert.ok((await other.commandBegins(["/w"])).ok);
   for (const turns of [one, other]) {
@@ -127,7 +127,7 @@ test("a person's stop ends the wait for a command of this run or another, and no
   await other.commandEnded();
 });
 
-test("if the state folder cannot be written the person gets one message, and the run still takes turns within itself", async (root) => {
+test("if the state folder cannot be written, the person gets one message, and tools of the same run still take turns", async (root) => {
   plant(root, "home/.local/state/flemma");
   const notes: string[] = [];
   const turns = turnsIn(root, notes);
@@ -140,7 +140,7 @@ test("if the state folder cannot be written the person gets one message, and the
   assert.deepEqual(new Set(notes), new Set(["state-unwritable"]));
 });
 
-test("waiting does not count towards a tool's timeout, and the person learns what it waits for", async (root) => {
+test("waiting does not count towards a tool's timeout, and the person sees what the tool waits for", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -181,14 +181,14 @@ test("waiting does not count towards a tool's timeout, and the person learns wha
   ]);
 });
 
-test("nothing waits without a sandbox, since a command could do anything anyway", async (root) => {
+test("without a sandbox no tool waits, since a command could write anything anyway", async (root) => {
   plant(root, "project/");
   const off = projectSandbox(root, { enabled: false });
   assert.ok((await off.prepare(["/bin/true"])).ok);
   assert.equal(await off.betweenCommands("write", hands(`${root}/project/x`), () => Promise.resolve(1)), 1);
 });
 
-test("background file work waits only for commands of its own run, and no command of another run waits for it", async (root) => {
+test("file work in the background waits only for commands of its own run, and commands of other runs do not wait for it", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   const apart = (waited: string[]): FileTurn => ({
     paths: () => ["/w/x"],

@@ -36,7 +36,7 @@ function text(path: string): string {
 const HARMLESS = "[core]\n\tbare = false\n";
 const HARMFUL = "[core]\n\tfsmonitor = /evil\n";
 
-test("of a file, its bytes, executable bit and kind count as changes, but not its time or other permissions", async (root) => {
+test("a changed file is noticed by its bytes, executable bit and kind, but not by its time or other permissions", async (root) => {
   const file = `${root}/r/.git/x`;
   const rows: readonly (readonly [string, (path: string) => void, string[]])[] = [
     ["nothing", () => {}, []],
@@ -73,7 +73,7 @@ test("of a file, its bytes, executable bit and kind count as changes, but not it
   }
 });
 
-test("an executable file stays executable", async (root) => {
+test("an executable file that is restored remains executable", async (root) => {
   plant(root, "hook");
   Deno.chmodSync(`${root}/hook`, 0o755);
   const compared = remember([`${root}/hook`], new FsSnapshot());
@@ -83,7 +83,7 @@ test("an executable file stays executable", async (root) => {
   assert.equal(Deno.lstatSync(`${root}/hook`).mode! & 0o777, 0o755);
 });
 
-test("a git configuration may get harmless settings, under known names only", async (root) => {
+test("commands may add harmless settings to a git configuration, but only under its known file names", async (root) => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ["config", HARMLESS, true],
     ["config", HARMFUL, false],
@@ -102,7 +102,7 @@ test("a git configuration may get harmless settings, under known names only", as
   }
 });
 
-test("a removed file that git would replace by a guess is restored: the common folder of an existing worktree", async (root) => {
+test("if a command removes a file that git would guess, such as the common folder of a worktree, flemma restores it", async (root) => {
   const path = `${root}/.git/worktrees/w/commondir`;
   plant(root, ".git/worktrees/w/commondir");
   const compared = remember([path], new FsSnapshot());
@@ -113,7 +113,7 @@ test("a removed file that git would replace by a guess is restored: the common f
   assert.deepEqual(await after(root, compared), [[], []], "git worktree remove");
 });
 
-test("a file too long to save is reported by its status, and that it could not be restored", async (root) => {
+test("if a changed file is too long to save, flemma detects the change by the file's status and reports that it cannot restore it", async (root) => {
   const most = 256 * 1024;
   for (const [size, codes] of [[most, ["protected-path-restored"]], [most + 1, ["failed"]]] as const) {
     Deno.writeFileSync(`${root}/f`, new Uint8Array(size));
@@ -130,7 +130,7 @@ test("a file too long to save is reported by its status, and that it could not b
   assert.equal(text(`${root}/f`), "one\n");
 });
 
-test("new entries of a folder count at any depth, except samples, and removed ones do not", async (root) => {
+test("new entries of a folder count as changes at any depth, except samples; removed entries do not count", async (root) => {
   plant(root, "hooks/a", "hooks/sub/deep/er/b", "hooks/old.sample");
   const compared = remember([`${root}/hooks`], new FsSnapshot());
   assert.deepEqual(await after(root, compared), [[], []]);
@@ -148,7 +148,7 @@ test("new entries of a folder count at any depth, except samples, and removed on
   assert.deepEqual([appeared, away], [["protected-path-appeared"], ["hooks"]], "a file in its place");
 });
 
-test("a missing path is not recorded, and at most two hundred entries per path", (root) => {
+test("a missing path is not recorded, and of each path at most two hundred entries are recorded", (root) => {
   assert.deepEqual(remember([`${root}/none`], new FsSnapshot()), []);
   plant(root, "b", ...Array.from({ length: 250 }, (_, n) => `many/${n}`));
   const compared = remember([`${root}/many`, `${root}/b`], new FsSnapshot());

@@ -31,7 +31,7 @@ test("a git configuration is read as git reads it", (root) => {
   }
 });
 
-test("included files, hook folders and commands are listed, relative paths as git resolves them", (root) => {
+test("included files, hook folders and commands are listed, with relative paths resolved as git resolves them", (root) => {
   plant(root, "w/.git/", "w/more");
   Deno.writeTextFileSync(
     `${root}/w/.git/config`,
@@ -46,7 +46,7 @@ test("included files, hook folders and commands are listed, relative paths as gi
   ]);
 });
 
-Deno.test("a setting never refers to the working folder itself or a parent of it", () => {
+Deno.test("flemma ignores a setting that refers to the working folder itself or a parent of it", () => {
   const place = { folder: "/w/a", home: "/h" };
   return inFolder((root) => {
     Deno.writeTextFileSync(
@@ -57,7 +57,7 @@ Deno.test("a setting never refers to the working folder itself or a parent of it
   });
 });
 
-test("an index of every version and both kinds of hashes is read as git lists it", (root) => {
+test("a git index of any version and hash type is read as git lists it", (root) => {
   for (const format of ["sha1", "sha256"]) {
     const folder = `${root}/${format}`;
     plant(
@@ -83,7 +83,7 @@ test("an index of every version and both kinds of hashes is read as git lists it
   }
 });
 
-test("an invalid index, or one that is cut or has changed lengths, names nothing", (root) => {
+test("a git index that is invalid, cut off or has changed lengths yields no names", (root) => {
   plant(root, "w/a", "w/b");
   git(root, "init", "-q", `${root}/w`);
   git(`${root}/w`, "add", "a", "b");

@@ -15,7 +15,7 @@ const at = (running: Partial<RunningProgram>, variables: Record<string, string> 
     ...running,
   });
 
-Deno.test("compiled code lies in the cache of deno run, or next to temporary files for a single-file program", () => {
+Deno.test("compiled code is in the cache of deno run, or next to the temporary files of a single-file program", () => {
   assert.equal(at({}).protect[0], "/h/.cache/deno/v8_code_cache_v2");
   assert.equal(at({}, { XDG_CACHE_HOME: "/c" }).protect[0], "/c/deno/v8_code_cache_v2");
   assert.equal(at({}, { XDG_CACHE_HOME: "/c", DENO_DIR: "d" }).protect[0], "/w/d/v8_code_cache_v2");
@@ -24,7 +24,7 @@ Deno.test("compiled code lies in the cache of deno run, or next to temporary fil
   assert.equal(at(single, { TMPDIR: "/t" }).protect[0], "/t/deno-compile-flemma.cache");
 });
 
-Deno.test("the runtime is protected code, and so are the files of a checkout, a bundle or an address", () => {
+Deno.test("the runtime is protected, and so is flemma's code, whether it runs from a checkout, a bundle or a URL", () => {
   const cached = (...names: string[]) => names.map((name) => `/h/.cache/deno/${name}`);
   const compiled = cached("v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm");
   const fetched = cached("gen", "remote", "npm");
@@ -45,7 +45,7 @@ Deno.test("the runtime is protected code, and so are the files of a checkout, a 
   ]);
 });
 
-Deno.test("a bundle includes the parts next to its first file, and an installed package all its files and the links to it", () => {
+Deno.test("a bundle includes the files next to its first file; an installed package includes all its files and the links to it", () => {
   const own = (module: string, main: string) =>
     at({ module: `file://${module}`, main: `file://${main}` }).protect.slice(3, -1);
   assert.deepEqual(own("/opt/my%20x/flemma/commands.js", "/opt/my%20x/flemma.js"), [
@@ -73,7 +73,7 @@ Deno.test("a bundle includes the parts next to its first file, and an installed 
   ]);
 });
 
-Deno.test("commands get a separate Deno cache only if the person's is protected", () => {
+Deno.test("commands get a Deno cache of their own only if the person's cache is protected", () => {
   const world = (variables: Record<string, string>) => ({ cwd: "/w", home: "/h", variables });
   assert.equal(denoFolderForCommands(at({}), world({})), "/h/.cache/flemma/deno");
   assert.equal(denoFolderForCommands(at({}), world({ XDG_CACHE_HOME: "/c" })), "/c/flemma/deno");
@@ -99,7 +99,7 @@ function installed(root: string): { running: RunningProgram; variables: Record<s
   };
 }
 
-test("neither runtime nor program nor links to them can be replaced in writable folders", async (root) => {
+test("in writable folders, commands cannot replace the runtime, the program or links to them", async (root) => {
   const sandbox = projectSandbox(
     root,
     { policy: { rw_paths: ["urn:flemma:cwd", "~/.local/share"] } },
@@ -130,7 +130,7 @@ test("neither runtime nor program nor links to them can be replaced in writable 
   for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
 });
 
-test("a person who works in the program's own folder learns why it is read-only", (root) => {
+test("if a person works in flemma's own folder, a message says why the folder is read-only", (root) => {
   plant(root, "project/");
   const running = {
     executable: "/usr/bin/deno",
@@ -143,7 +143,7 @@ test("a person who works in the program's own folder learns why it is read-only"
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
 });
 
-test("Deno inside the sandbox uses a separate cache, unless the person passes theirs or it is not writable", async (root) => {
+test("inside the sandbox Deno uses a separate cache, unless the person passes theirs or it is not writable", async (root) => {
   plant(root, "project/a.js", "home/.cache/deno/");
   Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");
   const rw_paths = ["urn:flemma:cwd", "~/.cache"];
@@ -161,7 +161,7 @@ test("Deno inside the sandbox uses a separate cache, unless the person passes th
   assert.ok(Deno.statSync(own.DENO_DIR).isDirectory);
 });
 
-test("a command cannot insert code into this program's compiled code", async (root) => {
+test("a command cannot insert code into flemma's compiled code", async (root) => {
   plant(root, "project/", "home/.cache/deno/v8_code_cache_v2", "home/.cache/deno/gen/file/cli.js");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
   const rows = [
@@ -178,7 +178,7 @@ test("a command cannot insert code into this program's compiled code", async (ro
   assert.equal((await runInside(sandbox, elsewhere)).code, 0);
 });
 
-test("deno keeps working inside with its compiled code read-only, and may create a missing cache", async (root) => {
+test("deno works inside the sandbox although its compiled code is read-only, and may create a missing cache", async (root) => {
   plant(root, "project/", "home/.cache/");
   Deno.writeTextFileSync(`${root}/project/a.ts`, "const n: number = 42; console.log(n);");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });

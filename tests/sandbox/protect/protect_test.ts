@@ -26,7 +26,7 @@ function scope(members: Partial<ProtectionScope>): ProtectionScope {
   };
 }
 
-Deno.test("the hooks of each folder between a writable path and a working folder are protected", () => {
+Deno.test("hooks are protected in each folder between a writable path and a working folder", () => {
   const paths = findProtectedPaths(scope({
     asked: ["/x/doc.chat"],
     writable: ["/w", "/tmp"],
@@ -53,7 +53,7 @@ Deno.test("a policy whose only writable path is a hook still protects the hook",
   }
 });
 
-Deno.test("each word of the policy adds its list, and without words only .flemma and requested paths remain", () => {
+Deno.test("each keyword in the policy adds its list; without keywords only .flemma and requested paths are protected", () => {
   const of = (words: string[]) =>
     findProtectedPaths(scope({ words, writable: ["/w"], workingFolders: ["/w"] })).map(({ path }) => path);
   assert.deepEqual(of([]), ["/w/.flemma"]);
@@ -61,7 +61,7 @@ Deno.test("each word of the policy adds its list, and without words only .flemma
   assert.ok(!of(["$project"]).includes("/w/.git/hooks"));
 });
 
-test("the name .git is protected while it is a file or missing, not while it is a folder", (root) => {
+test("the name .git is protected while it is a file or missing, but not while it is a folder", (root) => {
   plant(root, "repo/.git/", "worktree/.git", "plain/");
   const real = (name: string) =>
     traceProtected(findProtectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
@@ -70,7 +70,7 @@ test("the name .git is protected while it is a file or missing, not while it is 
   assert.ok(real("plain").includes(`${root}/plain/.git`));
 });
 
-test("a .git that is a file leads to its own hooks and configuration and those of the shared git folder", (root) => {
+test("if .git is a file, its own hooks and configuration are protected, and those of the shared git folder", (root) => {
   plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
   Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
   Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
@@ -88,7 +88,7 @@ test("a .git that is a file leads to its own hooks and configuration and those o
   }
 });
 
-test("the links on the way to a protected path are reported with their targets", (root) => {
+test("each link on the way to a protected path is reported with its target", (root) => {
   plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
   const { real, links } = traceProtected(findProtectedPaths(scope({ writable: [`${root}/w`] })), root);
   assert.ok(real.includes(`${root}/real/hooks`));

@@ -16,7 +16,7 @@ function names(folder: string): string[] {
 const moved = (root: string) => names(`${root}/home/.local/state/flemma/moved`);
 const codes = (sandbox: RunSandbox) => sandbox.notices().map(({ code }) => code);
 
-test("a file created by a command where other programs would run it is moved away and reported with its new place", async (root) => {
+test("a file that a command creates where other programs would run it is moved away, and its new path is reported", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   const shell =
@@ -28,7 +28,7 @@ test("a file created by a command where other programs would run it is moved awa
   assert.match(sandbox.notices()[0]?.next ?? "", /state\/flemma\/moved\/[0-9a-f]{8}-/);
 });
 
-test("hooks created in a repository without any are moved away, and git continues to work", async (root) => {
+test("if a command creates hooks in a repository without hooks, they are moved away, and git continues to work", async (root) => {
   plant(root, "project/f");
   new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
   Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
@@ -42,7 +42,7 @@ test("hooks created in a repository without any are moved away, and git continue
   assert.equal((await runInside(sandbox, "git status --short")).out, "?? f\n");
 });
 
-test("a repository created by a command stays, but a command in its configuration moves that away", async (root) => {
+test("a repository that a command creates stays, but is moved away if its configuration names a command to run", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "git init -q");
@@ -52,14 +52,14 @@ test("a repository created by a command stays, but a command in its configuratio
   assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
 });
 
-test("a configuration too large for memory is moved away unread", async (root) => {
+test("a configuration that is too large for memory is moved away without being read", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "git init -q && truncate -s 4G .git/config");
   assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
 });
 
-test("a new .git that is a file or a link is moved away", async (root) => {
+test("if a command creates a .git that is a file or a link, it is moved away", async (root) => {
   plant(root, "project/sub/", "project/evil/HEAD");
   for (const shell of ["echo 'gitdir: evil' > .git", "ln -s evil .git"]) {
     await runInside(projectSandbox(root), shell);
@@ -69,7 +69,7 @@ test("a new .git that is a file or a link is moved away", async (root) => {
   assert.deepEqual(names(`${root}/project/evil`), ["HEAD"], "what the link led to was not touched");
 });
 
-test("a link to protected hooks that a command replaced is restored", async (root) => {
+test("if a command replaces a link to protected hooks, the link is restored", async (root) => {
   plant(root, "project/tracked/pre-commit", "project/.git/hooks -> ../tracked", "project/.git/config");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "rm .git/hooks && mkdir .git/hooks && echo evil > .git/hooks/pre-commit");
@@ -79,7 +79,7 @@ test("a link to protected hooks that a command replaced is restored", async (roo
   assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
 });
 
-test("the folder around a link cannot be replaced by another, so nothing is restored elsewhere", async (root) => {
+test("a command cannot replace the folder that contains a link, so flemma restores nothing in a wrong folder", async (root) => {
   plant(
     root,
     "project/sub/.git/hooks -> ../../tracked",
@@ -96,7 +96,7 @@ test("the folder around a link cannot be replaced by another, so nothing is rest
   assert.equal(Deno.readLinkSync(`${root}/project/sub/.git/hooks`), "../../tracked");
 });
 
-test("the document and flemma's own folders may be created while a command runs", async (root) => {
+test("the document and flemma's own folders may appear while a command runs", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   const prepared = await sandbox.prepare(["true"]);
@@ -107,7 +107,7 @@ test("the document and flemma's own folders may be created while a command runs"
   assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
 });
 
-test("submodules and repositories below the working folder have their hooks protected", async (root) => {
+test("hooks are protected in submodules and in repositories below the working folder", async (root) => {
   plant(
     root,
     ...[
@@ -136,7 +136,7 @@ test("submodules and repositories below the working folder have their hooks prot
   assert.notEqual((await runInside(sandbox, "mv vendor v")).code, 0);
 });
 
-test("a person can remove a list or add paths of their own, and misspelled words are refused", async (root) => {
+test("a person can remove a list or add paths of their own, and misspelled keywords are refused", async (root) => {
   plant(root, "project/.vscode/settings.json", "project/mine");
   const shell = "echo x > .vscode/settings.json; echo x > mine";
   await runInside(projectSandbox(root, { policy: { protect: ["$git", "mine"] } }), shell);
@@ -148,7 +148,7 @@ test("a person can remove a list or add paths of their own, and misspelled words
 
 const COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m x";
 
-test("repositories, worktrees and submodules created by commands stay complete while git would run nothing in them", async (root) => {
+test("repositories, worktrees and submodules that commands create are kept complete if git would run nothing in them", async (root) => {
   plant(root, "project/f");
   new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
   const sandbox = projectSandbox(root);
@@ -175,7 +175,7 @@ test("repositories, worktrees and submodules created by commands stay complete w
   assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
 });
 
-test("a person's change between commands to a repository that a command created is left alone", async (root) => {
+test("if a person changes a repository between two commands, the change stays, even if a command created the repository", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "git init -q sub");
@@ -187,7 +187,7 @@ test("a person's change between commands to a repository that a command created 
   assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
 });
 
-test("a submodule's configuration may name its own folder, and nothing else", async (root) => {
+test("the configuration of a submodule may name its own folder but no other path", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   const made =
@@ -200,7 +200,7 @@ test("a submodule's configuration may name its own folder, and nothing else", as
   }
 });
 
-test("an unfinished rebase left by a command is reported once if its next steps run programs", async (root) => {
+test("an unfinished rebase that a command leaves behind is reported once if its next steps run programs", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root);
   const commits = ["one", "two"].map((name) =>

@@ -120,7 +120,7 @@ function textOf(path: string): string | null {
   }
 }
 
-test("commands work with an empty home folder, a cache behind a link and a broken resolver link", async (root) => {
+test("commands work with an empty home folder, with a cache behind a link, and with a broken link to the resolver settings", async (root) => {
   repository(`${root}/project`);
   plant(root, "store/", "home/.cache -> ../store");
   const usual = settings();
@@ -150,7 +150,7 @@ test("commands work with an empty home folder, a cache behind a link and a broke
   }
 });
 
-Deno.test("the sockets for name resolution stay reachable", () => {
+Deno.test("commands can reach the sockets for name resolution", () => {
   const sandbox = createSandbox({
     settings: settings(),
     environment: { cwd: "/", home: "/root", variables: {} },

@@ -28,7 +28,7 @@ function lookAt(root: string, { real = [], links = [], writable, exempt = [], ap
   return before({ real, links }, { writable: writable ?? [`${root}/w`], exempt, apart }, snapshot);
 }
 
-test("new files at a protected path are moved away in each of the writable paths", async (root) => {
+test("new files at a protected path are moved away, in each of the writable paths", async (root) => {
   plant(root, "v/", "w/", "out/");
   const paths = ["v/a", "w/b", "out/c", "w/own"].map((path) => `${root}/${path}`);
   const looked = lookAt(root, {
@@ -43,7 +43,7 @@ test("new files at a protected path are moved away in each of the writable paths
   assert.deepEqual(paths.map(exists), [false, false, true, true]);
 });
 
-test("nothing is done and null is returned if nothing changed, and unrelated changes give an empty list", async (root) => {
+test("if nothing changed, the repair does nothing and returns null; unrelated changes give an empty list", async (root) => {
   plant(root, "w/kept");
   const looked = lookAt(root, { real: [`${root}/w/kept`, `${root}/w/none`] });
   assert.equal(await repairChanges(looked, () => assert.fail("nothing is moved")), null);
@@ -52,7 +52,7 @@ test("nothing is done and null is returned if nothing changed, and unrelated cha
   assert.deepEqual(reported ?? [], []);
 });
 
-test("files that another scan finds are moved away only if in reach, not held, and not behind a restored link", async (root) => {
+test("a file that another scan finds is moved away only if commands could write it, it is not held, and no restored link leads to it", async (root) => {
   plant(root, "w/found", "w/held", "out/found", "w/link -> found", "w/in/x");
   const looked = lookAt(root, {
     real: [`${root}/w/held`],
@@ -72,7 +72,7 @@ test("files that another scan finds are moved away only if in reach, not held, a
   assert.equal(Deno.readLinkSync(`${root}/w/in`), "elsewhere");
 });
 
-test("a link is restored if it is gone, leads elsewhere or is not a link, and what replaced it is saved and reported", async (root) => {
+test("a link is restored if it is missing, leads elsewhere or is no longer a link; what replaced it is saved and reported", async (root) => {
   const rows: readonly (readonly [string, (path: string) => void, boolean | null])[] = [
     ["as it was", () => {}, null],
     ["gone", (path) => Deno.removeSync(path), false],
@@ -106,7 +106,7 @@ test("a link is restored if it is gone, leads elsewhere or is not a link, and wh
   assert.deepEqual(looked.links, [], "what no command can remove is not looked after");
 });
 
-test("nothing is undone through a folder that a command turned into a link", async (root) => {
+test("if a command turned a folder into a link, flemma undoes nothing through that link", async (root) => {
   plant(root, "w/d/", "outside/p");
   const looked = lookAt(root, { real: [`${root}/w/d/p`] });
   Deno.removeSync(`${root}/w/d`);
@@ -117,7 +117,7 @@ test("nothing is undone through a folder that a command turned into a link", asy
   assert.ok(exists(`${root}/outside/p`));
 });
 
-test("a closed folder is opened to see its content, and closed again", async (root) => {
+test("a folder without permissions is opened to read its content, and then gets its permissions back", async (root) => {
   plant(root, "w/d/");
   const looked = lookAt(root, { real: [`${root}/w/d/p`] });
   plant(root, "w/d/p/x");
@@ -132,7 +132,7 @@ test("a closed folder is opened to see its content, and closed again", async (ro
   assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
 });
 
-test("what a rename cannot move is copied, including closed folders, and an error of that is reported", async (root) => {
+test("files that cannot be renamed are copied, including folders without permissions, and a failed copy is reported", async (root) => {
   const rename = Deno.renameSync;
   Deno.renameSync = () => {
     throw new Error("Invalid cross-device link (os error 18)");
@@ -156,7 +156,7 @@ test("what a rename cannot move is copied, including closed folders, and an erro
   }
 });
 
-test("of a killed run only what flemma recorded itself is undone, and its record is always removed", async (root) => {
+test("after a killed run, flemma undoes only what it recorded itself, and always removes the run's record", async (root) => {
   const environment = world(root);
   plant(root, "w/");
   const { sealed: _, protectedPaths: __, ...rest } = lookAt(root, { real: [`${root}/w/p`] });

@@ -11,7 +11,7 @@ import { testInFolder as test } from "../../folder.ts";
 const changes = (root: string, sandbox: RunSandbox) =>
   sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
 
-Deno.test("every listed file is watched by its name, in the project and in the home folder", () => {
+Deno.test("flemma watches every listed file by its name, in the project and in the home folder", () => {
   for (const { path, obeyedBy: who } of WATCHED_IN_PROJECT) {
     for (const folder of ["/w", "/w/a/b"]) {
       const name = path.replace("*", "any");
@@ -24,7 +24,7 @@ Deno.test("every listed file is watched by its name, in the project and in the h
   }
 });
 
-Deno.test("a path is watched if its names match: one row per condition", () => {
+Deno.test("a path is watched if its file names match the list: one row per condition", () => {
   const watched = (path: string) => obeyedBy(path, "/home/me") !== null;
   const paths = [
     "/w/.npmrc",
@@ -51,7 +51,7 @@ Deno.test("a path is watched if its names match: one row per condition", () => {
   for (const path of rows) assert.ok(!watched(path), path);
 });
 
-test("created, changed and removed files are reported after each command, at the top and below, and nothing else", async (root) => {
+test("after each command, flemma reports exactly the watched files that were created, changed or removed, at any depth", async (root) => {
   plant(
     root,
     "project/.npmrc",
@@ -80,7 +80,7 @@ test("created, changed and removed files are reported after each command, at the
   assert.deepEqual(sandbox.notices(), []);
 });
 
-test("a changed mode or link target counts, and so does new content of the same length and time", async (root) => {
+test("a changed mode or link target counts as a change, and so does new content of the same length and time", async (root) => {
   plant(root, "project/.npmrc", "project/.yarnrc", "project/.mcp.json -> plain", "project/plain");
   const sandbox = projectSandbox(root);
   await runInside(
@@ -94,14 +94,14 @@ test("a changed mode or link target counts, and so does new content of the same 
   ]);
 });
 
-test("home files are watched only if commands can write to the home folder", async (root) => {
+test("files in the home folder are watched only if commands can write there", async (root) => {
   plant(root, "project/", "home/.tool-versions");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~"] } });
   await runInside(sandbox, "echo x > ~/.tool-versions; echo x > ~/.pdbrc");
   assert.deepEqual(changes(root, sandbox), ["made home/.pdbrc", "changed home/.tool-versions"]);
 });
 
-test("changes of $shell files in the home folder are reported, or undone if a policy holds these files", async (root) => {
+test("changes of $shell files in the home folder are reported, or undone if a policy protects these files", async (root) => {
   plant(root, "project/", "home/.npmrc");
   const rw_paths = ["urn:flemma:cwd", "~"];
   const shell = "echo x > ~/.npmrc; mkdir -p ~/.config/pip; echo x > ~/.config/pip/pip.conf";
@@ -115,7 +115,7 @@ test("changes of $shell files in the home folder are reported, or undone if a po
   assert.ok(left.notices().every(({ code }) => code !== "protected-path-appeared"));
 });
 
-test("a held file that git tracks and could not check out is named after the command, and only then", async (root) => {
+test("if git tracks a protected file and a command could not check it out, that command's result names the file", async (root) => {
   const project = `${root}/project`;
   plant(root, "project/.vscode/settings.json", "project/.envrc", "project/f");
   git(project, "init", "-q", "-b", "main");
@@ -145,7 +145,7 @@ test("a held file that git tracks and could not check out is named after the com
   assert.equal(await note("cat .envrc"), null);
 });
 
-Deno.test("a file that the sandbox kept git from changing is found by the index or by git's message: one row per condition", () => {
+Deno.test("a file that git could not change in the sandbox is found by the index or by git's message: one row per condition", () => {
   const retained = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);
   const reported = (after: [string, string][], output = "") => notChanged(retained, new Map(after), output);
   assert.deepEqual(reported([...retained]), []);
@@ -159,7 +159,7 @@ Deno.test("a file that the sandbox kept git from changing is found by the index 
   assert.deepEqual(reported([...retained], "cat .envrc: fine"), [], "no refusal");
 });
 
-test("the content of git's index is cached until the index or the held paths change", (root) => {
+test("flemma caches the content of git's index until the index or the protected paths change", (root) => {
   const project = `${root}/project`;
   plant(root, "project/a/x", "project/b");
   git(project, "init", "-q");

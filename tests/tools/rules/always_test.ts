@@ -10,7 +10,7 @@ async function proposed(name: string, input: Input, folder: string, sandboxed = 
   return await proposeRule({ name, input }, partsFor([], { folder, sandboxed }));
 }
 
-test("the rule for a command is its words, for a file tool its path, and otherwise the tool", async (folder) => {
+test("the rule offered for a command contains its words, that for a file tool its path, and any other the tool's name", async (folder) => {
   const rows: readonly (readonly [string, Input, Input])[] = [
     ["bash", { command: "git   status -s" }, { approve: "bash", command: ["git status -s"] }],
     ["bash", { command: "make test" }, { approve: "bash", command: ["make test"] }],
@@ -48,7 +48,7 @@ test("a rule for a compound command matches its exact text, not a part of it or 
   }
 });
 
-test("a rule for one command approves no other words", async (folder) => {
+test("a rule for one command does not approve a command with other words", async (folder) => {
   const rule = await proposed("bash", { command: "git log -1" }, folder);
   assert.ok(rule.ok);
   const cases = [
@@ -98,7 +98,7 @@ test("a call that no rule can approve is not offered one, and the reason is repo
   }
 });
 
-test("a rule typed by a person must approve the call", async (folder) => {
+test("a rule that a person types is accepted only if it approves the call", async (folder) => {
   const call = { name: "bash", input: { command: "git log -1" } };
   const parts = partsFor([], { folder });
   const codeOf = async (written: Input) => {

@@ -17,7 +17,7 @@ Deno.test("rules in the person's settings approve, ask and deny", () => {
   ]);
 });
 
-Deno.test("a question or denial by a rule takes precedence over every list, preset, name for this run and the catch-all", () => {
+Deno.test("a rule that asks or denies takes precedence over every list, preset, approval for this run and the catch-all", () => {
   const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
     "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
   const block = jsonBlock({ auto_approve: ["bash", "write"] });
@@ -137,7 +137,7 @@ Deno.test("a denial tells the model which part was denied and why, and the decis
   });
 });
 
-Deno.test("a list that approves searching does not show content that a rule keeps from being read", async () => {
+Deno.test("if a list approves search tools, they still cannot read files that a rule forbids to read", async () => {
   const searches = [
     'grep {"pattern":"x"}',
     'grep {"pattern":"x","path":"secret"}',

@@ -93,7 +93,7 @@ test("variables may be set before a command only if the rule lists them", async 
   assert.equal(await approves([rule], "TZ=(a b) git log", { folder }), false);
 });
 
-test("with within, every argument and every redirection stays inside", async (folder) => {
+test("if a rule has the field within, every argument and every redirection must stay inside those paths", async (folder) => {
   await Deno.symlink("/etc", `${folder}/src/etc`);
   const rule = {
     approve: "bash",

@@ -31,7 +31,7 @@ test("the shell parser is not loaded without a rule about commands", async (fold
   );
 });
 
-Deno.test("without rules there is nothing to evaluate", async () => {
+Deno.test("without rules, no evaluator is created", async () => {
   const found = await rulesOf({
     settings: DEFAULT_SETTINGS,
     tools: new ToolRegistry(),
@@ -44,7 +44,7 @@ Deno.test("without rules there is nothing to evaluate", async () => {
   assert.ok(BUILTIN_CATALOG.tools.length > 0);
 });
 
-Deno.test("if rules cannot be evaluated, those that may ask or deny ask the person, and nothing is approved", async () => {
+Deno.test("if rules cannot be evaluated, no call is approved, and rules that could ask or deny make flemma ask the person", async () => {
   const broken: RuleEvaluator = {
     restricts: true,
     approves: true,

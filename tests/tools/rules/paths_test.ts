@@ -74,7 +74,7 @@ test("a pipe or a socket below the folder is not approved", async (folder) => {
   assert.equal(await reads("src/pipe", { folder }), false);
 });
 
-test("a rule does not approve writing a file with another name, but approves reading it", async (folder) => {
+test("a rule approves reading a file that has a second hard link, but not writing it", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/a.ts`, "");
   await Deno.link(`${folder}/src/a.ts`, `${folder}/twin`);
   const writes = await evaluate(INSIDE, "write", { path: "src/a.ts" }, { folder });
