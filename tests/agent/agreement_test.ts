@@ -21,7 +21,7 @@ async function inMemory(text: string, options: MemoryOptions): Promise<ChatSessi
 const decisionsOf = async (session: ChatSession) =>
   (await session.calls()).map(({ decided: { decision, source } }) => [decision, source.split(":").at(-1)]);
 
-test("trusting a document changes policy decisions in the same session, and in the next session for that path", async ({ environment }) => {
+test("after a person trusts a document, policy decides differently in this session and the next one for the same path", async ({ environment }) => {
   const options = { environment, path: "a.chat" };
   await using session = await inMemory(BLOCK + CALL, options);
   assert.equal(session.doubts.length, 1);
@@ -73,7 +73,7 @@ test("a document created by flemma is trusted if its frontmatter needs trust", a
   assert.deepEqual(shown.ok && shown.value, { lines: [], agreed: true });
 });
 
-Deno.test("the effects of frontmatter are described the same where no settings reader is loaded for it", async () => {
+Deno.test("the effects of frontmatter are described in the same way whether or not a settings reader is loaded", async () => {
   const off = [{ op: "set", path: ["sandbox", "enabled"], value: false }] as const;
   const files = new LayerLog("G", off);
   const frontmatter = { language: "lua", code: "x", from: 0, to: 1, start: 1, end: 1 };

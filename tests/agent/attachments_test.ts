@@ -68,7 +68,7 @@ test("an error result keeps its attachments", async (place) => {
   assert.ok((await bodyOf(session)).includes(PNG.toBase64()));
 });
 
-test("if the attached file is missing on this machine, the model gets the line instead and the person gets a message", async (place) => {
+test("if the attached file is missing on this machine, the model gets its line of text instead, and the person gets a message", async (place) => {
   shots(place, ["image", "image/png", PNG]);
   await using session = await place.memory(asking(["c1", "shot"]), { settings: FREE });
   await session.execute("c1");

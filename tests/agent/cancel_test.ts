@@ -30,7 +30,7 @@ async function listening({ environment }: Place, answer: () => CancelAnswer = ()
   return { end, asked, deaf, run };
 }
 
-test("if two processes cancel the same call together, one learns that it was stopped, the other that it is not running", async (place) => {
+test("if two processes cancel the same call, one is told that the call was stopped, the other that it is not running", async (place) => {
   const { tool } = waiting();
   const events: CycleEvent[] = [];
   const both = Promise.withResolvers<void>();
@@ -70,14 +70,14 @@ test("if two processes cancel the same call together, one learns that it was sto
   assert.deepEqual(reported, ["cancelled-elsewhere", "cancelled-elsewhere"]);
 });
 
-test("a text without a path is not listed as running, and no run is listed after it ends", async (place) => {
+test("the list of runs omits texts without a path and runs that have ended", async (place) => {
   const { advancing, end } = await running(place);
   assert.deepEqual(await liveRuns(place.environment), []);
   end();
   await advancing;
 });
 
-test("a run that ends between request and answer is reported as ended and leaves no files", async (place) => {
+test("if a run ends before it answers a cancel request, it is reported as ended and leaves no files", async (place) => {
   const { end, run } = await listening(place);
   await end();
   assert.equal(await sendCancelRequest(run, { kind: "one" }), "over");
@@ -103,7 +103,7 @@ test("a run whose state folder was removed can still be found", async (place) =>
   assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
 });
 
-test("an answer that ends the run is still delivered", async (place) => {
+test("if an answer to a cancel request ends the run, the answer is still delivered", async (place) => {
   for (let round = 0; round < 5; round++) {
     const { end, run } = await listening(place, () => {
       ended = end();
@@ -128,7 +128,7 @@ test("a run that does not answer is reported as silent, and the request is withd
   assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["run"]);
 });
 
-test("an invalid request or one from a later version is skipped, and the next one is answered", async (place) => {
+test("a cancel request that is invalid or from a later version is skipped, and the next request is answered", async (place) => {
   const { end, asked, run } = await listening(place);
   const wrong = ["", "[]", '{"pid":1}', '{"pid":1,"request":{"kind":"other"}}', '{"request":{"kind":"all"}}'];
   for (const [at, text] of wrong.entries()) Deno.writeTextFileSync(`${run.folder}/0${at}.ask`, text);

@@ -60,7 +60,7 @@ Deno.test("long work on one message is split inside that work, and the message i
   assert.deepEqual(parts(HEAD + one + kept, 2), [HEAD, one, kept, HEAD.split("\n").length]);
 });
 
-Deno.test("compacting reports when there would be nothing to summarize", () => {
+Deno.test("if there is nothing to summarize, compact says so", () => {
   for (
     const [text, keep] of [["", 2], [ask("One?"), 2], [ask("One?") + say("1."), 2], [HEAD, 0], [
       "@You:\n\n",
@@ -96,7 +96,7 @@ Deno.test("the new document has the old frontmatter and instructions, the summar
   }
 });
 
-Deno.test("a CR LF document keeps its line ends, and one without a final line break gets no broken line", () => {
+Deno.test("a CR LF document keeps its line ends, and a document without a final line break stays well-formed", () => {
   const text = (ask("One?") + say("1.") + ask("Two?") + say("2.")).trimEnd();
   const crlf = chatOf(text.replaceAll("\n", "\r\n"));
   const cut = cutOf(crlf, 1);
@@ -154,7 +154,7 @@ Deno.test("long results before the kept turns are shortened to their first and l
   assert.ok(short.length < 1000, "one very long line too");
 });
 
-Deno.test("a fork ends with a complete turn, without calls that have no result yet", () => {
+Deno.test("a fork ends after a complete turn and contains no call without a result", () => {
   const one = ask("One?") + call("a") + result("a") + say("1.");
   const two = ask("Two?") + call("b");
   const text = HEAD + one + two + pending("b");

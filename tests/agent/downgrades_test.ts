@@ -58,7 +58,7 @@ function question(folder: string, person: Stated, document: Stated, works = true
   };
 }
 
-test("settings that loosen policy are reported with the calls they affect", async (folder) => {
+test("if settings loosen policy, they are reported with the calls that they affect", async (folder) => {
   const off = { enabled: false };
   const wide = { policy: { rw_paths: ["/"] } };
   const hides = { policy: { deny_read: ["/srv/hidden"] } };
@@ -128,7 +128,7 @@ const FEW: UntrustedDocument = {
 
 const NO_JOURNAL = { approval: () => null, isFromThisRun: () => false };
 
-Deno.test("approvals become questions, and the person learns the reason once: one row per condition", async () => {
+Deno.test("if an approval does not count, the person is asked instead and told the reason once: one row per condition", async () => {
   const rows: readonly (readonly [
     string,
     Partial<UntrustedDocument>,
@@ -184,7 +184,7 @@ Deno.test("approvals become questions, and the person learns the reason once: on
   }
 });
 
-Deno.test("a rule is suggested for a call only where its approval would not become a question: one row per condition", () => {
+Deno.test("a rule is suggested only if the person would not be asked about the call in spite of it: one row per condition", () => {
   const bash = { name: "bash" };
   assert.equal(downgradesCall(null, bash, TOOLS), false);
   assert.equal(downgradesCall(FEW, bash, TOOLS), true);

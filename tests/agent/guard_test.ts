@@ -109,7 +109,7 @@ test("new text in a file that was replaced during commands counts as tampered, a
   assert.equal((await place.journal()).tampered(), null);
 });
 
-test("a block with text runs nothing, whatever its status, and counts as tampered if a command emptied it", async (place) => {
+test("a call whose block contains text does not run, whatever its status, and the block counts as tampered if a command emptied it", async (place) => {
   const filled = FORGED.replace(/(`c2`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
   assert.notEqual(filled, FORGED);
   place.replace(filled);
@@ -125,7 +125,7 @@ test("a block with text runs nothing, whatever its status, and counts as tampere
   assert.equal(guard.tampered, null, "a text in an approved block gives no leave");
 });
 
-test("an approval that flemma itself records while commands run is not tampered", async (place) => {
+test("an approval that flemma itself records while commands run does not count as tampered", async (place) => {
   const { guard, journal } = await place.guard();
   await guard.begin();
   await journal.recordApprovals(
@@ -136,7 +136,7 @@ test("an approval that flemma itself records while commands run is not tampered"
   assert.equal(guard.tampered, null);
 });
 
-test("overlapping commands are watched from the first start to the last end, and later ones separately", async (place) => {
+test("the document is watched from the start of the first overlapping command to the end of the last, and again for later commands", async (place) => {
   const { guard } = await place.guard();
   const [one, two] = [guard.begin(), guard.begin()];
   assert.equal(one, two);
@@ -149,7 +149,7 @@ test("overlapping commands are watched from the first start to the last end, and
   assert.deepEqual(Object.keys(guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a killed run leaves the check of its document to the next run", async (place) => {
+test("after a run was killed, the next run checks its document for tampering", async (place) => {
   for (const replaced of [false, true]) {
     place.replace(BEFORE);
     await (await place.guard()).guard.begin();
@@ -167,7 +167,7 @@ test("a killed run leaves the check of its document to the next run", async (pla
   }
 });
 
-test("part of a document from an editor does not settle whether the file was tampered with", async (place) => {
+test("if an editor passes only part of a document, the tamper check of the file stays open", async (place) => {
   await (await place.guard()).guard.begin();
   place.replace(FORGED);
   const piece = new MemoryStore(new TextEncoder().encode("@You:\n"), place.path);
@@ -186,7 +186,7 @@ test("text that an editor loaded while commands ran counts as tampered, whatever
   assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a report that confirms a killed run's document stops further questions, and later differences are still found", async (place) => {
+test("after a person confirms the document of a killed run, they are not asked again, but later differences are still found", async (place) => {
   const link = `${place.folder}/link.chat`;
   for (const named of [place.path, link]) {
     place.replace(BEFORE);
@@ -225,7 +225,7 @@ test("tampered approvals stay tampered when more commands run", async (place) =>
   assert.deepEqual(Object.keys(second.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a file name that a command redirected is found when the document is opened, and forgotten if it was restored", async (place) => {
+test("if a command made the document's name lead to another file, opening the document reports it, unless the name was restored", async (place) => {
   const link = `${place.folder}/link.chat`;
   Deno.symlinkSync("a.chat", link);
   const { guard } = await place.guard({ named: link });
@@ -243,7 +243,7 @@ test("a file name that a command redirected is found when the document is opened
   assert.deepEqual(Object.keys(forged.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a document that no command can reach is not watched, unless it has another name", async (place) => {
+test("a document that no command can write is not watched, unless the file has a second name", async (place) => {
   const far = { inReach: () => false };
   const { guard, journal } = await place.guard(far);
   await guard.begin();
@@ -260,7 +260,7 @@ test("a document that no command can reach is not watched, unless it has another
   assert.match(linked.guard.tampered?.why ?? "", /hard link/);
 });
 
-test("no command starts if its document cannot be recorded, and failing to record its end is reported", async (place) => {
+test("if the document cannot be recorded before a command, the command does not start; if not after it, a message says so", async (place) => {
   const { guard } = await place.guard();
   Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
   assert.equal((await guard.begin())?.code, "state-unwritable");
@@ -341,7 +341,7 @@ test("a document is watched if policy lets commands write it, or if the policy i
   }
 });
 
-test("a text without a path is not watched, and nothing is recorded if there was nothing to check", async (place) => {
+test("a text without a path is not watched, and if there was nothing to check, nothing is recorded", async (place) => {
   const recorded = () => Array.from(Deno.readDirSync(place.folder), ({ name }) => name).includes("state");
   const { guard, journal } = await place.guard();
   assert.deepEqual([await guard.open(), await guard.confirm()], [null, null]);

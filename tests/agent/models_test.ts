@@ -84,7 +84,7 @@ test("the list names the current model, the default, and the models that $best a
   assert.deepEqual([last?.name, last?.state, last?.prices], ["claude-x", "unknown", null]);
 });
 
-test("a provider's list is fetched with its key, cached, and overrides the table; the person's settings override both", async ({ environment }) => {
+test("a provider's model list is fetched with the key, cached, and overrides the built-in table; settings override both", async ({ environment }) => {
   await using server = serving(() => Response.json(LIST));
   const keyed = {
     ...environment,
@@ -165,7 +165,7 @@ test("a corrupted cache of the list is ignored", async ({ environment, folder })
   }
 });
 
-Deno.test("lists of all shapes are read, and unreadable facts about a model are skipped", () => {
+Deno.test("model lists of every provider's format are read, and unreadable fields of a model are skipped", () => {
   assert.deepEqual(readList({ data: [{ id: "gpt-6-luna", shutdown_date: null }] }), { "gpt-6-luna": {} });
   assert.deepEqual(
     readList({ models: [{ name: "models/gemini-4-argon", inputTokenLimit: 10, outputTokenLimit: 5 }] }),

@@ -38,7 +38,7 @@ test("a file is changed in place, and another session can open it after the firs
   });
 });
 
-test("a second session on the same file is refused, waits, or stops waiting on request", async (place) => {
+test("a second session on the same file is refused, or waits if asked to, and its wait can be cancelled", async (place) => {
   place.write("a.chat", QUESTION);
   const first = sessionOf(await open(place, "a.chat"));
   assert.equal(codeOf(await open(place, "a.chat")), "document-locked");
@@ -59,7 +59,7 @@ test("a failure after the file was locked releases the lock", async (place) => {
   await sessionOf(await open(place, "a.chat"))[Symbol.asyncDispose]();
 });
 
-test("something that cannot be a writable document is refused by name", async (place) => {
+test("a path that cannot be a writable document is refused, and the error names it", async (place) => {
   Deno.mkdirSync(place.path("folder"));
   place.write("nul.chat", "a\0b");
   for (
@@ -110,7 +110,7 @@ test("a read-only session sees that another run holds the document, and which ca
   await advancing;
 });
 
-test("notices about the file arrive as events, or go to the host that asked for them", async (place) => {
+test("notices about the file are sent as events, or passed to the host's own function", async (place) => {
   for (const asked of [false, true]) {
     place.write("a.chat", `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n`);
     const events: CycleEvent[] = [];

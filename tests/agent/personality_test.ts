@@ -30,7 +30,7 @@ function journalOf(place: Place): string {
   return `${folder}/${entry!.name}`;
 }
 
-test("the prompt lists exactly the tools that the request offers, with the descriptions of a host's own tools", async (place) => {
+test("the prompt lists exactly the tools that the request offers, and includes the descriptions of the host's tools", async (place) => {
   const tool = {
     ...ECHO,
     personalities: { "coding-assistant": { snippet: "echoes", guidelines: "Echo twice." } },

@@ -63,7 +63,7 @@ test("tags in a question are text, and files that it references are attached", a
   assert.match(text, /the notes/);
 });
 
-Deno.test("references in a question start at the folder where it is asked", () => {
+Deno.test("file references in a question are relative to the folder where the person asks it", () => {
   for (
     const [words, text] of [
       ["see @./a.ts", "see @//work/my%20dir/a.ts"],
@@ -80,7 +80,7 @@ Deno.test("references in a question start at the folder where it is asked", () =
   assert.equal(referencesFrom("/", "@./a"), "@//a");
 });
 
-Deno.test("another question is added below an unanswered one, or else in a new message", () => {
+Deno.test("another question is added to the unanswered message, or to a new message if there is none", () => {
   const asked = (text: string, question: string): string => {
     const chat = parse(new TextEncoder().encode(text));
     const edit = askNext(chat, question);

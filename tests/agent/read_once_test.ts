@@ -60,7 +60,7 @@ test("settings are read only once the lock is held, also when waiting for anothe
   }
 });
 
-test("a write that was cut off inside a character is completed by the next open", async (place) => {
+test("if a write was cut off inside a character, the next session completes it when it opens the document", async (place) => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const [old, text] = [bytes(QUESTION), bytes("@You:\nGrün.\n")];
   const torn = new Uint8Array(old.length);
@@ -75,7 +75,7 @@ test("a write that was cut off inside a character is completed by the next open"
   assert.deepEqual(session.chat.bytes, text);
 });
 
-test("a document that is not text is refused under the name the person gave, and is not locked afterwards", async (place) => {
+test("a document that is not text is refused, the error uses the name that the person gave, and no lock is left", async (place) => {
   Deno.writeFileSync(place.path("a.chat"), Uint8Array.of(0x40, 0xff, 0x0a));
   const environment = { ...place.environment, cwd: place.path("") };
   for (const readOnly of [true, false, false]) {

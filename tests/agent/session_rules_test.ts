@@ -111,7 +111,7 @@ test("a session rule applies only to its document, which must have a path", asyn
   assert.equal(wrong.ok ? "added" : wrong.problem.code, "rule-invalid");
 });
 
-test("a denial can also be a session rule", async (world) => {
+test("a session rule can also deny calls", async (world) => {
   await using session = await open(world, ['read {"path":"a"}'], { settings: "{ auto_approve: [read] }" });
   assert.ok((await session.addRule({ deny: "read", reason: "not today" })).ok);
   assert.deepEqual(await decisionsOf(session), ["deny by rules"]);

@@ -469,7 +469,7 @@ Deno.test("processes started by a host tool end with the document, even in a pro
   });
 });
 
-Deno.test("a secret is requested where a person can be asked, and is stored nowhere afterwards", async () => {
+Deno.test("if a person can be asked, flemma asks them for a secret, and does not store it", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -495,7 +495,7 @@ Deno.test("a secret is requested where a person can be asked, and is stored nowh
   });
 });
 
-Deno.test("among tool files of one name the earlier folder wins, then code over data, then .js over .ts, and a clash is reported", async () => {
+Deno.test("if tool files share a name, the earlier folder wins, then code over data, then .js over .ts, and a warning says so", async () => {
   await inPlace(async (place) => {
     const says = (text: string) => file(`return { content: ${JSON.stringify(text)} };`);
     const dir = `${place.folder}/place/more`;
@@ -556,7 +556,7 @@ Deno.test("a project's tool files are used only in the trusted version: not befo
   });
 });
 
-Deno.test("a tool file is asked for its definition once for each content", async () => {
+Deno.test("the definition of a tool file is read once for each content of the file", async () => {
   await inPlace(async (place) => {
     userTool(place, "plain.ts", file(`return { content: "ran" };`, `description: "first",`));
     assert.equal((await called(place, "plain")).text, "ran");

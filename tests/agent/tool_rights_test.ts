@@ -46,7 +46,7 @@ test("in an untrusted document the built-in ls runs without asking, and a tool t
   assert.deepEqual([decided?.decision, decided?.source], ["require_approval", "urn:flemma:approval:trust"]);
 });
 
-test("after a kill the built-in ls runs again, and a tool that replaces it asks", async (place) => {
+test("after a kill the built-in ls runs again, but the person is asked about a tool that replaces it", async (place) => {
   const text = answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved"));
   const options = { environment: place.environment, settings: OFF };
   const started = async (name: string, effects: "reads" | "writes") => {

@@ -201,7 +201,7 @@ test("frontmatter that only restricts needs no trust", async (place) => {
 const NO_BACKEND = "sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n";
 const OFF = "sandbox: false\n";
 
-Deno.test("without a sandbox of the person's own, only their own word approves a call", async () => {
+Deno.test("if the person's own settings give no sandbox, only the person can approve a call", async () => {
   const lua = (line: string) => `\`\`\`lua\n${line}\n\`\`\`\n`;
   const blocks = [
     lua("flemma.opt.tools.auto_approve = { 'bash' }"),

@@ -32,7 +32,7 @@ async function inPlace(work: (place: Place) => void | Promise<void>): Promise<vo
   });
 }
 
-Deno.test("exactly a write over a file that no call of this document has seen says so", () =>
+Deno.test("write says that it replaces an unread file exactly if no call of this document has read the file", () =>
   inPlace(({ folder, seen, files, call }) => {
     Deno.writeTextFileSync(`${folder}/a.txt`, "old\n");
     Deno.mkdirSync(`${folder}/sub`);

@@ -92,7 +92,7 @@ function race(folder: string, acts: Readonly<Record<number, () => void>>, rename
   return taken;
 }
 
-Deno.test("a file replaces exactly the intended file and no other, whenever another appears there", () =>
+Deno.test("replacing a file never loses a different file, no matter when that file appears at the path", () =>
   inFolder((folder) => {
     const read = () => Deno.readTextFileSync(`${folder}/a`);
     const impossible: RenameWith = () => false;

@@ -186,7 +186,7 @@ for (const [name, [change, holds]] of Object.entries(ACCEPTED)) {
     }));
 }
 
-Deno.test("a path that was not named, and a named folder, is not accepted", () =>
+Deno.test("a snapshot accepts neither a path that was not queried nor a folder", () =>
   inFolder((root) => {
     for (const accepted of ["w/other", "w/folder"]) {
       plant(root, "w/asked", "w/other", "w/folder/");

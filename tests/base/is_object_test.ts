@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isObject, own } from "../../base/is_object.ts";
 
-Deno.test("an object with fields is one; arrays, null and everything else are not", () => {
+Deno.test("only an object with fields counts as an object; arrays and null do not", () => {
   for (const value of [{}, { a: 1 }, Object.create(null), JSON.parse('{"length":0}')]) {
     assert.ok(isObject(value));
   }

@@ -27,7 +27,7 @@ Deno.test("a delay too long for a timer becomes the longest possible, and one in
   await new Promise<void>((done) => after(-5, done));
 });
 
-Deno.test("a timeout can be cancelled until data that arrived in time is processed, and then fires once", () =>
+Deno.test("an expired timeout waits until data that arrived in time is processed, and fires once unless that data cancels it", () =>
   withClock(async (clock) => {
     let ended = 0;
     const takeBack = afterSilence(100, () => ended++);

@@ -22,7 +22,7 @@ test("without a restriction in the frontmatter, the call that these tests use ru
 });
 
 for (const [spelling, block] of WORKS) {
-  test(`frontmatter that restricts bash keeps the call from running: ${spelling}`, async (place) => {
+  test(`if the frontmatter restricts bash, the call does not run: ${spelling}`, async (place) => {
     place.settings(PERSON);
     place.write("a.chat", document(block));
     await place.exits(3, ["advance", "a.chat"]);

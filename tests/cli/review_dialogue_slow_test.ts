@@ -224,7 +224,7 @@ test("review marks a file that changed since the model read it", async (place) =
   assert.ok(shown.includes("│ -changed\n│ +two\n"));
 });
 
-test("review approves only the text it showed: a call that changed meanwhile is reported and shown again", async (place) => {
+test("review approves only the text that it showed: if the call changed meanwhile, it says so and shows the call again", async (place) => {
   const text = write(place, bash("c1", "echo harmless"));
   const changes: readonly (readonly [string, () => void])[] = [
     ["the command", () => place.write("a.chat", text.replace("echo harmless", "rm -rf ~"))],
@@ -278,7 +278,7 @@ test("undo reverts the last steps one by one, byte for byte", async (place) => {
   assert.equal(place.read("a.chat"), text);
 });
 
-test("undo leaves alone what somebody else has changed since", async (place) => {
+test("undo does not change text that somebody else has changed since", async (place) => {
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const mine = () => place.write("a.chat", place.read("a.chat").replace("status=approved", "status=denied"));
   const { shown } = await review(place, ["y", mine, "u", "q"]);
@@ -400,7 +400,7 @@ test("a document that is missing, has no calls or has broken frontmatter is repo
   assert.deepEqual(ending.problems.map(({ code }) => code), ["document-missing", "first-block-invalid"]);
 });
 
-test("when two reviews have one document open, a decision of one is reported in the other and not made twice", async (place) => {
+test("if two reviews have the same document open, one reports a decision of the other, and the decision is not made twice", async (place) => {
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const other = async () => void await review(place, ["n", "> from the other", "q"]);
   const { shown, ending } = await review(place, [other, "y", "y", "x"]);
@@ -439,7 +439,7 @@ test("Ctrl-C, Ctrl-D, the end of the terminal and q leave the document unchanged
   );
 });
 
-test("calls that nobody was asked about yet are counted, but cannot be decided", async (place) => {
+test("calls about which nobody has been asked yet are counted, but the person cannot decide about them", async (place) => {
   place.settings(BARE);
   place.write("a.chat", asking(bash("c1", "echo 1")));
   const { ending } = await review(place, []);

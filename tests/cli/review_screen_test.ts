@@ -34,7 +34,7 @@ Deno.test("a sentence is broken between words, and inside a word only where it h
   assert.deepEqual(sentence("", 5), [""]);
 });
 
-Deno.test("one read of the terminal is one key; several keys together, arrow keys and partial characters are none", () => {
+Deno.test("the terminal input read at once counts as one key; several keys, arrow keys and partial characters count as none", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["y", "y"],
     ["Y", "Y"],
@@ -55,7 +55,7 @@ Deno.test("one read of the terminal is one key; several keys together, arrow key
   for (const [read, key] of rows) assert.equal(readKey(bytes(read)), key, JSON.stringify(read));
 });
 
-Deno.test("a typed line accepts letters and corrections up to its end, and drops what arrives together with the end", () => {
+Deno.test("a typed line accepts letters and corrections until it ends, and drops input that arrives together with its end", () => {
   const rows: readonly (readonly [readonly string[], string, TypedLine["state"]])[] = [
     [["ab", "c", "\r"], "abc", "done"],
     [["ab\x7fc\r"], "ac", "done"],
@@ -78,7 +78,7 @@ Deno.test("a typed line accepts letters and corrections up to its end, and drops
   }
 });
 
-Deno.test("a rule as a line is parsed back to itself, and to what a person changes it to", () => {
+Deno.test("a rule written as a line can be parsed again, unchanged and after a person edits the line", () => {
   const proposed = {
     written: {
       approve: "bash",

@@ -96,7 +96,7 @@ async function pressEarly(place: Scene): Promise<void> {
 
 Deno.test("keys typed before a call was shown, and pasted text, decide nothing", () => withScene(pressEarly));
 
-Deno.test("keys typed early also decide nothing if the program may not call system functions", () =>
+Deno.test("even without permission to call system functions, keys typed before a call is shown decide nothing", () =>
   withScene(async (place) => {
     const [deno, run, ...words] = SOURCES;
     await pressEarly(new Scene(place.folder, { program: [deno!, run!, "--deny-ffi", ...words] }));
@@ -161,7 +161,7 @@ Deno.test("the input is edited in the person's own editor, which has the termina
     await failing.ended();
   }));
 
-Deno.test("review says what to do without a terminal, calls or a file, and for a piped document", () =>
+Deno.test("if there is no terminal, no call or no file, or the document is piped, review says what to do", () =>
   withScene(async (place) => {
     const text = write(place, "echo 1");
     const piped = await place.run(["review", "a.chat"]);
@@ -218,7 +218,7 @@ Deno.test("review says that a document is untrusted, and refuses a lasting rule 
 
 const PROMPT = /bash-[\d.]+[#$] /;
 
-Deno.test("Ctrl-Z returns to the shell, whose input decides nothing, and fg shows the question again", () =>
+Deno.test("Ctrl-Z returns to the shell, text typed in the shell decides nothing, and fg shows the question again", () =>
   withScene(async (place) => {
     write(place, "echo one");
     const shell = new Scene(place.folder, { program: ["bash", "--norc", "--noprofile", "-i"] });

@@ -20,7 +20,7 @@ function withPager(place: Scene): Readonly<Record<string, string>> {
   return { PAGER: `${place.path("pager")} --option` };
 }
 
-test("show prints lines into a pipe without colors or pager; --color always, --plain and --width change that", async (place) => {
+test("in a pipe, show uses neither colors nor a pager; --color always, --plain and --width change the output", async (place) => {
   place.write("a.chat", DOCUMENT);
   const env = withPager(place);
   const drawn = await place.run(["show", "a.chat"], { env });

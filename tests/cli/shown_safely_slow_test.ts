@@ -115,7 +115,7 @@ Deno.test("every command is either tested here or has a reason why it is not", (
   assert.deepEqual(Object.keys(CALLED).sort(), COMMANDS.map(({ name }) => name).sort());
 });
 
-test("no command's output for a hostile document or project acts on the terminal, reorders or hides text", async (place) => {
+test("for hostile documents and projects, no command prints text that controls the terminal or reorders or hides text", async (place) => {
   build(place);
   await withServer(Array.from({ length: 60 }, () => textReply(`Well. ${INLINE}`)), async ({ env }) => {
     for (const lines of Object.values(CALLED)) {
@@ -145,7 +145,7 @@ test("a replay script keeps the exact text, without characters that act on a ter
   assert.equal(tool_use.id, `i${INLINE}`);
 });
 
-test("output that is raw data in a pipe is escaped at a terminal: a request, a saved text, an import", async (place) => {
+test("requests, saved texts and imports are printed unchanged into a pipe and escaped at a terminal", async (place) => {
   const env = { ANTHROPIC_API_KEY: "k" };
   const text = `@You:\nHello ${HOSTILE}\n`;
   place.write("q.chat", text);

@@ -50,7 +50,7 @@ async function advance(
 
 const skillOf = ({ tools = [] }: Request) => tools.find(({ name }) => name === "skill");
 
-Deno.test("skills check reports each mistake of ten skills with its location, and fails because of five", () =>
+Deno.test("skills check reports each mistake in ten skills with its location, and fails because five of the skills have errors", () =>
   withTen(async (place) => {
     const { stdout, stderr } = await place.exits(1, ["skills", "check", SKILLS]);
     const lines = stdout.trimEnd().split("\n").map((line) => line.split(" ").slice(0, 3).join(" "));
@@ -75,7 +75,7 @@ Deno.test("skills check reports each mistake of ten skills with its location, an
     }
   }));
 
-test("a link to a file that the skill lacks is reported, but not one in an example", async (place) => {
+test("a link to a missing file of the skill is reported, but not if the link is in an example", async (place) => {
   const text =
     "---\nname: x\ndescription: x\n---\nSee [a](a.md), [b](sub/b.md#part) and [web](https://a.org/x).\n" +
     "Write `[c](c.md)`:\n```md\n[d](d.md)\n```\n";
@@ -106,7 +106,7 @@ Deno.test("a skill that cannot be checked or shown is refused with the reason", 
     }
   }));
 
-Deno.test("a project's skills are offered only after trust, and no longer once one of their files changed", () =>
+Deno.test("a project's skills are offered only after trust, and are withdrawn when one of their files changes", () =>
   withTen(async (place) => {
     place.write("a.chat", "@You:\nHow long is it?\n");
     const before = await advance(place, [{ reply: [{ text: "Long." }] }]);
@@ -278,7 +278,7 @@ test("if two skills share a name, the earlier location wins, and the later one i
   assert.equal(stdout.match(/warning skill_shadowed/g)?.length, 5);
 });
 
-test("one folder under two names is one skill, and trust under either name is enough", async (place) => {
+test("a folder with two names counts as one skill, and trust given under either name is enough", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   const { "word-count": only } = TEN_SKILLS;
   await writeSkills(place.path(".claude/skills"), { "word-count": only! });
@@ -291,7 +291,7 @@ test("one folder under two names is one skill, and trust under either name is en
   assert.deepEqual(await states(place), { "word-count": "offered" });
 });
 
-test("skills below a document's folder do not belong to it, those above it up to the repository root do", async (place) => {
+test("a document has the skills of its folder and of the folders above up to the repository root, but not of folders below", async (place) => {
   const skill = (name: string) => ({
     [name]: { "SKILL.md": `---\nname: ${name}\ndescription: x\n---\nText.\n` },
   });

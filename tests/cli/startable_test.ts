@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { exitOfThrown, explainUnstartable } from "../../commands/sandbox/startable.ts";
 import { testWithScene as test } from "./harness.ts";
 
-test("a program is looked up as the system does: 127 if it does not exist, 126 if it is not executable", async (place) => {
+test("a program is found as the system finds it: the exit code is 127 if it does not exist and 126 if it is not executable", async (place) => {
   const cwd = place.path("").replace(/\/$/, "");
   await Deno.mkdir(`${cwd}/bin/folder`, { recursive: true });
   await Deno.mkdir(`${cwd}/more`);

@@ -74,7 +74,7 @@ function check(ending: Ending, { code, reported, after }: Awaited<ReturnType<typ
 }
 
 for (const dialect of DIALECTS) {
-  Deno.test(`exit code and message for ${dialect.provider} say how each of ${Object.keys(FAULTS).length} streams ended`, async () => {
+  Deno.test(`for ${dialect.provider}, exit code and message say how each of ${Object.keys(FAULTS).length} streams ended`, async () => {
     for (const [what, { answer, ending }] of Object.entries(FAULTS)) {
       const folder = await freshFolder("flemma-faults-");
       const { url, close } = serve(() => answer(dialect));

@@ -82,7 +82,7 @@ test("undo reverts all changes, newest first, and notes it in the document, whic
   assert.match((await undo(place, "--list")).stdout, /call_1 {2}restored/);
 });
 
-test("undo leaves alone a file that somebody changed since, and reports the lines", async (place) => {
+test("undo does not change a file that somebody else has changed since, and reports the changed lines", async (place) => {
   place.write("a.txt", "1\n2\n3\n4\n");
   place.write("b.txt", "b\n");
   await made(place, [write("gone.txt", "x\n"), edit("b.txt", "b", "B"), edit("a.txt", "2", "two")]);
@@ -109,7 +109,7 @@ test("undo leaves alone a file that somebody changed since, and reports the line
   assert.equal(place.read("a.txt"), "1\n2\n3\n4\n");
 });
 
-test("undo accepts calls, id prefixes and paths, and a change below a later one waits for that one", async (place) => {
+test("undo accepts calls, id prefixes and paths, and reverts a change only after the later changes of the same file", async (place) => {
   place.write("a.txt", "1\n");
   place.write("b.txt", "1\n");
   await made(place, [edit("a.txt", "1", "2"), edit("a.txt", "2", "3"), edit("b.txt", "1", "2")]);
@@ -151,7 +151,7 @@ test("undo restores exact bytes: empty files, NUL, CR LF, no final line break, i
   }
 });
 
-test("undo leaves alone a file that belongs to another document, became a link, or is in a replaced folder", async (place) => {
+test("undo does not change a file that belongs to another document, became a link, or is in a replaced folder", async (place) => {
   Deno.mkdirSync(place.path("folder"));
   place.write("folder/a.txt", "1\n");
   place.write("b.txt", "1\n");
@@ -230,7 +230,7 @@ test("the oldest saved version is removed first when space runs out, and a file 
   assert.match(reported.at(-1)!, /flemma undo cannot restore 7, because its content was not saved/);
 });
 
-test("saved files of a killed run are reported with their location, and changes that never happened leave none", async (place) => {
+test("files saved by a killed run are reported with their location, and no file stays saved for a change that never happened", async (place) => {
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
   const kept = new SavedFiles(environment, place.path("a.chat"), 1, () => {});
   place.write("a.txt", "before\n");
@@ -250,7 +250,7 @@ test("saved files of a killed run are reported with their location, and changes 
   assert.equal((await undo(place)).code, 0);
 });
 
-test("undo.keep: 0 saves nothing, and a document may not set it", async (place) => {
+test("with undo.keep: 0 nothing is saved for undo, and a document may not set undo.keep", async (place) => {
   place.settings("undo: { keep: 0 }\n");
   await made(place, [write("e.txt", "e\n")]);
   assert.match((await undo(place, "--list")).stderr, /No file changes are saved/);
@@ -298,7 +298,7 @@ test("files that a killed undo restored without reporting are reported once by t
   assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
 });
 
-test("leftovers of an undo killed while it removed a file go with the next undo, including folders", async (place) => {
+test("if undo is killed while it removes a file, the next undo removes what is left, including folders", async (place) => {
   await made(place, [write("deep/er/a.txt", "a\n")]);
   const path = Deno.realPathSync(place.path("deep/er/a.txt"));
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };

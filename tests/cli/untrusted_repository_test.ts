@@ -14,7 +14,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
 };
 
 for (const [what, block] of Object.entries(LOOSENING)) {
-  test(`an untrusted repository runs nothing and loosens nothing at the first run: ${what}`, async (place) => {
+  test(`at the first run, an untrusted repository starts no program and loosens no restriction: ${what}`, async (place) => {
     Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
     place.write(
       ".flemma/config.yaml",

@@ -7,7 +7,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: "http://
 const PENDING = callsDocument([{ id: "c1", command: "true", status: "pending" }]);
 const FILLED = PENDING.replace("status=pending\n", "status=pending\nmy own words\n");
 
-test("text in a pending block becomes the result, and check, status and approve say so or what prevents it", async (place) => {
+test("text in a pending block becomes the result, and check, status and approve say so, or say why it cannot", async (place) => {
   place.write("a.chat", FILLED);
   const checked = await place.run(["check", "a.chat"]);
   assert.match(
@@ -37,7 +37,7 @@ test("text in a pending block becomes the result, and check, status and approve 
   assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1`\n\n```\nmy own words\n```/);
 });
 
-test("check says for each call what it waits for", async (place) => {
+test("for each call, check says what the call waits for", async (place) => {
   const rows: readonly (readonly [status: string | undefined, says: RegExp])[] = [
     [undefined, /The call c1 of bash has no result yet; flemma sends nothing until it has one\./],
     ["pending", /The call c1 of bash waits for you; flemma sends nothing until you decide\./],
@@ -52,7 +52,7 @@ test("check says for each call what it waits for", async (place) => {
   }
 });
 
-test("the model learns immediately that a call cannot run, also when it was pending, and status predicts it", async (place) => {
+test("if a call cannot run, even a pending one, the model is told immediately, and status says so in advance", async (place) => {
   const ghost = PENDING.replace("`bash`", "`bosh`");
   for (
     const [text, why] of [[ghost, /There is no tool named bosh\./], [

@@ -10,7 +10,7 @@ import { textReply, withServer } from "./replies.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const at = (stamp: string, text: string): FileState => ({ stamp, text: bytes(text) });
 
-Deno.test("only a text that somebody else wrote counts as a save, one row per condition", () => {
+Deno.test("watch reacts only to text that somebody else wrote: one row per condition", () => {
   const known: IdleDocument = { fileState: at("1", "a"), failed: false };
   assert.equal(isSaved(known, at("2", "b")), true);
   assert.equal(isSaved(known, null), false, "it is gone");
@@ -26,7 +26,7 @@ Deno.test("only a text that somebody else wrote counts as a save, one row per co
   assert.equal(isSaved({ fileState: null, failed: false }, at("1", "a")), true, "it has come again");
 });
 
-Deno.test("files written by a run start nothing, and a save by somebody else meanwhile counts, one row per condition", () => {
+Deno.test("files that a run writes start no other run, but a save by somebody else during a run does: one row per condition", () => {
   const ended = { ours: bytes("ours"), now: at("3", "theirs"), reason: "done" } as const;
   const isNext = (
     more: Partial<Parameters<typeof knownAfter>[0]>,
@@ -157,7 +157,7 @@ Deno.test("a question saved while a reply is streaming is answered next", () =>
       });
     })));
 
-Deno.test("two watched files are independent, a deleted one may return, and a link leads to its file", () =>
+Deno.test("watched files are independent, a deleted file may be created again, and a link is followed to its file", () =>
   withServer(
     [textReply("One."), textReply("Two."), textReply("Three.")],
     ({ env, requests }) =>
@@ -209,7 +209,7 @@ Deno.test("watch follows a folder that is replaced, including parent folders and
       }),
   ));
 
-Deno.test("saving the same text retries after a failure, and a waiting call is reported", () =>
+Deno.test("after a failure, saving the same text again starts a new attempt, and a waiting call is reported", () =>
   withServer(
     [{ status: 400, body: '{"error":{"message":"bad"}}' }, textReply("Now.")],
     ({ env, requests }) =>
@@ -228,7 +228,7 @@ Deno.test("saving the same text retries after a failure, and a waiting call is r
       }),
   ));
 
-test("Ctrl-C during a run cancels it, keeps what it has, and exits with 130", async (place) => {
+test("Ctrl-C cancels a run, keeps the text that arrived, and ends watch with exit code 130", async (place) => {
   place.write("a.chat", "@You:\n");
   await watching(place, {}, ["a.chat"], async (watch) => {
     place.write(

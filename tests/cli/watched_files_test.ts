@@ -28,7 +28,7 @@ test("a change of a watched file is reported in a line, as an event, and in stat
   assert.deepEqual(status.files_changed, [{ path, change: "made", obeyed_by: "npm and pnpm" }]);
 });
 
-test("write on a watched file asks the person even if the tool is on the list of approved tools", async (place) => {
+test("before write changes a watched file, the person is asked, even if write is on the list of approved tools", async (place) => {
   place.settings(
     "tools: { auto_approve: [write, read] }\nsandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n",
   );
@@ -46,7 +46,7 @@ test("write on a watched file asks the person even if the tool is on the list of
   }
 });
 
-test("file:changed names files that a command changed after this document saw them, and files changed by write and edit", async (place) => {
+test("file:changed names files changed by write and edit, and files that a command changed after the document read them", async (place) => {
   place.settings("sandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n");
   const calls = [
     ["c1", "read", { path: "seen.txt", offset: null, limit: null }],

@@ -134,7 +134,7 @@ test("an unsaved document remembers within its process and leaves nothing behind
   await assert.rejects(Deno.stat(`${place.folder}/state`), Deno.errors.NotFound);
 });
 
-test("a dry run and a blocked send report a change but do not record it, only a request does", async (place) => {
+test("a dry run and a blocked send report a change; only a request also records it", async (place) => {
   const chat = "@You:\nSee @./notes.md.\n";
   place.write("notes.md", "one");
   await place.send(chat, await place.memory());

@@ -44,14 +44,14 @@ Deno.test("the provider counts a document's tokens and the price is computed; no
   assert.deepEqual(requests.map(({ path }) => path), ["/v1/messages/count_tokens"]);
 });
 
-Deno.test("a server without token counting is not asked, and the number is called rough", async () => {
+Deno.test("if a server cannot count tokens, no count is requested, and the estimate is called rough", async () => {
   const { outcome, requests } = await estimated("openai_chat", "mine", { body: "" });
   assert.ok(outcome.ok);
   assert.deepEqual([outcome.value.rough, outcome.value.cost, requests.length], [true, null, 0]);
   assert.ok(outcome.value.tokens > 0);
 });
 
-Deno.test("a refused count is reported like a refused request, and an answer without a number as missing", async () => {
+Deno.test("a refused count is reported like a refused request, and if the answer has no number, the error says so", async () => {
   const refused = await estimated("anthropic", "claude-sonnet-5-5", {
     status: 401,
     headers: JSON_TYPE,

@@ -231,7 +231,7 @@ Deno.test("after any edits a block contains what is left of its text, and no oth
   );
 });
 
-Deno.test("a text with almost nothing in common with ours conflicts with a reply, which then starts in our own text", () => {
+Deno.test("if a saved text has almost nothing in common with ours, it conflicts with a reply, which then starts in our own text", () => {
   const other = Array.from({ length: 1200 }, (_, at) => `another line ${at}\n`).join("");
   const many = bytes(Array.from({ length: 1200 }, (_, at) => `line ${at}\n`).join("") + REPLY);
   const block = { start: many.length - bytes(REPLY).length, end: many.length };

@@ -36,7 +36,7 @@ const BASE = [
   "",
 ].join("\n");
 
-Deno.test("a text by somebody else has the same authority only if nothing that decides about tools differs", () => {
+Deno.test("text that somebody else saved needs no new decision only if it changes nothing that decides about tools", () => {
   const rows: readonly (readonly [what: string, from: string, to: string, same: boolean])[] = [
     ["a word of prose", "@You:\n", "@You:\nWell.\n", true],
     ["the content of the frontmatter", "{}\n```\n@", '{"a":1}\n```\n@', false],
@@ -91,7 +91,7 @@ Deno.test("a text by somebody else is merged from the closest text of this run, 
   assert.equal(mergeFrom([], bytes(ours), bytes(old)), null);
 });
 
-test("a lock file that is replaced between opening and locking is not the lock", async ({ folder, environment }) => {
+test("if a lock file is replaced between opening and locking, the run does not count as holding the lock", async ({ folder, environment }) => {
   const lockPath = `${folder}/state/flemma/locks/${await documentKey(`${folder}/a`)}.lock`;
   const original = Deno.FsFile.prototype.tryLock;
   let looks = 0;
@@ -353,7 +353,7 @@ test("the thousand most recently seen files are remembered across runs, and an u
   assert.equal([...Deno.readDirSync(`${folder}/state/flemma/seen`)].length, 1);
 });
 
-Deno.test("messages are stored by the path of a document, or else by its first message, or else without a document", async () => {
+Deno.test("the messages of a run are saved under the document's path, else under its first turn, else under a common key", async () => {
   const key = (text: string, path: string | null = null) => messagesKey(chat(text), path);
   assert.equal(await key("@You:\nhi\n", "/a"), await key("@You:\nother\n", "/a"));
   assert.notEqual(await key("@You:\nhi\n", "/a"), await key("@You:\nhi\n", "/b"));

@@ -32,7 +32,7 @@ const chat = () =>
     ),
   );
 
-Deno.test("a tool whose source was not asked waits for that source only", async () => {
+Deno.test("a call whose tool source has not answered waits for that source only", async () => {
   const unaskedSource = (name: string) => name === "nobody" || name === "known" ? null : "the server";
   const { decisions, toolKind } = await gatherPlanInputs(chat(), sourcesOf({ unaskedSource }), NONE, true);
   assert.equal(
@@ -80,7 +80,7 @@ Deno.test("an input is validated only if the call may run now or after a person'
   assert.equal(checked(call, ["a"]), "", "what runs was checked");
 });
 
-Deno.test("a person or the resolvers are asked about a call that is open, or that changed after policy approved it", () => {
+Deno.test("if a call is open, or changed after policy approved it, the person or the resolvers decide", () => {
   const approved = callsOf("known", { a: "approved" });
   const open = chatWith(["a", "known"]);
   const asked = (text: string, given: Partial<Parameters<typeof questions>[1]> = {}) =>

@@ -340,7 +340,7 @@ for (const [what, row] of Object.entries(TABLE)) {
   });
 }
 
-Deno.test("the text of an error result comes from the block, the marker or the program's own message", () => {
+Deno.test("an error result contains the text of the block or the marker, or else flemma's own message", () => {
   const texts = (text: string) =>
     plan(read(text), inputs()).flatMap((step) => step.do === "resolve" ? [step.text] : []);
   assert.deepEqual(texts(one(block("c1", "denied", "ignored"))), [DENIED]);
@@ -428,7 +428,7 @@ Deno.test("a call whose input contains a key twice gets an error that names it, 
   assert.ok(built.store.text.includes(twice));
 });
 
-Deno.test("of two calls with one id in a message only the last runs, and the other causes a warning", async () => {
+Deno.test("if two calls in a message have the same id, only the last runs, and the other causes a warning", async () => {
   const built = bench({
     text: chatWith(["c1", "echo", '{"text":"first"}'], ["c1", "echo", '{"text":"second"}']),
     tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1, max_repeats: 3 } },

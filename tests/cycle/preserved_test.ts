@@ -152,7 +152,7 @@ Deno.test("in an unfinished loop of calls either all thinking is sent or none", 
   });
 });
 
-test("with a document from another machine the provider decides, and thinking that it dropped is reported and omitted from then on", async (talk) => {
+test("for a document from another machine, the provider drops thinking, which is then reported and omitted", async (talk) => {
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("Two?", "Two, really?");
   await talk.sent(/2 blocks of earlier thinking \(first at line 19\), because the text before has changed/);

@@ -165,13 +165,13 @@ Deno.test("a call that changed after the person approved it becomes pending, wha
   assert.deepEqual([built.ran, built.notices()], [[], ["call-changed"]]);
 });
 
-Deno.test("a call that changed after policy approved it is decided again: asked about", async () => {
+Deno.test("if a call changes after policy approved it, policy decides again and may ask the person", async () => {
   const built = await approvedThenChanged("policy", []);
   await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), built.ran, built.notices()], ["pending", [], ["call-changed"]]);
 });
 
-Deno.test("a call that changed after policy approved it is decided again: approved, bound to the new text", async () => {
+Deno.test("if a call changes after policy approved it, policy decides again and may approve the new text", async () => {
   const built = await approvedThenChanged("policy", ["echo"]);
   await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), built.ran], [null, ["c1"]]);

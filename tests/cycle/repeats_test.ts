@@ -30,7 +30,7 @@ function round(
 const found = (rounds: readonly string[], most = 3): number | null =>
   findRepeats(parse(new TextEncoder().encode(`@You:\nGo.\n\n${rounds.join("")}`)), most)?.length ?? null;
 
-Deno.test("the same call with the same result, repeated up to the limit, is a loop", () => {
+Deno.test("a call counts as a loop if it is repeated up to the limit with the same result", () => {
   assert.equal(found([round(), round(), round()]), 1);
   assert.equal(found([round({ result: "other" }), round(), round(), round()]), 1);
   assert.equal(found([round(), round()]), null);

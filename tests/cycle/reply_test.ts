@@ -253,7 +253,7 @@ Deno.test("an error message appears in the marker on one line and cannot end the
   assert.match(document, /\n\n<!-- flemma:aborted: bad @You: -- > gone -->\n$/);
 });
 
-Deno.test("nothing but a line break follows a reply that continues in another request", () => {
+Deno.test("if a reply continues in another request, only a line break is written after its first part", () => {
   assert.equal(write(BEFORE, [text("I")], PAUSED), `${BEFORE}\n@Assistant:\nI\n`);
   assert.equal(write(BEFORE, [text("I\n")], PAUSED), `${BEFORE}\n@Assistant:\nI\n`);
 });
@@ -270,7 +270,7 @@ Deno.test("a CR LF document gets CR LF everywhere, and the model's own CR charac
   assert.equal(first.value, "a\r\nb\n@You:\n");
 });
 
-Deno.test("a character that arrives in two halves is written once complete, and NUL never", () => {
+Deno.test("a character that arrives in two halves is written when it is complete, and NUL is never written", () => {
   const takes: string[] = [];
   const document = write(BEFORE, [text("a\ud83d"), text("\ude00\0")], COMPLETED, takes);
   assert.deepEqual(takes, ["\n@Assistant:\na", "😀\u2400"]);

@@ -129,7 +129,7 @@ Deno.test("results whose blocks were deleted meanwhile get new blocks, in order"
   assert.deepEqual(store.chat.diagnostics, []);
 });
 
-Deno.test("results that arrived before everything was stopped are written completely", async () => {
+Deno.test("if results arrive before everything is stopped, they are written completely", async () => {
   const { tried, next, pressed } = await allRunning();
   tried.cycle.cancelAll();
   await next();

@@ -193,7 +193,7 @@ Deno.test("aborting the given signal cancels everything that runs", async () => 
   );
 });
 
-Deno.test("cancelling reports that nothing runs", () => {
+Deno.test("if nothing runs, cancelling says so", () => {
   assert.equal(bench({ text: "@You:\nhi\n" }).cycle.cancel(), null);
 });
 

@@ -48,7 +48,7 @@ Deno.test("frontmatter, system messages and messages without calls are not targe
   );
 });
 
-Deno.test("a message that answers nothing is reported as such, also as the first of a document", () => {
+Deno.test("if a message answers no call, the error says so, even if it is the first message of the document", () => {
   const sentence = (text: string, line: number) => {
     const found = callAtLine(read(text), line);
     return found.ok ? found.value : found.problem.message;

@@ -24,7 +24,7 @@ const TAMPERED: TamperedParts = { why: "so", calls: { c1: "one", c2: "two" }, bl
 const approval = (id: string, more: { asked?: true } = {}) =>
   ({ kind: "approval", id, by: "person", hash: "new", ...more }) as const;
 
-Deno.test("a call that flemma approves while commands run is not tampered, but one it asks about is", () => {
+Deno.test("a call that flemma approves while commands run does not count as tampered, but a call that waits for the person does", () => {
   const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...TAMPER_CHECK });
   assert.deepEqual(afterEntry(open, approval("c2")).exposure?.approved, { c1: "one", c2: "new" });
   assert.deepEqual(afterEntry(open, approval("c1")).exposure?.approved, { c1: "new" });
@@ -56,7 +56,7 @@ Deno.test("settling ends the tamper check, and writing a state as entries gives 
   }
 });
 
-Deno.test("an entry with a missing or invalid field says nothing", () => {
+Deno.test("an entry with a missing or invalid field has no effect", () => {
   const tamperChecked = { kind: "exposed", ...TAMPER_CHECK };
   const settled = { kind: "settled", suspects: TAMPERED };
   for (

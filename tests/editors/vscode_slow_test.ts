@@ -81,7 +81,7 @@ Deno.test("with a stub of VS Code a call is rejected with the typed reason, and 
     assert.match(document.text, /status=rejected\nNot today\.\n/);
   }));
 
-Deno.test("with a stub of VS Code a call is shown completely, and folds and typed text are passed on", () =>
+Deno.test("with a stub of VS Code a hover shows the whole call, and the extension passes on folding ranges and typed text", () =>
   withEditor(PENDING, {}, async (editor, document) => {
     const line = PENDING.split("\n").findIndex((each) => each.startsWith("**Tool Use"));
     const hover = await editor.providers.get("hover").provideHover(document, new Position(line, 3));

@@ -90,7 +90,7 @@ Deno.test("a folder entry includes modules that are imported late in it and that
   assert.ok(files["out/rest.js"]!.includes('"right"') && !files["out/rest.js"]!.includes('"left"'));
 });
 
-Deno.test("a file that is never imported late fails the build and is named", async () => {
+Deno.test("if no dynamic import loads a listed file, the build fails and names the file", async () => {
   const unused = { ...FILES, "parts/unused.ts": "export {};" };
   const pieces = [MAIN, LEFT, { name: "rest", roots: ["parts/unused.ts", "gone/"], on: ["main"] }];
   await assert.rejects(bundled(unused, { pieces }), /nothing loads parts\/unused\.ts or gone\/ late/);

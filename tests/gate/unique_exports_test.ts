@@ -31,7 +31,7 @@ Deno.test("a second export of a name is found, whatever kind of thing it names",
   }
 });
 
-Deno.test("a name that is not exported, only re-exported, or declared twice in its module has one home", () => {
+Deno.test("a name counts as exported once if other modules do not export it or only re-export it", () => {
   const home = "export const a = 1;\n";
   for (const other of ["const a = 1;\n", 'export { a } from "./b.ts";\n', 'export * from "./b.ts";\n']) {
     assert.deepEqual(shared({ "base/b.ts": home, "base/c.ts": other }), [], other);

@@ -160,7 +160,7 @@ Deno.test("an edit that removes the line feed between two chunks of lines joins 
   }
 });
 
-Deno.test("a byte order mark that edits expose, create or remove counts immediately", () => {
+Deno.test("the parser notices at once if an edit uncovers, creates or removes a byte order mark", () => {
   const before = chat("x\ufeff@You:\nhi\n");
   const bare = edited(before, { from: 0, to: 1, insert: "" });
   assert.deepEqual([before.bom, bare.bom, bare.turns.length], [false, true, 1]);

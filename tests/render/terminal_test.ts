@@ -208,7 +208,7 @@ const SGR = /\x1b\[[0-9;]*m/g;
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 
-Deno.test("no text of a document begins at the margin, where our own lines are", () => {
+Deno.test("document text is always indented, because flemma's own lines begin at the margin", () => {
   const forged = "── You ─────\n\nPlease.\n\n\n── Assistant ──\n";
   const lines = screen(conversation(
     { kind: "prose", text: forged, line: 1 },

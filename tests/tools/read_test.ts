@@ -308,7 +308,7 @@ test("UTF-16 text is reported with a command that shows it, and other invalid by
   assert.equal(await place.output("read", { path: "c.txt", offset: null, limit: null }), "g\ufffd");
 });
 
-test("a circular link is reported as such", async (place) => {
+test("the error for a circular link says that the link is circular", async (place) => {
   await Deno.symlink("b", place.path("a"));
   await Deno.symlink("a", place.path("b"));
   assert.match(await readError(place, "a"), /its symbolic links form a loop/);
