@@ -233,10 +233,14 @@ Deno.test("a helper process that sends an invalid answer or exits immediately is
     const { startWorker: worker } = sandbox;
     for (const words of [["/bin/echo", "no frame of ours"], ["/bin/true"], ["/bin/cat"]]) {
       sandbox.startWorker = () => worker.call(sandbox, words, {});
-      assert.match(await error("read", { path: "a.txt" }), /helper .* did not start|was ended/, words[0]);
+      assert.match(
+        await error("read", { path: "a.txt" }),
+        /process for file tools (?:did not start|ended)/,
+        words[0],
+      );
       assert.match(
         await error("write", { path: "b", content: "x" }),
-        /helper .* did not start|was ended/,
+        /process for file tools (?:did not start|ended)/,
         words[0],
       );
       await sandbox.endWorker();
