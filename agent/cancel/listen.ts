@@ -85,7 +85,7 @@ async function tell({ environment, path }: ListenParts) {
 }
 
 /**
- * Answers each request once: whoever removes the request file first, the sender or the run, owns the request. False if
+ * Answers each request once: the process that removes the request file first, the sender or the run, owns the request. False if
  * the folder is gone. Answers lie outside this folder, because it is removed with the run, and the last request often
  * ends the run.
  */

@@ -30,7 +30,7 @@ async function listening({ environment }: Place, answer: () => CancelAnswer = ()
   return { end, asked, deaf, run };
 }
 
-test("if two processes cancel the same call, one is told that the call was stopped, the other that it is not running", async (place) => {
+test("if two processes cancel the same call, one learns that the call was stopped, the other that it is not running", async (place) => {
   const { tool } = waiting();
   const events: CycleEvent[] = [];
   const both = Promise.withResolvers<void>();

@@ -73,7 +73,7 @@ test("--max-cost is an error before the first request when the model's price is 
   const args = ["advance", "a.chat", "--model", "claude-of-tomorrow", "--max-cost", "1"];
   const { code, stderr, requests } = await advance(place, (at) => call(at, "true"), args);
   assert.deepEqual([code, requests], [2, 0], stderr);
-  assert.match(stderr, /no price for claude-of-tomorrow of anthropic/);
+  assert.match(stderr, /no price is known for claude-of-tomorrow of anthropic/);
   place.settings(
     "providers:\n  anthropic:\n    models:\n      claude-of-tomorrow: { thinking: none, prices: { input: 1, output: 2 } }\n",
   );

@@ -277,7 +277,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
   assert.equal(approve.code, 2);
   assert.match(
     approve.stdout,
-    /^flemma: approve needs a FILE, or a document on standard input\.\r\n\r\nMark calls approved/,
+    /^flemma: approve needs a FILE, or a document on standard input\.\r\n\r\nMark calls as approved/,
   );
   const bare = await at();
   assert.equal(bare.code, 2);
