@@ -29,10 +29,13 @@ export type SandboxResult = { readonly ok: true } | { readonly ok: false; readon
 export type Wrapped =
   | {
     readonly ok: true;
-    /** Equals the given command if the sandbox is off, or if `auto` finds no backend. */
+    /** Argument list to run. It equals the given command if the sandbox is off, or if `auto` finds no backend. */
     readonly argv: readonly string[];
     readonly wrapped: boolean;
-    /** Call after the command: whether the backend failed before the command could start. See `PreparedCommand`. */
+    /**
+     * Returns the failure if the backend failed before the command could start. Call it after the command. See
+     * `PreparedCommand`.
+     */
     readonly setupFailure: PreparedCommand["setupFailure"];
     /** Call once when the command is over. See `PreparedCommand`. */
     readonly dispose: PreparedCommand["dispose"];
@@ -51,7 +54,7 @@ export interface Detected {
 export interface SandboxApi<Document> {
   /** The current settings of a document, with the override of `setEnabled` applied. */
   resolveConfig(document?: Document | null): SandboxSettings;
-  /** Whether the sandbox wraps commands. */
+  /** True if the sandbox wraps commands. */
   isEnabled(document?: Document | null): boolean;
   /**
    * Resolves the policy of a document.
@@ -61,11 +64,11 @@ export interface SandboxApi<Document> {
   getPolicy(document: Document | null): Policy;
   /** Returns the command to run in place of `inner`, or an error if nothing may run. */
   wrapCommand(inner: readonly string[], document: Document | null): Promise<Wrapped>;
-  /** Whether tools may write to an absolute path. */
+  /** True if tools may write to an absolute path. */
   isPathWritable(path: string, document: Document | null): boolean;
-  /** Whether tools may read an absolute path. */
+  /** True if tools may read an absolute path. */
   isPathReadable(path: string, document: Document | null): boolean;
-  /** Whether the configured backend works. Succeeds if the sandbox is off. */
+  /** True if the configured backend works. Succeeds if the sandbox is off. */
   validateBackend(document?: Document | null): Promise<SandboxResult>;
   /** Finds the first working backend. Ignores whether the sandbox is on and which backend is set. */
   detectAvailableBackend(document?: Document | null): Promise<Detected>;
@@ -75,7 +78,7 @@ export interface SandboxApi<Document> {
   unregister(name: string): boolean;
   /** The backend of that name, or null. */
   get(name: string): BackendEntry | null;
-  /** Whether there is a backend of that name. */
+  /** True if there is a backend of that name. */
   has(name: string): boolean;
   /** All backends in the order they are tried. */
   getAll(): BackendEntry[];

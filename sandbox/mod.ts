@@ -1,4 +1,4 @@
-// The sandbox room: what tools, the cycle and the commands use of it.
+// Public interface of the sandbox folder: everything that tools, the cycle and the commands import from it.
 
 export { createSandboxApi, type SandboxApi, type SandboxApiOptions, type Wrapped } from "./api.ts";
 export { backends, registerBuiltinBackends } from "./backends/builtin.ts";

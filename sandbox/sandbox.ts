@@ -1,4 +1,4 @@
-// The sandbox of one run: answers what tools and reports ask, through its parts.
+// The sandbox of one run. It answers questions from tools and reports, and leaves the work to its parts.
 
 import { expandHome, isInside } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
@@ -45,7 +45,7 @@ import type {
 export type { CommandsWatch, SandboxOptions } from "./run/options.ts";
 
 /**
- * Creates the sandbox of a run. It touches nothing; errors appear in the results of its methods.
+ * Creates the sandbox of a run. Creating it changes nothing; errors appear in the results of its methods.
  *
  * @param options settings, document, and paths to protect
  * @returns the sandbox; its policy is fixed on first use
@@ -56,7 +56,7 @@ export function createSandbox(options: SandboxOptions): RunSandbox {
 
 /** A `Sandbox` that also describes itself, for status and for code that writes protected files. */
 export class RunSandbox implements Sandbox {
-  /** Whether commands are wrapped at all. */
+  /** True if commands are wrapped at all. */
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
@@ -70,7 +70,7 @@ export class RunSandbox implements Sandbox {
   #refused: Problem | null = null;
   #recovery: Promise<Problem[]> | undefined;
 
-  /** Reads nothing yet: a report on a document without calls does not need it. */
+  /** Reads nothing yet, because a report on a document without calls does not need it. */
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#context = new RunContext(options, this.#notices);
@@ -121,15 +121,16 @@ export class RunSandbox implements Sandbox {
   /**
    * Name of the backend that approval may rely on.
    *
-   * Fails with `sandbox-disabled`, `unknown-urn`, `unknown-backend`, `backend-unavailable`, or
-   * `sandbox-privileged-root`: nothing confines a superuser who keeps privileges, although commands are wrapped.
+   * Fails with `sandbox-disabled`, `unknown-urn`, `unknown-backend`, `backend-unavailable` or
+   * `sandbox-privileged-root`. The last means that commands are wrapped, but nothing confines a superuser who keeps
+   * privileges.
    */
   async available(): Promise<Outcome<string>> {
     if (!this.enabled) return failure("sandbox-disabled", "The sandbox is switched off.");
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
     if (!found.ok) {
-      // A call that waits for this reason must show it.
+      // If a call waits for this reason, the person must see the reason.
       this.#notices.add([found.problem]);
       return found;
     }
@@ -144,8 +145,8 @@ export class RunSandbox implements Sandbox {
   }
 
   /**
-   * The backend that wraps commands, present and probed under this policy. Found once, and again if backends were
-   * registered or removed since, or if the failure may be temporary.
+   * The backend that wraps commands, present and probed under this policy. It is looked up once, and again if backends
+   * were registered or removed since, or if the failure may be temporary.
    */
   backend(): Promise<Outcome<BackendEntry>> {
     return this.#backend.find();
@@ -334,7 +335,7 @@ export class RunSandbox implements Sandbox {
     return findSockets(this.host.environment, this.#policy.value);
   }
 
-  /** Why the last refused command did not run; null if none was refused. */
+  /** Reason why the last refused command did not run; null if none was refused. */
   get refused(): Problem | null {
     return this.#refused;
   }

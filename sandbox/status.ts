@@ -9,7 +9,7 @@ import type { RunSandbox } from "./sandbox.ts";
 
 /** How tools are confined. */
 export interface SandboxStatus {
-  /** Whether the settings turn the sandbox on. */
+  /** True if the settings turn the sandbox on. */
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
@@ -21,7 +21,7 @@ export interface SandboxStatus {
   readonly description: string | null;
   /** Version of the program behind the backend. */
   readonly version: string | null;
-  /** Whether a no-op command ran under this policy, and the backend confines something. */
+  /** True if a no-op command ran under this policy, and the backend confines something. */
   readonly available: boolean;
   /** Why the sandbox is not available, if `available` is false. */
   readonly error: Problem | null;
@@ -29,7 +29,7 @@ export interface SandboxStatus {
   readonly network: "allowed" | "blocked" | "list";
   /** The listed hosts; empty unless `network` is `list`. */
   readonly hosts: readonly string[];
-  /** Whether commands may gain rights. */
+  /** True if commands may gain rights. */
   readonly privileged: boolean;
   /** The writable paths, the settings entries they come from, and whether they exist. */
   readonly writable: readonly { readonly path: string; readonly entry: string; readonly exists: boolean }[];
@@ -47,12 +47,12 @@ export interface SandboxStatus {
     readonly masked: readonly string[];
     /** Sockets that stay reachable because the policy lists them. */
     readonly kept: readonly string[];
-    /** Whether all local sockets are refused. */
+    /** True if all local sockets are refused. */
     readonly blocked: boolean;
   };
   /** The limits that are set. */
   readonly limits: ResourceLimits;
-  /** Sentences about what applies beyond the policy, and what does not. */
+  /** Sentences that say which protections apply beyond the policy, and which do not. */
   readonly hardening: readonly string[];
   /** Notices for the person. */
   readonly notices: readonly Problem[];
@@ -102,12 +102,12 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
     hardening: entry === null
       ? []
       : hardening(sandbox, sandbox.hardeningOf(entry), resolved?.allow_privileged),
-    // `error` already states the reason.
+    // The reason is left out if `error` already states it.
     notices: sandbox.notices().filter(({ message }) => answer.ok || message !== answer.problem.message),
   };
 }
 
-/** Decides as `prepare` does: wrapped, without a sandbox, or not at all. */
+/** Decides as `prepare` does whether commands run wrapped, run without a sandbox, or do not run. */
 function fateOf(sandbox: RunSandbox, backend: Outcome<BackendEntry> | null): SandboxStatus["commands"] {
   if (backend === null) return "unconfined";
   if (backend.ok) return backend.value.confines === false ? "unconfined" : "confined";
@@ -166,7 +166,7 @@ function writableLines({ writable, dropped }: SandboxStatus): string[] {
   ];
 }
 
-/** Sockets and limits, which only a backend enforces. */
+/** Renders the sockets and limits, which only a backend enforces. */
 function confinementLines({ sockets: { masked, kept, blocked }, limits }: SandboxStatus): string[] {
   const set = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
   return [

@@ -12,7 +12,7 @@ export interface PathView {
   readonly shown: readonly string[];
   /** Folders of runtime sockets. Commands see an empty folder in their place. */
   readonly replaced: readonly string[];
-  /** Paths inside those folders that the policy keeps by name. */
+  /** Paths inside the folders of `replaced` that the policy keeps by name. */
   readonly kept: readonly string[];
 }
 
@@ -20,9 +20,9 @@ export interface PathView {
 export interface Policy {
   /** Real paths that commands can write to. */
   readonly rw_paths: readonly string[];
-  /** Whether commands have full network access. Also false if only the hosts of `network_allow` are reachable. */
+  /** True if commands have full network access. Also false if only the hosts of `network_allow` are reachable. */
   readonly network: boolean;
-  /** Whether commands may gain rights through setuid programs. */
+  /** True if commands may gain rights through setuid programs. */
   readonly allow_privileged: boolean;
   /** Real paths that stay read-only inside writable folders. */
   readonly protect: readonly string[];
@@ -32,7 +32,7 @@ export interface Policy {
   readonly deny_read?: readonly string[];
   /** Real paths of sockets that stay reachable. */
   readonly sockets?: readonly string[];
-  /** Whether commands are denied every socket of the host that has a path. */
+  /** True if commands are denied every socket of the host that has a path. */
   readonly block_unix_sockets?: boolean;
   /** Resource limits of one command. */
   readonly limits?: ResourceLimits;
@@ -42,7 +42,7 @@ export interface Policy {
 export interface HiddenPath {
   /** Real path. */
   readonly path: string;
-  /** Whether the path is a folder. */
+  /** True if the path is a folder. */
   readonly folder: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface MountablePolicy extends Required<Policy> {
   /** Folders of runtime sockets. An empty folder is mounted over each. */
   readonly runtime: readonly string[];
   /**
-   * Whether another process could replace a path while it is being mounted: a command of another run, or another user.
+   * True if another process could replace a path while it is being mounted: a command of another run, or another user.
    * If so, a script inside the sandbox checks the mounts before the command begins.
    */
   readonly unsteady: boolean;
@@ -75,9 +75,9 @@ export type BackendConfig = Readonly<Record<string, unknown>>;
 export interface Host {
   /** Working directory, home folder and environment variables of the run. */
   readonly environment: Environment;
-  /** Whether commands run as the superuser. */
+  /** True if commands run as the superuser. */
   readonly root: boolean;
-  /** Whether this machine looks like a container. Only remedies in messages depend on it. */
+  /** True if this machine looks like a container. Only remedies in messages depend on it. */
   readonly container: boolean;
   /** Finds a program, once per name. Returns an absolute path that no command inside the sandbox can replace. */
   program(name: string): Outcome<string>;
@@ -88,11 +88,14 @@ export interface Host {
 /** Wraps a command according to a policy. Names and order follow the same rules as approval resolvers. */
 export interface Backend {
   /**
-   * Whether the backend is present. Whether it works is for the probe to find out. A failure means that it is absent;
+   * Checks whether the backend is present. The probe finds out whether it works. A failure means that it is absent;
    * `auto` may then run commands without a sandbox. If this throws, the result is unknown and no command runs.
    */
   available(config: BackendConfig, host: Host): Outcome<void> | Promise<Outcome<void>>;
-  /** Returns the argument list for a policy and a command. Pure: it touches nothing and depends on nothing else. */
+  /**
+   * Returns the argument list for a policy and a command. Pure: it has no effects, and its result depends only on its
+   * arguments.
+   */
   wrap(policy: Policy, config: BackendConfig, inner: readonly string[]): Outcome<string[]>;
   /** Prepares what a real run needs beyond `wrap`. If absent, the list of `wrap` is run unchanged. */
   prepare?(
@@ -117,8 +120,8 @@ export interface Backend {
   /** One sentence for status. */
   readonly description?: string;
   /**
-   * Whether the backend itself confines commands. One that does not is skipped if a backend before it failed for a
-   * reason that may be temporary.
+   * True if the backend itself confines commands. A backend that does not is skipped if an earlier backend failed for
+   * a reason that may be temporary.
    * @default true
    */
   readonly confines?: boolean;
@@ -126,7 +129,7 @@ export interface Backend {
 
 /** The backend failed before the command could start. */
 export interface SetupFailure extends Problem {
-  /** Always the same code. */
+  /** The code, which is always the same. */
   readonly code: "sandbox-setup-failed";
   /** The cause alone, worded as the end of a sentence. Absent if unknown. */
   readonly cause?: string;
@@ -141,7 +144,7 @@ export interface SetupFailure extends Problem {
 /** Options for preparing a command. */
 export interface PrepareOptions {
   /**
-   * Whether the command itself reads a line of standard input first, and exits if there is none.
+   * True if the command itself reads a line of standard input first, and exits if there is none.
    * @default false
    */
   readonly waits?: boolean;
@@ -163,7 +166,7 @@ export interface SpawnOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Bytes for standard input, or a stream that is read while the process lives. If absent, it is `/dev/null`. */
   readonly stdin?: Uint8Array | ReadableStream<Uint8Array>;
-  /** Whether standard input stays open for `Running.input`. Only possible without a gate. @default false */
+  /** True if standard input stays open for `Running.input`. Only possible without a gate. @default false */
   readonly keepInput?: boolean;
 }
 
@@ -190,11 +193,12 @@ export interface Running {
 export interface PreparedCommand {
   /** The argument list to run. Equals the inner command if no backend wraps it. */
   readonly argv: readonly string[];
-  /** Whether a backend wraps the command. */
+  /** True if a backend wraps the command. */
   readonly wrapped: boolean;
   /**
    * Starts the command; call once. The command waits until its start is recorded, so that a later run can end it and
-   * repair what it did if this program is killed. If this program is killed before that, the command never runs.
+   * repair what it did if this program is killed. If this program is killed before the record is written, the command
+   * never runs.
    */
   start(options: SpawnOptions): Outcome<Running>;
   /** Records that the caller, not `start`, is about to run the argument list. */
@@ -228,15 +232,15 @@ export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "s
   /** Value that the processes carry in their environment, to find them after this program is gone. */
   readonly mark?: string;
   /**
-   * Whether the command, started as process `outside`, would end if this program were killed now. Absent if that cannot
-   * be known, or if it holds from the first moment.
+   * True if the command, started as process `outside`, would end if this program were killed now. Absent if that
+   * cannot be known, or if it holds from the first moment.
    */
   readonly isTied?: (outside: number) => boolean;
 }
 
 /** A helper process of flemma in the sandbox of commands: same mounts, system calls and rights, without their limits. */
 export interface SandboxWorker {
-  /** Whether a backend wraps the process. */
+  /** True if a backend wraps the process. */
   readonly wrapped: boolean;
   /** Writes to its standard input. The process exits after this is closed. */
   readonly input: WritableStreamDefaultWriter<Uint8Array>;
@@ -256,8 +260,8 @@ export interface FileTurn {
   /** Real paths that the tool writes. Called again after each wait. */
   paths(): readonly string[];
   /**
-   * Whether a sandbox worker does the work, or the folders are held open. Commands cannot redirect such work, so it
-   * waits only for commands of this run, because they may change the content of the files.
+   * True if a sandbox worker does the work, or if the folders are held open. Commands cannot redirect such work to
+   * other files. It waits only for commands of this run, because they may change the content of the files.
    *
    * @default false
    */
@@ -270,17 +274,17 @@ export interface FileTurn {
 
 /** The sandbox of one run of one document. Its policy is fixed at creation. */
 export interface Sandbox {
-  /** Whether commands are wrapped at all. */
+  /** True if commands are wrapped at all. */
   readonly enabled: boolean;
   /** The policy, or the reason why it cannot be resolved. */
   policy(): Outcome<Policy>;
-  /** Name of the working backend, or why there is none. Probed once. */
+  /** Returns the name of the working backend, or the reason why none works. The backend is probed once. */
   available(): Promise<Outcome<string>>;
   /** Wraps a command. If this fails, nothing may run. */
   prepare(inner: readonly string[], options?: PrepareOptions): Promise<Outcome<PreparedCommand>>;
-  /** Whether tools may write to this absolute path. Independent of the backend. */
+  /** True if tools may write to this absolute path. Independent of the backend. */
   isPathWritable(path: string): boolean;
-  /** Whether tools may read this absolute path. Independent of the backend. */
+  /** True if tools may read this absolute path. Independent of the backend. */
   isPathReadable(path: string): boolean;
   /**
    * The program that obeys the file at a path when the person starts it. flemma asks before it writes such a file. Null
@@ -303,7 +307,7 @@ export interface Sandbox {
     argv: readonly string[],
     env: Readonly<Record<string, string>>,
   ): Promise<Outcome<SandboxWorker>>;
-  /** What is visible of the file system, as data for a worker. If absent, everything is. */
+  /** Returns which paths are visible, as data for a worker. If absent, every path is visible. */
   pathView?(): PathView;
   /**
    * The symbolic link on the way to a path that a command could have made and that leads outside the writable paths, or
@@ -312,10 +316,13 @@ export interface Sandbox {
   strayLink?(path: string): string | null;
   /**
    * Environment variables that tools keep although they name sockets, because the policy keeps those sockets. If
-   * absent, none.
+   * absent, there are none.
    */
   socketVariables?(): readonly string[];
-  /** Additional environment variables of commands, unless `tools.env.pass` names the person's own. If absent, none. */
+  /**
+   * Additional environment variables of commands, unless `tools.env.pass` names the person's own. If absent, there are
+   * none.
+   */
   addedVariables?(): Readonly<Record<string, string>>;
   /** Notices for the person, such as skipped paths or commands without a sandbox. Each appears once. */
   notices(): readonly Problem[];

@@ -8,15 +8,15 @@ export interface BwrapSettings {
   /** A name to look up in `PATH`, or a path. */
   readonly path: string;
   readonly extra_args: readonly string[];
-  /** Whether the sandbox gets its own /proc. False only after that was refused. */
+  /** True if the sandbox gets its own /proc. False only after that was refused. */
   readonly proc: boolean;
-  /** Whether system calls are filtered. False only after that was refused. */
+  /** True if system calls are filtered. False only after that was refused. */
   readonly seccomp: boolean;
 }
 
 /** Arguments of a real run in addition to policy and command. */
 export interface Additions {
-  /** Mounts directly after the writable paths, so that they cover them. */
+  /** Mount arguments. They follow the writable paths directly, so that these mounts cover them. */
   readonly mounts: readonly string[];
   /** Options that follow `--new-session`. */
   readonly options: readonly string[];
@@ -36,7 +36,7 @@ export function bwrapSettings(config: BackendConfig): Outcome<BwrapSettings> {
   return success({ path, extra_args, proc: proc !== false, seccomp: seccomp !== false });
 }
 
-/** The argument list, with `additions` at their places. Callers rely on the order. */
+/** Returns the argument list, including `additions`. Callers rely on the order of its parts. */
 export function bwrapArguments(
   policy: Policy,
   settings: BwrapSettings,

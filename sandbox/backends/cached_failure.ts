@@ -55,7 +55,7 @@ export async function saveFailure(
     await Deno.writeTextFile(draft, text, { createNew: true, mode: 0o600 });
     await Deno.rename(draft, file);
   } catch {
-    // It costs a few milliseconds next time; that is not a reason to fail.
+    // Without the file, the next run probes again, which costs a few milliseconds. That is not a reason to fail.
   }
 }
 
@@ -65,12 +65,15 @@ export async function forgetFailure(backend: string, host: Host): Promise<void> 
     try {
       await Deno.remove(fileOf(folder, backend));
     } catch {
-      // It was not stored there.
+      // This folder contains no cached failure.
     }
   }
 }
 
-/** The text of the file, if only this user can have written it: no other user may disable the sandbox this way. */
+/**
+ * Returns the text of the file if only this user can have written it; otherwise null. No other user may disable the
+ * sandbox through this file.
+ */
 function ownText(file: string): string | null {
   try {
     const { isFile, uid, mode } = Deno.lstatSync(file);
@@ -86,7 +89,7 @@ function parsed(text: string): { machine: string; problem: Problem } | null {
     const { machine, problem } = JSON.parse(text);
     return typeof machine === "string" && typeof problem?.message === "string" ? { machine, problem } : null;
   } catch {
-    return null; // Truncated or damaged; the failure is found again.
+    return null; // The file is truncated or damaged, so the backend is probed again.
   }
 }
 

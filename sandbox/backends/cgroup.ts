@@ -9,7 +9,7 @@ export interface ProcessGroup {
   remove(): Promise<void>;
 }
 
-/** Where processes are counted: cgroup v1 has a separate hierarchy, v2 a single one. */
+/** Folders of the control groups that count processes: cgroup v1 has a separate hierarchy for them, v2 a single one. */
 const HIERARCHIES: readonly string[] = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
 
 /** Creates a group of at most `processes`; null if the system does not allow it. */
@@ -38,8 +38,8 @@ const FIRST_TRY = 1;
 const LAST_TRY = 256;
 
 /**
- * Removes a group. It stays busy until the kernel releases its last process, so removal is retried for half a second. A
- * group that is left is empty, and a later run removes it.
+ * Removes a group. It stays busy until the kernel releases its last process, so removal is retried for half a second.
+ * If the group still exists after that, it is empty, and a later run removes it.
  */
 export async function removeGroup(folder: string): Promise<void> {
   for (let wait = FIRST_TRY;; wait *= 2) {
@@ -53,7 +53,7 @@ export async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-/** Age in milliseconds after which no process is about to join an empty group. */
+/** Age in milliseconds of an empty group. No process is about to join a group that is older. */
 const OLD = 60_000;
 
 /** Removes empty groups that killed runs left behind. Groups in use cannot be removed. */
@@ -64,7 +64,7 @@ export function removeLeftGroups(hierarchy: string): void {
     try {
       if (Date.now() - (Deno.statSync(folder).mtime?.getTime() ?? Infinity) > OLD) Deno.removeSync(folder);
     } catch {
-      // It belongs to a running command.
+      // The group belongs to a running command.
     }
   }
 }

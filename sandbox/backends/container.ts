@@ -1,4 +1,4 @@
-// The container around this program as the only sandbox: only if the person says so, never automatically.
+// Uses the container around this program as the only sandbox, only if the person asks for it and never automatically.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Backend, BackendConfig, Host } from "../types.ts";

@@ -6,11 +6,11 @@ import type { SetupFailure } from "../types.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
 /**
- * Tries the backends that `mode` allows, with `diagnoseBackend` for each. If that throws, the result is unknown. After a
- * failure that may be temporary, only a backend that itself confines commands is used.
+ * Tries the backends that `mode` allows, one after another, and diagnoses each. If a diagnosis throws, its result is
+ * unknown. After a failure that may be temporary, only a backend that itself confines commands is used.
  *
- * Fails with `unknown-backend`; with `backend-unavailable` and all reasons if none can work on this machine; with
- * `backend-setup` if one of them might: then no command may run without a sandbox.
+ * Fails with `unknown-backend`. If no backend can work on this machine, fails with `backend-unavailable` and all
+ * reasons. If one of them might work, fails with `backend-setup`; then no command may run without a sandbox.
  */
 export async function detect(
   registry: BackendRegistry,
@@ -30,7 +30,7 @@ export async function detect(
   return await firstWorking([named], diagnose);
 }
 
-/** Reasons that are not reported if another backend has a better one: they say nothing about this machine. */
+/** Codes of reasons that say nothing about this machine. They are reported only if no backend has another reason. */
 const UNREPORTED: ReadonlySet<string> = new Set(["other-system", "container-not-trusted"]);
 
 async function firstWorking(
@@ -56,7 +56,10 @@ async function firstWorking(
   return failure("backend-unavailable", `No sandbox works on this machine: ${why}`, next);
 }
 
-/** Why a backend does not work. For a failed set-up only the cause, because no command was meant to run. */
+/**
+ * Returns the reason why a backend does not work. For a failed set-up it gives only the cause, because no command was
+ * meant to run.
+ */
 function whyOf(problem: Problem & Pick<SetupFailure, "cause">): string {
   return problem.cause ?? problem.message;
 }

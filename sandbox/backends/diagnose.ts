@@ -11,20 +11,20 @@ export type BackendDiagnosis =
 
 /** The attempts of a diagnosis. Each runs the no-op command once. */
 export interface Tries {
-  /** Under the policy of the run, as it can be mounted now. */
+  /** Tries the policy of the run, as it can be mounted now. */
   real(config: BackendConfig): Promise<Outcome<void>>;
-  /** Under the empty policy, which nothing outside can influence. */
+  /** Tries the empty policy, which nothing outside the sandbox can influence. */
   empty(config: BackendConfig): Promise<Outcome<void>>;
   /** Reduced settings to try next, if an optional part was refused; otherwise null. */
   less(config: BackendConfig, problem: Problem): BackendConfig | null;
-  /** Whether only the machine itself can cause this error output. */
+  /** True if only the machine itself can cause this error output. */
   ofMachine(words: string): boolean;
 }
 
 /**
- * Tries the policy. If that fails, the empty policy tells a fault of the machine from a temporary one. If the backend
- * works with the empty policy, it is tried once more and then counts as unknown. So an attacker who makes a set-up fail
- * does not get commands run without a sandbox.
+ * Tries the policy. If that fails, a try with the empty policy shows whether the fault is the machine's or temporary.
+ * If the backend works with the empty policy, it is tried once more and then counts as unknown. So an attacker who
+ * makes a set-up fail does not get commands run without a sandbox.
  */
 export async function diagnoseBackend(config: BackendConfig, tries: Tries): Promise<BackendDiagnosis> {
   const first = await tries.real(config);
@@ -43,7 +43,7 @@ export async function diagnoseBackend(config: BackendConfig, tries: Tries): Prom
     }
   }
   let answer = await tries.real(form);
-  // Parts that the empty policy does not use, such as the system call filter, fail only here.
+  // Parts that the empty policy does not use, such as the system call filter, can fail only here.
   for (let less = lessOf(tries, form, answer); less !== null; less = lessOf(tries, form, answer)) {
     form = less;
     answer = await tries.real(form);

@@ -3,7 +3,7 @@
 import type { SetupFailure } from "../types.ts";
 import type { KernelFacts } from "./machine.ts";
 
-/** How to install bubblewrap. Also the remedy if it is missing. */
+/** Advice on how to install bubblewrap. Also the remedy if bubblewrap is missing. */
 export const INSTALL_BUBBLEWRAP =
   "Install the package bubblewrap (apt, dnf or pacman), or set sandbox.backends.bwrap.path.";
 
@@ -21,7 +21,7 @@ export interface SetupConditions {
 
 interface Cause {
   readonly pattern: RegExp;
-  /** Completes the sentence "The sandbox could not be set up: …". */
+  /** Returns the end of the sentence "The sandbox could not be set up: …". */
   cause(match: RegExpExecArray, around: SetupConditions): string;
   remedy(around: SetupConditions): string;
   readonly part?: string;
@@ -41,7 +41,7 @@ function appArmorRemedy(around: SetupConditions): string {
     `${setting("kernel.apparmor_restrict_unprivileged_userns=0", around)}.`;
 }
 
-/** Names a setting only if that setting forbids namespaces. */
+/** Returns the remedy for refused namespaces. It names a kernel setting only if that setting forbids namespaces. */
 function namespacesRemedy(around: SetupConditions): string {
   const { container, machine: { settings, chroot } } = around;
   if (chroot) return LEAVE_CHROOT;
@@ -126,7 +126,7 @@ const CAUSES: readonly Cause[] = [
     remedy: () => "Install bubblewrap 0.8 or later, or set sandbox.backends.bwrap.path to such a version.",
   },
   {
-    // Only if the kernel has no filters: lack of memory must not disable the filter.
+    // This matches only if the kernel has no filters, because lack of memory must not disable the filter.
     pattern: /PR_SET_(?:SECCOMP|NO_NEW_PRIVS)\S*: (?:Invalid argument|Function not implemented)/,
     cause: () => "the system call filter is refused",
     remedy: () => "Set sandbox.policy.block_unix_sockets to false; then the filter is optional.",
@@ -151,7 +151,7 @@ const CAUSES: readonly Cause[] = [
 ];
 
 /**
- * Names cause and remedy of a failed set-up. For an unknown error, the cause quotes its first line.
+ * Returns the cause and the remedy of a failed set-up. For an unknown error, the cause quotes its first line.
  *
  * @param stderr everything the backend wrote
  */

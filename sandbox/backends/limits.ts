@@ -10,7 +10,10 @@ const OPTIONS: readonly (readonly [keyof ResourceLimits, string])[] = [
   ["open_files", "nofile"],
 ];
 
-/** The options for `prlimit`; empty if no limit needs it. `tmp_size` is a mount, not a process limit. */
+/**
+ * Returns the options for `prlimit`; empty if no limit needs it. `tmp_size` is not among them, because it limits a
+ * mount and not a process.
+ */
 export function limitOptions(limits: ResourceLimits): string[] {
   return OPTIONS.flatMap(([name, option]) => {
     const value = limits[name];

@@ -1,13 +1,13 @@
-// Which failures of an empty sandbox prove that none can work on this machine.
+// Decides which failures under the empty policy prove that no sandbox can work on this machine.
 
 import { canBeSeen } from "../../base/files.ts";
 
-/** What the kernel says about namespaces. A cached diagnosis is valid while this stays the same. */
+/** Kernel facts that decide whether namespaces are allowed. A cached diagnosis is valid while they stay the same. */
 export interface KernelFacts {
   /** Values by path below `/proc/sys`; null if the kernel has no such setting. */
   readonly settings: Readonly<Record<string, string | null>>;
   readonly userNamespaces: boolean;
-  /** Whether this program seems to run in a chroot, where the kernel creates no user namespaces. */
+  /** True if this program seems to run in a chroot, where the kernel creates no user namespaces. */
   readonly chroot: boolean;
 }
 
@@ -30,7 +30,7 @@ export function readMachine(): KernelFacts {
   };
 }
 
-/** What reveals a chroot: the reachable mounts, and a comparison of root folders. */
+/** Facts that reveal a chroot: the reachable mounts, and a comparison of root folders. */
 export interface Roots {
   /** Content of `/proc/self/mountinfo`; null if it cannot be read. */
   readonly mounts: string | null;
@@ -39,7 +39,7 @@ export interface Roots {
   readonly first: string | null;
 }
 
-/** It is a chroot if the root is not a mount, or not the root of process 1. */
+/** True if this program runs in a chroot: its root is not a mount, or is not the root of process 1. */
 export function isChroot({ mounts, own, first }: Roots): boolean {
   const mounted = mounts?.split("\n").some((line) => line.split(" ")[4] === "/") ?? true;
   return !mounted || (own !== null && first !== null && own !== first);
@@ -54,16 +54,16 @@ function folderId(path: string): string | null {
     const { dev, ino } = Deno.statSync(path);
     return `${dev}:${ino}`;
   } catch {
-    return null; // A process of another user; the mounts are usually enough.
+    return null; // Process 1 belongs to another user. The mounts are usually enough to decide.
   }
 }
 
-/** Only these two errors are a refusal. Any other may be gone at the next attempt. */
+/** The two errors that mean a refusal. Any other error may not occur at the next attempt. */
 const REFUSED = "(?:Operation not permitted|Permission denied)";
 
 interface Cause {
   readonly pattern: RegExp;
-  /** A condition of the machine that must also hold. If absent, none. */
+  /** Condition of the machine that must also hold. If absent, there is no further condition. */
   holds?(machine: KernelFacts): boolean;
 }
 
@@ -86,7 +86,7 @@ const CAUSES: readonly Cause[] = [
 ];
 
 /**
- * Whether error output of a backend under the empty policy proves that this machine cannot provide a sandbox. No
+ * True if error output of a backend under the empty policy proves that this machine cannot provide a sandbox. No
  * command, other run or other user can cause one of these errors; unknown errors do not count. Only the last line
  * counts, because the backend exits after its last error.
  */
@@ -95,7 +95,10 @@ export function isOfMachine(words: string, machine: KernelFacts): boolean {
   return CAUSES.some(({ pattern, holds }) => pattern.test(last) && (holds?.(machine) ?? true));
 }
 
-/** Null if this kernel lacks the setting. That identifies a machine as well as a value does. */
+/**
+ * Returns the value of a kernel setting; null if this kernel lacks the setting. A missing setting identifies a machine
+ * as well as a value does.
+ */
 function readSetting(name: string): string | null {
   return readText(`/proc/sys/${name}`)?.trim() ?? null;
 }

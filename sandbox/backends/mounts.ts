@@ -5,9 +5,12 @@ import type { HiddenPath } from "../types.ts";
 
 /** Everything to mount. All paths are real and exist. */
 export interface MountPlan {
-  /** Writable paths of the argument list. They are mounted already. */
+  /** Writable paths. The argument list mounts them already. */
   readonly writable: readonly string[];
-  /** Writable paths inside others: mounted so that they cannot be replaced, and again if something empty covers them. */
+  /**
+   * Writable paths inside other writable paths. Each is mounted, so that a command cannot replace it. It is mounted
+   * again if an empty folder covers it.
+   */
   readonly inner: readonly string[];
   readonly protect: readonly string[];
   /** Links on the way to protected paths. The folders around them are mounted so that they cannot be moved. */
@@ -16,7 +19,7 @@ export interface MountPlan {
   /** Folders over which an empty, writable folder is mounted. `size` is in bytes. */
   readonly empty: readonly { readonly path: string; readonly size?: number }[];
   readonly masked: readonly string[];
-  /** Sockets that stay reachable although an empty folder covers theirs. */
+  /** Sockets that stay reachable although an empty folder covers the folder that contains them. */
   readonly kept: readonly string[];
 }
 
@@ -24,17 +27,18 @@ export interface MountPlan {
 interface Layer {
   readonly path: string;
   readonly args: readonly string[];
-  /** Whether everything below disappears unless it is mounted again. */
+  /** True if everything below the path disappears unless it is mounted again. */
   readonly empties: boolean;
 }
 
 /**
- * The mounts, outer paths before inner ones, because mounting a folder covers earlier mounts inside it. So the longest
- * path wins. At the same path, hiding wins over protecting, and both win over being writable.
+ * Returns the mounts, outer paths before inner ones, because mounting a folder covers earlier mounts inside it. So the
+ * longest path wins. At the same path, hiding wins over protecting, and both win over being writable.
  *
- * Every folder between a writable path and a protected, hidden or masked one becomes a mount point too, because a mount
- * point can be neither renamed nor removed. Otherwise a command could move the folder around a protected file away and
- * create it again (this has been tested), or move one around a hidden file to where nothing hides it.
+ * Every folder between a writable path and a protected, hidden or masked one becomes a mount point too, because a
+ * mount point can be neither renamed nor removed. Otherwise a command could move the folder around a protected file
+ * away and create it again (this has been tested). It could also move the folder around a hidden file to a path where
+ * nothing hides the file.
  */
 export function mountArguments(plan: MountPlan): string[] {
   const layers = new Map<string, Layer>();
@@ -47,7 +51,8 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const { path, folder } of plan.hidden) {
     if (!folder) put(path, ["--ro-bind", "/dev/null", path]);
     else {
-      // Paths mounted again inside must be reachable through the folder, but it must not list them.
+      // Paths that are mounted again inside this folder must be reachable through it, but the folder must not list
+      // them.
       const passable = writable.some((inner) => inner !== path && isInside(inner, path));
       put(path, ["--perms", passable ? "0111" : "0000", "--tmpfs", path], true);
       sealed.push(path);
@@ -64,10 +69,11 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const path of readOnly) put(path, ["--ro-bind", path, path]);
   const isProtected = (path: string) => plan.protect.some((around) => isInside(path, around));
   for (const path of writable) if (replaced(path)) put(path, ["--bind", path, path]);
-  // Held in place: a replacement of such a path would be writable for the next run, wherever it leads.
+  // A mount keeps such a path in place. If a command replaced it with a link, the target of the link would be writable
+  // for the next run.
   for (const path of plan.inner) if (!isProtected(path)) put(path, ["--bind", path, path]);
-  // Hidden or covered files must not be moved to where the next command finds them uncovered. A folder inside a
-  // protected one cannot be moved, and a mount would make it writable.
+  // A command must not move hidden or covered files to a path where the next command finds them uncovered. A folder
+  // inside a protected one is left out: it cannot be moved, and a mount would make it writable.
   const covered = [...plan.hidden, ...plan.empty].map(({ path }) => path);
   for (const path of [...plan.links, ...covered, ...plan.masked, ...plan.inner]) {
     for (const folder of plan.writable.flatMap((root) => foldersBetween(root, path))) {
@@ -79,13 +85,13 @@ export function mountArguments(plan: MountPlan): string[] {
   const reopened = new Set([...writable, ...plan.kept]);
   return [
     ...ordered.filter((layer) => isReachable(layer, ordered, reopened)).flatMap(({ args }) => args),
-    // Last, because bwrap creates the mount points inside it first.
+    // These options come last, because bwrap first creates the mount points inside these folders.
     ...sealed.filter((path) => isReachable(layers.get(path)!, ordered, reopened))
       .flatMap((path) => ["--remount-ro", path]),
   ];
 }
 
-/** Whether the mount at a path is still visible after the mounts around it. */
+/** True if the mount at a path is still visible after the mounts around it. */
 function isReachable(layer: Layer, ordered: readonly Layer[], reopened: ReadonlySet<string>): boolean {
   const around = ordered.findLast((other) =>
     other.path !== layer.path && isInside(layer.path, other.path) &&
@@ -94,7 +100,10 @@ function isReachable(layer: Layer, ordered: readonly Layer[], reopened: Readonly
   return around === undefined || !around.empties || reopened.has(layer.path);
 }
 
-/** For protected paths inside writable ones: folders to hold in place, and paths to mount read-only. */
+/**
+ * Returns what protected paths inside writable ones need: folders that must stay in place, and paths to mount
+ * read-only.
+ */
 function protection(
   paths: readonly string[],
   writable: readonly string[],

@@ -19,7 +19,10 @@ import { endsWithOutside } from "../process/process_table.ts";
 import { type FilterOptions, seccompFilter } from "./seccomp.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
 
-/** Descriptors of bubblewrap's report, the filter and the mounts. Not all shells can open descriptors above 9. */
+/**
+ * Numbers of the descriptors for bubblewrap's report, the filter and the mounts. Not all shells can open descriptors
+ * above 9.
+ */
 const STATUS_DESCRIPTOR = "9";
 const FILTER_DESCRIPTOR = "8";
 const MOUNTS_DESCRIPTOR = "7";
@@ -126,7 +129,8 @@ function assembleArguments(
       parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
     )
     : [];
-  // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
+  // Otherwise the superuser would keep its capabilities in its own namespace and could mount everything writable
+  // again.
   const confined = host.root && !policy.allow_privileged;
   return (networkOptions, gate = "") => {
     const command = networkOptions.length > 0 ? withRelay(inner) : inner;
@@ -168,10 +172,13 @@ function mountsOf(policy: MountablePolicy): readonly string[] {
   return mounts;
 }
 
-/** The first argument after the mounts. The mounts may not fit on a command line. */
+/** The first argument after the mounts. It marks their end. */
 const FIRST_AFTER_MOUNTS = "--dev";
 
-/** Takes the mounts out of a list. bubblewrap reads them from a descriptor at the same place. */
+/**
+ * Takes the mounts out of a list, because they may not fit on a command line. bubblewrap reads them from a descriptor
+ * at the same position.
+ */
 function withMountsFile(list: readonly string[]): { short: string[]; mounts: string[] } {
   const [program = "", ...words] = list;
   const end = words.indexOf(FIRST_AFTER_MOUNTS);
@@ -221,7 +228,7 @@ function filterFor(options: FilterOptions): Uint8Array<ArrayBuffer> | null {
   return filter;
 }
 
-/** The file with the filter for this machine; null if there is none, or if it was refused. */
+/** Path of the filter file for this machine; null if there is no filter, or if the kernel refused it. */
 function filterFile(
   policy: MountablePolicy,
   wanted: boolean,
@@ -248,7 +255,8 @@ function filterFile(
 
 /**
  * Removes the empty file that a mask leaves if its socket vanished before the mount; the file would keep the program
- * from listening there again. Only an empty file where a socket just was is removed, so nothing else can be lost.
+ * from listening there again. It removes only an empty file at a path where a socket was a moment ago, so nothing else
+ * can be lost.
  */
 async function removeLeftover(path: string): Promise<void> {
   try {
@@ -263,8 +271,8 @@ async function removeLeftover(path: string): Promise<void> {
 const SSH_SETTINGS = "/etc/ssh/ssh_config.d";
 
 /**
- * For an ordinary user, mounts copies over the ssh settings. In a user namespace, the superuser's files belong to
- * nobody, so ssh would stop with "Bad owner or permissions".
+ * Returns mounts that cover the ssh settings with copies, for an ordinary user. In a user namespace, the superuser's
+ * files belong to nobody, so ssh would stop with "Bad owner or permissions".
  */
 function ownedSshSettings(policy: MountablePolicy, host: Host, { files }: Parts): string[] {
   if (host.root || policy.allow_privileged) return [];
@@ -292,11 +300,11 @@ function entriesOf(folder: string): Deno.DirEntry[] {
 
 interface OpenedNetwork {
   readonly options: readonly string[];
-  /** The same without the name of this command's socket. */
+  /** The options without the name of this command's socket, which differs between runs. */
   readonly lasting: readonly string[];
 }
 
-/** Starts the proxy for a network list and returns what the relay needs; null without a list. */
+/** Starts the proxy for a network list and returns what the relay needs; null if the policy has no list. */
 function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome<OpenedNetwork | null> {
   if (policy.network || policy.network_allow.length === 0) return success(null);
   if (policy.block_unix_sockets) {
@@ -308,7 +316,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   }
   const rules = parseHostRules(policy.network_allow);
   if (!rules.ok) return rules;
-  // A compiled single-file program is not a Deno that could run another program.
+  // A single-file program contains no Deno that could run another program, so an installed Deno is needed.
   const runtime = Deno.build.standalone ? host.program("deno") : success(Deno.execPath());
   if (!runtime.ok) {
     return failure(
@@ -336,7 +344,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   }
 }
 
-/** Returns another place for a socket whose path is too long, as in a deeply nested home folder. */
+/** Returns another path for a socket if its path is too long, for instance in a deeply nested home folder. */
 function shortPath(path: string, parts: Parts): string {
   if (new TextEncoder().encode(path).length <= SOCKET_PATH_BYTES) return path;
   const folder = Deno.makeTempDirSync({ prefix: "flemma-" });
@@ -389,11 +397,11 @@ async function takeBack({ files, undo }: Parts): Promise<void> {
 interface Report {
   /** Process id of the first process inside, as seen outside; null before it exists. */
   readonly inside: number | null;
-  /** Whether the command ended. */
+  /** True if the command ended. */
   readonly ran: boolean;
 }
 
-/** Why the set-up failed, from the report and the error output; null if the command ran, or was killed meanwhile. */
+/** Returns why the set-up failed, judging by the report and the error output; null if the command ran or was killed. */
 function failureIn(
   report: Report,
   stderr: string,
@@ -405,12 +413,15 @@ function failureIn(
   const setupMessage = notSetUp(stderr);
   if (report.ran && setupMessage !== null) return classified(setupMessage);
   if (report.ran || signal) return Promise.resolve(null);
-  // The signal is unknown here: a set-up that reached a child and then wrote nothing was killed.
+  // If the signal is unknown, a set-up that created a child process and then wrote nothing counts as killed.
   if (signal === undefined && report.inside !== null && stderr.trim() === "") return Promise.resolve(null);
   return classified(stderr);
 }
 
-/** An empty report if the file is missing, or if something else is in its place, which could block the reader. */
+/**
+ * Reads the report. It is empty if the file is missing, or if something else is in its place: reading that could
+ * block.
+ */
 function readReport(path: string): Report {
   let text = "";
   try {

@@ -12,16 +12,19 @@ export const EMPTY_COMMAND: readonly string[] = ["/bin/sh", "-c", ":"];
 /** Time limit of a probe, in milliseconds. */
 const LIMIT = 5000;
 
-/** Number of results kept on disk. More would mean that many documents and policies since the machine started. */
+/**
+ * Number of results kept on disk. More would be needed only for that many documents and policies since the machine
+ * started.
+ */
 const KEPT_FILES = 64;
 
 /** Arguments that worked in this process. Only success is remembered, because the person may fix a failure meanwhile. */
 const worked = new Set<string>();
 
 /**
- * Runs `preparation`, which must contain the no-op command, unless the same arguments are known to have worked: in this
- * process, or by a file that records boot, user, program (inode and time) and arguments. An unreadable file counts as
- * missing. With `again`, it always runs. Disposes of the preparation.
+ * Runs `preparation`, which must contain the no-op command. Skips the run if the same arguments worked before in this
+ * process, or if a file records that they worked with the same boot, user and program (inode and time). An unreadable
+ * file counts as missing. With `again`, the run is never skipped. Disposes of the preparation.
  */
 export async function probe(
   preparation: BackendPreparation,
@@ -45,7 +48,10 @@ export async function probe(
   }
 }
 
-/** Forgets a success of arguments that failed later. `fingerprint` may contain any command, given as `inner`. */
+/**
+ * Forgets that these arguments worked, because they failed later. `fingerprint` may contain any command; `inner` is
+ * that command.
+ */
 export async function forgetProbe(
   fingerprint: readonly string[],
   inner: readonly string[],
@@ -60,7 +66,7 @@ export async function forgetProbe(
     try {
       await Deno.remove(`${folder}/${name}`);
     } catch {
-      // Not recorded there.
+      // This folder has no record of these arguments.
     }
   }
 }
@@ -85,7 +91,9 @@ async function run(preparation: BackendPreparation, host: Host): Promise<Outcome
   );
 }
 
-/** Everything a result depends on, as text. Null if that is unknown; then nothing is remembered. */
+/**
+ * Returns everything that a result depends on, as text. Null if a part of it is unknown; then nothing is remembered.
+ */
 function identityOf(argv: readonly string[]): string | null {
   const program = argv[0];
   if (program === undefined || !program.startsWith("/")) return null;
@@ -110,7 +118,7 @@ async function isRecorded(identity: string, host: Host): Promise<boolean> {
     try {
       if (Deno.readTextFileSync(`${folder}/${name}`) === identity) return true;
     } catch {
-      // Not there or not readable: the probe runs again.
+      // The file is missing or unreadable, so the probe runs again.
     }
   }
   return false;
@@ -124,7 +132,7 @@ async function record(identity: string, host: Host): Promise<void> {
     await removeOldest(folder);
     await replaceSmallFile(path, new TextEncoder().encode(identity), { durable: false });
   } catch {
-    // The answer costs a few milliseconds next time; that is not a reason to fail.
+    // Without the file, the next probe costs a few milliseconds. That is not a reason to fail.
   }
 }
 

@@ -62,7 +62,7 @@ export class BackendRegistry {
     return this.#entries.get(name) ?? null;
   }
 
-  /** Whether there is a backend of that name. */
+  /** True if there is a backend of that name. */
   has(name: string): boolean {
     return this.#entries.has(name);
   }

@@ -28,7 +28,7 @@ export const seatbelt: Backend = {
     return Promise.resolve(success({
       argv,
       fingerprint: argv,
-      // `sandbox-exec` does not report its own failures. The probe has already found a rejected profile.
+      // `sandbox-exec` does not report its own failures. A rejected profile would already have made the probe fail.
       setupFailure: () => Promise.resolve(null),
       dispose: () => Promise.resolve(),
     }));
@@ -48,7 +48,7 @@ async function available(_config: BackendConfig, _host: Host): Promise<Outcome<v
     const { isFile } = await Deno.stat(PROGRAM);
     if (isFile) return success(undefined);
   } catch {
-    // Reported below.
+    // The missing program is reported below.
   }
   return failure("program-not-found", `${PROGRAM} does not exist.`);
 }

@@ -1,9 +1,9 @@
 // A seccomp filter for system calls that no tool needs, as classic BPF instructions.
 
-/** A system call to refuse. Without `argument`, every call of that number. */
+/** System call to refuse. If `argument` is absent, every call of that number is refused. */
 interface Refusal {
   readonly call: number;
-  /** Compared with the low 32 bits of one argument, because the kernel reads no more of it either. */
+  /** Condition on the low 32 bits of one argument. The kernel does not read the other bits either. */
   readonly argument?: {
     readonly index: number;
     readonly test: "equals" | "has bits";
@@ -15,12 +15,12 @@ interface Refusal {
 
 /** System call numbers of one architecture. Numbers from 424 on are the same everywhere. */
 interface Architecture {
-  /** The kernel's constant for it in a filter, AUDIT_ARCH_…. */
+  /** The kernel's constant for the architecture in a filter, AUDIT_ARCH_…. */
   readonly audit: number;
   readonly ioctl: number;
   readonly socket: number;
   readonly refused: Readonly<Record<string, number>>;
-  /** The calls that set a file's mode, and which argument holds it. */
+  /** The calls that set a file's mode, each with the position of the argument that holds the mode. */
   readonly modes: readonly (readonly [call: number, argument: number])[];
   /** Calls from this number on belong to a second table and are all refused; null if there is none. */
   readonly secondTable: number | null;
@@ -39,7 +39,7 @@ const NEW_CALLS: Readonly<Record<string, number>> = {
   open_tree_attr: 467,
 };
 
-/** By `Deno.build.arch`. */
+/** Supported architectures, by `Deno.build.arch`. */
 export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   x86_64: {
     audit: 0xc000003e,
@@ -121,8 +121,8 @@ export interface FilterOptions {
   /** Refuse vsock sockets to the host of a virtual machine: a network namespace does not block them. */
   readonly blockHostSockets: boolean;
   /**
-   * Refuse setuid and setgid bits. For the superuser: a file it marks so in a writable folder would give everybody on
-   * the machine its rights.
+   * Refuse setuid and setgid bits. The superuser needs this: a file marked so in a writable folder would give
+   * everybody on the machine the superuser's rights.
    */
   readonly refuseSetuid: boolean;
 }
@@ -152,7 +152,8 @@ export function seccompFilter(
         ...modes.map((
           [call, index],
         ) => ({ call, argument: { index, test: "has bits", value: SET_ID } } as const)),
-        // Its mode is in memory, which a filter cannot read. Programs that use this call fall back to the older one.
+        // This call takes the file's mode from memory, which a filter cannot read. Programs that use it fall back to
+        // the older call.
         { call: OPENAT2, error: ENOSYS },
       ]
       : []),

@@ -1,4 +1,4 @@
-// IP addresses as bytes, and which of them are not on the public Internet.
+// Parses IP addresses into bytes, and decides which addresses are not on the public Internet.
 
 /**
  * The 4 or 16 bytes of an address; an IPv4-mapped IPv6 address gives the IPv4 address. Null if the text is not an
@@ -13,7 +13,7 @@ export function parseAddress(text: string): Uint8Array | null {
   return mapped ? six.slice(12) : six;
 }
 
-/** Whether `address` begins with the first `bits` bits of `network`. False for different address families. */
+/** True if `address` begins with the first `bits` bits of `network`. False for different address families. */
 export function isInRange(address: Uint8Array, network: Uint8Array, bits: number): boolean {
   if (address.length !== network.length) return false;
   for (let bit = 0; bit < bits; bit += 8) {
@@ -48,16 +48,19 @@ const INWARD: readonly (readonly [string, number])[] = [
   ["ff00::", 8],
 ];
 
-/** The same as bytes. Built on first use, because most runs need none. */
+/** The ranges of `INWARD` as bytes. Built on first use, because most runs do not need them. */
 let inward: readonly { readonly network: Uint8Array; readonly bits: number }[] | undefined;
 
-/** Whether an address is loopback, link-local, private, multicast, or otherwise not on the public Internet. */
+/** True if an address is loopback, link-local, private, multicast, or otherwise not on the public Internet. */
 export function isInward(address: Uint8Array): boolean {
   inward ??= INWARD.map(([text, bits]) => ({ network: parseAddress(text)!, bits }));
   return inward.some(({ network, bits }) => isInRange(address, network, bits));
 }
 
-/** Dotted decimal only: forms such as `0x7f.1` or `017700000001` count as names, which cannot be listed. */
+/**
+ * Parses an IPv4 address in dotted decimal. Other forms, such as `0x7f.1` or `017700000001`, count as names, and a
+ * list cannot contain such names.
+ */
 function parseFour(text: string): Uint8Array | null {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   if (match === null) return null;

@@ -33,7 +33,7 @@ export function startProxy(options: ProxyOptions): RunningProxy {
     try {
       await serveConnection(connection, options, open);
     } catch {
-      // Both ends notice a broken connection themselves.
+      // A broken connection is not reported, because both ends notice it themselves.
     } finally {
       end(connection, open);
     }
@@ -41,7 +41,7 @@ export function startProxy(options: ProxyOptions): RunningProxy {
   (async () => {
     for await (const connection of listener) serve(connection);
   })().catch(() => {
-    // Closed while it waited.
+    // The listener was closed while it waited for a connection.
   });
   return {
     close() {
@@ -50,7 +50,7 @@ export function startProxy(options: ProxyOptions): RunningProxy {
       try {
         Deno.removeSync(options.path);
       } catch {
-        // Closing removed it, or somebody else did.
+        // The socket file is already gone.
       }
     },
   };
@@ -61,7 +61,7 @@ function end(connection: Deno.Conn, open: Set<Deno.Conn>): void {
   try {
     connection.close();
   } catch {
-    // It was closed by its other end.
+    // The other end has already closed the connection.
   }
 }
 
@@ -112,7 +112,10 @@ function encode(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/** The head with its empty line, one character per byte, and the bytes after it; null if it is not a request. */
+/**
+ * Reads the head of a request with its empty line, one character per byte, and the bytes after the head; null if the
+ * input is not a request.
+ */
 async function readHead(connection: Deno.Conn): Promise<{ head: string; rest: Uint8Array } | null> {
   const buffer = new Uint8Array(MOST_HEAD);
   let length = 0;
@@ -141,7 +144,7 @@ function endOfHead(bytes: Uint8Array, length: number): number | null {
 }
 
 export interface ProxyRequest {
-  /** A name, or an address without brackets. */
+  /** Host name, or address without brackets. */
   readonly host: string;
   readonly port: number;
   /** The head for the server; null for a tunnel. */
@@ -216,7 +219,7 @@ async function connectTo(
         await Deno.connect({ hostname: address, port, signal: AbortSignal.timeout(CONNECT_LIMIT) }),
       );
     } catch {
-      // The next address may answer.
+      // This address does not answer, but the next one may.
     }
   }
   return unreachable(host, port, "nothing answered there");

@@ -3,13 +3,16 @@
 /** The port it listens on. The command has its own loopback interface, so the port is free. */
 const RELAY_PORT = 3128;
 
-/** Where the parts are inside the sandbox: in its private device folder, which hides nothing of the host. */
+/**
+ * Folder of the relay's files inside the sandbox. It is in the sandbox's private device folder, so it hides nothing of
+ * the host.
+ */
 const PLACE = "/dev/flemma";
 const PROGRAM = `${PLACE}/relay.js`;
 const SOCKET = `${PLACE}/proxy`;
 const RUNTIME = `${PLACE}/deno`;
 
-/** Listens, writes a line when ready, then copies bytes. It does not report errors. */
+/** Source of the relay: it listens, writes a line when ready, then copies bytes. It does not report errors. */
 const SOURCE = `
 const listener = Deno.listen({ hostname: "127.0.0.1", port: ${RELAY_PORT} });
 Deno.stdout.writeSync(new TextEncoder().encode("ready\\n"));
@@ -39,9 +42,9 @@ export function relayOptions(paths: { runtime: string; program: string; socket: 
 }
 
 /**
- * Starts the relay, waits through a pipe until it is ready, and runs the command. The relay may do what the command
- * may, because it runs next to it. It has neither the command's variables nor its streams, and ends with everything
- * else inside when the command has ended.
+ * Starts the relay, waits through a pipe until it is ready, and runs the command. The relay has the same permissions
+ * as the command, because both run in one sandbox. It gets neither the command's variables nor its streams. When the
+ * command has ended, the relay and everything else inside the sandbox end too.
  */
 const START = `exec 3<&0
 { env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config --no-lock --no-remote \\

@@ -1,24 +1,24 @@
-// Rules of a network list: which hosts it allows, as pure decisions.
+// Pure functions that decide which hosts a network list allows.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { isInRange, isInward, parseAddress } from "./address.ts";
 
-/** Ports of a rule that names none. */
+/** Ports of a rule that names no port. */
 const USUAL_PORTS: readonly number[] = [80, 443];
 
 export interface HostRule {
-  /** Lower case, without a final dot; empty for an address or a range. */
+  /** Host name in lower case, without a final dot; empty for an address or a range. */
   readonly name: string;
-  /** Whether the rule means any name below `name`, and not `name` itself. */
+  /** True if the rule matches every name below `name`, but not `name` itself. */
   readonly below: boolean;
   readonly range: { readonly network: Uint8Array; readonly bits: number } | null;
-  /** Null means every port. */
+  /** Ports of the rule; null means every port. */
   readonly ports: readonly number[] | null;
 }
 
 /**
- * Parses entries of the forms `name`, `*.name`, `address`, `address/bits`, each with `:port`, `:*` or nothing, which
- * means 80 and 443. IPv6 addresses are in brackets. Fails with `bad-host-rule`.
+ * Parses entries of the forms `name`, `*.name`, `address` and `address/bits`. Each may end in `:port` or `:*`. Without
+ * a port, an entry means ports 80 and 443. IPv6 addresses are in brackets. Fails with `bad-host-rule`.
  */
 export function parseHostRules(entries: readonly string[]): Outcome<readonly HostRule[]> {
   const rules: HostRule[] = [];
@@ -55,17 +55,20 @@ function parseHostRule(entry: string): HostRule | null {
   return name === null ? null : { name, below, range: null, ports };
 }
 
-/** Lower case without a final dot; null if it is not a name. Digits and dots alone are not a name. */
+/**
+ * Returns a host name in lower case without a final dot; null if the text is not a name. Digits and dots alone are not
+ * a name.
+ */
 function normalName(host: string): string | null {
   const name = host.toLowerCase().replace(/\.$/, "");
   const labels = name.split(".");
   const fits = name.length <= 253 &&
     labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
-  // The last label of a name is never a number; `0x7f.1` and the like are addresses in disguise.
+  // The last label of a name is never a number. A text such as `0x7f.1` is an address in disguise.
   return fits && !/^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? "") ? name : null;
 }
 
-/** Whether requests to a host are allowed at all. `host` is a name, or an address without brackets. */
+/** True if requests to a host are allowed at all. `host` is a name, or an address without brackets. */
 export function mayAskFor(rules: readonly HostRule[], host: string, port: number): boolean {
   const address = parseAddress(host);
   if (address !== null) return isListed(rules, address, port);
@@ -77,7 +80,7 @@ export function mayAskFor(rules: readonly HostRule[], host: string, port: number
 }
 
 /**
- * Whether a connection to the address of an allowed name is permitted. Private addresses must be listed themselves,
+ * True if a connection to the address of an allowed name is permitted. Private addresses must be listed themselves,
  * because others control what a name resolves to. The exception is `localhost`, which is always this machine.
  */
 export function mayConnect(

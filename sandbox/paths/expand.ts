@@ -1,17 +1,17 @@
-// The path syntax of policies and of settings that share it.
+// Expands paths in the syntax that policies and some other settings use.
 
 import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { expandHome } from "../../base/paths.ts";
 
-/** The meaning of an entry. A path may still be relative. If `dropped`, `reason` says why there is no path. */
+/** Result of expanding an entry. A path may still be relative. If `dropped`, `reason` says why there is no path. */
 export type Expansion =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "dropped"; readonly reason: string; readonly mistake: boolean }
   | { readonly kind: "unknown-urn" };
 
-/** What paths are expanded with. */
+/** Context for expanding paths. */
 export interface PathContext {
   /** Working directory, home folder and environment variables. */
   readonly environment: Environment;

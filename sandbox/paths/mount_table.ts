@@ -1,5 +1,5 @@
-// The mount table: what is mounted where, and which folder of which file system a path is. The latter is the same
-// inside and outside a sandbox.
+// Reads the mount table: which file system is mounted at which path, and which of its folders a path leads to. That
+// folder is the same inside and outside a sandbox.
 
 /** One mount, as in `/proc/PID/mountinfo`. */
 export interface Mount {
@@ -36,7 +36,8 @@ export function mountOf(path: string, table: readonly Mount[]): Mount | null {
     let next: Mount | undefined;
     for (const mount of table) {
       if (mount.parent !== at.id || mount.id === at.id || !holds(mount.point, path)) continue;
-      // The outermost comes first. Of several at one mount point, only the first is a child of the outer mount.
+      // The outermost mount is entered first. If several mounts have the same mount point, only the first is a child
+      // of the outer mount.
       if (next === undefined || mount.point.length < next.point.length) next = mount;
     }
     if (next === undefined) return at;
@@ -45,8 +46,8 @@ export function mountOf(path: string, table: readonly Mount[]): Mount | null {
 }
 
 /**
- * The entry `DEVICE ROOT POINT` that mounting a path onto itself must produce, escaped as in the table; null if no
- * mount contains the path.
+ * Returns the entry `DEVICE ROOT POINT` that mounting a path onto itself must produce, escaped as in the table; null
+ * if no mount contains the path.
  */
 export function ownMount(path: string, table: readonly Mount[]): string | null {
   const mount = mountOf(path, table);

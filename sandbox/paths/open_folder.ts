@@ -1,4 +1,5 @@
-// File operations in a folder that a command may replace with a link at any moment: they happen in the checked folder.
+// File operations in a folder that a command may replace with a link at any moment. They always act on the folder that
+// was checked.
 
 import { baseName, parentOf } from "../../base/paths.ts";
 
@@ -6,12 +7,15 @@ import { baseName, parentOf } from "../../base/paths.ts";
 const OTHER = 117;
 
 /**
- * Enters `$1` and asks the system where that is. A shell stays in a folder even if the folder is renamed, so what
- * follows happens there or nowhere.
+ * Shell script that enters `$1` and checks that the system reports the same path. A shell stays in a folder even if
+ * the folder is renamed, so later operations happen in this folder or nowhere.
  */
 const ENTER = `cd -P -- "$1" 2>/dev/null && [ "$(pwd -P)" = "$1" ] || exit ${OTHER}\nshift\n`;
 
-/** The same from the root down. Creates missing folders, each inside a folder that was checked. */
+/**
+ * Like `ENTER`, but enters the path folder by folder from the root. Creates missing folders, each inside a folder that
+ * was checked.
+ */
 const ENTER_MADE = `cd / && way=
 rest=\${1#/}
 while [ -n "$rest" ]; do
@@ -25,8 +29,8 @@ shift
 `;
 
 /**
- * Runs a shell script with `folder` as its working folder. The script must use names such as `./…`; `words` are `$1`
- * and so on.
+ * Runs a shell script with `folder` as its working folder. The script must use names such as `./…`; `words` become
+ * `$1`, `$2` and so on.
  *
  * @param folder absolute, without links
  * @param make also creates missing folders
@@ -61,14 +65,16 @@ function throwFailure(folder: string, { code, stderr }: Deno.CommandOutput): voi
 }
 
 /**
- * Moves a file, folder or link to `target`, which no command can reach, even on another file system. First gives the
- * owner write access to a folder: only the superuser can move a folder that is not writable, because its `..` changes.
+ * Moves a file, folder or link to `target`, a path that no command can reach, possibly on another file system. Before
+ * it moves a folder, it gives the owner write access: only the superuser can move a folder that is not writable,
+ * because its `..` entry changes.
  */
 export async function moveFromFolder(path: string, target: string): Promise<void> {
   await inOpenFolder(parentOf(path), MOVE, [baseName(path), target]);
 }
 
-// Rights are only added. If a link appears in between, at most something the owner owns is opened to the owner.
+// The script only adds rights. If a link replaces the folder in between, at worst the owner gets access to something
+// that the owner already owns.
 const MOVE = `if [ -d "./$1" ] && [ ! -L "./$1" ]; then chmod u+rwx -- "./$1"; fi
 mv -T -- "./$1" "$2" 2>/dev/null && exit
 chmod -R u+rwX -- "./$1"
@@ -86,7 +92,7 @@ export async function putIntoFolder(draft: string, path: string): Promise<void> 
   );
 }
 
-/** Creates a link where nothing exists, and missing folders on the way. */
+/** Creates a link at a path where nothing exists. Also creates the missing folders above it. */
 export async function linkInFolder(path: string, target: string): Promise<void> {
   await inOpenFolder(parentOf(path), `exec ln -sT -- "$2" "./$1"`, [baseName(path), target], { make: true });
 }
@@ -100,12 +106,12 @@ export async function setModeInFolder(folder: string, mode: number): Promise<voi
   await inOpenFolder(folder, `exec chmod -- "$1" .`, [mode.toString(8).padStart(4, "0")]);
 }
 
-/** Creates a folder and missing ones on the way. */
+/** Creates a folder and the missing folders above it. */
 export function makeInFolder(folder: string): void {
   throwFailure(folder, shell(folder, `${ENTER_MADE}:`, []).outputSync());
 }
 
-/** Removes an empty file. Leaves anything else that is there by now. */
+/** Removes an empty file. Leaves anything else that exists at the path by now. */
 export async function removeEmptyFromFolder(path: string): Promise<void> {
   const script = `[ -f "./$1" ] && [ ! -L "./$1" ] && [ ! -s "./$1" ] && rm -- "./$1" || :`;
   await inOpenFolder(parentOf(path), script, [baseName(path)]);

@@ -3,20 +3,23 @@
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
 
-/** Milliseconds after a change until the next change is certain to give the file another time. */
+/** Milliseconds that must pass between two changes so that they certainly give the file different times. */
 const SETTLED = 2500;
 
-/** Bytes of a file that are compared. Larger files are identified by their stat data. */
+/** Size limit in bytes for comparing files by content. Larger files are identified by their stat data. */
 const MOST_BYTES = 64 * 1024;
 
-/** Identifies the current state of a file; null if it changed too recently for that, or does not exist. */
+/**
+ * Returns a stamp that identifies the current state of a file; null if the file does not exist, or changed too
+ * recently for its times to be reliable.
+ */
 export function settledStamp(path: string, stats = new StatCache()): string | null {
   const info = stats.lstat(path);
   if (info === null || info.ctime === null || info.ctime.getTime() > Date.now() - SETTLED) return null;
   return stampOf(info);
 }
 
-/** What is at a path: content of a file, names in a folder, target of a link; null if nothing is. */
+/** Returns what is at a path: content of a file, names in a folder, target of a link; null if nothing is there. */
 export function readEntryContent(path: string, stats = new StatCache()): string | null {
   const info = stats.lstat(path);
   if (info === null) return null;
@@ -27,7 +30,7 @@ export function readEntryContent(path: string, stats = new StatCache()): string 
     }
     if (info.isFile && info.size <= MOST_BYTES) return `${info.mode} ${Deno.readTextFileSync(path)}`;
   } catch {
-    // It cannot be read, so its metadata must suffice.
+    // The content cannot be read, so the metadata must suffice.
   }
   return stampOf(info);
 }

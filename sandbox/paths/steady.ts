@@ -1,9 +1,10 @@
-// Whether other users could replace what is at a path, judged by the rights on the folders around it.
+// Decides whether other users could replace the file or folder at a path, judged by the rights on the folders around
+// it.
 
 import { parentOf } from "../../base/paths.ts";
 import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 
-/** The part of stat data that says who may do what. */
+/** Fields of stat data that determine access rights. */
 export type Rights = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
 
 export interface User {
@@ -15,7 +16,7 @@ const STICKY = 0o1000;
 const GROUP_WRITES = 0o020;
 const ALL_WRITE = 0o002;
 
-/** Whether only this user and the superuser can rename or remove what is at a real path, or a folder around it. */
+/** True if only this user and the superuser can rename or remove what is at a real path, or a folder around it. */
 export function isSteady(path: string, user: User, snapshot: FsSnapshot): boolean {
   for (let at = path; at !== "/"; at = parentOf(at)) {
     const entry = snapshot.lstat(at);
@@ -25,7 +26,7 @@ export function isSteady(path: string, user: User, snapshot: FsSnapshot): boolea
   return true;
 }
 
-/** Whether only this user and the superuser can rename or remove `entry` in `folder`. */
+/** True if only this user and the superuser can rename or remove `entry` in `folder`. */
 export function isEntrySteady(entry: Rights, folder: Rights, user: User): boolean {
   const trusted = (uid: number | null) => uid === 0 || uid === user.uid;
   if (!trusted(folder.uid)) return false;

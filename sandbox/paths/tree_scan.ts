@@ -3,26 +3,26 @@
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
 
-/** Number of folders that are read, so that a scan does not take seconds. */
+/** Limit on the number of folders that are read, so that a scan does not take seconds. */
 const MOST_FOLDERS = 200;
 const MOST_DEPTH = 3;
 
 /** Folders that contain thousands of others and no repository anybody works in. */
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules", "target", ".venv", "__pycache__"]);
 
-/** What git requires in a bare repository. */
+/** Names that git requires in a bare repository. */
 const BARE_REPOSITORY: readonly string[] = ["HEAD", "config", "objects", "refs"];
 
-/** Milliseconds after a change until the next change is certain to give the folder another time. */
+/** Milliseconds that must pass between two changes so that they certainly give the folder different times. */
 const SETTLED = 2500;
 
 /** Result of a scan, nearer folders first. */
 export interface TreeScanResult {
-  /** Working folders of repositories, without the given folders. */
+  /** Working folders of the repositories that were found, except the given folders. */
   readonly repositories: readonly string[];
   /** Folders that are bare repositories. */
   readonly gitFolders: readonly string[];
-  /** Paths whose name satisfies `isWanted`, without direct children of the given folders. */
+  /** Paths whose name satisfies `isWanted`, except direct children of the given folders. */
   readonly wanted: readonly string[];
 }
 
@@ -96,7 +96,7 @@ export class TreeScan {
       this.#listings.set(folder, listing);
       return listing;
     } catch {
-      return null; // Gone, not a folder, or not readable: git finds no repository there either.
+      return null; // The folder is gone, is not a folder or cannot be read, so git finds no repository in it either.
     }
   }
 

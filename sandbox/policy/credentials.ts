@@ -1,4 +1,5 @@
-// Names of environment variables with credentials of model providers. Data; add a line if one is missing.
+// Names of environment variables with credentials of model providers. The file is data; add a line if a name is
+// missing.
 
 /**
  * Variables that the credential resolvers of the built-in providers read, by service. Their values never reach a tool
@@ -13,7 +14,7 @@ export const PROVIDER_CREDENTIALS: Readonly<Record<string, readonly string[]>> =
   vertex: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN", "VERTEX_SERVICE_ACCOUNT"],
 };
 
-/** Prefixes of variables of companies that make or serve models; cloud services by their full name. */
+/** Names of companies that make or serve models, as their variables begin; cloud services by their full name. */
 export const MAKERS: readonly string[] = [
   "AI21",
   "AIMLAPI",
@@ -124,7 +125,7 @@ export const MAKERS: readonly string[] = [
   "ZHIPUAI",
 ];
 
-/** Names that match no pattern, in upper case. */
+/** Upper-case names of credential variables that the pattern does not match. */
 export const OTHER_CREDENTIALS: readonly string[] = [
   "ANTHROPIC_CUSTOM_HEADERS",
   "AWS_BEARER_TOKEN_BEDROCK",
@@ -135,16 +136,17 @@ export const OTHER_CREDENTIALS: readonly string[] = [
 ];
 
 const KEY = "(?:API)?_?(?:KEYS?|TOKEN|SECRET)";
-// The maker is at the beginning or after an underscore (`VITE_OPENAI_API_KEY`), and rarely after the word
-// (`API_KEY_OPENAI`). A number may follow, for people who have several. `…_TOKENS` counts tokens and does not match.
+// The pattern of such names. The maker's name is at the beginning or after an underscore (`VITE_OPENAI_API_KEY`), and
+// rarely after the word for the key (`API_KEY_OPENAI`). A number may follow, because some people have several keys.
+// `…_TOKENS` counts tokens and does not match.
 const PATTERN = new RegExp(
   `(?:^|_)(?:${MAKERS.join("|")})(?:_.*)?${KEY}(?:_?\\d+)?$|^(?:.*_)?${KEY}_(?:${MAKERS.join("|")})$`,
   "i",
 );
 
 /**
- * Every matching name contains one of these words. Most variables contain none; the full pattern alone takes 9 ms on a
- * typical environment.
+ * Words of which every matching name contains one. Most variables contain none of them. This check saves time: the
+ * full pattern alone takes 9 ms on a typical environment.
  */
 const WORD = /KEY|TOKEN|SECRET/i;
 
@@ -153,7 +155,7 @@ const EXACT: ReadonlySet<string> = new Set([
   ...OTHER_CREDENTIALS,
 ]);
 
-/** Whether a variable of this name holds a credential of a model provider. Ignores case. */
+/** True if a variable of this name holds a credential of a model provider. Ignores case. */
 export function isCredential(name: string): boolean {
   return EXACT.has(name.toUpperCase()) || (WORD.test(name) && PATTERN.test(name));
 }

@@ -3,20 +3,20 @@
 import { parentOf } from "../../base/paths.ts";
 import type { Policy } from "../types.ts";
 
-/** What the flags depend on in addition to the policy. */
+/** Facts that the flags depend on in addition to the policy. */
 export interface HostPermissions {
   /** Names of the environment variables of the process. It may read these and no others. */
   readonly variables: readonly string[];
   /**
-   * Whether a backend wraps the process. Without one, these flags are the only sandbox, so it may not start other
-   * programs: those would be unconfined.
+   * True if a backend wraps the process. Without a backend, these flags are the only sandbox. The process may then not
+   * start other programs, because nothing would confine them.
    */
   readonly wrapped: boolean;
 }
 
 /**
- * The permission flags for `deno run`: read everywhere except hidden paths, write to writable paths except protected
- * ones, network as in the policy, the given variables. Everything else is refused without a prompt.
+ * Returns the permission flags for `deno run`: read everywhere except hidden paths, write to writable paths except
+ * protected ones, network as in the policy, the given variables. Everything else is refused without a prompt.
  */
 export function permissionFlags(policy: Policy, { variables, wrapped }: HostPermissions): string[] {
   const { rw_paths, protect, deny_read = [] } = policy;
@@ -33,8 +33,9 @@ export function permissionFlags(policy: Policy, { variables, wrapped }: HostPerm
 }
 
 /**
- * With a backend, that restricts the network, and the proxy enforces a list. Without one, only entries that name one
- * host and port count; what a flag cannot express is refused.
+ * Returns the network flag. If a backend wraps the process, the backend restricts the network, and the proxy enforces
+ * a list. Without a backend, only entries that name one host and port have an effect. Hosts that a flag cannot express
+ * are refused.
  */
 function networkFlag({ network, network_allow = [] }: Policy, wrapped: boolean): string[] {
   if (network) return ["--allow-net"];
@@ -47,7 +48,7 @@ function networkFlag({ network, network_allow = [] }: Policy, wrapped: boolean):
   );
 }
 
-/** The ports of an entry without a port. */
+/** Returns the host with each of the usual ports, for an entry without a port. */
 function onUsualPorts(host: string): string[] {
   return [`${host}:80`, `${host}:443`];
 }
@@ -57,12 +58,12 @@ function listFlag(flag: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [`${flag}=${[...new Set(items)].join(",")}`];
 }
 
-/** A flag cannot express a comma, so a path that contains one is not allowed. */
+/** Returns the paths to allow. A flag cannot express a comma, so a path that contains one is not allowed. */
 function allowed(paths: readonly string[]): string[] {
   return paths.filter((path) => !path.includes(","));
 }
 
-/** For a path with a comma, denies the folder around it. */
+/** Returns the paths to deny. For a path with a comma, it denies the folder around the path. */
 function denied(paths: readonly string[]): string[] {
   return paths.map((path) => {
     let around = path;

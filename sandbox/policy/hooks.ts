@@ -1,11 +1,12 @@
 // Files that other programs run or obey: two lists, *held* and *watched*. Data for the tables in docs/reference/sandbox.md.
 //
-// Held files run automatically, without the person starting that very tool. They are mounted read-only, refused by
-// write and edit, and moved away when they appear. The words of `protect` stand for these lists.
-// Watched files run when the person starts a tool. They are never mounted, because they belong to the project and git
-// could not check them out. They are compared after each command, and write and edit ask first.
+// Held files run automatically, even if the person does not start the tool that they belong to. flemma mounts them
+// read-only, refuses to write or edit them, and moves away new ones that appear. Each word of `protect` stands for one
+// of these lists. Watched files run when the person starts a tool. They are never mounted read-only, because they
+// belong to the project and git could not check them out. flemma compares them after each command, and asks before
+// write and edit change them.
 
-/** Held, below a repository or a working folder, by word. */
+/** Held files below a repository or a working folder, by the word of `protect`. */
 export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $project: [
     ".vscode",
@@ -29,7 +30,10 @@ export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Held, in the home folder or the data folder `$DATA`, by word. They matter only if a policy makes them writable. */
+/**
+ * Held files in the home folder or the data folder `$DATA`, by the word of `protect`. They matter only if a policy
+ * makes them writable.
+ */
 export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $shell: [
     "~/.profile",
@@ -99,7 +103,8 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
     "~/.ssh",
     "~/.local/bin",
     "~/bin",
-    // Programs that read settings from the home folder in every project: what to run, or where to fetch code from.
+    // Programs that read settings from the home folder in every project. The settings say what to run, or where to
+    // fetch code from.
     "~/.gdbinit",
     "~/.gdbearlyinit",
     "~/.config/gdb",
@@ -168,10 +173,10 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Held, in a git folder: what git runs, reads as commands, or follows to another git folder. */
+/** Held files in a git folder: those that git runs, reads as commands, or follows to another git folder. */
 export const GIT_HOOKS: readonly string[] = ["hooks", "config", "config.worktree", "commondir"];
 
-/** A watched file, or a folder with everything in it, and the program that obeys it. */
+/** A watched file, or a watched folder with everything in it, and the program that obeys it. */
 export interface Watched {
   /** One or two names; in the first one, `*` matches any characters. */
   readonly path: string;
@@ -196,7 +201,10 @@ const WATCHED_IN_BOTH: readonly Watched[] = [
   { path: ".cursor", obeyedBy: "Cursor" },
 ];
 
-/** Watched in every working folder. Files that `$project` holds in working folders are watched below them. */
+/**
+ * Files watched in every working folder. Files that `$project` holds in a working folder are watched in the folders
+ * below it.
+ */
 export const WATCHED_IN_PROJECT: readonly Watched[] = [
   ...WATCHED_IN_BOTH,
   { path: ".pnpmfile.cjs", obeyedBy: "pnpm" },
@@ -219,7 +227,10 @@ export const WATCHED_IN_PROJECT: readonly Watched[] = [
   { path: "*.sublime-project", obeyedBy: "Sublime Text" },
 ];
 
-/** Watched in the home folder. `$shell` holds most of these; this list reports changes if a policy omits that word. */
+/**
+ * Files watched in the home folder. `$shell` holds most of these; this list reports changes if a policy omits that
+ * word.
+ */
 export const WATCHED_IN_HOME: readonly Watched[] = [
   ...WATCHED_IN_BOTH,
   { path: ".config/pip", obeyedBy: "pip" },

@@ -1,14 +1,14 @@
-// Keeps paths hidden that the person hides, whatever a document makes writable.
+// Keeps paths hidden that the person's settings hide, even if a document makes them writable.
 
 import type { SandboxSettings } from "../../config/settings.generated.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { isVisible, resolvePolicy } from "./policy.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 
-/** A document's settings without entries that would uncover hidden paths, and those entries. */
+/** A document's settings without the entries that would uncover hidden paths, and the removed entries. */
 export interface StillHidden {
   readonly settings: SandboxSettings;
-  /** The entries as written. */
+  /** The removed entries, as written. */
   readonly uncovering: readonly string[];
 }
 

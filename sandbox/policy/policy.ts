@@ -17,26 +17,28 @@ import { mistakenEntry, unknownUrn } from "./entries.ts";
 import { broadPaths, type WritablePaths, writablePaths } from "./writable.ts";
 import type { Policy } from "../types.ts";
 
-/** A policy that remembers its origins. `rw_paths` has the paths of `writable`, in the same order. */
+/** A policy that remembers the origin of each path. `rw_paths` has the paths of `writable`, in the same order. */
 export interface ResolvedPolicy extends Required<Policy>, WritablePaths {
   /** Names of the socket groups that stay reachable, in addition to the paths in `sockets`. */
   readonly socketGroups: readonly string[];
-  /** Hidden paths as expanded, links kept: a link on the way must not be removed. */
+  /** Hidden paths after expansion, with links not resolved: commands must not remove a link on the way either. */
   readonly hiddenAsked: readonly string[];
   /** The words of `protect` in the policy, such as `$git`. */
   readonly protectWords: readonly string[];
-  /** Further paths to protect, as expanded: absolute or relative to the working directory, links kept. */
+  /**
+   * Further paths to protect, after expansion: absolute or relative to the working directory, with links not resolved.
+   */
   readonly protectAsked: readonly string[];
-  /** The same for the words that stand for paths in the home folder. */
+  /** The paths in the home folder that words of `protect` stand for, in the same form as `protectAsked`. */
   readonly protectHome: readonly string[];
 }
 
 /**
- * Expands, resolves, sorts and de-duplicates the paths of a policy. No path has to exist. `protect` is empty; the
- * caller that creates the sandbox knows what to protect.
+ * Expands, resolves, sorts and de-duplicates the paths of a policy. No path has to exist. `protect` is left empty,
+ * because only the caller that creates the sandbox knows what to protect.
  *
- * Fails with `unknown-urn`, `bad-host-rule`, `bad-limit` or `unknown-protect-word`. Then nothing may be wrapped, and
- * nothing is writable or readable.
+ * Fails with `unknown-urn`, `bad-host-rule`, `bad-limit` or `unknown-protect-word`. After a failure, no command may be
+ * wrapped, and no path is writable or readable.
  *
  * @param settings the sandbox settings
  * @param context document and environment that paths are expanded with
@@ -99,12 +101,12 @@ export function resolvePolicy(
 }
 
 interface Expanded {
-  /** Absolute, or relative to the working directory. Links are kept. */
+  /** Expanded paths: absolute, or relative to the working directory. Links are not resolved. */
   readonly paths: readonly string[];
   readonly notices: readonly Problem[];
 }
 
-/** Lists that restrict something: an entry without effect is reported, whatever the reason. */
+/** Lists whose entries restrict commands. An entry of these lists that has no effect is always reported. */
 const RESTRICTS: ReadonlySet<string> = new Set(["deny_read", "protect"]);
 
 /** Expands the entries of one list. `words` returns the entries a word stands for, or null. */
@@ -163,7 +165,10 @@ function homeHooks(word: string, { environment }: PathContext): string[] {
   return (HOME_HOOKS[word] ?? []).map((path) => path.replace(/^\$DATA(?=\/)/, () => data));
 }
 
-/** Real paths without duplicates. A path that leads nowhere is left out, because nothing can reach it either. */
+/**
+ * Real paths without duplicates. A path that leads nowhere is left out, because commands cannot reach anything through
+ * it.
+ */
 function realPaths(paths: readonly string[], cwd: string, snapshot: FsSnapshot): string[] {
   const real = paths.map((path) => realPath(path, cwd, snapshot)).filter((path) => path !== null);
   return [...new Set(real)].sort();
@@ -178,7 +183,7 @@ const LIMIT_NAMES: readonly (keyof ResourceLimits)[] = [
   "tmp_size",
 ];
 
-/** Checks names and values: a misspelled or invalid limit must not pass for an effective one. */
+/** Checks the names and values of limits. A misspelled or invalid limit must not be taken for an effective one. */
 function checkedLimits(limits: ResourceLimits): Outcome<ResourceLimits> {
   for (const [name, value] of Object.entries(limits)) {
     if (!LIMIT_NAMES.some((known) => known === name)) {
@@ -195,7 +200,7 @@ function checkedLimits(limits: ResourceLimits): Outcome<ResourceLimits> {
   return success({ ...limits });
 }
 
-/** Whether a real path is not in a hidden path, or a longer writable one contains it. */
+/** True if a real path is outside every hidden path, or if a longer writable path contains it. */
 export function isVisible(
   real: string,
   { deny_read, rw_paths, covered }: Pick<ResolvedPolicy, "deny_read" | "rw_paths" | "covered">,

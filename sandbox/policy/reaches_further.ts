@@ -1,4 +1,4 @@
-// Whether a document's sandbox settings allow more than the person's own.
+// Decides whether a document's sandbox settings allow more than the person's own settings.
 
 import type { SandboxSettings } from "../../config/settings.generated.ts";
 import type { PathContext } from "../paths/expand.ts";
@@ -6,8 +6,8 @@ import { resolvePolicy } from "./policy.ts";
 import { isInside } from "../../base/paths.ts";
 
 /**
- * What the document's settings allow beyond the person's, as the end of the sentence "this document …"; null if
- * nothing. A policy that cannot be resolved counts as wider, because its effect is unknown.
+ * Returns what the document's settings allow beyond the person's, as the end of the sentence "this document …"; null
+ * if they allow nothing more. A policy that cannot be resolved counts as wider, because its effect is unknown.
  */
 export function reachesFurther(
   person: SandboxSettings,
@@ -16,7 +16,8 @@ export function reachesFurther(
 ): string | null {
   if (person === document) return null;
   if (!document.enabled) return person.enabled ? "switches the sandbox off" : null;
-  // Also checked if the document turns on a sandbox that the person has off: a sandbox approves what runs inside.
+  // The comparison goes on even if the document turns on a sandbox that the person has turned off, because calls
+  // inside a sandbox are approved automatically.
   const stricter = person.backend === "auto" && document.backend === "required";
   if (document.backend !== person.backend && !stricter) return `uses the sandbox backend ${document.backend}`;
   if (document.policy.allow_privileged && !person.policy.allow_privileged) {

@@ -1,6 +1,6 @@
-// The list behind `$secrets`: files in which people keep secrets. Data; add a line if one is missing.
+// The list behind `$secrets`: files in which people keep secrets. The file is data; add a line if a path is missing.
 
-/** In the path syntax of policies. Files and folders; missing ones are skipped. */
+/** Paths in the path syntax of policies. They are files and folders; missing ones are skipped. */
 export const SECRET_PATHS: readonly string[] = [
   // Keys and agents.
   "~/.ssh",

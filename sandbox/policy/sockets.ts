@@ -1,4 +1,5 @@
-// Sockets of the host that grant authority: which exist, which stay reachable, and the variables that name them.
+// Finds sockets of the host that give a command more authority. Decides which stay reachable, and lists the variables
+// that name them.
 
 import type { Environment } from "../../base/environment.ts";
 import type { SocketGroupName } from "../../config/schema/sandbox_words.ts";
@@ -13,11 +14,11 @@ interface SocketGroup {
    * in it later.
    */
   readonly paths: readonly string[];
-  /** Environment variables with the path or address of such a socket, or that select one. */
+  /** Environment variables that contain the path or address of such a socket, or that select one. */
   readonly variables: readonly string[];
 }
 
-/** By the name a policy may list. Data; add a line if one is missing. */
+/** Socket groups, by the name that a policy may list. The table is data; add a line if a group is missing. */
 export const SOCKET_GROUPS: Readonly<Record<SocketGroupName, SocketGroup>> = {
   docker: {
     paths: [
@@ -104,7 +105,7 @@ export interface SocketPolicy {
 export interface FoundSockets {
   /** Folders of sockets that an empty folder covers. */
   readonly runtime: readonly string[];
-  /** Sockets elsewhere that are masked. */
+  /** Sockets outside those folders. Each of them is masked. */
   readonly masked: readonly string[];
   /** Sockets that stay reachable. */
   readonly kept: readonly string[];
@@ -145,7 +146,7 @@ export function findSockets(
       for (const path of socketsNamedBy(environment.variables[variable] ?? "")) cover(path, keepsGroup);
     }
   }
-  // Listed by path and in no group: stays in any case.
+  // A socket that the policy lists by path stays reachable, even if it is in no group.
   for (const path of policy.sockets) if (snapshot.has(path)) kept.add(path);
   const empty = [...folders].filter((folder) => !isListed(folder)).sort();
   const isCovered = (path: string) => [...folders].some((folder) => isInside(path, folder));
@@ -156,7 +157,10 @@ export function findSockets(
   };
 }
 
-/** Whether it belongs to this user or the superuser, and commands could reach it. They have only the user's rights. */
+/**
+ * True if the socket belongs to this user or the superuser, and commands could reach it. Commands have only this
+ * user's rights.
+ */
 function actsForUser(path: string, snapshot: FsSnapshot): boolean {
   const user = Deno.uid();
   const { uid } = snapshot.lstat(path) ?? { uid: null };
@@ -171,8 +175,8 @@ function actsForUser(path: string, snapshot: FsSnapshot): boolean {
 }
 
 /**
- * Whether a real path is in a folder of runtime sockets that commands do not see, and the policy does not keep it by
- * name.
+ * True if a real path is in a folder of runtime sockets that commands do not see, and the policy does not keep that
+ * path by name.
  */
 export function isReplaced(
   real: string,
@@ -184,7 +188,7 @@ export function isReplaced(
     !sockets.some((listed) => isInside(real, listed));
 }
 
-/** Variables that stay although they name sockets, because the policy keeps those sockets. */
+/** Returns the variables that stay although they name sockets, because the policy keeps those sockets. */
 export function socketVariablesOf(environment: Environment, policy: SocketPolicy): string[] {
   return Object.entries(SOCKET_GROUPS).flatMap(([name, { variables }]) => {
     if (policy.socketGroups.includes(name)) return variables;
@@ -204,7 +208,7 @@ function socketsNamedBy(value: string): string[] {
     .filter((part) => part.startsWith("/") && !part.includes("\0"));
 }
 
-/** `$XDG_RUNTIME_DIR`, and this user's default one, which exists even if the variable is not set. */
+/** Returns `$XDG_RUNTIME_DIR` and this user's default runtime folder, which exists even if the variable is not set. */
 export function runtimeFoldersOf({ variables }: Environment, snapshot = new FsSnapshot()): string[] {
   const folders = [variables.XDG_RUNTIME_DIR, `/run/user/${Deno.uid()}`]
     .filter((folder): folder is string => folder !== undefined && folder.startsWith("/"))
@@ -223,7 +227,7 @@ function expandPattern(
 ): string[] {
   if (pattern.startsWith("~/")) return [`${home}${pattern.slice(1)}`];
   if (pattern.startsWith("$RUNTIME/")) return runtime.map((folder) => `${folder}${pattern.slice(8)}`);
-  // If set, $TMPDIR replaces /tmp for sockets, and tmux has its own variable.
+  // If $TMPDIR is set, it replaces /tmp for sockets. tmux has its own variable for this.
   if (!pattern.startsWith("/tmp/")) return [pattern];
   const places = [
     "/tmp",

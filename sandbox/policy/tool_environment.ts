@@ -4,7 +4,10 @@ import type { ToolSettings } from "../../config/settings.generated.ts";
 import { isCredential } from "./credentials.ts";
 import { SOCKET_VARIABLES } from "./sockets.ts";
 
-/** Output of the editor that tools get. An editor that does nothing and succeeds would rewrite history silently. */
+/**
+ * Text that the editor of tools prints before it fails. If it succeeded without doing anything, git would rewrite
+ * history silently.
+ */
 const NO_EDITOR = [
   "No editor is available. Give the text on the command line:",
   "git commit -m TEXT, or --no-edit to keep the existing message.",
@@ -41,9 +44,9 @@ const OTHER_EDITORS: readonly string[] = [
 ];
 
 /**
- * Variables that lead `cd` and git away from the folder a command runs in. Git sets some of them for hooks and aliases,
- * from which this program may have been started. Those of git are what `git rev-parse --local-env-vars` lists, without
- * those that carry settings.
+ * Variables that lead `cd` and git away from the folder a command runs in. Git sets some of them for hooks and
+ * aliases, from which this program may have been started. Those of git are the variables that `git rev-parse
+ * --local-env-vars` lists, except those that carry settings.
  */
 const MISLEADING: readonly string[] = [
   "CDPATH",
@@ -63,16 +66,19 @@ const MISLEADING: readonly string[] = [
   "GIT_WORK_TREE",
 ];
 
-/** A shorter value (a port, a word) is not a key, and may well occur in two variables. */
+/**
+ * Length of the shortest value that counts as a key. A shorter value, such as a port or a word, may occur in two
+ * variables by chance.
+ */
 const SHORTEST_KEY = 16;
 
 /** Options of `toolEnvironment`. */
 export interface EnvironmentOptions {
-  /** Whether the command is wrapped. */
+  /** True if the command is wrapped. */
   readonly sandboxed: boolean;
   /** Variables that stay because the policy keeps their sockets. */
   readonly kept?: readonly string[];
-  /** Variables that replace the caller's inside the sandbox, unless `pass` names those. */
+  /** Variables that replace those of the caller inside the sandbox, except variables that `pass` names. */
   readonly added?: Readonly<Record<string, string>>;
 }
 
@@ -80,10 +86,10 @@ type Variables = Readonly<Record<string, string>>;
 type EnvSettings = Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonly string[] };
 
 /**
- * Filters `variables` for tools. Drops credentials of model providers, other variables with the same value, and what
- * leads git and `cd` elsewhere. Inside the sandbox, also drops addresses of sockets that act with the person's
- * authority, and sets `added`. Always sets the variables for unattended use, unless `pass` or `block` contains their
- * exact name.
+ * Filters `variables` for tools. Drops credentials of model providers, other variables with the same value, and
+ * variables that lead git and `cd` to another folder. Inside the sandbox, also drops addresses of sockets that act
+ * with the person's authority, and sets `added`. Always sets the variables for unattended use, except those whose
+ * exact name is in `pass` or `block`.
  *
  * `pass` keeps variables, `block` drops more and takes precedence; both contain names, in which `*` matches anything.
  *

@@ -1,12 +1,13 @@
-// Decides from plain data what of the file system is visible under a policy, so that another process can decide too.
+// Decides which paths are visible under a policy. It needs only plain data, so another process can make the same
+// decision.
 
 import { isInside } from "../../base/paths.ts";
 import type { PathView } from "../types.ts";
 
-/** Nothing is hidden. */
+/** The view in which nothing is hidden. */
 export const WHOLE_VIEW: PathView = { hidden: [], shown: [], replaced: [], kept: [] };
 
-/** Whether a real path is visible. */
+/** True if a real path is visible. */
 export function isSeen(real: string, { hidden, shown, replaced, kept }: PathView): boolean {
   const inside = (paths: readonly string[]) => paths.some((path) => isInside(real, path));
   if (inside(replaced) && !inside(kept)) return false;

@@ -1,4 +1,5 @@
-// Resolves the writable paths of a policy: entries expanded, without those behind untrusted links or inside another.
+// Resolves the writable paths of a policy. Expands the entries, and drops those behind untrusted links or inside
+// another entry.
 
 import { isInside } from "../../base/paths.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -12,11 +13,11 @@ import { mistakenEntry, unknownUrn } from "./entries.ts";
 
 /** One writable path and its origin. */
 export interface WritablePath {
-  /** Absolute and real; need not exist. */
+  /** Absolute real path, which need not exist. */
   readonly path: string;
-  /** The first entry that led to it, as written. */
+  /** The first entry that led to the path, as written. */
   readonly entry: string;
-  /** Whether that entry belongs to the default policy. Such a path may be missing without a notice. */
+  /** True if that entry belongs to the default policy. Such a path may be missing without a notice. */
   readonly byDefault: boolean;
 }
 
@@ -34,7 +35,7 @@ export interface WritablePaths {
   readonly writable: readonly WritablePath[];
   /** Entries without effect. */
   readonly dropped: readonly DroppedEntry[];
-  /** Real paths of entries, without those in `writable`: another writable path contains them. */
+  /** Real paths of entries that are not in `writable`, because another writable path contains them. */
   readonly covered: readonly string[];
   /** Real paths to create as folders before a command runs (`create: true`). */
   readonly create: readonly string[];
@@ -45,7 +46,7 @@ export interface WritablePaths {
 /**
  * Expands, resolves, sorts and de-duplicates the entries. Fails with `unknown-urn`.
  *
- * @param snapshot where paths lead, each looked up once
+ * @param snapshot where paths lead; each path is looked up only once
  */
 export function writablePaths(
   entries: readonly RwPath[],
@@ -124,7 +125,7 @@ function entryOf(item: RwPath): { path: string; create: boolean } {
     : { path: item.path, create: item.create === true };
 }
 
-/** Sorts by bytes and drops paths inside a kept one. Adds them to `dropped`. */
+/** Sorts paths by their bytes and drops each path that is inside another one. Adds the dropped paths to `dropped`. */
 function withoutCovered(found: readonly WritablePath[], dropped: DroppedEntry[]): WritablePath[] {
   const encoder = new TextEncoder();
   const kept: WritablePath[] = [];
@@ -146,8 +147,8 @@ interface TracedPath {
 }
 
 /**
- * Leaves out entries that lead through a link inside a writable path to where no other entry leads directly. A command
- * of an earlier run could have made that link, and the next command would write where nobody intended it to.
+ * Leaves out entries that lead through a link inside a writable path to a target that no other entry names directly. A
+ * command of an earlier run could have made that link. The next command would then write where nobody intended it to.
  */
 function withoutAstray(
   traced: readonly TracedPath[],

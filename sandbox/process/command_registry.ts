@@ -1,5 +1,5 @@
-// Registry of live commands of all runs on this machine, and what they can write to. Code in this program that writes
-// files asks it first, because a command could replace a folder during the write.
+// Registry of the live commands of all runs on this machine, with the paths they can write to. Code of this program
+// checks the registry before it writes files, because a command could replace a folder during the write.
 
 import type { Environment } from "../../base/environment.ts";
 import { writeAllSync } from "../../base/files.ts";
@@ -52,8 +52,9 @@ export async function announceCommand(
 }
 
 /**
- * Runs `work` if no command of any run can write to the real paths that `paths` returns, and lets none start meanwhile.
- * Returns null if such a command lives, or another process has the lock. Fails with `state-unwritable`.
+ * Runs `work` if no command of any run can write to the real paths that `paths` returns. No such command can start
+ * until `work` is done. Returns null if such a command lives, or another process has the lock. Fails with
+ * `state-unwritable`.
  */
 export async function tryBetweenCommands<T>(
   environment: Environment,
@@ -77,7 +78,7 @@ export async function tryBetweenCommands<T>(
   }
 }
 
-/** Takes the lock for registering a command or writing a file; null if the time is over. */
+/** Takes the lock for registering a command or writing a file; null if the time limit passes first. */
 async function passGate(environment: Environment, until: number): Promise<Deno.FsFile | null> {
   const gate = openGate(livingFolder(environment));
   for (;;) {
@@ -101,7 +102,10 @@ function openGate(folder: string): Deno.FsFile {
   }
 }
 
-/** What all live commands together can write to. Removes entries of dead processes, whose locks the system released. */
+/**
+ * Returns the paths that all live commands together can write to. Removes entries of dead processes, whose locks the
+ * system released.
+ */
 function livingRoots(environment: Environment): string[] {
   const folder = livingFolder(environment);
   const roots: string[] = [];
@@ -133,7 +137,7 @@ function removeQuietly(path: string): void {
   try {
     Deno.removeSync(path);
   } catch {
-    // Its lock is released, which is what matters. The next scan removes it.
+    // The file could not be removed, but its lock is released, which is enough. The next scan removes the file.
   }
 }
 

@@ -1,8 +1,8 @@
-// Open files that this program inherited without knowing them: no child process may get them.
+// Keeps open files that this program inherited away from child processes.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 
-/** Has a file with the flags of each open descriptor. */
+/** Folder that contains a file with the flags of each open descriptor. */
 const DESCRIPTORS = "/proc/self/fdinfo";
 
 const LAST_STANDARD = 2;
@@ -13,9 +13,9 @@ const FD_CLOEXEC = 1;
 let done: Outcome<void> | undefined;
 
 /**
- * Sets close-on-exec on inherited descriptors. An editor, a terminal or a shell may have left a folder or a file open;
- * through a folder from outside the mounts, a command could write anywhere. Deno sets the flag on what it opens itself,
- * so once is enough.
+ * Sets close-on-exec on inherited descriptors. An editor, a terminal or a shell may have left a folder or a file open.
+ * Through an open folder outside the mounts, a command could write anywhere. Deno sets the flag on files that it opens
+ * itself, so one call is enough.
  *
  * Fails with `descriptors-inherited`. Does nothing on systems other than Linux.
  */
@@ -53,7 +53,7 @@ function mark(descriptors: readonly number[]): Outcome<void> {
     left = descriptors.filter((descriptor) => library.symbols.fcntl(descriptor, F_SETFD, FD_CLOEXEC) !== 0);
     library.close();
   } catch {
-    // All descriptors are left, which is reported below.
+    // The system library cannot be used. The descriptors then stay open, which is reported below.
   }
   return left.length === 0 ? success(undefined) : failure(
     "descriptors-inherited",

@@ -7,7 +7,10 @@ import { type ProcessEntry, processEntry, processTable } from "./process_table.t
 /** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE = 2000;
 
-/** Milliseconds before the first check whether the processes are gone. The wait doubles up to the last value. */
+/**
+ * First and longest wait, in milliseconds, between two checks whether the processes are gone. The wait doubles each
+ * time.
+ */
 const FIRST_CHECK = 5;
 const LAST_CHECK = 250;
 
@@ -26,7 +29,7 @@ const ROUNDS = 5;
  */
 export async function endFamily(leader: number | null, mark?: string): Promise<void> {
   const family = new Family(leader, mark);
-  // Descendants of an empty group cannot be distinguished from other processes. Most commands end so.
+  // The group is empty, as after most commands. Its descendants cannot be distinguished from other processes.
   if (mark === undefined && (leader === null || !signal(-leader, 0))) return;
   if (!family.meet() || !family.signal("SIGTERM")) return;
   const deadline = performance.now() + GRACE;
@@ -49,7 +52,7 @@ export function killFamily(leader: number | null, mark?: string): void {
 
 /** The processes that one command started, directly or not. */
 class Family {
-  /** Null if its group is gone and the id belongs to another process. */
+  /** Id of the leader; null if its group is gone and the id belongs to another process. */
   readonly #leader: number | null;
   readonly #mark: string | undefined;
   /** Members outside the group. */

@@ -2,7 +2,10 @@
 
 import { escapeMountPath, type Mount, ownMount } from "../paths/mount_table.ts";
 
-/** How the command begins: immediately, or after a line on standard input; its own input is then empty, or the rest. */
+/**
+ * When the command begins: immediately, or after a line on standard input. After that line, the command's own input is
+ * empty, or the rest of the input.
+ */
 export type InputGate = "" | "empty" | "piped";
 
 /**
@@ -18,9 +21,10 @@ const NOT_SET_UP = "flemma: the sandbox was not set up: ";
 const NOT_STARTED = 125;
 
 /**
- * Arguments: the expected mounts, one per line; the gate; the command. A path can become a link between the inspection
- * and the mount, and then something else is mounted there. Nothing can move a mount afterwards, so checking now is not
- * too early. While the gate is closed, this process ends together with the program that would open it.
+ * The script. Its arguments are the expected mounts, one per line; the gate; and the command. A path can become a link
+ * between the inspection and the mount, and then something else is mounted there. Nothing can move a mount afterwards,
+ * so checking now is not too early. While the gate is closed, this process ends together with the program that would
+ * open it.
  */
 const SCRIPT = `want=$1 gate=$2; shift 2
 fail() { echo "${NOT_SET_UP}$1" >&2; exit ${NOT_STARTED}; }
@@ -48,8 +52,8 @@ export function withInnerScript(
 }
 
 /**
- * The entries that these mount arguments of bubblewrap must produce in the mount table inside. Paths mounted onto
- * themselves are identified by file system, root and mount point, all others by mount point.
+ * Returns the entries that these mount arguments of bubblewrap must produce in the mount table inside the sandbox.
+ * Paths mounted onto themselves are identified by file system, root and mount point, all others by mount point.
  */
 export function promisedMounts(args: readonly string[], table: readonly Mount[]): string[] {
   const promised: string[] = [];
@@ -74,7 +78,7 @@ export function promisedMounts(args: readonly string[], table: readonly Mount[])
   return promised;
 }
 
-/** The message of the script, or null if it became the command or never ran. */
+/** Returns the message of the script; null if the script became the command or never ran. */
 export function notSetUp(stderr: string): string | null {
   const line = stderr.split("\n").find((line) => line.startsWith(NOT_SET_UP));
   return line === undefined ? null : line.slice(NOT_SET_UP.length);

@@ -1,4 +1,5 @@
-// Records of live commands that every process of this user can read, and which of them a killed run left behind.
+// Records of live commands, which every process of this user can read. Finds the records that a killed run left
+// behind.
 
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
@@ -15,7 +16,7 @@ export interface ProcessId {
 /** What a later run must know about a command if the program that started it is gone. */
 export interface CommandRecord {
   readonly machine: string;
-  /** The program that started it. */
+  /** The process of the program that started the command. */
   readonly owner: ProcessId;
   /** The leader of its process group. */
   readonly leader: ProcessId;
@@ -29,7 +30,10 @@ export interface CommandRecord {
 
 export interface Recorded extends CommandRecord {
   readonly file: string;
-  /** Whether the machine was restarted since: then none of its processes runs, whatever the ids say. */
+  /**
+   * True if the machine was restarted since the record was written. Then none of its processes runs, whatever the ids
+   * say.
+   */
   readonly earlier: boolean;
 }
 
@@ -44,7 +48,7 @@ export function identify(pid: number): ProcessId | null {
   return entry?.alive === true ? { pid, started: entry.started } : null;
 }
 
-/** Whether this very process runs. */
+/** True if exactly this process is running. */
 export function isAlive({ pid, started }: ProcessId): boolean {
   return identify(pid)?.started === started;
 }
@@ -68,7 +72,8 @@ export function record(
   const rest = JSON.stringify({ machine: machineOf(), owner: own, leader: id, writable, mark });
   // It is long and the same for many commands, so the caller serializes it.
   const text = `${rest.slice(0, -1)},"before":${before}}`;
-  // If a host starts the commands, only the process that prepared them is known; it may have several.
+  // If a host starts the commands, only the process that prepared them is known. It may have prepared several, so the
+  // name needs a random part.
   const file = `${folder}/${own.pid}-${id.pid}-${crypto.randomUUID().slice(0, 8)}`;
   const options = { createNew: true, mode: 0o600 };
   try {
@@ -100,14 +105,15 @@ function readRecords(environment: Environment, wanted: (name: string) => boolean
   try {
     names = Array.from(Deno.readDirSync(folder), ({ name }) => name).filter(wanted);
   } catch {
-    return []; // No command was ever started here.
+    return []; // No command was ever recorded here.
   }
   const here = names.length === 0 ? "" : machineOf();
   return names.flatMap((name) => {
     const file = `${folder}/${name}`;
     const found = readRecord(file);
     const when = found === null ? "elsewhere" : whenOf(found.machine, here);
-    // Nothing is known about another machine that shares this home folder.
+    // Records of another machine that shares this home folder are skipped, because nothing is known about its
+    // processes.
     return found === null || when === "elsewhere" ? [] : [{ ...found, file, earlier: when === "earlier" }];
   });
 }
@@ -125,7 +131,7 @@ export function findLeftRecords(environment: Environment): Recorded[] {
   return records(environment).filter(({ owner, earlier }) => earlier || !isAlive(owner));
 }
 
-/** Sentences about the commands such runs left running. Changes nothing. */
+/** Returns sentences about commands that killed runs left running. Changes nothing. */
 export function describeLeftCommands(environment: Environment): string[] {
   return findLeftRecords(environment).filter((each) => survivors(each).length > 0)
     .map(({ leader, owner }) =>
@@ -157,7 +163,7 @@ export function groupLeft({ owner, leader, earlier }: Recorded): number | null {
 let machine: string | undefined;
 let thisProcess: ProcessId | undefined;
 
-/** Host, boot and process namespace: process ids are only comparable within these. */
+/** Identifies this machine by host, boot and process namespace. Process ids are comparable only within these three. */
 function machineOf(): string {
   return machine ??= [Deno.hostname(), readOr("/proc/sys/kernel/random/boot_id").trim(), namespaceOf()].join(
     " ",
@@ -195,6 +201,6 @@ function readRecord(file: string): CommandRecord | null {
     if (!valid) return null;
     return { machine, owner, leader, writable, before, ...(typeof mark === "string" ? { mark } : {}) };
   } catch {
-    return null; // Being written or removed now, or truncated by a crash before anything ran.
+    return null; // The record is being written or removed now, or a crash truncated it before the command ran.
   }
 }

@@ -14,8 +14,8 @@ export function newMark(): string {
 }
 
 /**
- * The living processes with a mark, as far as this user may read them. A command cannot fake this for processes of
- * others: the environment visible here is fixed when a program begins.
+ * Returns the living processes with a mark, as far as this user may read their environment. A command cannot fake this
+ * for processes of others: the environment visible here is fixed when a program begins.
  */
 export function findMarked(mark: string, table: readonly ProcessEntry[]): number[] {
   const entry = `${MARK}=${mark}`;
@@ -31,7 +31,7 @@ function environmentOf(pid: number): readonly string[] {
   try {
     return Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0");
   } catch {
-    // Not readable for this user, so not ours to end.
+    // The file is not readable for this user, so the process is not ours to end.
     return [];
   }
 }

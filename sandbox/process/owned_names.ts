@@ -1,8 +1,8 @@
-// Names of files that belong to one process, and removal of those whose process was killed.
+// Gives files names that identify the process they belong to, and removes the files of killed processes.
 
 import { processEntry } from "./process_table.ts";
 
-/** `KIND-PID.STARTED.NAMESPACE-RANDOM`, numbers in base 36 to keep socket paths short. */
+/** Form of the names: `KIND-PID.STARTED.NAMESPACE-RANDOM`, with numbers in base 36 to keep socket paths short. */
 const OWNED = /^[a-z]+-([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)-[0-9a-f]+$/;
 
 /** An unused name that identifies this process. `digits` is the length of the random part, at most 32. */
@@ -16,8 +16,8 @@ export function ownedName(kind: string, digits = 32): string {
 const swept = new Set<string>();
 
 /**
- * Removes what dead processes left in a folder, once per folder. Processes that are not visible from here, in another
- * container that shares the folder, may live, so their files stay.
+ * Removes the files that dead processes left in a folder, once per folder. A process in another container that shares
+ * the folder is not visible from here and may live, so its files stay.
  */
 export function sweep(folder: string): void {
   if (swept.has(folder)) return;
@@ -27,12 +27,13 @@ export function sweep(folder: string): void {
     try {
       Deno.removeSync(`${folder}/${name}`, { recursive: true });
     } catch {
-      // Another run removed it first, or it cannot be removed. It does no harm, and the next run tries again.
+      // Another run removed the file first, or the file cannot be removed. A leftover file does no harm, and the next
+      // run tries again.
     }
   }
 }
 
-/** Whether a name identifies a process that is dead. */
+/** True if a name identifies a process that is dead. */
 export function isAbandoned(name: string): boolean {
   const [, pid, started, namespace] = OWNED.exec(name) ?? [];
   if (pid === undefined || started === undefined || namespace !== namespaceNumber()) return false;
@@ -42,7 +43,7 @@ export function isAbandoned(name: string): boolean {
 
 let owner: string | null | undefined;
 
-/** This process, as in names; null if the system does not list processes. */
+/** Identity of this process as it appears in names; null if the system does not list processes. */
 function thisOwner(): string | null {
   if (owner === undefined) {
     const started = processEntry(Deno.pid)?.started ?? "";
@@ -54,7 +55,7 @@ function thisOwner(): string | null {
   return owner;
 }
 
-/** Process ids are only comparable within this namespace. */
+/** Number of the process namespace. Process ids are comparable only within one namespace. */
 function namespaceNumber(): string | null {
   try {
     const number = /\d+/.exec(Deno.readLinkSync("/proc/self/ns/pid"))?.[0];

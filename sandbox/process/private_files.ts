@@ -31,14 +31,17 @@ export class PrivateFiles {
     }
   }
 
-  /** An unused path. What is created there is removed at the end, or by a later run if this one is killed. */
+  /**
+   * Returns an unused path. A file created at this path is removed at the end, or by a later run if this one is
+   * killed.
+   */
   fresh(kind: string, digits = 32): string {
     const path = `${this.#folder}/${ownedName(kind, digits)}`;
     this.#made.push(path);
     return path;
   }
 
-  /** A file with these bytes that is kept for other commands, including those of other runs. */
+  /** Returns the path of a file with these bytes, which is kept for other commands, including those of other runs. */
   constant(kind: string, bytes: Uint8Array): string {
     const path = `${this.#folder}/${kind}-${bytes.length}-${checksum(bytes)}`;
     if (written.has(path) && isFile(path)) return path;
@@ -50,7 +53,7 @@ export class PrivateFiles {
     return path;
   }
 
-  /** A folder with these files, kept like `constant`. */
+  /** Returns the path of a folder with these files, which is kept like the files of `constant`. */
   constantFolder(kind: string, entries: readonly (readonly [name: string, bytes: Uint8Array])[]): string {
     const all = entries.flatMap(([name, bytes]) => [...new TextEncoder().encode(name), 0, ...bytes, 0]);
     const path = `${this.#folder}/${kind}-${all.length}-${checksum(Uint8Array.from(all))}`;
@@ -61,7 +64,8 @@ export class PrivateFiles {
     try {
       Deno.renameSync(draft, path);
     } catch (thrown) {
-      // Another process made the same folder, or it is an old one with other files: it is moved out of the way.
+      // Another process made the same folder, or an old folder with other files has this name. The existing folder is
+      // moved out of the way.
       if (!isFolder(path)) throw thrown;
       Deno.renameSync(path, this.fresh(kind));
       Deno.renameSync(draft, path);
@@ -70,7 +74,7 @@ export class PrivateFiles {
     return path;
   }
 
-  /** Removes the fresh files, and the folder if it was created for them only. */
+  /** Removes the fresh files. Also removes the folder if it was created only for them. */
   remove(): void {
     for (const path of this.#lasting ? this.#made : [this.#folder]) {
       try {

@@ -50,10 +50,11 @@ export interface ProcessReader {
 }
 
 /**
- * Whether the first process inside a bubblewrap sandbox has asked the kernel to end it together with the process that
- * waits for it outside. The kernel does not show that. The request is its last step but one: after it comes the system
- * call filter, if there is one. Then the process sleeps permanently as parent of the command, or is the command itself.
- * In a container, both processes may have filters from the start, so filters are counted.
+ * True if the first process inside a bubblewrap sandbox has asked the kernel to end it together with the process that
+ * waits for it outside. The kernel does not report that request, so it is inferred. After the request, the process has
+ * only one step left: it installs the system call filter, if there is one. Then the process sleeps permanently as
+ * parent of the command, or is the command itself. In a container, both processes may have filters from the start, so
+ * filters are counted.
  *
  * @param pid the first process inside, by its id outside
  * @param outside the process that waits for it

@@ -40,8 +40,8 @@ function inspectProgram(path: string, cwd: string, writable: readonly string[]):
   const kind = kindOf(path);
   if (kind === "missing") return failure("program-not-found", `The program ${path} does not exist.`);
   if (kind === "other") return failure("program-not-executable", `The file ${path} is not executable.`);
-  // Both the location of the name and the target of its links must be out of reach. A policy that makes everything
-  // writable leaves no such place; other code reports that it is not a barrier.
+  // Both the folder that contains the name and the target of its links must be out of reach. If a policy makes
+  // everything writable, no folder is out of reach. Other code reports that such a policy is not a barrier.
   const folder = realPath(parentOf(path), cwd);
   const target = realPath(path, cwd);
   const reachable = (place: string | null) =>

@@ -25,7 +25,7 @@ export function makeRuntimeFolder(environment: Environment): string | null {
       usable.add(folder);
       return folder;
     } catch {
-      // The next place is as good; null means that none works.
+      // This folder cannot be used, so the next one is tried. Null means that no folder works.
     }
   }
   return null;
@@ -49,7 +49,7 @@ function makeInSharedMemory(): string | null {
   try {
     if (usable.has(folder) && Deno.lstatSync(folder).isDirectory) return folder;
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Everybody may create folders there, so another user may have been first.
+    // Everybody may create folders in shared memory, so another user may have created this one first.
     const info = Deno.lstatSync(folder);
     if (!info.isDirectory || info.uid !== uid || (info.mode ?? 0o777) & 0o077) return null;
     usable.add(folder);

@@ -23,8 +23,9 @@ export interface Gate {
    */
   open(group: number, ended: Promise<unknown>): Problem | null;
   /**
-   * Polled after that: whether the process would now end together with this program. The command begins only then, so
-   * that it cannot outlive this program. Absent if nothing ties the two.
+   * Returns true if the process would now end together with this program. Polled after `open`. The command begins only
+   * when the result is true, so that it cannot outlive this program. Absent if nothing ties the process to this
+   * program.
    */
   isTied?(group: number): boolean;
   /** Identifies descendants that cannot be found in another way. */
@@ -34,7 +35,8 @@ export interface Gate {
 /**
  * Starts `argv` without a shell, in its own session.
  *
- * Fails with `program-not-found`, `program-not-executable`, `no-such-directory`, `spawn-failed`, or as the gate does.
+ * Fails with `program-not-found`, `program-not-executable`, `no-such-directory`, `spawn-failed`, or with the gate's
+ * problem.
  */
 export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gate): Outcome<Running> {
   const [program, ...args] = argv;
@@ -85,7 +87,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
 /** The commands that were not ended yet, by leader. */
 const living = new Map<number, { readonly started: string | undefined; readonly mark: string | undefined }>();
 
-/** Makes commands end when this program exits by itself; nothing else would end them. */
+/** Ends the command when this program exits on its own; nothing else would end it. */
 function watchOver(leader: number, mark: string | undefined): void {
   globalThis.addEventListener("unload", killAll);
   living.set(leader, { started: processEntry(leader)?.started, mark });
@@ -94,13 +96,16 @@ function watchOver(leader: number, mark: string | undefined): void {
 function killAll(): void {
   for (const [leader, { started, mark }] of living) {
     const now = processEntry(leader);
-    // The command is over but was not ended here, and its id may belong to another process by now.
+    // The command may have ended without being ended here. Its id may then belong to another process by now.
     const isOurs = now === null || now.started === started;
     killFamily(isOurs ? leader : null, mark);
   }
 }
 
-/** Writes the line once the process would end together with this program. Writes nothing if it is gone by then. */
+/**
+ * Writes the starting line once the process would end together with this program. Writes nothing if the process is
+ * gone by then.
+ */
 async function openWhenTied(
   { pid, status, stdin: pipe }: Deno.ChildProcess,
   { isTied }: Gate,

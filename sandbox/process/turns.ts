@@ -1,5 +1,5 @@
-// Turns of commands and file tools. A file tool of this program runs only while no command lives that could replace its
-// files, for instance by putting a link in place of a folder between check and use.
+// Lets commands and file tools take turns. A file tool of this program runs only while no command lives that could
+// replace its files, for instance by putting a link in place of a folder between check and use.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -19,15 +19,15 @@ export class Turns {
   #writing: Promise<unknown> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
 
-  /** `note` reports that other runs cannot see the commands of this one. */
+  /** `note` is called if other runs cannot see the commands of this run. */
   constructor(environment: Environment, note: (problem: Problem) => void) {
     this.#environment = environment;
     this.#note = note;
   }
 
   /**
-   * Waits for file tools, then counts a command that can write below `writable`, until `commandEnded`. Fails with
-   * `files-busy`; then the command is not counted.
+   * Waits for file tools, then counts a command that can write below `writable` as live until `commandEnded` is
+   * called. Fails with `files-busy`; then the command is not counted.
    */
   async commandBegins(writable: readonly string[]): Promise<Outcome<void>> {
     while (this.#files > 0) await this.#changed.promise;

@@ -1,4 +1,4 @@
-// Commands without a sandbox: started unchanged, and recorded so that a later run can end them.
+// Commands without a sandbox. They are started unchanged, and recorded so that a later run can end them.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";

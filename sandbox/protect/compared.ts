@@ -1,5 +1,5 @@
-// Protected paths that would need too many mounts, such as the configuration of a hundred repositories: compared after
-// a command, and restored.
+// Protected paths that would need too many mounts, such as the configuration of a hundred repositories. flemma
+// compares them after a command and restores them.
 
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -9,7 +9,7 @@ import { isHarmlessGit } from "./repository.ts";
 /** Changes of larger files are reported, but cannot be undone. */
 const MOST_BYTES = 256 * 1024;
 
-/** How deep folders are inspected, and how many entries of each are remembered. */
+/** Depth to which folders are inspected, and number of entries that are remembered for each. */
 const MOST_DEPTH = 3;
 const MOST_THINGS = 200;
 
@@ -99,11 +99,12 @@ async function restore({ path, text, mode }: Compared, { moveAway, putBack }: Re
   };
 }
 
-/** Whether the change is harmless: same text, settings that run nothing, or the file is gone. */
+/** True if the change is harmless: the text is the same, the settings run nothing, or the file is gone. */
 function isUnchanged({ path, text, mode, stamp }: Compared): boolean {
   const snapshot = new FsSnapshot();
   const info = snapshot.lstat(path);
-  // Programs work without a missing file. But git must not guess the common folder of a worktree.
+  // A removed file is harmless, because programs work without it. The exception is the file that names the common
+  // folder of a worktree, because git must not guess that folder.
   if (info === null) return !path.endsWith("/commondir") || !snapshot.has(parentOf(path));
   if (text === null) return stamp === `${info.dev} ${info.ino} ${info.size} ${info.mtime?.getTime()}`;
   // A file that was not executable must not become executable.
@@ -111,7 +112,7 @@ function isUnchanged({ path, text, mode, stamp }: Compared): boolean {
   return /\/config(\.worktree)?$/.test(path) && isHarmlessGit(path);
 }
 
-/** Paths that are new in a folder; the folder itself if something else replaced it. */
+/** Returns the paths that are new in a folder, or the folder itself if something else replaced it. */
 function appeared({ path, names }: Compared): string[] {
   const snapshot = new FsSnapshot();
   const info = snapshot.lstat(path);

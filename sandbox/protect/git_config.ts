@@ -10,7 +10,7 @@ export const CONFIG_BYTES = 64 * 1024;
 const MOST_INCLUDES = 10;
 
 export interface GitSetting {
-  /** Section and name in lower case, with the subsection as written between them: `filter.Crypt.clean`. */
+  /** Key: section and name in lower case, with the subsection as written between them, as in `filter.Crypt.clean`. */
   readonly key: string;
   readonly value: string;
 }
@@ -70,8 +70,9 @@ const COMMANDS: readonly RegExp[] = [
 ];
 
 /**
- * Paths that git reads as settings, or runs, because of this file and its includes. Absolute, links kept; they need not
- * exist. Relative ones start at `folder`, the working folder of the repository.
+ * Returns the paths that git reads as settings, or runs, because of this file and its includes. The paths are
+ * absolute, links in them are not resolved, and they need not exist. Relative paths in the file start at `folder`, the
+ * working folder of the repository.
  */
 export function pathsInConfig(
   file: string,
@@ -102,7 +103,7 @@ export function pathsInConfig(
     }
   };
   read(file, 0);
-  // No setting names the working folder itself, or a folder around it, as a command.
+  // A path that is the working folder itself, or a folder around it, is left out: no setting names it as a command.
   return [...new Set(paths)].filter((path) => !isInside(place.folder, path));
 }
 

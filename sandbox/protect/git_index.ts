@@ -11,7 +11,7 @@ export interface IndexEntry {
   readonly path: string;
   /** Object id of the content, in hexadecimal. */
   readonly hash: string;
-  /** Whether the entry is another repository. */
+  /** True if the entry is another repository. */
   readonly link: boolean;
 }
 
@@ -71,7 +71,10 @@ function parse(bytes: Uint8Array, hashBytes: number): IndexEntry[] | null {
   return endsThere(view, at, bytes.length - hashBytes) ? entries : null;
 }
 
-/** Whether only whole extensions follow, up to the checksum. If not, the entries were split in the wrong place. */
+/**
+ * True if only complete extensions follow the entries, up to the checksum. If not, the entries were split at the wrong
+ * offsets.
+ */
 function endsThere(view: DataView, from: number, end: number): boolean {
   let at = from;
   while (at + 8 <= end) at += 8 + view.getUint32(at + 4);

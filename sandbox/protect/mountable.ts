@@ -1,4 +1,4 @@
-// The policy as it can be mounted now: without missing paths, with sockets and hidden paths found.
+// The policy in the form in which it can be mounted now: without missing paths, with sockets and hidden paths found.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -34,7 +34,10 @@ export function emptyPolicy(allow_privileged: boolean): MountablePolicy {
   };
 }
 
-/** Creates the folders of entries with `create: true`. Call before taking a snapshot, so that it contains them. */
+/**
+ * Creates the folders of entries with `create: true`. Call this before taking a snapshot, so that the snapshot
+ * contains the folders.
+ */
 export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
   const notices: Problem[] = [];
   for (const path of create) makeFolder(path, notices);
@@ -88,7 +91,9 @@ export function mountablePolicy(
   };
 }
 
-/** The same policy for a later command, without vanished paths: a mount without a source would fail. */
+/**
+ * Returns the policy for a later command, without paths that have vanished since: mounting a missing path would fail.
+ */
 export function withoutVanished(policy: MountablePolicy, snapshot = new FsSnapshot()): MountablePolicy {
   const has = (path: string) => snapshot.has(path);
   return {
@@ -125,7 +130,7 @@ function makeFolder(path: string, notices: Problem[]): void {
   }
 }
 
-/** Why a path cannot be mounted, or null. */
+/** Returns why a path cannot be mounted, or null if it can. */
 function absence(path: string): string | null {
   try {
     Deno.statSync(path);

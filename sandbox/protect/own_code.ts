@@ -1,12 +1,13 @@
-// The files this program runs from: a process that can write them decides what runs outside at the next start.
+// Files that this program runs from. A process that can write them decides what runs outside the sandbox at the next
+// start.
 
 import type { Environment } from "../../base/environment.ts";
 import { parentOf } from "../../base/paths.ts";
 
-/** In the cache of `deno run` for this runtime version: compiled code and its journal. */
+/** Names in the cache of `deno run` for this runtime version: compiled code and its journal. */
 const COMPILED = ["v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm"];
 
-/** In the same cache: transpiled sources, modules from the network, packages. */
+/** Names in the same cache: transpiled sources, modules from the network, packages. */
 const FETCHED = ["gen", "remote", "npm"];
 
 /** Programs that the person's next start uses, by their name in `PATH`. */
@@ -25,7 +26,7 @@ const PACKAGES = "node_modules";
 export interface RunningProgram {
   /** Path of the runtime, or of the program itself if it is a single file. */
   readonly executable: string;
-  /** Whether runtime and program are a single file. */
+  /** True if runtime and program are a single file. */
   readonly standalone: boolean;
   /** URL of this module. */
   readonly module: string;
@@ -39,7 +40,7 @@ export interface OwnCode {
   readonly mayAppear: readonly string[];
   /** The folder of this program's own files; null if they are in the cache or in a single file. */
   readonly folder: string | null;
-  /** Whether the person's Deno cache is protected, so that commands need their own. */
+  /** True if the person's Deno cache is protected, so that commands need their own. */
   readonly cache: boolean;
 }
 
@@ -128,8 +129,9 @@ function cacheFolder({ variables: { XDG_CACHE_HOME }, home }: Environment): stri
 }
 
 /**
- * Every place in `PATH` up to the first one that has the program. Links there lead to what the person starts next
- * (version managers create such links), and a file in front of it would be started in its place.
+ * Returns every path at which `PATH` looks for the program, up to the first one that has it. A link at such a path
+ * leads to what the person starts next (version managers create such links). A new file at an earlier path would be
+ * started instead.
  */
 function startedBy({ variables }: Environment): string[] {
   const folders = (variables.PATH ?? "").split(":").filter((folder) => folder.startsWith("/"));

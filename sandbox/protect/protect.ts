@@ -12,22 +12,22 @@ import { bareHooksOf, type GitHooks, gitHooksOf } from "./repository.ts";
 export interface ProtectedPath {
   /** Absolute, or relative to the working directory. May contain links and need not exist. */
   readonly path: string;
-  /** Whether the path was named explicitly, as opposed to the hooks that any folder may have. */
+  /** True if the path was named explicitly, as opposed to the hooks that any folder may have. */
   readonly asked: boolean;
   /**
-   * Protected only while it is not a folder. For `.git`: dangerous parts of a folder are listed one by one. As a file,
-   * or while missing, it could direct git to hooks elsewhere.
+   * True if the path is protected only while it is not a folder. This is for `.git`: the dangerous parts of a `.git`
+   * folder are listed one by one. As a file, or while missing, `.git` could direct git to hooks in another folder.
    */
   readonly unlessFolder: boolean;
-  /** Whether it belongs to a repository outside the working folders, so that it may be compared, not mounted. */
+  /** True if it belongs to a repository outside the working folders, so that it may be compared, not mounted. */
   readonly apart: boolean;
-  /** Whether it contains more git folders than are protected one by one. */
+  /** True if the path contains too many git folders to protect each of them separately. */
   readonly whole: boolean;
 }
 
-/** What `findProtectedPaths` needs to know about the run. */
+/** Facts about the run that `findProtectedPaths` needs. */
 export interface ProtectionScope {
-  /** Document, settings, state, and what the policy names. */
+  /** Paths of the document, settings and state, and paths that the policy names. */
   readonly asked: readonly string[];
   /** Paths of the built-in lists. */
   readonly listed: readonly string[];
@@ -37,9 +37,9 @@ export interface ProtectionScope {
   readonly writable: readonly string[];
   /** Real paths of the working folders. */
   readonly workingFolders: readonly string[];
-  /** Folders of repositories below them. */
+  /** Folders of repositories below the working folders. */
   readonly repositories: readonly string[];
-  /** Folders below them that are bare repositories. */
+  /** Bare repositories below the working folders. */
   readonly gitFolders: readonly string[];
   readonly home: string;
   /** The git configuration of the person and of the machine, which applies to every repository. */
@@ -47,10 +47,11 @@ export interface ProtectionScope {
 }
 
 /**
- * Everything to protect, whether it exists or not: the given paths; `.flemma` of each writable path and of each folder
- * between one and a working folder; for these folders, and for repositories below working folders, the hooks of the
- * words. A writable path may itself be a hook of a working folder or of a folder around it, or the git folder of a
- * worktree that is not writable. So a working folder always counts, and so do the folders that contain both.
+ * Returns everything to protect, whether it exists or not. First, these are the given paths, and `.flemma` of each
+ * writable path and of each folder between it and a working folder. For these folders, and for repositories below
+ * working folders, the hooks that the words stand for are added. A writable path may itself be a hook of a working
+ * folder or of a folder around it, or the git folder of a worktree that is not writable. So the working folder is
+ * always included, and so are the folders that contain both it and the writable path.
  */
 export function findProtectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot()): ProtectedPath[] {
   const { asked, listed, words, writable, workingFolders, repositories } = scope;
@@ -85,7 +86,7 @@ export function findProtectedPaths(scope: ProtectionScope, snapshot = new FsSnap
 
 const PLAIN = { asked: false, unlessFolder: false, apart: false, whole: false };
 
-/** What git reads or runs for these folders, by default and because of its configuration. */
+/** Returns the paths that git reads or runs for these folders, by default and because of its configuration. */
 function gitPaths(
   scope: ProtectionScope,
   folders: readonly string[],
@@ -143,7 +144,7 @@ export function traceProtected(
   return { real: [...real], links: [...links].map(([path, target]) => ({ path, target })) };
 }
 
-/** Existing real paths among these that may be compared, not mounted. */
+/** Returns those of the paths that exist and may be compared after a command, not mounted. */
 export function findComparedPaths(
   paths: readonly ProtectedPath[],
   cwd: string,

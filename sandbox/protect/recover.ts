@@ -10,7 +10,7 @@ import { type Before, repairChanges } from "./repair.ts";
 /** The part of `Before` that is recorded on disk. */
 export type Lasting = Omit<Before, "sealed" | "protectedPaths">;
 
-/** The same names in several folders: a hundred repositories lack the same files. */
+/** Names that several folders have in common; for instance, a hundred repositories lack the same files. */
 interface Grouped {
   readonly names: readonly string[];
   readonly folders: readonly string[];

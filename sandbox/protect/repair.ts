@@ -27,7 +27,7 @@ export interface Before {
   readonly writable: readonly string[];
   /** Protected paths in reach that are not mounted. */
   readonly compared: readonly Compared[];
-  /** Holds while nothing was created or removed near these paths. */
+  /** Check that passes while nothing has been created or removed near these paths. */
   readonly sealed: Sealed;
 }
 
@@ -57,8 +57,8 @@ export function before(
  * Restores removed links and moves new files at protected paths into `keep`, a folder no command can reach. Leaves what
  * `git init` creates, and deletes nothing.
  *
- * @param appeared returns further new paths; called once the folders around them are accessible, with known stat
- * results
+ * @param appeared returns further new paths; called after the folders around them are accessible, with stat results
+ * that are already known
  * @returns what was done, for the person; null if nothing had changed
  */
 export async function repairChanges(
@@ -103,7 +103,7 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
     );
   }
   for (const path of outerFirst(missing).filter((path) => snapshot.has(path))) {
-    // Files in a folder that was moved away have gone with it.
+    // A file in a folder that was moved away has moved with the folder.
     if (!new FsSnapshot().has(path) || isHarmlessGit(path)) continue;
     reported.push(
       await attempt(path, async () => {
@@ -131,7 +131,7 @@ function outerFirst(paths: readonly string[]): string[] {
 
 async function attempt(path: string, act: () => Promise<Problem>): Promise<Problem> {
   try {
-    // A command may have replaced the folder with a link, which could lead anywhere; so nothing is done through it.
+    // A command may have replaced the folder with a link, which could lead anywhere, so nothing is changed through it.
     const folder = parentOf(path);
     if (realPath(folder, "/") !== folder) {
       throw new Error(`the folder ${folder} was replaced by a symbolic link.`);
@@ -171,7 +171,7 @@ async function openFolders(
       await openToOwner(path);
       opened.push({ path, mode });
     } catch {
-      // Another user's folder. If something must be moved out of it later, that step reports the error.
+      // The folder belongs to another user. If something must be moved out of it later, that step reports the error.
     }
   }
   return opened;
@@ -180,7 +180,7 @@ async function openFolders(
 /** Mode bits that the owner needs to list and change a folder. */
 const OWNER = 0o700;
 
-/** Whether a path is a folder, and no link leads to it. */
+/** True if a path is a folder, and no link leads to it. */
 function isRealFolder(path: string): boolean {
   return new FsSnapshot().lstat(path)?.isDirectory === true && realPath(path, "/") === path;
 }

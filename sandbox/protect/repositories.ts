@@ -13,7 +13,7 @@ import { bareHooks, gitFolderOf, gitHooks, GitLinks, gitPlaces } from "./reposit
 
 /** Repositories at one moment. All folders are real paths. */
 export interface Repositories {
-  /** Their working folders, without the working folders of the run. */
+  /** Working folders of the repositories, except the working folders of the run. */
   readonly repositories: readonly string[];
   /** Folders that are bare repositories. */
   readonly gitFolders: readonly string[];
@@ -28,9 +28,12 @@ export class RepositoriesOfRun {
   readonly #folders: readonly string[];
   readonly #links = new GitLinks();
   readonly atStart: Repositories;
-  /** What git would read or run, with its state before the live commands. Those could have changed only the rest. */
+  /**
+   * Paths that git would read or run and that are not protected, with their state before the live commands. Live
+   * commands can change only these.
+   */
   #before: ReadonlyMap<string, string | null> = new Map();
-  /** For each repository that existed at the start: its hooks then, and the folders where others could appear. */
+  /** For each repository that existed at the start: its hooks then, and the folders where new hooks could appear. */
   readonly #shapes = new Map<string, Shape>();
   #todos: ReadonlyMap<string, string | null> = new Map();
 
@@ -41,7 +44,7 @@ export class RepositoriesOfRun {
   constructor(folders: readonly string[], found: TreeScanResult, snapshot = new FsSnapshot()) {
     this.#folders = folders;
     this.atStart = this.#find(found, snapshot);
-    // Their present hooks are protected, or missing and checked as such.
+    // The hooks that exist now are protected. Missing hooks are checked as missing paths.
     for (const folder of [...folders, ...this.atStart.repositories]) this.#newIn(folder, snapshot);
   }
 
@@ -62,7 +65,7 @@ export class RepositoriesOfRun {
       ) => path);
   }
 
-  /** Reports rebase steps that run programs and that commands left since `remember`. */
+  /** Reports steps of an unfinished rebase that run programs and that commands added since `remember`. */
   todos(snapshot = new FsSnapshot()): Problem[] {
     return [...this.#todosNow(snapshot)].filter(([path, content]) =>
       this.#todos.get(path) !== content && runsPrograms(path)
@@ -81,7 +84,10 @@ export class RepositoriesOfRun {
     return new Map(todos.map((path) => [path, readEntryContent(path, snapshot.stats)]));
   }
 
-  /** Current state of what git would read or run and that is neither protected nor recorded as missing at the start. */
+  /**
+   * Returns the current state of the paths that git would read or run, except those that are protected or were
+   * recorded as missing at the start.
+   */
   #now(found: TreeScanResult, snapshot: FsSnapshot): Map<string, string | null> {
     const { repositories, gitFolders } = this.#find(found, snapshot);
     const known = new Set([...this.#folders, ...this.atStart.repositories]);
@@ -95,7 +101,10 @@ export class RepositoriesOfRun {
     return new Map(real.map((path) => [path, readEntryContent(path, snapshot.stats)]));
   }
 
-  /** What a repository from the start has gained since: submodules, worktrees, or another git folder. */
+  /**
+   * Returns what a repository that existed at the start has gained since: submodules, worktrees, or another git
+   * folder.
+   */
   #newIn(folder: string, snapshot: FsSnapshot): string[] {
     const shape = this.#shapes.get(folder);
     const stampNow = (path: string) => settledStamp(path, snapshot.stats);
@@ -104,7 +113,8 @@ export class RepositoriesOfRun {
     const first = shape?.hooks ?? new Set(hooks);
     const news = hooks.filter((path) => !first.has(path));
     const places = news.length > 0 ? [] : gitPlaces(folder, snapshot);
-    // If there is something new, check every time; otherwise until a folder where it could appear changes.
+    // If something is new, this check runs every time. Otherwise the result is valid until a folder where something
+    // new could appear changes.
     const stamps = news.length > 0
       ? [[folder, null] as const]
       : places.map((path) => [path, stampNow(path)] as const);
@@ -114,7 +124,7 @@ export class RepositoriesOfRun {
 
   #find(found: TreeScanResult, snapshot: FsSnapshot): Repositories {
     const repositories = new Set(found.repositories);
-    // Git enters these automatically, at any depth, and those inside them.
+    // Git automatically enters the repositories inside these folders, at any depth.
     const waiting = [...this.#folders];
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       for (const link of this.#links.of(folder, snapshot)) {
@@ -129,7 +139,7 @@ export class RepositoriesOfRun {
   }
 }
 
-/** Whether a list of rebase steps contains one that runs a program. */
+/** True if a list of rebase steps contains one that runs a program. */
 function runsPrograms(path: string): boolean {
   return /^\s*(x|exec)\s/m.test(new FsSnapshot().read(path, CONFIG_BYTES) ?? "");
 }
@@ -141,7 +151,7 @@ export function gitConfigsOf({ home, variables }: Environment): string[] {
   return ["/etc/gitconfig", `${base}/git/config`, `${home}/.gitconfig`];
 }
 
-/** The folders among these that a command can write to, or below. */
+/** Returns those of the folders to which, or below which, a command can write. */
 export function foldersInReach(folders: readonly string[], writable: readonly string[]): string[] {
   return folders.filter((folder) =>
     writable.some((root) => isInside(folder, root) || isInside(root, folder))

@@ -1,4 +1,4 @@
-// Where git looks for what it runs: the git folders behind a `.git`, and repositories below a folder.
+// Finds the files that git runs: the git folders behind a `.git`, and repositories below a folder.
 
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { GIT_HOOKS } from "../policy/hooks.ts";
@@ -14,19 +14,22 @@ const POINTER_BYTES = 4096;
 /** Number of inner git folders that are protected one by one. If there are more, their parent folder is protected. */
 const MOST_INNER = 256;
 
-/** What git may run or obey for a repository, by the git folders it is in. The paths need not exist; links are kept. */
+/**
+ * Paths that git may run or obey for a repository, grouped by git folder. The paths need not exist; links in them are
+ * not resolved.
+ */
 export interface GitHooks {
-  /** In its own git folder and the one it shares. */
+  /** Paths in the repository's own git folder and in the git folder that it shares. */
   readonly own: readonly string[];
-  /** In git folders of worktrees and submodules, which are inside another one. */
+  /** Paths in git folders of worktrees and submodules, which are inside another git folder. */
   readonly inner: readonly string[];
-  /** Folders that contain too many of those. */
+  /** Folders that contain too many such git folders. */
   readonly whole: readonly string[];
 }
 
 /**
- * What git may run or obey for a working folder: hooks and configuration of its own git folder, of the one it shares
- * with other worktrees, and of its submodules.
+ * Returns the paths that git may run or obey for a working folder: hooks and configuration of its own git folder, of
+ * the one it shares with other worktrees, and of its submodules.
  */
 export function gitHooksOf(folder: string, snapshot: FsSnapshot): GitHooks {
   const dotGit = `${folder === "/" ? "" : folder}/.git`;
@@ -43,7 +46,10 @@ export function gitHooksOf(folder: string, snapshot: FsSnapshot): GitHooks {
   return { own: [...own, ...hooksOf(common)], ...innerHooks(common, snapshot) };
 }
 
-/** Folders where something that git would run could appear: the git folders of a working folder and inside them. */
+/**
+ * Returns the folders where something that git would run could appear: the git folders of a working folder and inside
+ * them.
+ */
 export function gitPlaces(folder: string, snapshot: FsSnapshot): string[] {
   const dotGit = `${folder === "/" ? "" : folder}/.git`;
   const hooks = gitHooks(folder, snapshot);
@@ -52,7 +58,7 @@ export function gitPlaces(folder: string, snapshot: FsSnapshot): string[] {
   return [...new Set([dotGit, ...places, ...inner])].filter((path) => path !== folder && snapshot.has(path));
 }
 
-/** The same for a bare repository. */
+/** Returns the paths that git may run or obey for a bare repository. */
 export function bareHooksOf(gitFolder: string, snapshot: FsSnapshot): GitHooks {
   return { own: hooksOf(gitFolder), ...innerHooks(gitFolder, snapshot) };
 }
@@ -122,7 +128,7 @@ function submodules(folder: string, snapshot: FsSnapshot): string[] | null {
 export class GitLinks {
   readonly #known = new Map<string, { readonly stamp: string | null; readonly links: readonly string[] }>();
 
-  /** Working folders that the index of a folder names as repositories, existing or not. */
+  /** Returns the working folders that the index of a folder names as repositories, whether they exist or not. */
   of(folder: string, snapshot = new FsSnapshot()): string[] {
     const found = indexesOf(folder, snapshot).flatMap((index) => {
       const stamp = settledStamp(index, snapshot.stats);
@@ -163,7 +169,10 @@ function pointerIn(file: string, base: string, form: RegExp, snapshot: FsSnapsho
   return path === undefined ? null : realPath(path.trim(), base, snapshot);
 }
 
-/** Whether a git path runs nothing and leads nowhere. False for every other path. */
+/**
+ * True if a path in a git folder is harmless: it runs nothing and leads to no other folder. False for every path
+ * outside git folders.
+ */
 export function isHarmlessGit(path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const snapshot = new FsSnapshot();
@@ -171,12 +180,13 @@ export function isHarmlessGit(path: string): boolean {
   if (!inGitFolder) return false;
   switch (name) {
     case ".git":
-      // A folder: its dangerous parts are checked one by one.
+      // The dangerous parts of a `.git` folder are checked one by one.
       return snapshot.lstat(path)?.isDirectory === true;
     case "hooks":
       return areHarmlessHooks(path);
     case "commondir":
-      // For a worktree. The folder it belongs to is checked separately.
+      // This file is harmless in a worktree that leads to its own repository. The folder of that repository is checked
+      // separately.
       return /\/worktrees\/[^/]+\/commondir$/.test(path) &&
         pointerIn(path, parentOf(path), /^(.+)$/m, snapshot) === parentOf(parentOf(parentOf(path)));
     case "config":
@@ -189,7 +199,7 @@ export function isHarmlessGit(path: string): boolean {
   }
 }
 
-/** Settings of a new repository that run nothing and lead nowhere. */
+/** Settings of a new repository that run nothing and refer to no other file. */
 const HARMLESS: readonly RegExp[] = [
   /^core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)$/,
   /^extensions\.(objectformat|refstorage|compatobjectformat)$/,
@@ -201,7 +211,7 @@ const HARMLESS: readonly RegExp[] = [
 ];
 
 /**
- * Whether a git configuration contains only what `git init` and `git clone` write. Everything this does not understand
+ * True if a git configuration contains only what `git init` and `git clone` write. Everything this does not understand
  * counts as harmful: old section syntax, continued lines, quoted values, includes.
  */
 export function isHarmlessGitConfig(text: string, path = ""): boolean {
@@ -226,7 +236,7 @@ export function isHarmlessGitConfig(text: string, path = ""): boolean {
   return true;
 }
 
-/** Whether a path is the configuration of a submodule whose working folder is inside that of the outer repository. */
+/** True if a path is the configuration of a submodule whose working folder is inside that of the outer repository. */
 function isOwnSubmodule(path: string, worktree: string): boolean {
   const [, around] = /^(.+)\/\.git\/modules\/.+$/.exec(path) ?? [];
   if (around === undefined || worktree.startsWith("/")) return false;
@@ -234,7 +244,7 @@ function isOwnSubmodule(path: string, worktree: string): boolean {
   return real !== null && real !== around && isInside(real, around) && !isInside(real, `${around}/.git`);
 }
 
-/** Whether a hooks folder contains nothing that git would run. */
+/** True if a hooks folder contains nothing that git would run. */
 export function areHarmlessHooks(folder: string): boolean {
   const snapshot = new FsSnapshot();
   if (!snapshot.lstat(folder)?.isDirectory) return false;

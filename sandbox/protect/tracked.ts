@@ -14,7 +14,7 @@ const REFUSED = /unable to (unlink|create|write|rename|open)|Read-only file syst
 
 export class TrackedGuard {
   readonly #roots: readonly string[];
-  /** By path of the index, until it changes. */
+  /** Entries by the path of the index; valid until the index changes. */
   readonly #known = new Map<
     string,
     { readonly stamp: string | null; readonly protectedPaths: string; files: TrackedFiles }
@@ -26,7 +26,7 @@ export class TrackedGuard {
     this.#roots = [...new Set(roots.filter((root) => root !== null))];
   }
 
-  /** What the indexes say now about files at or below these protected paths. */
+  /** Returns what the indexes say now about files at or below these protected paths. */
   now(protectedPaths: readonly string[], snapshot = new FsSnapshot()): TrackedFiles {
     const key = protectedPaths.join("\n");
     const found = this.#roots.flatMap((root) =>

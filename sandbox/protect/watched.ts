@@ -1,4 +1,4 @@
-// Watched files, which run when the person starts a tool: whether a path is one, and which ones commands changed.
+// Recognizes watched files, which run when the person starts a tool, and finds those that commands changed.
 
 import { isInside } from "../../base/paths.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
@@ -39,7 +39,7 @@ const IN_PROJECT = WATCHED_IN_PROJECT.map(patternOf);
 const BELOW = [...IN_PROJECT, ...PROTECTED_ABOVE.map(patternOf)];
 const IN_HOME = WATCHED_IN_HOME.map(patternOf);
 
-/** Whether a name is that of a watched file or of the folder it is in. */
+/** True if a name is that of a watched file or of the folder it is in. */
 export function isWatchedName(name: string): boolean {
   return BELOW.some(({ first }) => first.test(name));
 }
@@ -68,7 +68,7 @@ export class WatchedFiles {
   readonly #home: string;
   readonly #isInReach: (path: string) => boolean;
   #before: ReadonlyMap<string, string> = new Map();
-  /** By path, so that an unchanged file is read once. */
+  /** Contents by path, so that an unchanged file is read only once. */
   readonly #contents = new Map<string, { readonly stamp: string | null; readonly content: string }>();
 
   /**
@@ -90,7 +90,7 @@ export class WatchedFiles {
     this.#before = this.#now(below, stats);
   }
 
-  /** What commands did to watched files since `remember`. */
+  /** Returns the changes that commands made to watched files since `remember`. */
   changed(below: readonly string[], stats = new StatCache()): FileChange[] {
     const now = this.#now(below, stats);
     const paths = [...new Set([...this.#before.keys(), ...now.keys()])].sort();

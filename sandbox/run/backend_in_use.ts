@@ -39,8 +39,8 @@ export class BackendInUse {
   }
 
   /**
-   * The backend that wraps commands, present and probed under this policy. Found once, and again if backends were
-   * registered or removed since, or if the failure may be temporary.
+   * The backend that wraps commands, present and probed under this policy. It is looked up once, and again if backends
+   * were registered or removed since, or if the failure may be temporary.
    */
   find(): Promise<Outcome<BackendEntry>> {
     const { generation } = this.#registry;
@@ -65,7 +65,9 @@ export class BackendInUse {
     await forgetProbe(fingerprint, command, this.#context.host);
   }
 
-  /** Wraps a command under a policy. Fails as the backend does, or with `backend-failed` if it throws. */
+  /**
+   * Wraps a command under a policy. Fails with the backend's problem, or with `backend-failed` if the backend throws.
+   */
   async wrap(
     entry: BackendEntry,
     resolved: ResolvedPolicy,
@@ -87,7 +89,10 @@ export class BackendInUse {
     return this.#retried.get(name) ?? this.#context.settings.backends[name] ?? {};
   }
 
-  /** Checks presence, then runs the no-op command under this policy, and if that fails under the empty one. */
+  /**
+   * Checks that the backend is present, then runs the no-op command under this policy. If that fails, runs it under
+   * the empty policy.
+   */
   async #diagnose(entry: BackendEntry): Promise<BackendDiagnosis> {
     const { policy, host } = this.#context;
     if (!policy.ok) return { kind: "unknown", problem: policy.problem };

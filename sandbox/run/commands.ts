@@ -26,12 +26,15 @@ import type { Notices } from "./notices.ts";
 import type { CommandsWatch } from "./options.ts";
 
 /**
- * Commands that live at the same time. One snapshot wraps them all; it is verified before the first one begins. A
- * command that waits for its start is prepared in the meantime.
+ * Commands that live at the same time. One snapshot wraps them all; it is verified before the first command begins. A
+ * command that waits for its start is prepared already.
  */
 interface Batch {
   readonly snapshot: PolicySnapshot;
-  /** When outdated, none of its commands may begin. Commands prepared later form another batch. */
+  /**
+   * State of the batch. If it is `outdated`, none of its commands may begin. Commands prepared later form another
+   * batch.
+   */
   state: "fresh" | "unchecked" | "begun" | "outdated";
 }
 
@@ -49,7 +52,7 @@ export class LiveCommands {
   /** The batch of the commands that live now, or lived last. */
   #batch: Batch | undefined;
   #settling: Promise<void> | undefined;
-  /** Whether the set-up of the last command failed. A second failure in a row is reported. */
+  /** True if the set-up of the last command failed. A second failure in a row is reported. */
   #failedBefore = false;
   #active = 0;
 
@@ -99,21 +102,22 @@ export class LiveCommands {
     while (this.#settling !== undefined) await this.#settling;
   }
 
-  /** Waits for repairs and for the watch to begin. Returns why it did not begin, or null. */
+  /** Waits for repairs and for the watch to begin. Returns the reason why the watch did not begin, or null. */
   async #whenWatched(): Promise<Problem | null> {
     while (true) {
       await this.settled();
       const problem = await this.#parts.around?.begin() ?? null;
-      // While waiting, the last other command may have ended, and the watch with it.
+      // During the wait, the last other command may have ended, which also ended the watch.
       if (problem !== null || this.#settling === undefined) return problem;
     }
   }
 
   /**
-   * The policy for one more command. While another command lives, files may be its bait, such as a folder that turns
-   * into a link before it is mounted. So the snapshot taken while no command lived is used for all of them: no command
-   * can move what it found, and what appeared since is checked when all have ended. Whether an older snapshot still
-   * holds is checked immediately, or, for a command that waits, when it is ready to begin.
+   * The policy for one more command. While another command lives, it could set a trap with files, such as a folder
+   * that it turns into a link before the folder is mounted. So all live commands use the snapshot taken while no
+   * command lived. No command can move what that snapshot found, and files that appeared since are checked when all
+   * commands have ended. A reused snapshot is verified immediately, or, for a command that waits, when the command is
+   * ready to begin.
    */
   #begin(resolved: ResolvedPolicy, waits: boolean): { policy: MountablePolicy; batch: Batch } {
     const { context, snapshots, notices } = this.#parts;
@@ -125,7 +129,8 @@ export class LiveCommands {
       // A snapshot taken for the probe is older than these folders.
       const used = this.#batch?.snapshot === snapshots.last;
       const last = snapshots.lastHolding(!used);
-      // flemma writes the document after each call; its current version is mounted.
+      // flemma writes the document after each call, which does not outdate the snapshot: the current version is
+      // mounted.
       if (used) last?.before.sealed.accept(context.ownPlaces);
       this.#batch = {
         snapshot: last ?? snapshots.take(resolved),
@@ -143,7 +148,7 @@ export class LiveCommands {
   }
 
   /**
-   * Whether a command of this batch may begin. Before the first one, records the state of everything commands could
+   * True if a command of this batch may begin. Before the first one, records the state of everything commands could
    * change.
    */
   #mayBegin(batch: Batch, stats = new StatCache()): boolean {
@@ -273,7 +278,10 @@ export class LiveCommands {
   }
 }
 
-/** Reported if the snapshot of a command no longer held when it was ready. Another attempt takes a new one. */
+/**
+ * Reported if the snapshot of a command no longer held when the command was ready to start. Another attempt takes a
+ * new snapshot.
+ */
 const OUTDATED: Problem = {
   code: "sandbox-outdated",
   message: "Another process changed a protected path while the command was starting, so it did not run.",

@@ -1,4 +1,5 @@
-// The fixed context of a run: policy, host and own files from first use on, and the paths protected among them.
+// Fixed context of a run: policy, host and flemma's own files are fixed at first use, and so are the protected paths
+// among them.
 
 import { configFolder } from "../../base/folders.ts";
 import { expandHome, isInside, parentOf } from "../../base/paths.ts";
@@ -26,7 +27,7 @@ import type { Host } from "../types.ts";
 import type { Notices } from "./notices.ts";
 import type { SandboxOptions } from "./options.ts";
 
-/** What is fixed from the first use of the sandbox on. */
+/** Values that are fixed from the first use of the sandbox on. */
 interface Fixed {
   readonly policy: Outcome<ResolvedPolicy>;
   readonly host: Host;
@@ -39,7 +40,7 @@ interface Fixed {
   readonly turns: Turns;
 }
 
-/** What is fixed before the first command, and the watchers of what commands change. */
+/** Values that are fixed before the first command, and the watchers of what commands change. */
 export interface Start {
   readonly repositories: RepositoriesOfRun;
   readonly scan: TreeScan;
@@ -48,7 +49,7 @@ export interface Start {
   protection: Protection;
 }
 
-/** The context of one run. Reads nothing yet: a report on a document without calls does not need it. */
+/** The context of one run. Creating it reads nothing, because a report on a document without calls does not need it. */
 export class RunContext {
   readonly enabled: boolean;
   readonly settings: SandboxSettings;
@@ -64,7 +65,7 @@ export class RunContext {
     this.enabled = this.settings.enabled;
   }
 
-  /** Fixes policy and paths as they are now, on the first call. Probes nothing. */
+  /** On the first call, fixes policy and paths as they are now. Probes no backend. */
   fix(): Fixed {
     if (this.#fixed !== undefined) return this.#fixed;
     const { environment, document, protect } = this.#options;
@@ -117,7 +118,7 @@ export class RunContext {
   }
 
   /**
-   * What is fixed for the run, determined on first use, which is before any command.
+   * Returns the values that are fixed for the run. They are determined on first use, which is before any command.
    *
    * @param stats stat results that are already known
    */
@@ -159,7 +160,7 @@ export class RunContext {
     }, snapshot);
   }
 
-  /** Whether a real path is protected now, or was at the start. */
+  /** True if a real path is protected now, or was at the start. */
   isProtected(real: string, snapshot: FsSnapshot): boolean {
     const now = traceProtected(this.protectedNow(snapshot), this.host.environment.cwd, snapshot).real;
     return [...this.atStart().protection.real, ...now].some((path) => isInside(real, path));

@@ -1,4 +1,4 @@
-// Notices of a sandbox for the person, each once.
+// Collects the notices of a sandbox for the person, each only once.
 
 import type { Problem } from "../../base/problem.ts";
 

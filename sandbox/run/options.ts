@@ -21,7 +21,7 @@ export interface SandboxOptions {
   /** Called before the first command starts, and after the last one ended and its leftovers are repaired. */
   readonly around?: CommandsWatch;
   /**
-   * Whether to ignore cached results about the backends, for diagnosing a problem.
+   * True to ignore cached results about the backends, for diagnosing a problem.
    * @default false
    */
   readonly ignoreCache?: boolean;

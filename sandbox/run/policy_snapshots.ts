@@ -24,7 +24,7 @@ export interface PolicySnapshot {
   readonly policy: MountablePolicy;
   /** Existing protected paths of repositories outside the working folders. */
   readonly apart: readonly string[];
-  /** Whether those are compared after a command, not mounted. */
+  /** True if the paths in `apart` are compared after a command, not mounted. */
   readonly compares: boolean;
   /** Real paths that are protected, existing or not. */
   readonly real: readonly string[];
@@ -69,8 +69,8 @@ export class PolicySnapshots {
     const { environment } = this.#context.host;
     const paths = this.#context.protectedNow(snapshot);
     const now = traceProtected(paths, environment.cwd, snapshot);
-    // A link to a hidden path is restored like a link to a protected one. Without it, the next run would not hide the
-    // target.
+    // A link to a hidden path is restored like a link to a protected one. Without the link, the next run would not
+    // hide the target.
     const { links } = traceProtected(
       resolved.hiddenAsked.map((path) => ({ path })),
       environment.cwd,
@@ -102,7 +102,7 @@ export class PolicySnapshots {
     };
   }
 
-  /** Whether a command of another process lives whose writable paths overlap with these. */
+  /** True if a command of another process lives whose writable paths overlap with these. */
   othersReach(paths: readonly string[]): boolean {
     return othersAlive(this.#context.host.environment).some(({ writable }) =>
       paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
@@ -110,9 +110,9 @@ export class PolicySnapshots {
   }
 
   /**
-   * Whether these paths, in repositories outside the working folders, are compared after a command, not mounted before
-   * it. Two reasons: each mount costs more than the one before it; and another run's command could put a link where the
-   * mount is about to be made.
+   * True if these paths, in repositories outside the working folders, are compared after a command, not mounted before
+   * it. Two reasons: each mount costs more than the one before it; and another run's command could put a link where
+   * the mount is about to be made.
    */
   #compares(apart: readonly string[]): boolean {
     return apart.length > MOST_APART || (apart.length > 0 && this.othersReach(apart));

@@ -1,4 +1,4 @@
-// The sandbox worker of a run: started once, kept as long as its sandbox would be the same.
+// The sandbox worker of a run. It is started once, and kept until it would get a different sandbox.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
@@ -10,11 +10,11 @@ export interface WorkerSandbox {
   /** Identity of the mounts: a different object if any mounted path was created, removed or replaced since. */
   readonly mounts: object;
   /**
-   * Current identity of the files this program writes. They are mounted too, and a rename loses the mount. Only live
-   * commands can exploit that.
+   * Current identity of the files this program writes. They are mounted too, and renaming another file over one of
+   * them removes its mount. Only live commands can exploit a lost mount.
    */
   readonly own: string;
-  /** Whether commands live that could exploit a lost mount. */
+  /** True if commands live that could exploit a lost mount. */
   readonly commandsLive: boolean;
   /** Wraps the process; null if there is no sandbox. */
   wrap(): Promise<Outcome<BackendPreparation | null>>;
@@ -35,7 +35,7 @@ interface RunningWorker {
 
 export class WorkerKeeper {
   #running: RunningWorker | null = null;
-  /** Queue: requests run one after another. */
+  /** End of the queue of requests, which run one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** The worker in the current sandbox. Fails with the reason why it cannot start. */

@@ -1,4 +1,5 @@
-// The sandbox that the worker of a run would get now: that of a command, without its limits and network rules.
+// Creates the sandbox that the worker of a run would get now. It is the sandbox of a command without its limits and
+// network rules.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
@@ -9,11 +10,14 @@ import type { WorkerSandbox } from "./worker.ts";
 
 export interface WorkerSandboxParts extends Omit<CommandParts, "around"> {
   readonly commands: LiveCommands;
-  /** Ends and repairs what earlier runs left, and reports it. */
+  /** Ends commands that earlier runs left running, repairs what they changed, and reports both. */
   recover(): Promise<void>;
 }
 
-/** Reuses an earlier snapshot while it holds, so that the mounts stay the same if nothing near them changes. */
+/**
+ * Creates the sandbox of the worker. Reuses an earlier snapshot while it holds, so that the mounts stay the same if
+ * nothing near them changes.
+ */
 export async function createWorkerSandbox(
   { context, snapshots, backend, commands, notices, recover }: WorkerSandboxParts,
   resolved: ResolvedPolicy,
@@ -21,7 +25,7 @@ export async function createWorkerSandbox(
 ): Promise<Outcome<WorkerSandbox>> {
   const found = await backend.find();
   if (!found.ok) {
-    // Without any backend, only the checks of the program itself remain, in every mode.
+    // If this machine has no backend, only the program's own checks remain, in every mode.
     if (found.problem.code === "backend-unavailable" || found.problem.code === "unknown-backend") {
       return success(UNSANDBOXED_WORKER);
     }
