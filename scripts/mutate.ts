@@ -1,10 +1,10 @@
-// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH]`, or `--again` for mutants
-// that no test detected last time. Changes lines that refuse something one at a time; the tests that run the line must
-// detect it.
+// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements]`, or `--again`
+// for mutants that no test detected last time. Changes lines that refuse something one at a time, or with `--statements`
+// leaves out one statement at a time; the tests that run the line must detect it. PATH is a file or a folder.
 
 import { print, ROOT } from "./gate/root.ts";
 import { coverageOf } from "./mutate/coverage.ts";
-import { type Mutant, mutantsOf } from "./mutate/mutants.ts";
+import { droppedStatementsOf, type Mutant, mutantsOf } from "./mutate/mutants.ts";
 import { sample } from "./mutate/sample.ts";
 import { Bench, type MutantResult } from "./mutate/try.ts";
 import { walk } from "./mutate/walk.ts";
@@ -13,14 +13,16 @@ import { walk } from "./mutate/walk.ts";
 const WORKERS = 2;
 const LEAST_SCORE = 90;
 
-const { room, count, seed, only, again } = argumentsOf(Deno.args);
+const { room, count, seed, only, again, statements } = argumentsOf(Deno.args);
 const mutants: Mutant[] = [];
 const sources: string[] = [];
 for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
   if (path.endsWith(".generated.ts")) continue;
   const file = path.slice(ROOT.length + 1);
   sources.push(file);
-  if (only === null || file === only) mutants.push(...mutantsOf(file, await Deno.readTextFile(path)));
+  if (only !== null && file !== only && !file.startsWith(`${only}/`)) continue;
+  const list = statements ? droppedStatementsOf : mutantsOf;
+  mutants.push(...list(file, await Deno.readTextFile(path)));
 }
 const known = await equivalents();
 const last = `${ROOT}/.cache/mutate/last_${room}.json`;
@@ -84,12 +86,13 @@ function argumentsOf(words: readonly string[]) {
     words.find((word) => word.startsWith(`--${name}=`))?.split("=")[1] ??
       (words.includes(`--${name}`) ? words[words.indexOf(`--${name}`) + 1] : undefined);
   if (!/^[a-z]+$/.test(room)) {
-    print("usage: deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--again]");
+    print("usage: deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements] [--again]");
     Deno.exit(2);
   }
   return {
     room,
     again: words.includes("--again"),
+    statements: words.includes("--statements"),
     count: Number(option("sample") ?? 120),
     seed: Number(option("seed") ?? 1),
     only: option("file") ?? null,

@@ -79,6 +79,37 @@ export function mutantsOf(file: string, code: string): Mutant[] {
   });
 }
 
+/** A statement on one line that does something: a call, an assignment or a count. */
+const STATEMENT = /^(?:await |void )?[\w$.#!?[\]]+(?:\(.*\)| (?:=|\?\?=|\+=|-=|\|=) .+|\+\+|--);$/;
+const OTHER_STATEMENT =
+  /^(?:return|throw|import|export|const|let|type|yield|case|#|readonly|declare|super\()/;
+const CONTINUED = /(?:[(,=?:+|&[]|=>|\b(?:return|await|extends))$/;
+
+/** Mutants that each leave out one statement, in the order of the lines of a file. */
+export function droppedStatementsOf(file: string, code: string): Mutant[] {
+  const lines = code.split("\n");
+  const isCode = codeLines(lines);
+  return lines.flatMap((before, index) => {
+    const previous = lines[index - 1]?.trim() ?? "";
+    if (!isCode[index] || CONTINUED.test(previous)) return [];
+    const [, condition = "", statement = ""] = /^(\s*(?:\} else |if \(.*?\) (?=\w)|else )?)(.*)$/.exec(
+      before,
+    )!;
+    if (!STATEMENT.test(statement) || OTHER_STATEMENT.test(statement) || !isBalanced(statement)) return [];
+    if (condition.includes("(") && !isBalanced(condition)) return [];
+    const after = condition.trim() === "" ? `${condition};` : `${condition}{}`;
+    return [{ file, line: index + 1, before, after, change: "the statement is left out" }];
+  });
+}
+
+function isBalanced(text: string): boolean {
+  const opened = text.indexOf("(");
+  return opened < 0 ? !text.includes(")") : [...text].reduce((depth, sign, at) => {
+    if (isInText(text, at)) return depth;
+    return "([{".includes(sign) ? depth + 1 : ")]}".includes(sign) ? depth - 1 : depth;
+  }, 0) === 0;
+}
+
 /**
  * The bound of a loop is reduced instead of swapped: a loop that runs one step too far reads `undefined`, which often
  * has no effect, but one that ends too early skips the last item, which must be detected.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Bench } from "../../scripts/mutate/try.ts";
 import { coverageOf } from "../../scripts/mutate/coverage.ts";
-import { mutantsOf } from "../../scripts/mutate/mutants.ts";
+import { droppedStatementsOf, mutantsOf } from "../../scripts/mutate/mutants.ts";
 import { sample } from "../../scripts/mutate/sample.ts";
 
 const after = (line: string) => mutantsOf("a.ts", line).map((mutant) => mutant.after);
@@ -46,6 +46,30 @@ Deno.test("texts, patterns, comments, types and imports are not mutated", () => 
   ) assert.deepEqual(after(line), [], line);
   const text = "const sentence = `one\n  if (a && b) return;\n`;\nif (a) return;";
   assert.deepEqual(mutantsOf("a.ts", text).map(({ line }) => line), [4, 4]);
+});
+
+Deno.test("each call, assignment and count on a line is left out, and declarations and parts of expressions stay", () => {
+  const code = [
+    "await lock.release();",
+    "if (isBroken(a)) report(a);",
+    "this.#count += 1;",
+    "left--;",
+    "const made = make();",
+    "return make();",
+    "throw fault();",
+    "const other =",
+    "  make();",
+    "list.map((each) => {",
+    "// lock.release();",
+    '  text = "a(";',
+  ];
+  assert.deepEqual(droppedStatementsOf("a.ts", code.join("\n")).map(({ line, after }) => [line, after]), [
+    [1, ";"],
+    [2, "if (isBroken(a)) {}"],
+    [3, ";"],
+    [4, ";"],
+    [12, "  ;"],
+  ]);
 });
 
 Deno.test("a sample of mutants depends only on its seed, keeps the order of the file, and never exceeds what there is", () => {
