@@ -9,7 +9,7 @@
 import { exampleSources, isDocumented } from "./gate/documentation.ts";
 import { staleFiles } from "./gate/generated.ts";
 import { checkTree } from "./gate/layer_faults.ts";
-import { print, ROOT, run } from "./gate/root.ts";
+import { print, ROOT, runCaptured } from "./gate/root.ts";
 import { countOf, type Counts, runDocTests, runTests, slowTests, total } from "./gate/tests.ts";
 import { fromBundle } from "./gate/ways.ts";
 
@@ -17,9 +17,9 @@ const deno = Deno.execPath();
 type Step = readonly [name: string, run: () => Promise<Counts>];
 
 const CHECKS: readonly Step[] = [
-  ["format", async () => countOf(await run(deno, ["fmt", "--check", "--quiet"]) === 0)],
-  ["lint", async () => countOf(await run(deno, ["lint", "--quiet"]) === 0)],
-  ["types", async () => countOf(await run(deno, ["check", "--quiet", "."]) === 0)],
+  ["format", async () => countOf(await runCaptured(deno, ["fmt", "--check", "--quiet"]) === 0)],
+  ["lint", async () => countOf(await runCaptured(deno, ["lint", "--quiet"]) === 0)],
+  ["types", async () => countOf(await runCaptured(deno, ["check", "--quiet", "."]) === 0)],
   ["layers", () => reportFaults(checkTree(ROOT))],
   ["generated files (stale ones are mended by `deno task generate`)", () => reportFaults(staleFiles(ROOT))],
   ["documentation of the library", async () => countOf(await isDocumented())],
@@ -37,8 +37,8 @@ print(`${passed} passed, ${failed} failed`);
 Deno.exit(failed === 0 ? 0 : 1);
 
 /**
- * Runs all steps. The tests start the program as distributed, which is also much faster to start; another process builds it
- * while the checks run.
+ * Runs all steps. The tests start the program as distributed, which is also much faster to start. They run at the same
+ * time as the checks, because many of them wait for other processes; with `--stop` they run after the checks.
  */
 async function runWithBundle(): Promise<Counts> {
   const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-gate-" });
@@ -51,28 +51,36 @@ async function runWithBundle(): Promise<Counts> {
     const { program } = fromBundle(`${folder}/bundle`);
     return await runTests([], { program, all, check: false });
   };
+  const tests: Step = ["tests", testBundle];
   try {
-    return await runSteps([...CHECKS, ["tests", testBundle]]);
+    const results = stop
+      ? await runSteps([...CHECKS, tests])
+      : (await Promise.all([runSteps(CHECKS), runSteps([tests])])).flat();
+    const broken = results.filter(({ counts }) => counts.failed > 0).map(({ name }) => name);
+    print(broken.length === 0 ? "all green" : `FAILED: ${broken.join("; ")}`);
+    return total(results.map(({ counts }) => counts));
   } finally {
     await building.status;
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function runSteps(steps: readonly Step[]): Promise<Counts> {
-  const counts: Counts[] = [];
-  const broken: string[] = [];
+interface StepResult {
+  readonly name: string;
+  readonly counts: Counts;
+}
+
+async function runSteps(steps: readonly Step[]): Promise<StepResult[]> {
+  const results: StepResult[] = [];
   for (const [name, step] of steps) {
     print(`== ${name}`);
-    const count = await step();
-    counts.push(count);
-    if (count.failed === 0) continue;
+    const counts = await step();
+    results.push({ name, counts });
+    if (counts.failed === 0) continue;
     print(`FAILED: ${name}`);
-    broken.push(name);
     if (stop) break;
   }
-  print(broken.length === 0 ? "all green" : `FAILED: ${broken.join("; ")}`);
-  return total(counts);
+  return results;
 }
 
 async function reportFaults(faults: Promise<string[]>): Promise<Counts> {

@@ -1,13 +1,13 @@
 // Checks the library's documentation: every export is documented, uses only exported types, and its examples run.
 
-import { ROOT, run } from "./root.ts";
+import { ROOT, runCaptured } from "./root.ts";
 
 /**
  * Whether `deno doc --lint` finds nothing in the library. The part for hosts of Lezer uses types of other packages,
  * which the linter cannot check.
  */
 export async function isDocumented(): Promise<boolean> {
-  return await run(Deno.execPath(), ["doc", "--lint", "mod.ts", "parser/library.ts"]) === 0;
+  return await runCaptured(Deno.execPath(), ["doc", "--lint", "mod.ts", "parser/library.ts"]) === 0;
 }
 
 /** Pages for people, as paths below `root`: the README and all of `docs`. */

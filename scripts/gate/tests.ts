@@ -110,11 +110,14 @@ export function runDocTests(paths: readonly string[]): Promise<Counts> {
   return denoTest(["--doc", ...paths]);
 }
 
+/** Test files run in parallel: one more than there are processors, because many tests wait for other processes. */
+const JOBS = String(navigator.hardwareConcurrency + 1);
+
 async function denoTest(args: readonly string[], env: Record<string, string> = {}): Promise<Counts> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", ...args],
     cwd: ROOT,
-    env: { NO_COLOR: "1", DENO_JOBS: Deno.env.get("DENO_JOBS") ?? "2", ...env },
+    env: { NO_COLOR: "1", DENO_JOBS: Deno.env.get("DENO_JOBS") ?? JOBS, ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",

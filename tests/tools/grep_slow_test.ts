@@ -1,3 +1,5 @@
+// `grep`: matches, files and counts, and the same answer with and without ripgrep.
+
 import assert from "node:assert/strict";
 import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
 import { narrowFiles, requiredText } from "../../tools/files/search/narrowed.ts";

@@ -203,7 +203,7 @@ test("in a process group that somebody else started, flemma ends only marked pro
   const environment = world(root);
   const mark = newMark();
   // The program that handed the command out leads a group with others, as in a pipe of a shell, and is gone.
-  const script = "sleep 300 & FLEMMA_COMMAND=$0 sleep 300 & echo $!";
+  const script = "sleep 300 & FLEMMA_COMMAND=$0 sh -c 'echo $$; exec sleep 300' &";
   const group = spawn(["/bin/sh", "-c", script, mark], { cwd: root, env: { PATH: "/usr/bin:/bin" } });
   assert.ok(group.ok);
   const { pid } = group.value;

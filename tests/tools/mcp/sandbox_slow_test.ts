@@ -63,7 +63,8 @@ for (const sandbox of [true, false]) {
         },
       );
       assert.match(result(0), /started/);
-      assert.equal(await running(), "");
+      // The kernel ends the processes of a namespace after the first one; without that, this test does not end.
+      while (await running() !== "");
       const records = [...Deno.readDirSync(`${place.root}/state/flemma/started`)];
       assert.deepEqual(records, [], "nothing is left to be ended by the next run");
     }));
