@@ -80,7 +80,7 @@ export interface PluginContext extends ExecutionContext {
 
 /** The sandbox as tools see it. */
 export interface PluginSandbox extends Sandbox {
-  /** Wraps a command for `spawn`. What was prepared for it is released when the tool ends. */
+  /** Wraps a command for `spawn`. The preparation is released when the tool ends. */
   wrapCommand(argv: readonly string[]): Promise<WrappedCommand>;
   /** See `wrapCommand`. */
   wrap_command(argv: readonly string[]): Promise<WrappedCommand>;
@@ -223,8 +223,8 @@ class CallContext implements PluginContext {
 }
 
 /**
- * Resolves `tools.NAME.cwd`, which must be one whole value. If unset or without a meaning here, it is the program's
- * start folder.
+ * Resolves `tools.NAME.cwd`, which must be one whole value. If the setting is unset, or has no meaning for this
+ * document, the folder is the program's start folder.
  */
 export function workingFolder(
   setting: unknown,

@@ -12,7 +12,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Result of a tool. */
 export interface ExecutionResult {
-  /** Whether the call succeeded. */
+  /** True if the call succeeded. */
   readonly success: boolean;
   /** Text, or data that is written as compact JSON. */
   readonly output?: unknown;
@@ -20,7 +20,7 @@ export interface ExecutionResult {
   readonly error?: string;
   /** Return control to the person after all results of this response are written. */
   readonly yieldToUser?: boolean;
-  /** Shown only on a terminal and in events. */
+  /** Short text that is shown only on a terminal and in events. */
   readonly status?: string;
   /**
    * Names of attached images and files, kept in the state folder under their SHA-256. The text has a line about each.
@@ -35,7 +35,7 @@ export type Preview = string | { label?: string; detail?: string | readonly stri
 export interface Rewrite {
   /** New content; null if the call would not change the file. */
   readonly after: Uint8Array | null;
-  /** Why the call will fail, as a sentence; null if no reason is known. */
+  /** Reason why the call will fail, as a sentence; null if no reason is known. */
   readonly obstacle: string | null;
 }
 
@@ -61,13 +61,14 @@ export interface ToolDefinition {
   readonly input_schema: JsonSchema;
   /** JSON Schema of its output. */
   readonly output_schema?: JsonSchema;
-  /** Whether the provider is asked to enforce the input schema. */
+  /** True if the provider is asked to enforce the input schema. */
   readonly strict?: boolean;
   /**
-   * Whether requests offer the tool unless settings name it; a function receives the document's settings. @default true
+   * True if requests offer the tool unless settings name it; a function receives the document's settings. @default
+   * true
    */
   readonly enabled?: boolean | ((settings: Settings) => boolean);
-  /** Whether it can run. @default true if `execute` is defined */
+  /** True if the tool can run. @default true if `execute` is defined */
   readonly executable?: boolean;
   /**
    * Runs the tool. It may return the result or a promise of it, or call `callback` once and return a cancel function.
@@ -78,7 +79,7 @@ export interface ToolDefinition {
     context: ExecutionContext,
     callback: (result: ExecutionResult) => void,
   ): ExecutionResult | Promise<ExecutionResult | void> | (() => void) | void | undefined;
-  /** Whether other tools may start while it runs. @default false */
+  /** True if other tools may start while this tool runs. @default false */
   readonly async?: boolean;
   /** Preview of the call for people, `width` terminal cells wide. */
   format_preview?(input: ToolInput, width: number): Preview;
@@ -103,20 +104,19 @@ export interface ToolDefinition {
   /** Input member that holds a path, for approval rules. */
   readonly path_input?: string;
   /**
-   * Whether it searches the folder at its path, or its working folder if the input has no path, and what results
-   * reveal:
-   * file names only, or contents too.
+   * Set if the tool searches the folder at its path, or its working folder if the input has no path. The value says
+   * what results reveal: file names only, or contents too.
    */
   readonly searches?: "names" | "contents";
   /** File access inside this process. The call waits until no command could replace the files meanwhile. */
   readonly files?: FileAccess;
-  /** Whether it does all file work through the context's `disk`. @default false */
+  /** True if the tool does all file work through the context's `disk`. @default false */
   readonly on_disk?: boolean;
   /** Harm the tool can do, by its author. Only tool files set it, and approval uses it. */
   readonly risk?: "low" | "medium" | "high";
-  /** Whether only this call of a reply runs; the others get an error result that explains it. @default false */
+  /** True if only this call of a reply runs; the others get an error result that explains it. @default false */
   readonly exclusive?: boolean;
-  /** Category given by its author. */
+  /** Category given by the tool's author. */
   readonly category?: string;
   /** Input member that holds a shell command, for approval rules. */
   readonly command_input?: string;
@@ -156,7 +156,7 @@ export type BuiltinTool = ToolDefinition & Pick<RegisteredTool, "effects" | "run
 
 /** A tool in a registry, with the rights that its origin allows. */
 export interface RegisteredTool extends ToolDefinition {
-  /** Who registered it. */
+  /** Who registered the tool. */
   readonly origin: ToolOrigin;
   /** What a call may change. */
   readonly effects: Effects;
@@ -164,7 +164,7 @@ export interface RegisteredTool extends ToolDefinition {
   readonly runs: RunsIn;
 }
 
-/** Whether a working sandbox confines the tool's calls. A tool without effects needs no sandbox. */
+/** True if a working sandbox confines the tool's calls. A tool without effects needs no sandbox. */
 export function isBounded(tool: Partial<Pick<RegisteredTool, "effects" | "runs">> | undefined): boolean {
   return tool?.runs === "inside" || tool?.effects === "none";
 }
@@ -172,7 +172,7 @@ export function isBounded(tool: Partial<Pick<RegisteredTool, "effects" | "runs">
 /** Returns at most five problems as `pointer: what is wrong`; empty means valid. */
 export type InputValidator = (input: unknown) => readonly string[];
 
-/** What a tool receives in addition to its input. */
+/** Facts and services that a tool receives in addition to its input. */
 export interface ExecutionContext {
   /** Absolute path of the `.chat` file, or null when unsaved. */
   readonly document: string | null;
@@ -195,7 +195,7 @@ export interface ExecutionContext {
   /** The sandbox for commands. */
   readonly sandbox: Sandbox;
   /**
-   * Does the built-in tools' file work inside the sandbox that commands have.
+   * Performs the file work of the built-in tools inside the sandbox of commands.
    *
    * @default the work is done in this process
    */
@@ -227,7 +227,7 @@ export interface ExecutionContext {
 
 /** A file that a tool is about to change. */
 export interface ReplacedFile {
-  /** Its real path. */
+  /** Real path of the file. */
   readonly path: string;
   /** The path as the model wrote it. */
   readonly shownAs: string;
@@ -249,9 +249,9 @@ export interface Caller {
   readonly requestId: string;
   /** Stable for a document with a path; a new one for each other document. */
   readonly conversationId: string;
-  /** Whether a person is present to answer questions. */
+  /** True if a person is present to answer questions. */
   readonly interactive: boolean;
-  /** Whether a person approved this very call. */
+  /** True if a person approved this very call. */
   readonly approvedByPerson: boolean;
   /** Names of the tools that a request offers. */
   readonly offered: readonly string[];
@@ -294,7 +294,7 @@ export interface SeenFiles {
 export interface Truncation {
   /** The text that remains. */
   readonly content: string;
-  /** Whether something was left out. */
+  /** True if something was left out. */
   readonly truncated: boolean;
   /** Which limit was reached first; null if none was. */
   readonly truncated_by: "lines" | "bytes" | null;
@@ -306,9 +306,9 @@ export interface Truncation {
   readonly output_lines: number;
   /** Bytes that remain. */
   readonly output_bytes: number;
-  /** Whether the last remaining line is cut. */
+  /** True if the last remaining line is cut. */
   readonly last_line_partial: boolean;
-  /** Whether the first line alone exceeds the limit, so that nothing remains. */
+  /** True if the first line alone exceeds the limit, so that nothing remains. */
   readonly first_line_exceeds_limit: boolean;
 }
 
@@ -322,11 +322,11 @@ export interface Limits {
 
 /** Which end of a text remains, and the parts of its overflow file's name. */
 export interface LongTextOptions extends Limits {
-  /** The end that remains. */
+  /** The end of the text that remains. */
   readonly direction: "head" | "tail";
-  /** Where the text comes from. @default the name of the tool */
+  /** Source of the text. @default the name of the tool */
   readonly source?: string;
-  /** What distinguishes it from other texts of the same source. @default the id of the call */
+  /** Id that distinguishes the text from other texts of the same source. @default the id of the call */
   readonly id?: string;
 }
 
@@ -348,13 +348,13 @@ export interface Truncate {
   readonly MAX_BYTES: number;
   /** Default limit of one line, in bytes of UTF-8. */
   readonly MAX_LINE_CHARS: number;
-  /** Keeps the beginning. */
+  /** Keeps the beginning of a text. */
   truncateHead(text: string, limits?: Limits): Truncation;
-  /** Keeps the end. */
+  /** Keeps the end of a text. */
   truncateTail(text: string, limits?: Limits): Truncation;
   /** Keeps the beginning of one line. */
   truncateLine(line: string, maxBytes?: number): string;
-  /** Keeps one end, and writes the whole text to a file that the result names. */
+  /** Keeps one end of a text, and writes the whole text to a file that the result names. */
   truncateWithOverflow(
     text: string,
     options: LongTextOptions,

@@ -13,7 +13,9 @@ const NEWLINE = "↵";
 /** Number of result lines in its preview. */
 const RESULT_LINES = 10;
 
-/** The part of a definition that a preview needs; with the schema it also shows that an input does not fit. */
+/**
+ * The part of a definition that a preview needs. With the schema, the preview also shows that an input does not fit.
+ */
 export type Previewed = Pick<ToolDefinition, "format_preview"> & Partial<Checked>;
 
 /**
@@ -30,7 +32,7 @@ export function previewCall(
   return cutToWidth(wholePreview(definition, name, input, width, note), width);
 }
 
-/** Whether `previewCall` leaves something out at this width. */
+/** True if `previewCall` leaves something out at this width. */
 export function previewIsCut(
   definition: Previewed | undefined,
   name: string,

@@ -9,7 +9,7 @@ import { checkDefinition } from "./registration/check.ts";
 import { ToolSources } from "./registration/sources.ts";
 import type { AskedSources, ResolveTools, SourceStatus, ToolSource } from "./registration/types.ts";
 
-/** Which tools to return. */
+/** Options that select the tools to return. */
 export interface GetAllOptions {
   /** Also return tools that are offered only when a document names them. @default false */
   readonly includeDisabled?: boolean;
@@ -22,7 +22,8 @@ export interface RegistryOptions {
   /** Seconds for a source that sets no timeout. @default 30 */
   readonly defaultTimeout?: number;
   /**
-   * Registries whose tools and sources are included, highest precedence first; own ones take precedence over all.
+   * Registries whose tools and sources are included, highest precedence first. The registry's own tools take
+   * precedence over all of them.
    * @default none
    */
   readonly below?: readonly ToolRegistry[];
@@ -40,7 +41,7 @@ export class ToolRegistry {
   readonly #options: RegistryOptions;
   readonly #below: readonly ToolRegistry[];
   readonly #tools = new Map<string, RegisteredTool>();
-  /** The object each tool was registered with, since registering it again is not a replacement. */
+  /** The object that each tool was registered with. Registering the same object again is not a replacement. */
   readonly #given = new WeakMap<RegisteredTool, Registration>();
   /** Problems of the registry's own sources. */
   readonly #problems: Problem[] = [];
@@ -107,7 +108,7 @@ export class ToolRegistry {
     return holder === undefined ? undefined : holder.#tools.get(name);
   }
 
-  /** Whether a tool with this name exists. */
+  /** True if a tool with this name exists. */
   has(name: string): boolean {
     return this.get(name) !== undefined;
   }
@@ -120,7 +121,10 @@ export class ToolRegistry {
       .map((definition) => ({ ...definition }));
   }
 
-  /** Whether a tool is offered by default. If its function throws, it is not, and the problem is reported. */
+  /**
+   * True if a tool is offered by default. If the tool's `enabled` function throws, the tool is not offered, and the
+   * problem is reported.
+   */
   isEnabled({ name, enabled = true }: Pick<ToolDefinition, "name" | "enabled">, config?: Settings): boolean {
     if (typeof enabled !== "function") return enabled;
     if (config === undefined) return false;
@@ -146,12 +150,12 @@ export class ToolRegistry {
     this.#sources = this.#newSources();
   }
 
-  /** Whether a tool has a capability; false if there is no such tool. */
+  /** True if a tool has a capability; false if there is no such tool. */
   hasCapability(name: string, capability: string): boolean {
     return this.get(name)?.capabilities?.includes(capability) ?? false;
   }
 
-  /** Whether the tool is registered and has an implementation to run. */
+  /** True if the tool is registered and has an implementation to run. */
   isExecutable(name: string): boolean {
     const definition = this.get(name);
     return definition !== undefined && isExecutable(definition);
@@ -162,7 +166,7 @@ export class ToolRegistry {
     return nearest(name, [...this.#all().keys()].sort(byBytes));
   }
 
-  /** Whether every source has answered; a source not asked yet has not. */
+  /** True if every source has answered. A source that was not asked yet has not answered. */
   isReady(): boolean {
     return this.#layers.every((registry) => registry.#sources.isReady);
   }
@@ -186,7 +190,7 @@ export class ToolRegistry {
   }
 
   /**
-   * Waits until no source can bring or replace the tool with this name. Asks no other source.
+   * Waits until no source can bring or replace the tool with this name. It asks no other source.
    *
    * @param signal ends the waiting
    * @param asked which sources to wait for
@@ -200,12 +204,14 @@ export class ToolRegistry {
     this.#tellOfBelow();
   }
 
-  /** Whether a source that has not answered may bring or replace the tool with this name. */
+  /** True if a source that has not answered may bring or replace the tool with this name. */
   mayCome(name: string, asked: AskedSources = "all"): boolean {
     return this.#deciding(name).some((registry) => registry.#sources.mayGet(name, asked));
   }
 
-  /** Name of the source that may bring or replace this tool but could not be asked; null if there is none. */
+  /**
+   * Returns the name of the source that may bring or replace this tool but could not be asked; null if there is none.
+   */
   unaskedSource(name: string): string | null {
     for (const registry of this.#deciding(name)) {
       const found = registry.#sources.unasked(name);

@@ -22,9 +22,9 @@ import { isExecutable } from "./registry.ts";
 const STOP_GRACE = 5000;
 
 /**
- * Runs a tool. The first answer counts: returned, promised or passed to the callback. When the context's signal aborts,
- * its cancel function is called and the result is `STOPPED`. A tool without a cancel function may still answer for a
- * few seconds. Releases the context at the end.
+ * Runs a tool. The first answer counts: returned, promised or passed to the callback. When the context's signal
+ * aborts, the tool's cancel function is called and the result is `STOPPED`. A tool without a cancel function may still
+ * answer for a few seconds. Releases the context at the end.
  */
 export async function runTool(
   definition: ToolDefinition,
@@ -63,7 +63,7 @@ async function inTurn(
   }
 }
 
-/** Where the input's path leads now. A tool without `path_input` may write anywhere. */
+/** Returns where the input's path leads now. A tool without `path_input` may write anywhere. */
 function writtenPaths({ path_input }: ToolDefinition, input: ToolInput, context: ExecutionContext): string[] {
   const path = path_input === undefined ? undefined : input[path_input];
   if (typeof path !== "string" || path === "") return [context.cwd];
@@ -127,7 +127,7 @@ function firstAnswer(
   });
 }
 
-/** The tool's answer if it is a result; `success` counts only if it is exactly true. */
+/** Returns the tool's answer if it is a result; `success` counts only if it is exactly true. */
 function resultOf(value: unknown): ExecutionResult {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { success: false, error: NO_RESULT };
@@ -141,7 +141,10 @@ function resultOf(value: unknown): ExecutionResult {
   } as ExecutionResult;
 }
 
-/** The error of a result as text; tools may pass on what they caught. */
+/**
+ * Returns the error of a result as text. The error may be any thrown value, because tools may pass on what they
+ * caught.
+ */
 function errorText(error: unknown): string | undefined {
   if (error === undefined || error === null) return undefined;
   if (typeof error === "string") return error;

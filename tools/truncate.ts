@@ -112,7 +112,7 @@ export function truncateLine(line: string, maxBytes: number = MAX_LINE_CHARS): s
   return decoder.decode(bytes.subarray(0, characterEnd(bytes, maxBytes - marker.length))) + marker;
 }
 
-/** `512B`, `12.1KB`, `3.0MB`; base 1024, one decimal from a kilobyte on. */
+/** Formats a number of bytes, as in `512B`, `12.1KB` or `3.0MB`: base 1024, one decimal from a kilobyte on. */
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return `${bytes}B`;
   let size = bytes / 1024;

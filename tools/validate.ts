@@ -9,7 +9,7 @@ import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./de
 /** The part of a definition that validation needs. */
 export type Checked = Pick<ToolDefinition, "name" | "input_schema" | "validate">;
 
-/** Members read here of an error that Ajv or its generated code reports. */
+/** Members that this file reads of an error that Ajv or its generated code reports. */
 export interface SchemaError {
   readonly instancePath: string;
   readonly keyword: string;
@@ -55,8 +55,8 @@ export async function prepareValidator(definition: Checked): Promise<Outcome<Inp
 }
 
 /**
- * Problems of an input as `pointer: what is wrong`, at most five; none means it may run. Missing members that may be
- * null count as null. An invalid schema is reported as the only problem.
+ * Returns the problems of an input as `pointer: what is wrong`, at most five. An empty list means that the call may
+ * run. Missing members that may be null count as null. An invalid schema is reported as the only problem.
  *
  * ```ts
  * import { checkInput } from "flemma";
@@ -75,7 +75,7 @@ export async function checkInput(definition: Checked, input: ToolInput): Promise
   return validator.value(completeInput(definition, input));
 }
 
-/** Problems that `checkInput` would report, as far as they are known without loading anything. */
+/** Returns the problems that `checkInput` would report, as far as they are known without loading anything. */
 export function knownProblems(definition: Partial<Checked>, input: ToolInput): readonly string[] {
   const { input_schema } = definition;
   if (input_schema === undefined) return [];
@@ -84,8 +84,8 @@ export function knownProblems(definition: Partial<Checked>, input: ToolInput): r
 }
 
 /**
- * The input as the tool receives it: missing required members are null where the schema allows null. Returns the same
- * object if nothing is missing.
+ * Returns the input as the tool receives it: missing required members are null where the schema allows null. Returns
+ * the same object if nothing is missing.
  */
 export function completeInput(definition: Pick<ToolDefinition, "input_schema">, input: ToolInput): ToolInput {
   const { required, properties } = definition.input_schema;
@@ -131,7 +131,7 @@ async function compile(given: JsonSchema): Promise<SchemaCheck> {
   return new Ajv2020(options).compile(schema);
 }
 
-/** Whether a schema contains regular expressions, for text or for member names. */
+/** True if a schema contains regular expressions, for text or for member names. */
 function holdsPatterns(schema: JsonSchema): boolean {
   return /"pattern(?:Properties)?":/.test(JSON.stringify(schema));
 }
@@ -182,7 +182,8 @@ function sentence({ keyword, params, message }: SchemaError): string {
 }
 
 /**
- * Exports of a package. In the compiled program a package of this kind is a separate file with only a default export.
+ * Returns the exports of a package. In the compiled program a package of this kind is a separate file with only a
+ * default export.
  */
 function namesOf<Package extends object>(loaded: Package): Package {
   const { default: whole } = loaded as { readonly default?: Package };

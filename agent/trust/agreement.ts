@@ -27,7 +27,10 @@ export async function readStatedAuthority(
   return findStatedAuthority(logs, frontmatter?.code ?? null);
 }
 
-/** Whether the frontmatter sets anything. Most documents have none; then no code that reads settings is loaded. */
+/**
+ * True if the frontmatter sets anything. Most documents have no frontmatter; then no code that reads settings is
+ * loaded.
+ */
 function speaks({ logs }: Logs): boolean {
   return logs.some(({ layer }) => layer === "M");
 }

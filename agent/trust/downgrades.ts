@@ -8,8 +8,9 @@ import type { DocumentGuard } from "./guard.ts";
 import { concerns, type UntrustedDocument } from "./untrusted.ts";
 
 /**
- * Policy approves no affected call of an untrusted document; the user sees the reason once. Of the recorded approvals
- * only those of this run and the person's own count: others may have been made for a sandbox that no longer exists.
+ * Returns the downgrade for an untrusted document: policy approves none of the affected calls, and the user sees the
+ * reason once. Of the recorded approvals, only those of this run and those by the person count. Others may have been
+ * made for a sandbox that no longer exists.
  *
  * @param person decides by the person's own settings alone
  */
@@ -32,8 +33,8 @@ export function untrustedDowngrade(
       if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return null;
       if (!isReported) emit({ event: "notice", code: "document-not-trusted", message: sentence });
       isReported = true;
-      // Bound, because the document itself could contain the word `approved`. The approval counts only for the text
-      // that the person was asked about.
+      // The decision is bound, because the document itself could contain the word `approved`. The approval counts only
+      // for the text that the person was asked about.
       return { detail, bound: true, keepsSource: asks };
     },
     doubts: (id) => !onlyItsOwn && journal.approval(id)?.by !== "person" && !journal.isFromThisRun(id),
@@ -54,9 +55,7 @@ export function unconfirmedDowngrade(guard: Pick<DocumentGuard, "tampered">): Ap
   };
 }
 
-/**
- * Policy approves no call of a reply that was cut off because the program was killed, because more text was to follow.
- */
+/** Policy approves no call of a reply that was cut off when the program was killed, because more text was to follow. */
 export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: Emit): ApprovalDowngrade {
   const reported = new Set<string>();
   return {
@@ -77,7 +76,7 @@ export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: 
 /** Stands in for a recorded approval that does not count; no call has this hash. */
 const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be decided again" };
 
-/** The recorded approvals, without those in doubt. */
+/** Returns the recorded approvals without those in doubt. */
 export function withoutDoubtedApprovals(
   journal: Pick<Journal, "approval">,
   downgrades: readonly ApprovalDowngrade[],

@@ -38,7 +38,7 @@ export interface GuardOptions {
   /** True if commands can write one of these paths. */
   readonly inReach: (paths: readonly string[]) => boolean;
   readonly emit: Emit;
-  /** Only reads: records nothing, and runs no command. */
+  /** True if the guard only reads: it records nothing, and no command runs. */
   readonly readOnly: boolean;
 }
 
@@ -127,7 +127,7 @@ export class DocumentGuard implements CommandsWatch {
     const { path, named = path } = store;
     if (path === null || named === null) return null;
     const file = identityOf(path);
-    // Most people keep documents where no command can write them, even if an editor replaces the file.
+    // Commands cannot write most documents, even if an editor replaces the file.
     if ((file?.links ?? 1) <= 1 && !this.#options.inReach([path, named])) return null;
     const leaves = await this.#leaves(store.chat);
     const tamperCheck: TamperCheck = {
@@ -137,7 +137,8 @@ export class DocumentGuard implements CommandsWatch {
       ...withoutTampered(leaves, journal.tampered()),
     };
     try {
-      // Recorded before the command starts, so that the next run finds it even if this run is killed.
+      // The tamper check is recorded before the command starts, so that the next run finds the record even if this run
+      // is killed.
       await journal.recordTamperCheck(tamperCheck);
       await nameJournal?.recordTamperCheck(tamperCheck);
     } catch (thrown) {
@@ -165,11 +166,12 @@ export class DocumentGuard implements CommandsWatch {
   async #end(): Promise<Problem | null> {
     const { store: { path }, environment, journal } = this.#options;
     if (path === null || this.#tamperCheck === null) return null;
-    // Includes calls that this program approved meanwhile.
+    // The recorded check includes calls that this program has approved since the commands started.
     const tamperCheck = journal.tamperCheck() ?? this.#tamperCheck;
     const why = breachSince(tamperCheck, { path, file: identityOf(path) });
     const tampered = why === null ? null : await this.#found(path, tamperCheck, why);
-    // If the name now leads to another document, the record stays: opening the name checks that document.
+    // If the name now leads to another document, the record stays, because opening the name later checks that
+    // document.
     const leads = await knownPath(environment, tamperCheck.name);
     return await this.#keep(mergeTampered(journal.tampered(), tampered), leads === path);
   }

@@ -21,7 +21,7 @@ import { unconfirmedBlock } from "./unconfirmed.ts";
 /** The options given when the document was opened. */
 export type GuardHost = SettingsHost & { readonly emit?: Emit; readonly readOnly: boolean };
 
-/** The journal of a document and its guard. Fails if the journal cannot be used. */
+/** Returns the journal of a document and its guard. Fails if the journal cannot be used. */
 export async function guardOf(
   store: DocumentStore,
   host: GuardHost,
@@ -61,7 +61,7 @@ export async function guardOf(
   return problem === null ? success({ journal: journal.value, guard }) : { ok: false, problem };
 }
 
-/** The downgrade for frontmatter that a command could have written; null for any other. */
+/** Returns the downgrade for frontmatter that a command could have written; null for any other frontmatter. */
 export async function tamperedBlock(
   guard: DocumentGuard,
   subject: SubjectSettings,

@@ -8,13 +8,13 @@ export interface Leaves {
   readonly approved: Readonly<Record<string, string>>;
   /** The settings of the frontmatter as text; equal texts mean equal settings. */
   readonly block: string;
-  /** Whether the frontmatter only restricts. */
+  /** True if the frontmatter only restricts. */
   readonly narrows: boolean;
 }
 
 /**
- * How commands that ran since `then` could have written the document, as the end of a sentence; null if they could
- * not.
+ * Returns how commands that ran since `then` could have written the document, as the end of a sentence; null if they
+ * could not.
  *
  * @param now the real path that the document's name leads to now, and its file
  */
@@ -26,7 +26,7 @@ export function breachSince(
   if (!sameFile(then.file, now.file)) {
     return "the file was replaced while a command ran, which an editor may do when it saves";
   }
-  // Only the names that this program knows are protected.
+  // Commands could write through an unknown hard link, because only the names that this program knows are protected.
   const linked = (then.file?.links ?? 0) > 1 || (now.file?.links ?? 0) > 1;
   return linked ? "the file has another name (a hard link), through which a command could write it" : null;
 }
@@ -37,7 +37,7 @@ function sameFile(a: FileIdentity | null, b: FileIdentity | null): boolean {
 }
 
 /**
- * The parts of the current document that did not exist before the commands started; null if all existed. New
+ * Returns the parts of the current document that did not exist before the commands started; null if all existed. New
  * frontmatter that only restricts needs no confirmation.
  */
 export function findTampered(then: TamperCheck, now: Leaves, why: string): TamperedParts | null {
@@ -56,7 +56,10 @@ export function mergeTampered(
   return { why: more.why, calls: { ...before.calls, ...more.calls }, block: more.block ?? before.block };
 }
 
-/** The parts that count as untampered before a command starts: all except those that were already found tampered. */
+/**
+ * Returns the parts that count as untampered before a command starts: all except those that were already found
+ * tampered.
+ */
 export function withoutTampered(
   now: Leaves,
   tampered: TamperedParts | null,

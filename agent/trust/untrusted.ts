@@ -1,4 +1,5 @@
-// Decides whether a document is trusted: what its frontmatter loosens counts only after the person agreed.
+// Decides whether a document is trusted. Settings in its frontmatter that loosen restrictions count only after the
+// person agreed to them.
 
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -16,7 +17,7 @@ export interface TrustQuestion {
   readonly path: string | null;
   /** The authority that the frontmatter claims. */
   readonly authority: Authority;
-  /** The settings without the document's own. */
+  /** The person's settings, without the document's own. */
   readonly person: Settings;
   /** The settings including the document's own. */
   readonly document: Settings;
@@ -24,19 +25,19 @@ export interface TrustQuestion {
   readonly sandbox: Pick<Sandbox, "available">;
 }
 
-/** Which automatic approvals wait for a person, and why. */
+/** The automatic approvals that wait for a person, and the reason. */
 export interface UntrustedDocument {
   /** The reason in short, for an approval decision. */
   readonly detail: string;
   /** The message for the person, including how to trust the document. */
   readonly sentence: string;
-  /** True if calls of tools that only read wait too. */
+  /** True if calls of read-only tools wait too. */
   readonly all: boolean;
   /** True if only those calls wait that the person's own settings would not approve. */
   readonly onlyItsOwn: boolean;
 }
 
-/** Why policy may not approve the document's calls; null if it may. */
+/** Returns why policy may not approve the document's calls; null if it may. */
 export async function assessTrust(question: TrustQuestion): Promise<UntrustedDocument | null> {
   const found = await loosening(question);
   if (found === null) return null;
@@ -50,7 +51,10 @@ export async function assessTrust(question: TrustQuestion): Promise<UntrustedDoc
   return { ...calls, detail: `the document ${reason}`, sentence };
 }
 
-/** What the frontmatter loosens, as the end of the sentence "This document …", and which calls that affects. */
+/**
+ * The restrictions that the frontmatter loosens, as the end of the sentence "This document …", and the calls that are
+ * affected.
+ */
 type Loosening = Omit<UntrustedDocument, "detail" | "sentence"> & { readonly reason: string };
 
 async function loosening(question: TrustQuestion): Promise<Loosening | null> {
@@ -89,7 +93,8 @@ export function downgradesCall(
 }
 
 /**
- * True if approvals of a call are affected. A call that changes nothing is affected only if tools that only read are.
+ * True if approvals of this call are affected. For a call that changes nothing, this is true only if approvals of
+ * read-only tools are affected.
  */
 export function concerns(
   { all }: UntrustedDocument,
@@ -99,7 +104,7 @@ export function concerns(
   return all || effectsOf(tools, name) === "writes";
 }
 
-/** How a person trusts the document, as a sentence. */
+/** Returns how a person trusts the document, as a sentence. */
 function howToAgree(path: string | null): string {
   if (path === null) return "To trust it, save it or give its path with --name.";
   return exists(path)

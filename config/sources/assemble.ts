@@ -172,7 +172,7 @@ class Assembly {
     });
   }
 
-  /** Reads a settings file; null if it cannot be parsed, with the reason in the errors. */
+  /** Reads a settings file. Returns null if it cannot be parsed; the reason is then in the errors. */
   async #readFile(
     layer: "G" | "P",
     source: { readonly path: string; readonly text: string },

@@ -31,7 +31,8 @@ export function commandLineLayer(
   const faults = [...writeTree(line, overrides, { catalog })];
   if (approve.length > 0) {
     const policy = line.read(["tools", "auto_approve"]);
-    // A function stays the policy; the resolver for this run still approves the names.
+    // If the policy is a function, it stays the policy. The resolver for this run still approves the names from the
+    // command line.
     if (policy.ok && typeof policy.value !== "function") {
       faults.push(...line.apply("append", ["tools", "auto_approve"], [...approve]));
     }

@@ -12,7 +12,7 @@ import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
 import type { McpFile } from "./mcp_file.ts";
 
-/** Settings on top of the settings files: a layer as a value. */
+/** Settings that override the settings files, given as a value. */
 export interface SettingsOverrides {
   /** A settings file instead of the person's; it must exist. @default the person's own */
   readonly configPath?: string;
@@ -20,13 +20,13 @@ export interface SettingsOverrides {
   readonly noConfig?: boolean;
   /** Settings, in the shape of a settings file. @default none */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** The preset to switch to for this run; `overrides` win over it. @default none */
+  /** The preset to switch to for this run; `overrides` take precedence over it. @default none */
   readonly preset?: string;
   /** Tool names approved for this run only, in addition to the policy. @default none */
   readonly approve?: readonly string[];
 }
 
-/** Whose settings to load. */
+/** The document and the environment whose settings are loaded. */
 export interface SettingsOptions extends SettingsOverrides {
   /** Working folder, home and variables, which determine the files. */
   readonly environment: Environment;
@@ -43,13 +43,16 @@ export interface LoadOptions extends SettingsOptions {
   readonly sources?: SettingsSources;
 }
 
-/** Settings without a document's, and their origin. */
+/** Loaded settings without those of a document, and the origin of each. */
 export interface LoadedSettings {
   /** The effective settings. */
   readonly settings: Settings;
   /** Settings files that were read; tools cannot access them. */
   readonly files: readonly string[];
-  /** Modules that decide about approval and their imports by path; protected like the files that name them. */
+  /**
+   * Modules that decide about approval, and the files that they import by path. They are protected like the settings
+   * files that name them.
+   */
   readonly code: readonly string[];
   /** Folder of the project whose settings were read; null if none were. */
   readonly project: string | null;
@@ -76,7 +79,7 @@ export interface SettingsSources {
   /** MCP servers from the project. */
   readonly mcp: McpFile | null;
   readonly session: boolean;
-  /** Files that look like settings but are not read, each with the one that is. */
+  /** Files that look like settings but are not read, each with the file that is read instead. */
   readonly unread: readonly UnreadFile[];
 }
 
@@ -140,7 +143,8 @@ function findGlobal(options: LoadOptions): Outcome<Found> {
   }
   if (variables.FLEMMA_CONFIG === "") return success({ source: null, unread: [] });
   const folder = configFolder(options.environment);
-  // If the folder is missing, one access tells whether it is missing or inaccessible; each access slows every start.
+  // If the folder is missing, one access is enough to show whether it is missing or inaccessible. Each access slows
+  // every start.
   const names = mayBeThere(folder) ? GLOBAL_NAMES : GLOBAL_NAMES.slice(0, 1);
   for (const [index, name] of names.entries()) {
     const path = `${folder}/${name}`;
@@ -185,7 +189,7 @@ function findMcp(environment: Environment, folder: string): Outcome<McpFile | nu
   }
 }
 
-/** Whether the path exists, or cannot be checked: reading it then reports why. */
+/** True if the path exists, or cannot be checked. In the second case, reading the path reports the reason. */
 function mayBeThere(path: string): boolean {
   try {
     return isThere(path);

@@ -1,14 +1,17 @@
-// The modules that code files import by path, directly or not.
+// Finds the modules that code files import by path, directly or through other modules.
 
 import { readRegular } from "../../base/files.ts";
 import { modulePath } from "../schema/module_path.ts";
 
-/** Far above the size of any policy. Beyond it, imports are not followed, so a trust entry does not cover them. */
+/**
+ * Limit on the number of files, far above what any policy needs. Imports beyond it are not followed, so a trust entry
+ * does not cover them.
+ */
 const MOST_FILES = 500;
 
 /**
- * Matches the path after `from` or `import`, also in comments and strings: requiring one file too many to stay
- * unchanged does no harm. Computed paths are not detected.
+ * Matches the path after `from` or `import`, also in comments and strings. A wrong match does no harm: it only adds a
+ * file that must stay unchanged. Computed paths are not detected.
  */
 const IMPORT = /\b(?:from|import)\b\s*\(?\s*["']((?:\.{1,2}\/|\/|file:)[^"'\n]+)["']/g;
 
@@ -26,7 +29,10 @@ export async function withImports(files: readonly string[], home: string): Promi
   return [...found];
 }
 
-/** Returns null for an unreadable file: a path in a comment may lead nowhere, and code would not load either. */
+/**
+ * Returns the text of a file, or null if it is unreadable. A path in a comment may lead nowhere, and code at an
+ * unreadable path would not load either.
+ */
 async function textOf(path: string): Promise<string | null> {
   try {
     return new TextDecoder().decode(await readRegular(path));

@@ -4,10 +4,10 @@ import { explainMissing, isMissing, replaceSmallFile } from "../../base/files.ts
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
-/** Far above the size of any settings. */
+/** Limit on the bytes of a file, far above the size of any settings. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The device commonly given as an empty file. */
+/** The device that people commonly name in place of an empty file. */
 const NO_TEXT = "/dev/null";
 
 /**
@@ -15,8 +15,8 @@ const NO_TEXT = "/dev/null";
  * link: the file exists, but is not available at the moment.
  *
  * Reads synchronously: every start reads several small or missing files, and waiting costs more than reading. Only
- * regular files are read: others may never end or never get a writer, or may hold their text only once, while settings
- * are read again for each step.
+ * regular files are read. Other files may never end, may wait for a writer, or may return their text only once, while
+ * settings are read again for each step.
  *
  * @param options.named whether the person named this path; then any size is allowed, and `/dev/null` is an empty file
  */

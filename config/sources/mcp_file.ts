@@ -12,16 +12,16 @@ export interface McpFile {
   readonly text: string;
 }
 
-/** Members of an entry that are also settings here. */
+/** Members of an entry that are also settings of flemma. */
 const MEMBERS = ["command", "args", "env", "cwd", "url", "headers"];
 
 /** Names that no setting can have; `__proto__` exists on every JavaScript object. */
 const NAMELESS: ReadonlySet<string> = new Set(["", "__proto__"]);
 
 export interface NamedServers {
-  /** In the shape of `mcp.servers`. */
+  /** The servers, in the shape of `mcp.servers`. */
   readonly servers: Record<string, Record<string, unknown>>;
-  /** Groups of names in the file that become the same name here; the first of each group counts. */
+  /** Groups of names in the file that become the same name in flemma; the first name of each group counts. */
   readonly alike: readonly (readonly string[])[];
   readonly nameless: readonly string[];
 }
@@ -52,7 +52,7 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
     others?.push(name);
     if (others !== undefined) continue;
     written.set(key, [name]);
-    // mcporter writes `baseUrl`.
+    // mcporter writes `baseUrl` in place of `url`.
     const members: typeof entry = { url: entry.baseUrl, ...entry };
     servers.set(
       key,
@@ -76,7 +76,7 @@ export interface McpShare {
 const IDENTITY: ReadonlySet<string> = new Set([...MEMBERS, "sandbox"]);
 
 /**
- * Whether a key changes the identity of a server that the person already has under this name. A project must not do
+ * True if a key changes the identity of a server that the person already has under this name. A project must not do
  * that: what the person's server receives, such as a token in its headers, would go to the project's server.
  *
  * @param below the layers of the person's settings

@@ -17,7 +17,7 @@ export interface McporterServers {
   readonly notices: readonly Problem[];
 }
 
-/** @param isTaken whether the settings define a server of this name, which then wins */
+/** @param isTaken whether the settings define a server of this name; if so, the settings take precedence */
 export function mcporterServers(
   environment: Environment,
   isTaken: (name: string) => boolean,
@@ -65,7 +65,7 @@ function findFile({ home, variables }: Environment): Outcome<McpFile | null> {
   return success(null);
 }
 
-/** Returns the names of members that are not read here. */
+/** Returns the names of members that flemma does not read. */
 function unreadMembers({ text }: McpFile): string[] {
   const { mcpServers, $schema: _, ...others } = JSON.parse(text) as Record<string, unknown>;
   const entries = Object.values(isObject(mcpServers) ? mcpServers : {}).filter(isObject);

@@ -50,7 +50,7 @@ export class KeyPositions {
     return written !== undefined && this.#all.has(JSON.stringify([...this.#below, ...written]));
   }
 
-  /** Returns the keys as written that mean this one, or its nearest ancestor. */
+  /** Returns the keys as written that lead to this key, or to its nearest ancestor in the text. */
   #spelling(key: string): readonly string[] | null {
     this.#known ??= this.#canonical();
     for (let at = key; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
@@ -65,7 +65,7 @@ export class KeyPositions {
     for (const written of this.#tree.keys()) {
       if (!this.#below.every((name, at) => written[at] === name)) continue;
       const own = written.slice(this.#below.length);
-      // Operators are members of the key they change.
+      // `$set`, `$append` and similar operators are members of the key that they change.
       const keys = own.filter((name) => !["$set", "$append", "$prepend", "$remove"].includes(name));
       const path = keys.length === 0 ? null : canonicalPath(keys, this.#catalog);
       if (path !== null) found.set(path.join("."), own);

@@ -22,7 +22,7 @@ import { nameFilter } from "../rules/name_filter.ts";
 
 export interface ProjectShare {
   readonly operations: readonly SettingOperation[];
-  /** Tools denied by presets in its lists. */
+  /** Tools that presets in the file's lists deny. */
   readonly denied: readonly string[];
   /** Keys without effect: not trusted, or never allowed in a project. */
   readonly ignored: readonly string[];
@@ -42,7 +42,10 @@ export function namedFiles(log: LayerLog, root: string, home: string): string[] 
   return [...files];
 }
 
-/** Returns what a trusted file may do: everything but name programs and places; code only from inside the project. */
+/**
+ * Returns the operations that a trusted file may perform: all except those that name programs and places. Code must be
+ * inside the project.
+ */
 export function trustedShare(
   log: LayerLog,
   root: string,
@@ -65,7 +68,7 @@ export function trustedShare(
 }
 
 /**
- * Returns what takes effect of an untrusted file: parameters, and anything that only restricts rights.
+ * Returns the operations of an untrusted file that take effect: parameters, and anything that only restricts rights.
  *
  * @param below the weaker layers, which restrictions are compared with
  */
@@ -78,12 +81,13 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
     const key = path.join(".");
     const node = keyOf(path);
     if (isPresetPath(path)) {
-      // Only its denials take effect, through the lists that name it.
+      // Only the denials of a preset take effect, through the lists that name the preset.
       if (Object.keys(value as ApprovalPreset).some((member) => member !== "deny")) ignored.add(key);
       continue;
     }
     if (node.neutral) {
-      // A model preset of the project is a grant, so a model that names one has no effect yet.
+      // A model preset of the project grants something, so a model that names one has no effect before the project is
+      // trusted.
       const preset = key === "model" && typeof value === "string" && Object.hasOwn(own, value);
       if (preset) ignored.add(key);
       else operations.push(operation);
@@ -91,7 +95,8 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
     }
     const current = () => resolveScalar(below, key, node.default).value;
     if (op === "remove" && key === "tools.auto_approve" && String(value).startsWith("$")) {
-      // Removing the reference would also remove its denials, so only the names it approves are removed.
+      // Removing the preset from the list would also remove its denials, so only the names that it approves are
+      // removed.
       const members = expandList([String(value)], allPresets(below, profileOf(below))).approve;
       operations.push(...[...members].map((member): SettingOperation => ({ op, path, value: member })));
       continue;

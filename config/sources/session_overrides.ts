@@ -10,7 +10,7 @@ import { changeJson, readJson } from "./json_file.ts";
 export interface SessionFile {
   readonly version: 1;
   readonly created: string;
-  /** ISO date; null if the folder itself is deleted at logout. */
+  /** ISO date at which the overrides expire; null if the folder itself is deleted at logout. */
   readonly expires: string | null;
   /** Real path of the document; absent in the file for all documents. */
   readonly document?: string;
@@ -27,8 +27,8 @@ export async function sessionPath(environment: Environment, document: string | n
 }
 
 /**
- * Returns the operations of the session layer: for all documents first, then for this one. The caller checks them on
- * replay, because another version may have written the file.
+ * Returns the operations of the session layer: those for all documents first, then those for this document. The caller
+ * checks them on replay, because another version may have written the file.
  */
 export async function readSession(
   environment: Environment,
@@ -85,7 +85,7 @@ function textOf({ op, path, value }: SettingOperation): string {
   return JSON.stringify([op, path, value]);
 }
 
-/** Removes keys and everything below them from a session file, or all keys. True if something was removed. */
+/** Removes keys and everything below them from a session file, or all keys. Returns true if something was removed. */
 export async function resetSession(
   environment: Environment,
   document: string | null,

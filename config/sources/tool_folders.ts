@@ -1,4 +1,4 @@
-// Folders of tool files, and whether the person agreed to those of a project.
+// Finds folders of tool files, and checks whether the person agreed to those of a project.
 
 import { isThere } from "../../base/files.ts";
 import { configFolder } from "../../base/folders.ts";
@@ -16,7 +16,7 @@ export interface ToolFolders {
 
 /**
  * Finds the existing folders for a document, or for the working folder if it is null, without reading files. The
- * project's is the first `.flemma/tools` upwards to the home folder or a repository root.
+ * project's folder is the first `.flemma/tools` on the way up to the home folder or a repository root.
  */
 export function toolFolders(environment: Environment, document: string | null): ToolFolders {
   const user = `${configFolder(environment)}/tools`;
@@ -35,7 +35,7 @@ function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {
-    // Missing or inaccessible: in both cases nothing can be loaded.
+    // The folder is missing or inaccessible. In both cases nothing can be loaded.
     return false;
   }
 }
@@ -53,7 +53,9 @@ export async function filesIn(folder: string): Promise<Outcome<readonly string[]
   return success(names.sort());
 }
 
-/** Whether exactly these files and their imports by path were agreed to; a new name needs a new agreement. */
+/**
+ * True if the person agreed to exactly these files and their imports by path. A new file name needs a new agreement.
+ */
 export async function areTrusted(
   environment: Environment,
   folder: string,

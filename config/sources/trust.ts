@@ -34,7 +34,10 @@ export function trustedEntries(environment: Environment): Outcome<readonly Trust
   return entriesOf(content.value, trustPath(environment));
 }
 
-/** Whether exactly this content, and the current content of files it names and their imports, were agreed to. */
+/**
+ * True if the person agreed to exactly this content, and to the current content of the files it names and of their
+ * imports.
+ */
 export async function isTrusted(
   environment: Environment,
   path: string,

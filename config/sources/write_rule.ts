@@ -93,7 +93,7 @@ async function insertionFor(text: string, rule: WrittenRule, json: boolean): Pro
   return dash === null ? null : behind(text, endOf(rules), `${dash}${written}\n`);
 }
 
-/** Whether a key is written together with the one below it, as in `tools.rules: …`. */
+/** True if a key is written together with the one below it, as in `tools.rules: …`. */
 function isSpelledOtherwise(items: readonly { readonly key: unknown }[], name: string): boolean {
   return items.some(({ key }) => String((key as { readonly value?: unknown }).value).startsWith(`${name}.`));
 }
@@ -137,7 +137,7 @@ function intoFlow(text: string, end: number, written: string, follows: boolean):
 /** Inserts new lines after the node that ends here. */
 function behind(text: string, end: number, lines: string): Insertion | null {
   if (end < 0) return null;
-  // A node may end before or after the end of its last line; comments below it belong to what follows.
+  // A node may end before or after the end of its last line. Comments below it belong to the next node.
   const kept = text.slice(0, end).trimEnd().length;
   const lineEnd = text.indexOf("\n", kept);
   const at = lineEnd === -1 ? text.length : lineEnd + 1;
@@ -162,7 +162,7 @@ function flow(rule: WrittenRule): string {
   return `{ ${members.join(", ")} }`;
 }
 
-/** Whether the only change to a file is the added rule. */
+/** True if the only change to a file is the added rule. */
 function isWithRule(before: unknown, after: unknown, rule: WrittenRule): boolean {
   const old = isObject(before) ? before : {};
   const tools = isObject(old.tools) ? old.tools : {};

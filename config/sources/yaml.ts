@@ -48,7 +48,7 @@ export async function parseSource(text: string): Promise<Parsed> {
     document = yaml.parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
-      // Checked here instead: the library compares every key with every other.
+      // Duplicate keys are checked below, because the library compares every key with every other.
       uniqueKeys: false,
       schema: "core",
       merge: false,
@@ -117,7 +117,7 @@ class YamlTree implements SourceTree {
 
   place({ written = [], atKey, item }: SettingFault): string {
     const { isNode } = this.#yaml;
-    // The deepest written key that the file contains: short forms and dotted names contain no deeper ones.
+    // Looks for the deepest written key that the file contains. Short forms and dotted names contain no deeper keys.
     for (let depth = written.length; depth > 0; depth--) {
       const pair = this.#pair(written.slice(0, depth));
       if (pair === undefined) continue;

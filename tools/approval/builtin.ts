@@ -5,12 +5,12 @@ import type { Sandbox } from "../../sandbox/types.ts";
 import { type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
 import type { ResolverDefinition } from "./types.ts";
 
-/** What the sandbox resolver needs to know about tools and the process. */
+/** Facts about tools and the process that the sandbox resolver needs. */
 export interface SandboxFacts {
   hasCapability(tool: string, capability: string): boolean;
-  /** Where calls of a tool run. */
+  /** Returns where calls of a tool run. */
   runs(tool: string): RunsIn;
-  /** Whether this process runs as root. */
+  /** True if this process runs as root. */
   readonly root: boolean;
 }
 

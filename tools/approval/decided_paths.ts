@@ -1,13 +1,14 @@
-// Ensures that a call runs on the path that was approved: if the path leads elsewhere when it runs, that is an error.
+// Ensures that a call runs on the path that was approved. If the path leads to another file when the call runs, the
+// call fails.
 
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 
-/** The part of a tool that says where its path is. */
+/** The part of a tool definition that names the input member with a path. */
 type PathTool = Pick<ToolDefinition, "path_input">;
 
-/** Where the paths of a document's calls led when they were decided, if rules about paths exist. */
+/** Records where the paths of a document's calls led when the calls were decided, if rules about paths exist. */
 export class DecidedPaths {
   readonly #rules: RuleEvaluator;
   readonly #resolve: (path: string) => string;
@@ -30,8 +31,8 @@ export class DecidedPaths {
   }
 
   /**
-   * The tool for one run. It checks the path again when it runs, which may be after other commands. It does nothing if
-   * the path leads elsewhere by then, or if a rule denies the new target.
+   * Returns the tool for one call, with a check of the path. The check happens when the tool runs, which may be after
+   * other commands. The tool does nothing if the path then leads to another file, or if a rule denies the new target.
    */
   guarded(id: string, tool: ToolDefinition): ToolDefinition {
     const { execute } = tool;
@@ -64,7 +65,7 @@ export class DecidedPaths {
     };
   }
 
-  /** Where the path of a call leads; undefined if the call has no path. */
+  /** Returns where the path of a call leads; undefined if the call has no path. */
   #now(tool: PathTool | undefined, input: ToolInput): string | null | undefined {
     const path = tool?.path_input === undefined ? undefined : input[tool.path_input];
     return typeof path === "string" && path !== "" ? realPath(this.#resolve(path), "/") : undefined;

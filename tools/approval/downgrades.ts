@@ -19,19 +19,19 @@ export type Decide = (
 export interface ApprovalDowngrade {
   /** Name in decisions and in `approval explain`. */
   readonly name: string;
-  /** Downgrades a decision and says why; null leaves it unchanged. */
+  /** Downgrades a decision and returns the reason; null leaves the decision unchanged. */
   lower(call: DecidedCall, earlier: ApprovalDecision): Lowered | null | Promise<Lowered | null>;
-  /** Whether the recorded approval of a call is not accepted, so that the call is decided again. @default never */
+  /** True if the recorded approval of a call is not accepted, so that the call is decided again. @default never */
   doubts?(id: string): boolean;
 }
 
 /** A downgrade of one decision. */
 export interface Lowered {
-  /** Why, in one line. */
+  /** Reason for the downgrade, in one line. */
   readonly detail: string;
   /** See `ApprovalDecision.bound`. */
   readonly bound?: true;
-  /** Whether the decision keeps its source, for a call that waits anyway. @default false */
+  /** True if the decision keeps its source, for a call that waits anyway. @default false */
   readonly keepsSource?: boolean;
 }
 
@@ -63,7 +63,7 @@ function applied(
   };
 }
 
-/** A downgrade as the last link of the chain; it has no resolver priority. */
+/** Returns a downgrade as the last link of the chain; it has no resolver priority. */
 function linkOf(name: string, detail: string) {
   return { name, priority: -1, answer: "require_approval", detail } as const;
 }

@@ -35,7 +35,7 @@ export type {
   ResolverEntry,
 } from "./types.ts";
 
-/** What the built-in resolvers use. */
+/** Facts and services that the built-in resolvers use. */
 export interface ApprovalParts {
   /** Approval settings. */
   readonly settings: ToolSettings;
@@ -43,9 +43,9 @@ export interface ApprovalParts {
   readonly sandbox: Sandbox;
   /** The tools, which are asked for their capabilities and rights. */
   readonly tools: ToolFacts;
-  /** Whether this process is root. @default asks the system */
+  /** True if this process is root. @default asks the system */
   readonly root?: boolean;
-  /** The rules over inputs. @default none */
+  /** The rules about inputs. @default none */
   readonly rules?: RuleEvaluator | null;
   /** Called once for each way in which a resolver fails. */
   readonly onFault?: (fault: ResolverFault) => void;

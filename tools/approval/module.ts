@@ -8,9 +8,9 @@ type Ask = (tool: string, input: Readonly<Record<string, unknown>>, context: App
 
 /**
  * A module named by `auto_approve` exports by default a function that answers like that setting: true, false, `"deny"`
- * or nothing. A module named by `tools.resolvers`, and any exported object with `resolve`, answers with a `Decision`. A
- * module that does not load, or exports neither, throws each time it is asked, so that no resolver approves by
- * circumstance without it. With `strict` it asks a person instead.
+ * or nothing. A module named by `tools.resolvers`, and any exported object with `resolve`, answers with a `Decision`.
+ * A module that does not load, or exports neither, throws each time it is asked, so that no resolver approves by
+ * circumstance in its absence. With `strict`, such a module asks a person instead of throwing.
  */
 export function moduleResolver(options: {
   /** Absolute path of the file. */

@@ -14,8 +14,8 @@ interface Policy {
 }
 
 /**
- * Answers by the person's `tools.auto_approve`. If the document sets it too, this resolver only denies, because no
- * document may lift a denial. Under the plugin's profile it also answers with the document's merged value.
+ * Answers according to the person's `tools.auto_approve`. If the document sets it too, this resolver only denies,
+ * because no document may lift a denial. Under the plugin's profile it also answers with the document's merged value.
  */
 export function configResolver(settings: ToolSettings, tools: ToolFacts): ResolverDefinition {
   const { document, approval_profile } = settings;
@@ -50,7 +50,7 @@ export function configResolver(settings: ToolSettings, tools: ToolFacts): Resolv
   };
 }
 
-/** Answers by the document's own `auto_approve`; exists only if the document sets it. */
+/** Answers according to the document's own `auto_approve`; exists only if the document sets it. */
 export function frontmatterResolver(settings: ToolSettings, tools: ToolFacts): ResolverDefinition | null {
   const { document, approval_profile } = settings;
   if (document === null || approval_profile !== "founding") return null;
@@ -67,7 +67,7 @@ export function frontmatterResolver(settings: ToolSettings, tools: ToolFacts): R
 
 /**
  * Approves what the command line names for this run and what rules approve. It comes after every resolver that could
- * deny or ask. Exists only if something is named or such a rule exists.
+ * deny or ask. It exists only if the command line names a tool, or if a rule approves calls.
  */
 export function runResolver(
   settings: ToolSettings,
@@ -137,7 +137,7 @@ function policyOf(
   };
 }
 
-/** The entries of a list that apply to a tool, for a person. */
+/** Returns the entries of a list that apply to a tool, as lines for a person. */
 function listLines(
   tool: string,
   list: AutoApprove | null,

@@ -1,4 +1,4 @@
-// Presets as approval uses them: the current ones, and lists with their presets expanded.
+// Returns the current presets for approval, and expands the presets in a list.
 
 import { BUILTIN_PRESETS, type ExpandedList, expandList } from "../../config/layers/presets.ts";
 import type { Presets } from "../../config/values.ts";
@@ -11,11 +11,11 @@ export { type ExpandedList, expandList };
 /** Name of the tool that loads skills. */
 export const SKILL_TOOL = "skill";
 
-/** What approval needs to know about tools. */
+/** Facts about tools that approval needs. */
 export interface ToolFacts {
-  /** Whether the tool of this name has a capability. False for a tool that is not known. */
+  /** True if the tool of this name has a capability. False for a tool that is not known. */
   hasCapability(tool: string, capability: string): boolean;
-  /** The tool with this name, as far as it is known. @default no tool is known */
+  /** Returns what is known about the tool with this name. @default no tool is known */
   get?(tool: string): Partial<Pick<RegisteredTool, "risk" | "origin" | "runs" | "effects">> | undefined;
 }
 
@@ -25,7 +25,7 @@ export function presetsOf(settings: Pick<ToolSettings, "approval_profile" | "pre
 }
 
 /**
- * Expands a list for one tool. Where skills exist, the built-in presets that approve `read` also approve the skill
+ * Expands a list for one tool. If there are skills, the built-in presets that approve `read` also approve the skill
  * tool.
  */
 export function expandFor(

@@ -6,7 +6,7 @@ import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 import type { ApprovalDecision, ChainLink } from "./types.ts";
 
-/** A rule, with where it is written. */
+/** A rule, and where it is written. */
 export interface ExplainedRule {
   /** `FILE:LINE:COL`, or the origin of a rule that is not in a file. */
   readonly place: string;
@@ -22,25 +22,28 @@ export interface ExplainedRule {
 
 /** A simple command of a call, as command rules see it. */
 export interface ExplainedCommand {
-  /** Its source text. */
+  /** Source text of the command. */
   readonly text: string;
-  /** Its words; null for words that only the shell can expand. */
+  /** Words of the command; null for words that only the shell can expand. */
   readonly words: readonly (string | null)[];
-  /** Why it could not be read for an approval. */
+  /** Reason why the command could not be read for an approval. */
   readonly opaque: string | null;
-  /** The rule that approves it. */
+  /** The rule that approves the command. */
   readonly rule: ExplainedRule | null;
-  /** Why no rule approves it. */
+  /** Reason why no rule approves the command. */
   readonly why: string | null;
 }
 
-/** Why a call is decided as it is. */
+/** Explanation of the decision about a call. */
 export interface CallReasons {
-  /** Why, in one line, if that adds anything. */
+  /** Reason for the decision in one line, if that adds anything. */
   readonly detail: string | null;
   /** The rule that decided. */
   readonly rule: ExplainedRule | null;
-  /** What each resolver answered, in the order they are asked; after the one that decided, only built-in resolvers. */
+  /**
+   * Answers of the resolvers, in the order in which they are asked. After the resolver that decided, only built-in
+   * resolvers are listed.
+   */
   readonly chain: readonly ChainLink[];
   /** The simple commands of a command, if rules about commands exist. */
   readonly commands: readonly ExplainedCommand[];
@@ -51,7 +54,7 @@ export interface CallReasons {
 /**
  * Explains a decision about a call.
  *
- * @param rules the rules that were asked; null if there are none
+ * @param rules the rules that were evaluated; null if there are none
  */
 export async function reasonsOf(
   decided: ApprovalDecision,
@@ -72,7 +75,8 @@ export async function reasonsOf(
 }
 
 /**
- * How rules evaluate the call; null if there are none, or if they cannot be evaluated, which the decision already says.
+ * Returns how rules evaluate the call; null if there are no rules, or if they cannot be evaluated. The decision
+ * already reports the second case.
  */
 async function evaluateRules(
   rules: RuleEvaluator | null,
@@ -105,7 +109,7 @@ const EXPECTED: readonly ChainLink[] = [
   absent("urn:flemma:approval:approve-rules", 80, "no rule approves, and no tool is named for this run"),
 ];
 
-/** The chain with the missing resolvers added; downgrades come last. */
+/** Returns the chain with the missing resolvers added; downgrades come last. */
 function wholeChain({ chain = [] }: ApprovalDecision): readonly ChainLink[] {
   if (chain.length === 0) return [];
   const missing = EXPECTED.filter(({ name }) => !chain.some((link) => link.name === name));

@@ -18,7 +18,7 @@ import type {
 export interface ResolverFault {
   /** Name of the resolver. */
   readonly resolver: string;
-  /** What it did wrong. */
+  /** What the resolver did wrong. */
   readonly message: string;
 }
 
@@ -43,8 +43,9 @@ const GUARDS_ABOVE = 25;
 const PATIENCE = 5000;
 
 /**
- * This resolver has no time limit here, because it bounds itself: each sandbox test has a limit. On a busy machine the
- * few tests may together take longer than the limit for a guard. It guards nothing, so waiting for it costs no safety.
+ * Name of the resolver that has no time limit here, because each of its sandbox tests has a limit. On a busy machine
+ * the few tests may together take longer than the limit for a guard. This resolver guards nothing, so waiting for it
+ * costs no safety.
  */
 const BOUNDS_ITSELF = "urn:flemma:approval:sandbox";
 
@@ -106,7 +107,7 @@ export class ApprovalRegistry {
     return entry === undefined ? null : { ...entry };
   }
 
-  /** Whether a resolver with this name exists. */
+  /** True if a resolver with this name exists. */
   has(name: string): boolean {
     return this.#entries.has(canonical(name));
   }
@@ -144,12 +145,13 @@ export class ApprovalRegistry {
 
   /**
    * Asks the resolvers in order until one answers. If none answers, the decision is `require_approval` by `default`. A
-   * resolver that throws or returns an invalid answer passes. If it is a guard, no later resolver may approve by
-   * circumstance alone (sandbox, risk level, catch-all), because a broken guard must not open the way to an approval.
+   * resolver that throws or returns an invalid answer counts as passing. If that resolver is a guard, no later
+   * resolver may approve by circumstance alone (sandbox, risk level, catch-all), because a broken guard must not open
+   * the way to an approval.
    *
    * @param options with `explain` the decision lists what each resolver answered; after the one that decided, only
-   * built-in resolvers are asked. With `waiting` only a decision that asks a person lists it, for the resolvers that
-   * were asked
+   * built-in resolvers are asked. With `waiting`, only a decision that asks a person lists the answers, of the
+   * resolvers that were asked
    */
   async resolveWithSource(
     tool: string,
@@ -228,14 +230,14 @@ interface Question {
 }
 
 interface ResolverAnswer {
-  /** Null if it passed. */
+  /** Decision of the resolver; null if it passed. */
   readonly decision: Decision | null;
   readonly explanation?: Explanation;
-  /** Whether it threw or returned an invalid answer. */
+  /** True if the resolver threw or returned an invalid answer. */
   readonly failed: boolean;
 }
 
-/** Why a resolver decided; empty if it does not say. The decision is valid either way. */
+/** Returns why a resolver decided; empty if the resolver does not say. The decision is valid either way. */
 async function explanationOf(
   entry: ResolverEntry,
   { tool, input, context }: Question,
@@ -269,7 +271,7 @@ async function linkOf(
   }
 }
 
-/** Whether a resolver may answer about a tool; one that throws here is asked. */
+/** True if a resolver may answer about a tool. A resolver that throws at this question is asked about the tool too. */
 function isConcerned({ concerns }: ResolverEntry, tool: string): boolean {
   try {
     return concerns?.(tool) !== false;
@@ -294,7 +296,7 @@ function canonical(name: string): string {
   return own(OLDER_NAMES, name) ?? name;
 }
 
-/** The answer of a resolver; rejects after the time limit. */
+/** Returns the answer of a resolver; rejects after the time limit. */
 async function inTime<T>({ name }: ResolverEntry, answer: T | PromiseLike<T>): Promise<T> {
   if (typeof answer !== "object" || answer === null || name === BOUNDS_ITSELF) return await answer;
   let stop = (): void => {};

@@ -44,7 +44,7 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleEvaluator | nul
   };
 }
 
-/** What the rules of a document are evaluated with. */
+/** Returns the inputs for evaluating a document's rules. */
 export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   const { settings, tools, environment, document, loaded } = subject;
   const { worldNow } = await import("./rules/mod.ts");
@@ -86,7 +86,8 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
 }
 
 /**
- * Working folder of a document's commands. A setting without a folder falls back here; the command itself then fails.
+ * Working folder of a document's commands. If the setting is invalid, returns the program's folder; the command itself
+ * then fails.
  */
 export function commandFolder(
   { settings, document, environment }: Pick<RuleSubject, "settings" | "document" | "environment">,

@@ -19,7 +19,7 @@ export interface ApprovalContext {
 
 /** A resolver: decides calls or passes them on. */
 export interface ResolverDefinition {
-  /** Whether it may answer about a tool; if not, it is neither asked nor listed. @default always */
+  /** True if the resolver may answer about a tool. If not, it is neither asked nor listed. @default always */
   concerns?(tool: string): boolean;
   /** Decides a call, or passes it on. The input is frozen. */
   resolve(
@@ -31,13 +31,13 @@ export interface ResolverDefinition {
   readonly priority?: number;
   /** One sentence for status output. */
   readonly description?: string;
-  /** Why it decided a call that way; asked after the decision, with the same input. */
+  /** Returns why the resolver decided a call that way. Called after the decision, with the same input. */
   why?(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
   ): Explanation | null | Promise<Explanation | null>;
-  /** What it considers for a call, whether it decides or passes, as lines for a person. */
+  /** Returns what the resolver considers for a call, whether it decides or passes, as lines for a person. */
   explain?(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -45,11 +45,11 @@ export interface ResolverDefinition {
   ): readonly string[] | Promise<readonly string[]>;
 }
 
-/** Why a resolver decided. */
+/** Reason for a resolver's decision. */
 export interface Explanation {
-  /** Why, in one line. */
+  /** The reason, in one line. */
   readonly detail: string;
-  /** The rule that it applied. */
+  /** The rule that the resolver applied. */
   readonly rule?: PlacedRule;
   /** The reason for a denial, shown to the model. @default that policy denied it */
   readonly forModel?: string;
@@ -57,19 +57,19 @@ export interface Explanation {
 
 /** What one resolver of the chain answered about a call. */
 export interface ChainLink {
-  /** Its name. */
+  /** Name of the resolver. */
   readonly name: string;
   /** Order in the chain; higher is asked first. */
   readonly priority: number;
-  /** Its answer: `pass` for none, `error` if it failed, `absent` if it has nothing to apply. */
+  /** Answer of the resolver: `pass` for none, `error` if it failed, `absent` if it has nothing to apply. */
   readonly answer: Decision | "pass" | "error" | "absent";
-  /** Why, in lines; empty if it does not say. */
+  /** Reason for the answer, in lines; empty if the resolver does not say. */
   readonly detail: string;
 }
 
 /** A registered resolver. */
 export interface ResolverEntry extends ResolverDefinition {
-  /** Its name, which is the source of its decisions. */
+  /** Name of the resolver, which is the source of its decisions. */
   readonly name: string;
   /** Order in the chain; higher is asked first. */
   readonly priority: number;
@@ -81,17 +81,18 @@ export interface ApprovalDecision {
   readonly decision: Decision;
   /** Name of the resolver that decided. */
   readonly source: string;
-  /** Why, in one line. */
+  /** Reason for the decision, in one line. */
   readonly detail?: string;
   /**
-   * Whether an approval written in the text counts only for the call's text as the person was shown it. @default false
+   * True if an approval written in the document counts only for the text of the call that the person was shown.
+   * @default false
    */
   readonly bound?: boolean;
   /** The rule that decided. */
   readonly rule?: PlacedRule;
   /** The reason for a denial, shown to the model. @default that policy denied it */
   readonly forModel?: string;
-  /** What each resolver answered, if an explanation was requested. */
+  /** Answer of each resolver, if an explanation was requested. */
   readonly chain?: readonly ChainLink[];
 }
 

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../definition.ts";
 import type { ApprovalDowngrade } from "./downgrades.ts";
 
-/** What determines whether a call writes a watched file. */
+/** Facts that determine whether a call writes a watched file. */
 export interface WatchedParts {
   /** The definition of the called tool. */
   definition(tool: string): Pick<ToolDefinition, "files" | "path_input"> | undefined;

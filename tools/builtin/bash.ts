@@ -46,7 +46,7 @@ const NO_OUTPUT = "(no output)";
 
 export interface BashOptions {
   readonly truncate: TruncateSettings;
-  /** In seconds. */
+  /** Default timeout of a command, in seconds. */
   readonly defaultTimeout: number;
 }
 
@@ -121,7 +121,8 @@ async function runCommand(
   // the shell.
   const argv = [shell.value, "-c", `${WAIT_FOR_START}exec 2>&1\n${command}`];
   const started = { argv, cwd, seconds };
-  // Setup may fail because another process changed something at that moment. Nothing ran then, so nothing runs twice.
+  // Setup may fail because another process changed something at that moment. In that case nothing ran, so nothing runs
+  // twice.
   return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
 }
 
@@ -206,7 +207,7 @@ async function watch(
   });
   const reason = await firstOf(running, seconds, context.signal);
   if (reason === "exit") await drained(output, errors);
-  // Also after a normal exit: background processes of the command end with it.
+  // This is needed after a normal exit too: background processes of the command end with it.
   await running.kill();
   if (reason !== "exit") await drained(output, errors);
   await Promise.all([output.stop(), errors.stop()]);

@@ -9,10 +9,10 @@ import { FileFailure, folderSentence } from "../../base/disk/failures.ts";
 import { performOnDisk, runWithTimeout } from "../files/on_disk.ts";
 import { nearName } from "../files/text/mismatch.ts";
 
-/** How paths of a call are made absolute, and which of them may be read. */
+/** The part of an execution context that makes a call's paths absolute and decides which may be read. */
 export type FileContext = Pick<ExecutionContext, "path" | "sandbox" | "disk">;
 
-/** Why a file operation of a call failed. `doing` completes "could not be …". */
+/** Returns why a file operation of a call failed. `doing` completes "could not be …". */
 export async function fileSentence(
   path: string,
   doing: "read" | "written",
@@ -39,7 +39,7 @@ const MOST_NAMES = 10_000;
 /** Maximum number of seconds to wait for a hint. */
 const MOST_SECONDS = 2;
 
-/** Hint about a name that looks like the missing one, as the end of a sentence; empty if there is none. */
+/** Returns a hint about a name that looks like the missing one, as the end of a sentence; empty if there is none. */
 async function hint(path: string, places: FileContext): Promise<string> {
   const { path: { resolve }, sandbox } = places;
   const target = linkAt(resolve(path));
@@ -75,7 +75,9 @@ async function namesIn(folder: string, places: FileContext): Promise<readonly st
   }
 }
 
-/** How messages name a path whose target is refused: the reason is the link, not the name. */
+/**
+ * Returns how messages name a path whose target is refused. The name is not the reason, so the text mentions the link.
+ */
 export function describeTarget(
   path: string,
   real: string,

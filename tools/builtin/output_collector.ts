@@ -31,7 +31,7 @@ export class OutputCollector {
   readonly #options: CollectorOptions;
   /** The end of the output, up to its last byte that is not blank. */
   readonly #text: TailBuffer;
-  /** The blanks after it. */
+  /** The blanks after the text. */
   readonly #blanks: TailBuffer;
   #file: OverflowFile | null = null;
 

@@ -2,7 +2,9 @@
 
 import type { BuiltinTool, JsonSchema } from "../definition.ts";
 
-/** A tool that works on the file or folder at its path, through the sandbox's file access. */
+/**
+ * Members of the definition of a tool that works on the file or folder at its path, through the sandbox's file access.
+ */
 const ON_FILES = { strict: true, runs: "inside", path_input: "path", on_disk: true } as const;
 
 export const READS_FILES = { ...ON_FILES, effects: "reads", files: "read" } as const satisfies Partial<
@@ -28,7 +30,7 @@ export function strictObject(properties: Readonly<Record<string, JsonSchema>>): 
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
-/** The label as the end of a preview; empty if there is none. */
+/** Returns the label as the end of a preview; empty if there is none. */
 export function labelComment(input: Readonly<Record<string, unknown>>): string {
   return typeof input.label === "string" && input.label !== "" ? `  # ${input.label}` : "";
 }

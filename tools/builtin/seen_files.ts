@@ -4,21 +4,21 @@ import { sha256 } from "../../base/hash.ts";
 import { MOST_SEEN } from "../files/change.ts";
 import type { SeenFile, SeenFiles } from "../definition.ts";
 
-/** State of a file now; null if it is not a readable regular file, or is too large to remember. */
+/** Returns the state of a file now; null if it is not a readable regular file, or is too large to remember. */
 async function seenNow(real: string): Promise<SeenFile | null> {
   try {
     const { isFile, size, mtime } = await Deno.stat(real);
     if (!isFile || size > MOST_SEEN) return null;
     return { hash: await sha256(await Deno.readFile(real)), size, mtime: mtime?.getTime() ?? 0 };
   } catch {
-    // Missing or unreadable: no call could have seen it.
+    // The file is missing or unreadable, so no call could have seen it.
     return null;
   }
 }
 
 /**
- * Whether a file is unchanged since it was seen: null if it was never seen, true if it is now missing, unreadable or
- * too large.
+ * Returns true if a file is unchanged since it was seen, or if it is now missing, unreadable or too large; null if it
+ * was never seen.
  */
 export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean | null> {
   const before = seen.get(real);
@@ -28,14 +28,18 @@ export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean |
 }
 
 /**
- * The files whose size and time are unchanged since they were seen; only changes to these may come from our command.
+ * Returns the files whose size and time are unchanged since they were seen. Only changes to these may come from our
+ * command.
  */
 export async function findUnchanged(seen: SeenFiles): Promise<readonly string[]> {
   const same = await Promise.all(seen.paths.map(async (path) => await isStill(path, seen.get(path))));
   return seen.paths.filter((_, at) => same[at]);
 }
 
-/** Records changes that our command made to the files that were `findUnchanged` before it; returns their paths. */
+/**
+ * Records changes that our command made to files that `findUnchanged` had returned before the command. Returns their
+ * paths.
+ */
 export async function catchUp(seen: SeenFiles, before: readonly string[]): Promise<readonly string[]> {
   const news: [string, SeenFile][] = [];
   for (const path of before) {

@@ -102,7 +102,7 @@ export async function changeInOrder<Answer extends object>(
   return await queueForPath(path, context, async (real, lock) => {
     const temporary = temporaryIn(parentOf(real));
     const mayStand = context.sandbox.isPathWritable(temporary);
-    // Recorded so that a later run removes it after a crash.
+    // The temporary file is recorded, so that a later run removes it after a crash.
     if (mayStand) lock.note(temporary);
     const changed = await context.keepReplaced?.({ path: real, shownAs: path });
     const answer = await change({
@@ -121,7 +121,7 @@ export async function changeInOrder<Answer extends object>(
   });
 }
 
-/** Seconds for the removal. */
+/** Time limit for the removal, in seconds. */
 const DISCARD_SECONDS = 2;
 
 /** Removes what interrupted work may have left. */
@@ -131,6 +131,7 @@ async function discard(temporary: string, context: ExecutionContext): Promise<vo
     const time = { timeout: DISCARD_SECONDS, signal: new AbortController().signal };
     await runWithTimeout(time, (signal) => performOnDisk(context, "discard", { real: temporary }, signal));
   } catch {
-    // Only the first failure is reported. The next run that writes there removes the file, which the lock records.
+    // Only the first failure is reported. The lock records the file, so the next run that writes to this path removes
+    // it.
   }
 }

@@ -30,7 +30,7 @@ export async function lockForWriting(
   for (;;) {
     const file = await tryLock(path);
     if (file !== null) {
-      // Leftovers of a dead holder of this very lock: the sweep skips locks that are held.
+      // This removes leftovers of a dead holder of this very lock, because the sweep skips locks that are held.
       await removeNoted(await textOf(path));
       await sweep(folder);
       return createLock(file, path);
@@ -66,7 +66,8 @@ function createLock(file: Deno.FsFile, path: string): WriteLock {
       writeAllSync(file, new TextEncoder().encode(temporary));
     },
     release() {
-      // Removed while still locked: a process waiting on this file then sees that it is no longer at the path.
+      // The file is removed while it is still locked, so that a process that waits for it sees that it is no longer at
+      // the path.
       Deno.removeSync(path);
       file.close();
     },

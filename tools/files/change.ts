@@ -29,7 +29,7 @@ export interface Changed {
   readonly text: string;
   /** State of the file now; null if nothing was done, or if the file is too large to remember. */
   readonly now: SeenFile | null;
-  /** Whether the file was changed. */
+  /** True if the file was changed. */
   readonly done: boolean;
 }
 
@@ -112,16 +112,17 @@ function nothing(text: string): Changed {
   return { done: false, text, now: null };
 }
 
-/** Whether a file that calls have seen has other content now. */
+/** True if a file that calls have seen has other content now. */
 async function isOther(now: Snapshot | null, { seen }: ChangeTarget): Promise<boolean> {
   if (now === null || seen === null || now.bytes.length > MOST_SEEN) return false;
   return await sha256(now.bytes) !== seen;
 }
 
 /**
- * The content of a file once nobody seems to be saving it. An editor may save in pieces. A change between two pieces
- * would keep only half of the person's text, and the editor would write the other half to a file without a path. There
- * is no wait if the last change is flemma's own, or is older than the longest pause between pieces.
+ * Returns the content of a file once nobody seems to be saving it. An editor may save in pieces. A change between two
+ * pieces would keep only half of the person's text, and the editor would write the other half to a file that has
+ * left the path. There is no wait if the last change is flemma's own, or is older than the longest pause between
+ * pieces.
  */
 async function restingSnapshot(target: ChangeTarget, disk: Disk): Promise<Snapshot> {
   const { real, shown } = target;
@@ -147,7 +148,7 @@ async function put(
     const { mtime } = disk.folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(baseName(real))));
     return { hash, size: bytes.length, mtime: mtime?.getTime() ?? 0 };
   } catch {
-    return null; // It was written, and another process removed it since.
+    return null; // The file was written, and another process has removed it since.
   }
 }
 

@@ -16,7 +16,7 @@ export interface FileHelperOptions {
   readonly sandbox: Sandbox;
   /** Absolute path of a program that commands cannot write. */
   program(name: string): Outcome<string>;
-  /** Whether the program is compiled into one file. @default whether this program is */
+  /** True if the program is compiled into one file. @default whether the running program is compiled into one file */
   readonly standalone?: boolean;
 }
 
@@ -121,7 +121,7 @@ async function startOf(
 /** Thrown if the helper ended before it answered. */
 class Lost extends Error {
   constructor(
-    /** Whether it had started to work. */
+    /** True if the helper had started to work. */
     readonly begun: boolean,
     /** Message of the sandbox. */
     readonly cause_: { readonly forModel: string } | null,
@@ -146,7 +146,7 @@ class Lost extends Error {
 interface Asked {
   readonly resolve: (value: unknown) => void;
   readonly reject: (thrown: unknown) => void;
-  /** Whether it must not be interrupted. */
+  /** True if the request must not be interrupted. */
   overwriting: boolean;
 }
 
@@ -183,7 +183,7 @@ class Connection {
     try {
       return await promise;
     } catch (thrown) {
-      // The helper's own message about the cancellation says less.
+      // The reason of the signal says more than the helper's own message about the cancellation.
       throw signal.aborted && !(thrown instanceof Lost && asked.overwriting) ? signal.reason : thrown;
     } finally {
       endGrace();

@@ -123,22 +123,22 @@ function entriesOf(real: string, disk: Disk): Entry[] | null {
       }));
     });
   } catch {
-    return null; // Removed, replaced or not readable meanwhile.
+    return null; // The folder was removed or replaced meanwhile, or is not readable.
   }
 }
 
-/** Whether a folder is a system folder. A folder on its parent's device was already classified with the parent. */
+/** True if a folder is a system folder. A folder on its parent's device was already classified with the parent. */
 function isForeign(real: string, dev: number, { isSystem }: Disk): boolean {
   return Deno.lstatSync(parentOf(real)).dev !== dev && isSystem(real, { dev });
 }
 
-/** Whether a link leads to a folder that tools may read. */
+/** True if a link leads to a folder that tools may read. */
 function leadsToFolder(path: string, disk: Disk): boolean {
   const real = realPath(path, "/");
   if (real === null || isSystemPath(real) || !disk.isReadable(real)) return false;
   try {
     return Deno.statSync(real).isDirectory;
   } catch {
-    return false; // Dangling, or not readable.
+    return false; // The link leads nowhere, or its target is not readable.
   }
 }

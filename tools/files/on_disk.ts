@@ -37,8 +37,8 @@ export async function runWithTimeout<T>(
 }
 
 /**
- * Runs work whose signal aborts when a call's time is over. Still waits for the work then, since it may be at a point
- * where it must not be interrupted.
+ * Runs work whose signal aborts when a call's time is over. After the abort it still waits for the work, which may be
+ * at a point where it must not be interrupted.
  */
 export async function runUninterrupted<T>(
   { timeout, signal }: Pick<ExecutionContext, "timeout" | "signal">,

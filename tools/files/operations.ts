@@ -56,7 +56,7 @@ const OPERATIONS: Table = {
   edit: (request, disk, _, overwriting) => replaceText(request, disk, overwriting),
   list: listFolder,
   names: namesIn,
-  // Loaded on the first search.
+  // The search code is loaded on the first search.
   find: async (request, disk, signal) =>
     (await import("./search/search.ts")).findFiles(request, disk, signal),
   grep: async (request, disk, signal) =>

@@ -14,7 +14,7 @@ export interface Greeting {
   readonly rg: string | null;
 }
 
-/** Every other frame to the helper. */
+/** Every frame to the helper after the greeting. */
 export type ToHelper =
   | { readonly id: number; readonly operation: string; readonly request: object }
   | { readonly cancel: number };
@@ -65,7 +65,7 @@ export class FrameReader {
 
   #next(): Uint8Array | null {
     if (this.#buffered < HEAD) return null;
-    // Joined once for each frame, not once for each chunk.
+    // The chunks are joined once for each frame, not once for each chunk.
     if (this.#parts.length > 1 && this.#parts[0]!.length < HEAD) this.#join();
     const first = this.#parts[0]!;
     const length = new DataView(first.buffer, first.byteOffset).getUint32(0);

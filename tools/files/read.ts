@@ -22,7 +22,7 @@ export interface ReadRequest {
   /** Path whose name decides the type. */
   readonly named: string;
   readonly range: Omit<LineRange, "count"> & { /** Null for all. */ readonly count: number | null };
-  /** Whether to return the file's state, to detect later changes. */
+  /** True to return the file's state, to detect later changes. */
   readonly remember: boolean;
 }
 
@@ -53,7 +53,8 @@ export async function readFile(
   if (opened === null) return null;
   using file = opened.file;
   const { size } = opened.info;
-  // Taken before reading: if the file changes meanwhile, the model has to read it again before it writes to it.
+  // The state is taken before reading. If the file changes meanwhile, the model has to read it again before it writes
+  // to it.
   const now = remember ? await readSeen(file, opened.info) : null;
   file.seekSync(0, Deno.SeekMode.Start);
   const buffer = new Uint8Array(CHUNK);

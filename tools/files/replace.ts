@@ -17,7 +17,7 @@ export interface Snapshot {
 
 /** An open folder. */
 interface FolderHandle {
-  /** Makes a path for a name in it. */
+  /** Returns a path for a name in the folder. */
   readonly at: (name: string) => string;
   /** Throws if the path leads to another folder now. */
   readonly verify: () => void;
@@ -34,7 +34,7 @@ export function takeSnapshot(real: string, shown: string, access: FileSystemAcce
   });
 }
 
-/** The same for a file that may not exist; then returns null. */
+/** Like `takeSnapshot`, but returns null if the file does not exist. */
 export function snapshotOrNone(
   real: string,
   shown: string,
@@ -82,12 +82,12 @@ export interface ReplaceOptions {
 }
 
 /**
- * Writes `bytes` as the whole content of a file, or creates the file. `real` is a real path; its last component is
- * never followed. Mode, owner and hard links stay.
+ * Writes `bytes` as the whole content of a file, or creates the file. `real` is a real path; a link at its last
+ * component is never followed. Mode, owner and hard links stay.
  *
  * Until the new content is complete and on disk, the old content stays in place. This uses a temporary file and a
- * rename. Where the folder or the file's links do not allow that, the file itself is overwritten, and the old bytes are
- * restored on failure. Rejects if neither is possible.
+ * rename. If the folder, or hard links to the file, do not allow that, the file itself is overwritten, and the old
+ * bytes are restored on failure. Rejects if neither is possible.
  */
 export async function replaceFile(
   real: string,
@@ -123,7 +123,7 @@ function makeFolders(folder: string, folderAccess: FolderAccess): void {
   try {
     folderAccess.within(parentOf(folder), (at) => Deno.mkdirSync(at(baseName(folder))));
   } catch (thrown) {
-    // Another process created it; the next check shows what it is.
+    // Another process created the folder. The next check shows what is at the path.
     if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
   }
 }
@@ -177,8 +177,8 @@ interface Old {
 }
 
 /**
- * Whether the path still leads to the open file with the content that was read; without a file, whether nothing is
- * there.
+ * True if the path still leads to the open file with the content that was read. Without an old file, true if nothing
+ * is at the path.
  */
 function isStill(path: string, old: Old | null): boolean {
   const there = inspectPath(path);
@@ -188,8 +188,8 @@ function isStill(path: string, old: Old | null): boolean {
 }
 
 /**
- * Same result as `replaceInFolder`; false if the folder or the owner does not allow a rename, and then the target is
- * untouched.
+ * Replaces a file by a rename, with the result of `replaceInFolder`. Returns false if the folder or the owner does not
+ * allow a rename; then the target is untouched.
  */
 function replaceByRename(
   path: string,
@@ -198,7 +198,8 @@ function replaceByRename(
   temporary: string,
   { since, shownAs, between, verify }: ReplaceOptions & Pick<FolderHandle, "verify">,
 ): Old | null | false {
-  // Checked before anything is created that would need cleaning up: the file may have been renamed meanwhile.
+  // This is checked before anything is created that would need cleaning up, because the file may have been renamed
+  // meanwhile.
   const old = since === null || before === null
     ? null
     : { file: openOne(path, before, { read: true }), bytes: since.bytes };
@@ -255,8 +256,8 @@ function removeTemporary(path: string): void {
 }
 
 /**
- * A process that opened the old file before the replacement may have written to it afterwards. Its user believes that
- * text is saved, so it is put back, and the model reads it again.
+ * A process that opened the old file before the replacement may have written to it afterwards. The user of that
+ * process believes that the text is saved, so the text is put back, and the model reads it again.
  */
 async function putBackLateSave(
   real: string,
@@ -280,7 +281,7 @@ function isBusy(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.Busy || /\(os error (16|18)\)/.test(String(thrown));
 }
 
-/** Whether a folder accepts no new file, because of its mode or because only the file itself is mounted writable. */
+/** True if a folder accepts no new file, because of its mode or because only the file itself is mounted writable. */
 function forbidsSiblings(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.PermissionDenied || /\(os error 30\)/.test(String(thrown));
 }
@@ -331,7 +332,7 @@ function writeInPlace(
   try {
     put(bytes);
   } catch (thrown) {
-    // The file still owns its old blocks, so restoring them needs no space.
+    // The file still owns its old blocks, so restoring the old content needs no space.
     put(old);
     throw thrown;
   }

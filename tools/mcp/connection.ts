@@ -8,16 +8,16 @@ import { faultOf, type McpFault, statusOf } from "./faults.ts";
 import { guardedFetch } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
 
-/** What a connection needs from its host. */
+/** Services that a connection needs from its host. */
 export interface ConnectionHost {
   readonly version: string;
   /** Folders that the server may know, as URLs. */
   readonly roots: readonly string[];
-  /** Whether started programs run in the sandbox. */
+  /** True if started programs run in the sandbox. */
   readonly confined: boolean;
   /** Starts the program of a server. */
   spawn(server: McpServer): Promise<Outcome<Piped>>;
-  /** Network access to a URL. */
+  /** Returns the network access to a URL. */
   network(url: string): Promise<Outcome<McpNetwork>>;
   /** Called when the server's tool list has changed. */
   onListChanged?(): void;
@@ -60,7 +60,7 @@ export class Connection {
   readonly #client: Client;
   readonly #way: Way;
   readonly #confined: boolean;
-  /** Whether it ended without being closed here. */
+  /** True if the connection ended without being closed by this program. */
   ended = false;
 
   private constructor(name: string, server: McpServer, client: Client, way: Way, confined: boolean) {
@@ -167,7 +167,7 @@ export class Connection {
     return faultOf(thrown, this.#place);
   }
 
-  /** Whether the server still answers. */
+  /** True if the server still answers. */
   async lives(): Promise<boolean> {
     try {
       await this.#client.ping({ timeout: GRACE });
@@ -214,12 +214,12 @@ function wordsOf({ progress, total, message }: Progress): string {
   return `${message ?? "progress"} ${progress}${total === undefined ? "" : `/${total}`}`;
 }
 
-/** How messages reach a server and come back. */
+/** Transport of messages to a server and back. */
 interface Way {
   readonly transport: Transport & { readonly stderr?: string; readonly broke?: string | undefined };
   /** Tells the server that the session has ended. */
   leave(): Promise<void>;
-  /** Releases its resources. */
+  /** Releases the resources of the transport. */
   end(): void;
 }
 

@@ -5,7 +5,7 @@ import type { McpServer } from "../../config/settings.generated.ts";
 
 /** A failure, and what to do about it. */
 export interface McpFault {
-  /** A sentence. */
+  /** The failure, as a sentence. */
   readonly why: string;
   readonly next?: string;
 }
@@ -14,18 +14,18 @@ export interface McpFault {
 export interface FaultPlace {
   readonly name: string;
   readonly server: McpServer;
-  /** The end of its standard error. */
+  /** The end of the server's standard error. */
   readonly stderr?: string;
-  /** Why this side ended the connection; the client's error then only says that it is closed. */
+  /** Reason why this side ended the connection; the client's error then only says that it is closed. */
   readonly broke?: string;
-  /** Whether it runs in the sandbox. */
+  /** True if the server runs in the sandbox. */
   readonly confined: boolean;
 }
 
 /** Maximum bytes of one message; a larger one could fill the memory. */
 export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
 
-/** Error for a longer message. */
+/** Error for a message that is too long. */
 export const TOO_LONG = `it sent a message larger than ${LONGEST_MESSAGE / 1024 / 1024} MiB`;
 
 /** Maximum number of characters quoted from a server. */

@@ -62,8 +62,8 @@ function requestId({ body }: RequestInit = {}): string | number | null {
 }
 
 /**
- * Forwards events. If the stream ends, an error answer to the request follows; the client ignores it if the request was
- * answered already. A stream with event ids may be resumed elsewhere, so its end means nothing.
+ * Forwards events. If the stream ends, an error answer to the request follows; the client ignores it if the request
+ * was answered already. A stream with event ids may be resumed on another connection, so its end means nothing.
  */
 function guardedEvents(
   reader: BodyReader,
@@ -73,7 +73,7 @@ function guardedEvents(
   let length = 0;
   let line = "";
   const watch = new TextDecoder("latin1");
-  /** Whether the current event is too long. */
+  /** True if the current event is too long. */
   const isTooLong = (chunk: Uint8Array): boolean => {
     const text = watch.decode(chunk);
     for (const part of text.split(/(?<=\n)|(?<=\r)(?!\n)/)) {

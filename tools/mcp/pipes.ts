@@ -24,9 +24,9 @@ export class PipeTransport implements Transport {
   readonly #process: Piped;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   #closed = false;
-  /** The end of its standard error. */
+  /** The end of the server's standard error. */
   stderr = "";
-  /** Why this side ended it; undefined if it did not. */
+  /** Reason why this side ended the connection; undefined if it did not. */
   broke: string | undefined;
 
   onclose?: () => void;
@@ -54,7 +54,7 @@ export class PipeTransport implements Transport {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    // A server exits when its input ends. One that does not read must not block this.
+    // A server exits when its input ends. A server that does not read its input must not block this.
     this.#writer.close().catch(() => {});
     await this.#process.kill();
     this.onclose?.();

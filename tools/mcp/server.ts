@@ -16,10 +16,10 @@ export const FIRST_START = 60;
 /** Idle milliseconds after which a server in the sandbox ends, because file tools wait while it runs. */
 const IDLE = 5000;
 
-/** What servers need from their host. */
+/** Services that servers need from their host. */
 export interface ServerPlace extends SpawnPlace {
   readonly version: string;
-  /** Network access to a URL. */
+  /** Returns the network access to a URL. */
   network(url: string): Promise<Outcome<McpNetwork>>;
   tell(problem: Problem): void;
 }
@@ -38,9 +38,9 @@ export class Server {
   #opened: Opened | null = null;
   #calls = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
-  /** Whether to close it as soon as its calls have ended. */
+  /** True if the connection must be closed as soon as its calls have ended. */
   #unwanted = false;
-  /** Whether the server announced a changed tool list. */
+  /** True if the server announced a changed tool list. */
   #listChanged = false;
   #reportedMissing = false;
 
@@ -51,7 +51,7 @@ export class Server {
     this.#cached = new CachedList(name, settings, place.environment);
   }
 
-  /** Its tools as last listed; null if it was never asked. */
+  /** Returns the server's tools as last listed; null if the server was never asked. */
   async known(): Promise<ToolDefinition[] | null> {
     const listed = await this.#cached.read();
     return listed === null ? null : this.#definitions(listed);
@@ -72,7 +72,7 @@ export class Server {
     }
   }
 
-  /** Its new tools, if the server announced a change; null if it did not, or if it has ended. */
+  /** Returns the server's new tools, if the server announced a change; null if it did not, or if it has ended. */
   async news(): Promise<ToolDefinition[] | null> {
     if (!this.#listChanged || this.#opened === null) return null;
     const opened = await this.#opened.outcome;
@@ -84,7 +84,7 @@ export class Server {
       // Many servers announce a change at startup although nothing changed.
       return JSON.stringify(await this.#cached.read()) === before ? null : definitions;
     } catch {
-      // It ended meanwhile; its next start lists the tools again.
+      // The server ended meanwhile; its next start lists the tools again.
       return null;
     } finally {
       this.#rest();
@@ -159,7 +159,7 @@ export class Server {
     });
   }
 
-  /** Ends one use of the connection. When none is left, a server that file tools wait for ends soon. */
+  /** Ends one use of the connection. When no use is left, a server that file tools wait for ends soon. */
   #rest(): void {
     this.#calls--;
     if (this.#calls > 0 || this.#settings.sandbox === false) return;
@@ -197,7 +197,7 @@ export class Server {
       if (outcome.kind === "answer") {
         return await resultOf(outcome.answer, this.#place.environment);
       }
-      // If it stopped answering, the next call starts a new connection.
+      // If the server stopped answering, the next call starts a new connection.
       const isLost = outcome.kind === "lost" || outcome.kind === "silent" && !await opened.value.lives();
       if (isLost) await this.#drop(opened.value);
       if (outcome.kind === "lost" && outcome.forgotten && tries === 1) continue;
@@ -205,7 +205,7 @@ export class Server {
     }
   }
 
-  /** Whether it is a program that runs in the sandbox, if there is one. */
+  /** True if the server is a program that runs in the sandbox, provided that there is a sandbox. */
   get #isInside(): boolean {
     return this.#settings.sandbox !== false && !this.#settings.url;
   }

@@ -10,7 +10,7 @@ import { findProgram } from "../../sandbox/process/program.ts";
 import type { Sandbox, SpawnOptions } from "../../sandbox/types.ts";
 import type { Piped } from "./pipes.ts";
 
-/** What server programs are started with. */
+/** Inputs for starting server programs. */
 export interface SpawnPlace {
   readonly environment: Environment;
   readonly settings: Pick<Settings, "tools">;
@@ -22,7 +22,7 @@ export interface SpawnPlace {
 /** Milliseconds for a server to exit on its own after its input has ended. */
 const FAREWELL = 500;
 
-/** Environment variables for a server: those of commands. */
+/** Returns the environment variables for a server, which are those of commands. */
 export function serverVariables({ environment, settings, sandbox }: SpawnPlace): Record<string, string> {
   return toolEnvironment(environment.variables, settings.tools.env, {
     sandboxed: sandbox.enabled,
@@ -81,7 +81,7 @@ async function started(
   let over: Promise<void> | null = null;
   const end = async () => {
     await endsWithin(status, FAREWELL);
-    // Also ends its leftover children.
+    // This also ends leftover children of the server.
     await kill();
     await value.dispose();
   };

@@ -23,8 +23,8 @@ export interface ListSubject {
 }
 
 /**
- * The tools of a list that the settings select. A tool that cannot be offered is included but not offered: a call of
- * it, and `flemma tools show`, say why. Tools whose names cannot be written in a document are skipped.
+ * Returns the tools of a list that the settings select. A tool that cannot be offered is included but not offered: a
+ * call of it, and `flemma tools show`, say why. Tools whose names cannot be written in a document are skipped.
  */
 export function definitionsOf(listed: readonly unknown[], subject: ListSubject): ToolDefinition[] {
   const isTaken = nameFilter(subject.settings.include ?? ["*"], subject.settings.exclude ?? []);
@@ -64,14 +64,14 @@ function definitionOf(tool: Named, { server, runs, call }: ListSubject): ToolDef
   const { $schema: _, ...schema } = inputSchema;
   return {
     ...own,
-    // Servers omit it, and providers refuse a request without it.
+    // Servers omit the type, and providers refuse a request without it.
     input_schema: { type: "object", ...schema },
     async: true,
     execute: (input, context) => call(name, input, context),
   };
 }
 
-/** Why a tool cannot be offered, as the end of a sentence; null if it can. */
+/** Returns why a tool cannot be offered, as the end of a sentence; null if it can. */
 function faultOf({ inputSchema, execution }: Named): string | null {
   if (!isObject(inputSchema)) return "its server lists no input schema";
   if (inputSchema.type !== undefined && inputSchema.type !== "object") {

@@ -1,5 +1,5 @@
 // Keeps images and files that tools return in the state folder, named by the SHA-256 of their bytes. A document names
-// them by it, in one line each.
+// each file by this hash, in a line of its own.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, readOrNull, removeIfThere, replaceSmallFile } from "../../base/files.ts";
@@ -51,7 +51,7 @@ function bytesOf(data: unknown): Uint8Array<ArrayBuffer> | null {
   try {
     return fromBase64(data);
   } catch {
-    // Not Base64.
+    // The data is not Base64.
     return null;
   }
 }
@@ -62,7 +62,7 @@ function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // Not UTF-8, so not text.
+    // The bytes are not UTF-8, so they are not text.
     return null;
   }
 }

@@ -1,10 +1,10 @@
-// Keeps the first or last bytes of a stream in bounded memory, and counts all of it.
+// Keeps the first or last bytes of a stream in bounded memory, and counts over the whole stream.
 
 import { concat } from "../../base/bytes.ts";
 
 const LF = 10;
 
-/** The last bytes of a stream, and counts of all of it. */
+/** The last bytes of a stream, and counts over the whole stream. */
 export class TailBuffer {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
@@ -29,7 +29,7 @@ export class TailBuffer {
   pushAll(other: TailBuffer): void {
     if (other.total === 0) return;
     this.#count(other.total, other.lineFeeds, other.lastLineBytes);
-    // If it dropped its beginning, it holds a full window, which displaces everything before.
+    // If the other tail dropped its beginning, it holds a full window, which displaces all earlier bytes here.
     for (const chunk of other.#chunks) this.#hold(chunk);
   }
 
@@ -54,7 +54,7 @@ export class TailBuffer {
   }
 
   #hold(chunk: Uint8Array): void {
-    // Copied, so that a small piece does not keep the large buffer it was read into in memory.
+    // The piece is copied, so that it does not keep the large buffer that it was read into in memory.
     this.#chunks.push(chunk.slice());
     this.#buffered += chunk.length;
     for (
@@ -65,12 +65,12 @@ export class TailBuffer {
       this.#buffered -= first.length;
       this.#chunks.shift();
     }
-    // Many tiny chunks cost more than their bytes.
+    // Many tiny chunks take more memory than their bytes, so they are joined.
     if (this.#chunks.length > 1024) this.#chunks = [concat(this.#chunks)];
   }
 }
 
-/** The first bytes of a stream, and counts of all of it. */
+/** The first bytes of a stream, and counts over the whole stream. */
 export class HeadBuffer {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
@@ -96,7 +96,7 @@ export class HeadBuffer {
     if (taken.length === 0) return;
     this.#chunks.push(taken);
     this.#buffered += taken.length;
-    // Many tiny chunks cost more than their bytes.
+    // Many tiny chunks take more memory than their bytes, so they are joined.
     if (this.#chunks.length > 1024) this.#chunks = [concat(this.#chunks)];
   }
 

@@ -19,7 +19,7 @@ export interface OverflowPlace {
 const PARTS = /\{\{\s*(\w+)\s*\}\}|\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)/g;
 
 /**
- * The path for the complete output, made from `tools.truncate.output_path_format`.
+ * Returns the path for the complete output, made from `tools.truncate.output_path_format`.
  *
  * The pattern is read once from left to right, so that a `$` in the document's path stays a dollar sign. The id is
  * untrusted text: separators in it cannot lead to another folder.
@@ -60,9 +60,9 @@ export class OverflowFile {
   #file: Deno.FsFile | null = null;
   #created = false;
   #written = 0;
-  /** Why there is no usable file. */
+  /** Reason why there is no usable file; null if there is one. */
   problem: Problem | null = null;
-  /** Whether bytes were omitted because of the limit. */
+  /** True if bytes were omitted because of the limit. */
   capped = false;
 
   /** `owner` names the call whose output it keeps; earlier output of the same call is replaced. */
@@ -119,7 +119,7 @@ export class OverflowFile {
     this.#file = null;
   }
 
-  /** The path if the file holds the output, else null. */
+  /** Returns the path if the file holds the output, else null. */
   get usablePath(): string | null {
     return this.problem === null && this.#written > 0 ? this.path : null;
   }
@@ -187,7 +187,7 @@ async function createPrivate(
 /** Owners of the files that this process created, by real path. */
 const owners = new Map<string, string>();
 
-/** A unique name of a call; null for a document without a path, because its ids may be reused. */
+/** Returns a unique name of a call; null for a document without a path, because its ids may be reused. */
 export function ownerOf({ source, document, id }: OverflowPlace): string | null {
   return document === null ? null : JSON.stringify([source, document, id]);
 }

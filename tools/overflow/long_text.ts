@@ -55,8 +55,8 @@ export class OverflowText implements TextInPieces {
     this.#options = options;
     this.#maxLines = Math.max(0, maxLines ?? settings.max_lines);
     this.#maxBytes = Math.max(0, maxBytes ?? settings.max_bytes);
-    // Memory still holds all earlier text when the file is created. One extra byte shows that a line continues after
-    // the limit; the tail may start inside a character.
+    // The size ensures that memory still holds all earlier text when the file is created. One extra byte shows that a
+    // line continues after the limit; the tail may start inside a character.
     this.#end = direction === "head"
       ? new HeadBuffer(this.#maxBytes + 1)
       : new TailBuffer(this.#maxBytes + 4);

@@ -9,7 +9,7 @@ export interface NoticeOptions {
   readonly maxBytes: number;
   /** Path of the complete output. */
   readonly path?: string | null;
-  /** Why there is no such file, as a whole sentence. */
+  /** Reason why there is no such file, as a whole sentence. */
   readonly lost?: string | null;
   /** Number of bytes to which the file is limited. */
   readonly cappedAt?: number | null;
@@ -17,7 +17,7 @@ export interface NoticeOptions {
   readonly lineBytes?: number;
 }
 
-/** The bracketed line for each of the five ways to shorten a text. */
+/** Returns the bracketed line, in one of five forms for the five ways to shorten a text. */
 export function overflowNotice(truncation: Truncation, options: NoticeOptions): string {
   const total = truncation.total_lines;
   const size = formatSize(options.maxBytes);
@@ -42,7 +42,7 @@ export function overflowNotice(truncation: Truncation, options: NoticeOptions): 
   return `[${text}]`;
 }
 
-/** Kept text and notice, separated by an empty line; only the notice if nothing was kept. */
+/** Joins the kept text and the notice with an empty line; only the notice if nothing was kept. */
 export function withNotice(content: string, notice: string): string {
   return content === "" ? notice : `${content}\n\n${notice}`;
 }

@@ -10,7 +10,7 @@ import {
 } from "../definition.ts";
 
 /**
- * The definition as it is stored. Fails with `invalid-tool`, naming the tool.
+ * Returns the definition as it is stored. Fails with `invalid-tool`, naming the tool.
  *
  * @param registration the definition as registered
  * @param name the name it is registered under
@@ -90,7 +90,7 @@ function rightsOf(
   };
 }
 
-/** The first rule of strict mode that a schema breaks, as the end of a sentence; null if it breaks none. */
+/** Returns the first rule of strict mode that a schema breaks, as the end of a sentence; null if it breaks none. */
 function strictViolation(schema: unknown, path: string): string | null {
   if (Array.isArray(schema)) {
     return firstOf(schema.map((item, index) => () => strictViolation(item, `${path}/${index}`)));

@@ -27,7 +27,7 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
     if (typeof holder !== "object" || holder === null) continue;
     const { resolve, timeout, definitions } = holder as Record<string, unknown>;
     if (typeof resolve === "function") {
-      // Called as a member of its module, with as many parameters as it declares.
+      // The function is called as a member of its module, with as many parameters as it declares.
       return success({
         source: {
           name: path,

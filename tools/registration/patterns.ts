@@ -14,9 +14,9 @@ export interface Expressions {
   /** Compiles an expression for the validator. Throws if the text is not an expression. */
   readonly engine: ((pattern: string, flags: string) => Pattern) & { code: string };
   /**
-   * Removes lookaround and backreferences, which no engine runs in bounded time: the tool has to check them itself.
-   * Where a removed expression names members, the schema no longer forbids other members, since it could have allowed
-   * them.
+   * Removes lookaround and backreferences, which no engine runs in bounded time. The tool has to check such values
+   * itself. If a removed expression named members, the schema no longer forbids other members, because the expression
+   * could have allowed them.
    */
   readable(schema: JsonSchema): JsonSchema;
 }
@@ -63,14 +63,14 @@ function strip(schema: unknown, isUnreadable: (pattern: string) => boolean): unk
   return Object.fromEntries(members);
 }
 
-/** Whether a pattern is a valid expression that the engine does not support. */
+/** True if a pattern is a valid expression that the engine does not support. */
 function isUnreadable(pattern: string, compile: Compile): boolean {
   if (compiled(pattern, compile) !== null) return false;
   try {
     new RegExp(pattern, "u");
     return true;
   } catch {
-    // Invalid in every engine: compiling the schema reports it.
+    // The pattern is invalid in every engine, and compiling the schema reports it.
     return false;
   }
 }

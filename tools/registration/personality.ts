@@ -1,4 +1,4 @@
-// What a generated system prompt says about tools: from their own parts for it, else from their descriptions.
+// Collects what a generated system prompt says about tools: from their own prompt parts, else from their descriptions.
 
 import type { ToolDefinition } from "../definition.ts";
 

@@ -11,7 +11,7 @@ import type {
   ToolSource,
 } from "./types.ts";
 
-/** What sources need from their registry. */
+/** Services that sources need from their registry. */
 export interface SourcesHost {
   /** Seconds for a source that sets no timeout. */
   readonly timeout: number;
@@ -29,7 +29,7 @@ interface Entry {
   readonly source: ToolSource;
   readonly name: string;
   readonly origin: ToolOrigin;
-  /** Names of the tools it has already registered; nothing else is awaited for these. */
+  /** Names of the tools that the source has already registered. A call of one of these waits for nothing else. */
   readonly given: Set<string | undefined>;
   state: SourceState;
   reason?: string;
@@ -71,14 +71,14 @@ export class ToolSources {
     return this.#entries.every(({ state }) => state !== "idle" && state !== "pending");
   }
 
-  /** Whether a tool with this name may still arrive. */
+  /** True if a tool with this name may still arrive. */
   mayGet(toolName: string, asked: AskedSources = "all"): boolean {
     return this.#entries.some((entry) =>
       (entry.state === "idle" || entry.state === "pending") && mayHave(entry, toolName, asked)
     );
   }
 
-  /** Name of the source that may have this tool but could not be asked; null if there is none. */
+  /** Returns the name of the source that may have this tool but could not be asked; null if there is none. */
   unasked(toolName: string): string | null {
     const found = this.#entries.find((entry) =>
       (entry.state === "failed" || entry.state === "timed-out" || entry.state === "left-out") &&
@@ -206,8 +206,8 @@ export class ToolSources {
 }
 
 /**
- * Whether a function calls `done` itself. One that declares only `register` does not; one that declares nothing may use
- * rest arguments.
+ * True if a function calls `done` itself. A function that declares only `register` does not. A function without
+ * declared parameters may use rest arguments.
  */
 export function sayDone(resolve: ResolveTools): boolean {
   return resolve.length !== 1;

@@ -28,12 +28,12 @@ export interface ToolSource {
   /** Name in messages. @default the name of the function, or "a source of tools" */
   readonly name?: string;
   /**
-   * Seconds until it counts as done; tools registered so far stay, and later ones are added on arrival. @default
-   * `tools.default_timeout`
+   * Seconds until the source counts as done. Tools registered so far stay, and later ones are added on arrival.
+   * @default `tools.default_timeout`
    */
   readonly timeout?: number;
   /**
-   * Whether it may bring a tool with this name. Only such calls wait for it, or for a person if it failed.
+   * True if the source may bring a tool with this name. Only such calls wait for it, or for a person if it failed.
    *
    * @default any name
    */
@@ -42,29 +42,29 @@ export interface ToolSource {
   resolve: ResolveTools;
 }
 
-/** Which sources to ask about a name: all, or only modules that settings name, which need no server or host. */
+/** Selects the sources to ask about a name: all, or only modules that settings name, which need no server or host. */
 export type AskedSources = "all" | "code";
 
 /** State of a source. */
 export type SourceState =
-  /** Not asked yet. */
+  /** The source was not asked yet. */
   | "idle"
-  /** Asked, but has not answered. */
+  /** The source was asked, but has not answered. */
   | "pending"
   | "done"
-  /** It reported a failure, or it threw. */
+  /** The source reported a failure, or it threw. */
   | "failed"
-  /** Its timeout passed; it may still answer. */
+  /** The source's timeout passed; it may still answer. */
   | "timed-out"
-  /** It is never asked. */
+  /** The source is never asked. */
   | "left-out";
 
 /** Status of one source. */
 export interface SourceStatus {
   /** Name in messages. */
   readonly name: string;
-  /** Its state. */
+  /** State of the source. */
   readonly state: SourceState;
-  /** Why it has no tools, for `failed`, `timed-out` and `left-out`. */
+  /** Reason why the source has no tools, for `failed`, `timed-out` and `left-out`. */
   readonly reason?: string;
 }

@@ -4,7 +4,7 @@ import type { FoundSkill } from "./find.ts";
 import { warning } from "./read.ts";
 import type { SkillFinding } from "./skill.ts";
 
-/** All findings, by position. */
+/** Returns all findings, sorted by position. */
 export async function checkSkill({ folder, reading }: FoundSkill): Promise<readonly SkillFinding[]> {
   const { skill, findings } = reading;
   if (skill === null) return findings;
@@ -19,7 +19,7 @@ export async function checkSkill({ folder, reading }: FoundSkill): Promise<reado
 }
 
 interface Link {
-  /** Relative to the folder. */
+  /** Target of the link, relative to the skill's folder. */
   readonly target: string;
   readonly line: number;
   readonly column: number;
@@ -50,7 +50,7 @@ function withoutCode(line: string): string {
   return line.replaceAll(/(`+)[^`]*?\1/g, (code) => " ".repeat(code.length));
 }
 
-/** The path of a link inside the folder; null for URLs, anchors and paths elsewhere. */
+/** Returns the path of a link inside the folder; null for URLs, anchors and paths outside the folder. */
 function pathOf(link: string): string | null {
   if (/^[a-z][a-z\d+.-]*:|^[/#~]|[*{}]/i.test(link) || link.split("/").includes("..")) return null;
   const path = link.replace(/[?#].*$/, "");
@@ -67,7 +67,7 @@ async function isThere(path: string): Promise<boolean> {
     await Deno.stat(path);
     return true;
   } catch {
-    // Missing or unreadable: a reader of the skill cannot open it either way.
+    // The file is missing or unreadable, so a reader of the skill cannot open it.
     return false;
   }
 }

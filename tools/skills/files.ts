@@ -7,9 +7,9 @@ export const MOST_FILES = 2000;
 
 /** The regular files below a folder. */
 export interface FolderFiles {
-  /** Relative to the folder, sorted by bytes. */
+  /** Paths relative to the folder, sorted by bytes. */
   readonly paths: readonly string[];
-  /** Whether the list is complete: every folder was readable, and there were not too many files. */
+  /** True if the list is complete: every folder was readable, and there were not too many files. */
   readonly complete: boolean;
 }
 
@@ -44,7 +44,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
   } catch {
-    // A dangling link.
+    // The link leads nowhere.
     return false;
   }
 }

@@ -21,7 +21,7 @@ const LARGEST = 1024 * 1024;
 export interface FoundSkill {
   /** Absolute path, as it was found. */
   readonly folder: string;
-  /** Path of its `SKILL.md`. */
+  /** Path of the skill's `SKILL.md`. */
   readonly file: string;
   /** The whole text; empty if it could not be read. */
   readonly text: string;
@@ -37,11 +37,11 @@ export interface InspectedSkill extends FoundSkill {
    * models. `unlisted`: the document's list excludes it.
    */
   readonly state: "offered" | "broken" | "untrusted" | "shadowed" | "hidden" | "unlisted";
-  /** The file with the same name, if it is shadowed. */
+  /** File of the skill with the same name, if this skill is shadowed. */
   readonly by?: string;
 }
 
-/** Which skills a document uses. */
+/** Selection of the skills that a document uses. */
 export interface SkillChoice extends SkillSubject {
   /** Names in `skills`; `*` matches any characters. */
   readonly names: readonly string[];
@@ -49,7 +49,7 @@ export interface SkillChoice extends SkillSubject {
   readonly excluded: readonly string[];
 }
 
-/** All skills of a document, by place and name. Fails if the trust list cannot be read. */
+/** Returns all skills of a document, by place and name. Fails if the trust list cannot be read. */
 export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly InspectedSkill[]>> {
   const isChosen = nameFilter(choice.names, choice.excluded);
   const checked: InspectedSkill[] = [];
@@ -112,7 +112,7 @@ async function misnamedIn(folder: string): Promise<FoundSkill | null> {
       return { folder, file: `${folder}/${name}`, text: "", reading: { skill: null, name: null, findings } };
     }
   } catch {
-    // Not a folder, or not accessible, so it contains no skills.
+    // The path is not a folder, or is not accessible, so it contains no skills.
   }
   return null;
 }
@@ -152,7 +152,7 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
 }
 
 /**
- * Whether a person trusted exactly these files. An incomplete file list is never trusted. Fails if the trust list
+ * True if a person trusted exactly these files. An incomplete file list is never trusted. Fails if the trust list
  * cannot be read.
  */
 export async function isAgreedTo(environment: Environment, skill: FoundSkill): Promise<Outcome<boolean>> {
@@ -161,13 +161,14 @@ export async function isAgreedTo(environment: Environment, skill: FoundSkill): P
 }
 
 /**
- * What trust in a skill is bound to: the real path of its `SKILL.md`, and all other files; null if there are too many.
+ * Returns what trust in a skill is bound to: the real path of its `SKILL.md`, and all other files; null if there are
+ * too many files.
  */
 export async function agreedFiles(
   { folder, file }: Pick<FoundSkill, "folder" | "file">,
 ): Promise<{ readonly path: string; readonly files: readonly string[] | null }> {
   const path = await realPathOr(file);
-  // Links to it lead to the same folder.
+  // Links to the skill lead to the same folder.
   const real = await realPathOr(folder);
   const { paths, complete } = await filesBelow(real);
   if (!complete) return { path, files: null };
@@ -198,7 +199,7 @@ async function realPathOr(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch {
-    // It cannot be read either, and is reported as such.
+    // The path cannot be read either, and this is reported then.
     return path;
   }
 }

@@ -18,7 +18,7 @@ export interface SkillSubject {
   readonly environment: Environment;
   /** Absolute path of the document's folder, or of the program's start folder. */
   readonly folder: string;
-  /** `skills.dirs`. */
+  /** The setting `skills.dirs`. */
   readonly dirs: readonly string[];
 }
 
@@ -56,7 +56,7 @@ function isRoot(folder: string): boolean {
   try {
     return isThere(`${folder}/.git`);
   } catch {
-    // Unreadable: then its parents do not belong to this document either.
+    // The folder is unreadable, so its parents do not belong to this document either.
     return true;
   }
 }

@@ -2,9 +2,9 @@
 
 /** A mistake in the text of a skill, and its position. */
 export interface SkillFinding {
-  /** 1-based. */
+  /** Line, 1-based. */
   readonly line: number;
-  /** 1-based. */
+  /** Column, 1-based. */
   readonly column: number;
   /** An error keeps the skill from being offered. */
   readonly severity: "error" | "warning";
@@ -20,7 +20,7 @@ export interface SkillText {
   readonly name: string;
   /** Purpose and when to use it, on one line. */
   readonly description: string;
-  /** Whether the model sees it; its author may hide it from models. */
+  /** True if the model sees it; its author may hide it from models. */
   readonly offered: boolean;
   /** The instructions: everything below the frontmatter. */
   readonly body: string;
@@ -30,11 +30,11 @@ export interface SkillText {
 
 /** Result of reading a text; without a skill if one of the findings is an error. */
 export interface SkillReading {
-  /** Null if an error keeps it from being used. */
+  /** The skill; null if an error keeps it from being used. */
   readonly skill: SkillText | null;
-  /** The name it declares, as far as it can be read; for lists of broken skills. */
+  /** The name that the skill declares, as far as it can be read; for lists of broken skills. */
   readonly name: string | null;
-  /** By position. */
+  /** Findings, sorted by position. */
   readonly findings: readonly SkillFinding[];
 }
 

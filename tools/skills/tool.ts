@@ -44,10 +44,11 @@ export function skillTool(
       additionalProperties: false,
     },
     strict: true,
-    // Without `effects`: skill instructions steer later calls, so an untrusted document waits for the person.
+    // The tool does not set `effects`, because skill instructions steer later calls. In an untrusted document, its
+    // calls therefore wait for the person.
     runs: "inside",
     files: "read",
-    // Checked without a schema compiler, since there is only one member.
+    // The input is checked without a schema compiler, since there is only one member.
     validate: (input) => problemsOf(input, names),
     format_preview: ({ name }) => String(name),
     execute: ({ name }, context) => {
@@ -71,7 +72,7 @@ function problemsOf(input: unknown, names: readonly string[]): readonly string[]
   ];
 }
 
-/** Loads a skill: it is read again, and a project skill only if a person trusted its current version. */
+/** Loads a skill by reading it again. A project skill is loaded only if a person trusted its current version. */
 async function load(
   { skill: { name }, folder, owner }: OfferedSkill,
   environment: Environment,

@@ -134,7 +134,7 @@ async function answerTo(
       return { value, delivery: "transient_send", ...cancelled };
     }
     case "wrap": {
-      // A sandbox implementation of another program may lack it.
+      // A sandbox implementation of another program may lack this function.
       const { wrapCommand: wrap } = context.sandbox as Partial<PluginSandbox>;
       if (wrap === undefined) {
         return { ok: false, error: "There is no sandbox to wrap a command in." };
@@ -177,7 +177,7 @@ async function withFiles(
 ): Promise<ExecutionResult> {
   const taken = await Promise.all(files.map((file) => takeFile(file, environment)));
   const attachments = taken.flatMap(({ attachment }) => attachment ?? []);
-  // Shortened in one piece, because a second overflow file of a call replaces the first.
+  // The lines are shortened in one piece, because a second overflow file of a call replaces the first.
   const about = await truncate.truncateWithOverflow(taken.map(({ text }) => text).join("\n"), {
     direction: "head",
     source: "file",

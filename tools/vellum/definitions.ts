@@ -61,7 +61,7 @@ export class Definitions {
       const bytes = new TextEncoder().encode(JSON.stringify({ version: FORMAT, entries }));
       await replaceSmallFile(this.#path, bytes, { durable: false });
     } catch {
-      // Code that has to write there reports a state folder that is not writable.
+      // If the state folder is not writable, the code that has to write there reports it.
     }
   }
 
@@ -117,7 +117,7 @@ async function checked(read: Read): Promise<Read> {
   return prepared.ok ? read : { broken: withoutDot(lowerFirst(prepared.problem.message)), name };
 }
 
-/** Hash of everything that the definition may depend on: the file, its name, and its imports by path. */
+/** Returns a hash of everything that the definition may depend on: the file, its name, and its imports by path. */
 async function keyOf({ path, base }: ToolFile, home: string): Promise<string> {
   const hashes: string[] = [];
   for (const each of await withImports([path], home)) hashes.push(await sha256(await readRegular(each)));

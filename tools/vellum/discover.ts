@@ -7,7 +7,7 @@ import { thrownText } from "../../base/problem.ts";
 export interface ToolFolder {
   /** Absolute path. */
   readonly path: string;
-  /** Whether a file `NAME.removed` removes the built-in tool with that name. */
+  /** True if a file `NAME.removed` removes the built-in tool with that name. */
   readonly removes: boolean;
 }
 
@@ -17,13 +17,13 @@ export interface ToolFile {
   readonly path: string;
   /** File name without extension, which names the tool unless the file says otherwise. */
   readonly base: string;
-  /** Code, or only a definition. */
+  /** Kind of the file: code, or only a definition. */
   readonly kind: "code" | "definition";
 }
 
 /** Result of the search. */
 export interface Discovered {
-  /** In the order of the folders, and by name in each. */
+  /** Files in the order of the folders, and by name in each folder. */
   readonly files: readonly ToolFile[];
   /** Names of removed built-in tools. */
   readonly removed: readonly string[];
@@ -82,7 +82,7 @@ function sort(names: readonly string[], { path, removes }: ToolFolder): Discover
   return { files, removed, warnings };
 }
 
-/** Whether a name belongs to notes, tests or types. */
+/** True if a name belongs to notes, tests or types. */
 function isIgnored(name: string): boolean {
   return /^[._]/.test(name) || name.endsWith(".d.ts") || /(?:\.test|_test)\.[^.]+$/.test(name);
 }

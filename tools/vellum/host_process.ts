@@ -6,9 +6,12 @@ import type { FromHost, ToHost } from "./protocol.ts";
 /** A started host process, and how to release what was prepared for it. */
 export interface StartedHost {
   readonly running: Running;
-  /** Prefix that identifies its messages. */
+  /** Prefix that identifies the host's messages. */
   readonly word: string;
-  /** Why its sandbox setup failed, if it ended before its first message; null if setup was not the cause. */
+  /**
+   * Returns why the host's sandbox setup failed, if the host ended before its first message; null if setup was not the
+   * cause.
+   */
   failedSetUp(stderr: string): Promise<string | null>;
   dispose(): Promise<void>;
 }
@@ -16,7 +19,7 @@ export interface StartedHost {
 /** The last message about a request. */
 export type Final = Extract<FromHost, { is: "described" | "broken" | "answered" | "threw" }> | {
   readonly is: "gone";
-  /** Why, as a sentence. */
+  /** Reason for the failure, as a sentence. */
   readonly cause: string;
 };
 
@@ -59,7 +62,7 @@ export class HostProcess {
       eachLine(running.stderr, (line) => this.#printed(line), () => {}),
     ]);
     this.ended = running.status.then(async ({ code, signal }) => {
-      // Its last output is still in the pipes. Other processes that hold them open are not awaited.
+      // The last output of the host is still in the pipes. Other processes that hold them open are not awaited.
       await Promise.race([read, running.kill()]);
       const setUp = this.#heard ? null : await host.failedSetUp(this.#prints);
       const printed = this.#prints.trim() === "" ? "" : ` It printed: ${this.#prints.trim()}`;
@@ -75,7 +78,7 @@ export class HostProcess {
     return this.#waiting.size;
   }
 
-  /** Whether it accepts requests. */
+  /** True if the host accepts requests. */
   get isOpen(): boolean {
     return this.#cause === null && this.#ending === null;
   }

@@ -10,13 +10,13 @@ import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
 /** Where a tool runs: in the sandbox, or with the person's full rights. */
 export type HostTarget = "sandbox" | "host";
 
-/** What hosts are started with. */
+/** Inputs for starting hosts. */
 export interface HostPlace {
   readonly environment: Environment;
   readonly sandbox: Sandbox;
   /** Absolute path of the hosts' working folder. */
   readonly cwd: string;
-  /** Environment variables, filtered as for commands; read when a host starts. */
+  /** Returns the environment variables, filtered as for commands; called when a host starts. */
   env(): Readonly<Record<string, string>>;
 }
 

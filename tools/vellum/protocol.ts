@@ -2,9 +2,9 @@
 
 /** Facts about a call, as data; the host builds the tool's context from them. */
 export interface CallFacts {
-  /** Stable for a document. */
+  /** Id that is stable for a document. */
   readonly conversationId: string;
-  /** Unique for each invocation of the program. */
+  /** Id that is unique for each invocation of the program. */
   readonly requestId: string;
   readonly toolUseId: string;
   readonly workingDir: string;
@@ -19,9 +19,9 @@ export interface CallFacts {
   readonly allowedToolNames: readonly string[];
   readonly isInteractive: boolean;
   readonly approvedViaPrompt: boolean;
-  /** Whether a person can be asked for a secret. */
+  /** True if a person can be asked for a secret. */
   readonly asksSecrets: boolean;
-  /** Whether the program wraps the tool's commands, because the host itself is not in the sandbox. */
+  /** True if the program wraps the tool's commands, because the host itself is not in the sandbox. */
   readonly wraps: boolean;
   /** Writable folders and the read-only paths in them; null means that everything is writable. */
   readonly writable: { readonly roots: readonly string[]; readonly protect: readonly string[] } | null;

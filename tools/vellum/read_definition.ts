@@ -14,7 +14,7 @@ export interface FileDefinition {
   readonly category: string | null;
   readonly target: "sandbox" | "host";
   readonly exclusive: boolean;
-  /** Whether it has code to run. */
+  /** True if the file has code to run. */
   readonly runs: boolean;
   /** Further members of `ToolDefinition` that a file may set. */
   readonly more: Partial<
@@ -133,7 +133,7 @@ export function readDefinition(members: Readonly<Record<string, Member>>, base: 
   };
 }
 
-/** Whether a member could not be serialized, so that its placeholder is not its value. */
+/** True if a member could not be serialized, so that its placeholder is not its value. */
 function isMarker(members: Readonly<Record<string, Member>>, name: string): boolean {
   return !("value" in members[name]!);
 }

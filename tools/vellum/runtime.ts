@@ -9,7 +9,7 @@ import type { Policy } from "../../sandbox/types.ts";
 import { HOST, PLUGIN_API } from "./host.generated.ts";
 
 /**
- * The Deno to run tool files with. Fails with `deno-missing`, or with the failure of `findProgram`.
+ * Returns the Deno to run tool files with. Fails with `deno-missing`, or with the failure of `findProgram`.
  *
  * @param writable folders that commands may change; no other Deno inside them is started
  * @param own the runtime of this process, null if it cannot run other files
@@ -19,7 +19,8 @@ export function findDeno(
   writable: readonly string[],
   own: string | null = ownDeno(),
 ): Outcome<string> {
-  // It may be in the project, where npm put it. Commands cannot change this program's own runtime, wherever it is.
+  // This runtime may be in the project, because npm put it there. Commands cannot change this program's own runtime,
+  // wherever it is.
   if (own !== null) return success(own);
   const installed = findProgram("deno", environment, writable);
   if (installed.ok || installed.problem.code !== "program-not-found") return installed;
@@ -37,7 +38,7 @@ function ownDeno(): string | null {
     const path = Deno.execPath();
     return baseName(path) === "deno" ? path : null;
   } catch {
-    // Another runtime that imitates Deno.
+    // This is another runtime that imitates Deno.
     return null;
   }
 }
@@ -46,9 +47,9 @@ function ownDeno(): string | null {
 export const ALL_RIGHTS: readonly string[] = ["--allow-all"];
 
 /**
- * Permissions of a host under the policy: the flags of `permissionFlags`, access to its own environment variables (only
- * those it was given), and information about its machine. In the sandbox, the sandbox itself enforces protected and
- * unreadable paths, however long their lists.
+ * Returns the permissions of a host under the policy: the flags of `permissionFlags`, access to its own environment
+ * variables (only those it was given), and information about its machine. In the sandbox, the sandbox itself enforces
+ * protected and unreadable paths, however long their lists.
  */
 export function rightsOf(policy: Policy, wrapped: boolean): string[] {
   const bounds = wrapped ? { ...policy, protect: [], deny_read: [] } : policy;

@@ -14,24 +14,24 @@ import type { FileDefinition, Read } from "./read_definition.ts";
 /** Number of files described in parallel, each in a separate process. */
 const AT_ONCE = 4;
 
-/** How tool files are found and run. */
+/** Inputs for finding and running tool files. */
 export interface FilesPlace {
   readonly found: Discovered;
   readonly environment: Environment;
   readonly hosts: Hosts;
-  /** `tools.file_timeout`, in seconds. */
+  /** The setting `tools.file_timeout`, in seconds. */
   readonly timeout: number;
   /** Tools that a file may replace. */
   readonly override: readonly string[];
   /** Categories to offer; null offers all. */
   readonly categories: readonly string[] | null;
-  /** Whether a tool with this name exists elsewhere. */
+  /** True if another source has a tool with this name. */
   has(name: string): boolean;
   /** Called with problems; none of them stops anything. */
   warn(problem: Problem): void;
 }
 
-/** The tool files of some folders as a source. */
+/** Returns the tool files of some folders as a source. */
 export function fileSource(place: FilesPlace): ToolSource {
   return {
     name: "the tool folders",

@@ -3,8 +3,8 @@
 import type { Environment } from "../../base/environment.ts";
 
 /**
- * Below the data folder, which the sandbox's default policy lets tools write. Not in this program's state folder,
- * because nothing in the sandbox writes there.
+ * Returns a folder below the data folder, which the sandbox's default policy lets tools write. It is not in this
+ * program's state folder, because nothing in the sandbox writes there.
  */
 export function storageFolder({ home, variables }: Environment): string {
   const data = variables.XDG_DATA_HOME;

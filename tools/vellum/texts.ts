@@ -6,7 +6,7 @@ import type { ExecutionContext, TextInPieces } from "../definition.ts";
 /** Joins the pieces, keeping only as much as a result may show. */
 export class Texts {
   readonly #context: ExecutionContext;
-  /** By question number; null is the answer. */
+  /** Texts by question number; the key null is the answer. */
   readonly #texts = new Map<number | null, TextInPieces>();
   #isOver = false;
 
@@ -27,7 +27,7 @@ export class Texts {
     if (!this.#isOver) await this.#texts.get(ask)?.push(text);
   }
 
-  /** The text as a result may show it; empty if it was never started. */
+  /** Returns the text as a result may show it; empty if it was never started. */
   async finish(ask: number | null): Promise<string> {
     const text = await this.#texts.get(ask)?.finish() ?? "";
     this.#texts.delete(ask);

@@ -16,21 +16,21 @@ import { fitsPatterns, neverApproved, type PatternBase } from "./paths.ts";
 import type { EvaluatedCommand } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
-/** What a command is evaluated with. */
+/** Inputs for evaluating a command. */
 export interface CommandQuestion {
   /** Rules that approve by command patterns. */
   readonly rules: readonly PlacedRule[];
   /** Absolute folder in which the command starts. */
   readonly cwd: string;
   readonly world: RuleWorld;
-  /** What relative patterns of a rule are relative to. */
+  /** Returns the base of a rule's relative patterns. */
   baseOf(rule: PlacedRule): PatternBase;
 }
 
 /** Maximum number of possible folders of a command that are followed. */
 const MOST_FOLDERS = 8;
 
-/** Commands that may change the folder of later commands in ways that are not followed. */
+/** Commands that may change the folder of later commands in ways that this code does not follow. */
 const MOVERS: ReadonlySet<string> = new Set("pushd popd command builtin eval source .".split(" "));
 
 /** Evaluates every simple command of a reading. */
@@ -40,7 +40,7 @@ export function evaluateCommands(reading: StrictReading, question: CommandQuesti
   return found;
 }
 
-/** The folders in which a command may start, links kept; null if unknown. */
+/** The folders in which a command may start, with links not resolved; null if unknown. */
 type Folders = readonly string[] | null;
 
 function union(one: Folders, other: Folders): Folders {
@@ -61,7 +61,7 @@ class Walk {
 
   script({ steps }: ShellScript, start: Folders): void {
     let folders = start;
-    /** The folders outside of the list that runs in the background. */
+    /** During a list that runs in the background: the folders of the commands outside that list. */
     let outside: { readonly folders: Folders } | null = null;
     /** Every folder that the list may have reached so far: any of its commands may fail and end it. */
     let met = start;
@@ -82,7 +82,7 @@ class Walk {
     }
   }
 
-  /** Where the commands after this one start. */
+  /** Returns the folders in which the commands after this one start. */
   #moved({ words }: ShellCommand, folders: Folders): Folders {
     const program = words[0]?.value;
     if (MOVERS.has(program ?? "")) return null;
@@ -98,7 +98,7 @@ class Walk {
     const moved = folders.map((folder) =>
       normalPath(target.startsWith("/") ? target : `${folder}/${target}`)
     );
-    // A path that is not a folder yet may become anything before the command runs, even a link to elsewhere.
+    // A path that is not a folder yet may become anything before the command runs, even a link to another folder.
     return moved.every((folder) => this.#question.world.kind(folder) === "folder") ? moved : null;
   }
 
@@ -117,7 +117,7 @@ class Walk {
   }
 }
 
-/** Why a rule does not match; `isNear` if its pattern matches but another condition fails. */
+/** Reason why a rule does not match. `isNear` is true if its pattern matches but another condition fails. */
 interface Obstacle {
   readonly message: string;
   readonly isNear: boolean;
@@ -254,7 +254,7 @@ class RuleMatch {
     return null;
   }
 
-  /** Why a path does not stay within the rule, from every folder it may be relative to. */
+  /** Returns why a path does not stay within the rule, checked from every folder that the path may be relative to. */
   #outside(path: string, writes: boolean): string | null {
     if (path === "") return null;
     const { world } = this.#question;
@@ -276,7 +276,7 @@ class RuleMatch {
   }
 }
 
-/** Why words do not match a pattern; null if they do. */
+/** Returns why words do not match a pattern; null if they do. */
 function wordMismatch(pattern: CommandPattern, words: readonly ShellWord[]): Obstacle | null {
   const far = (message: string): Obstacle => ({ message, isNear: false });
   for (const [at, expected] of pattern.words.entries()) {
@@ -294,7 +294,7 @@ function isOutput(descriptor: number | null): boolean {
   return descriptor === null || descriptor === 1 || descriptor === 2;
 }
 
-/** The parts of a word that may be paths. */
+/** Returns the parts of a word that may be paths. */
 function pathsIn(word: string, isOption: boolean): string[] {
   const parts: string[] = [];
   for (let at = 0; at < word.length; at++) {

@@ -1,4 +1,4 @@
-// Commands built into bash: no file in PATH can replace them. Data.
+// Commands built into bash: no file in PATH can replace them. The table is data.
 
 const BUILTINS: ReadonlySet<string> = new Set(
   (": . [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo " +

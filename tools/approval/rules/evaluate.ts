@@ -13,12 +13,12 @@ import { matchCommand } from "./restrict_command.ts";
 import type { EvaluatedCommand, RuleEvaluation } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
-/** What rules need to know about a tool. */
+/** Facts about a tool that rules need. */
 export type RuledTool = Partial<
   Pick<RegisteredTool, "command_input" | "path_input" | "files" | "searches" | "effects" | "runs">
 >;
 
-/** What rules are evaluated with. */
+/** Inputs for evaluating rules. */
 export interface RuleParts {
   readonly rules: readonly PlacedRule[];
   /** Takes a snapshot of the file system; called once for each call. */
@@ -27,26 +27,26 @@ export interface RuleParts {
   readonly cwd: string;
   /** Absolute folder that input paths are relative to. */
   readonly folder: string;
-  /** What patterns of a rule are relative to. */
+  /** Returns the base of a rule's relative patterns. */
   baseOf(rule: PlacedRule): PatternBase;
-  /** What is known about a tool; undefined if no tool has this name. */
+  /** Returns what is known about a tool; undefined if no tool has this name. */
   tool(name: string): RuledTool | undefined;
   /** The shell that runs commands, if it is not bash. */
   readonly otherShell: string | null;
-  /** Whether a sandbox works; asked only if a rule depends on it. */
+  /** True if a sandbox works; asked only if a rule depends on it. */
   isSandboxed(): Promise<boolean>;
   /** Loads the command parser. */
   loadShell(): Promise<ShellLibrary>;
 }
 
-/** The same, with the snapshot of one call. */
+/** `RuleParts` with the snapshot of one call. */
 interface EvaluationContext extends RuleParts {
   readonly world: RuleWorld;
 }
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Evaluates one call. Nothing of it is run, and the command parser is loaded only if a rule is about commands. */
+/** Evaluates one call. It runs nothing, and loads the command parser only if a rule is about commands. */
 export async function evaluateCall(name: string, input: Input, given: RuleParts): Promise<RuleEvaluation> {
   const parts: EvaluationContext = { ...given, world: given.worldNow() };
   const about = parts.rules.filter(({ rule }) =>
@@ -95,7 +95,7 @@ interface Call {
   readonly tool: RuledTool;
   readonly command: string | null;
   readonly path: { readonly asked: string; readonly real: string | null } | null;
-  /** What it searches, or what the built-in tool that it replaces searches. */
+  /** What the tool searches, or what the built-in tool that it replaces searches. */
   readonly searches: RuledTool["searches"];
 }
 
@@ -125,7 +125,7 @@ function fitsInput({ input }: Rule, given: Input): boolean {
   );
 }
 
-/** The strictest rule that asks or denies. */
+/** Returns the strictest rule that asks or denies. */
 function restrictionOf(
   rules: readonly PlacedRule[],
   call: Call,
@@ -165,7 +165,7 @@ function restrictionOf(
   return found;
 }
 
-/** Whether a rule asks about or denies reading paths without naming this tool. */
+/** True if a rule asks about or denies reading paths without naming this tool. */
 function isAboutReading({ rule }: PlacedRule, name: string): boolean {
   const reads = (tool: string) => {
     const fact = builtinFact(tool);
@@ -176,8 +176,8 @@ function isAboutReading({ rule }: PlacedRule, name: string): boolean {
 }
 
 /**
- * The rule that a search of a folder could bypass, because paths it restricts may lie below. They are not checked here,
- * so it asks.
+ * Returns the rule that a search of a folder could bypass, because paths that the rule restricts may be below the
+ * folder. These paths are not checked here, so the rule asks.
  */
 function shownBelow(
   rules: readonly PlacedRule[],
@@ -269,7 +269,7 @@ function pathApproval(
   return none(hidden ?? `no rule approves ${checked.real}`);
 }
 
-/** What a search of a folder could show although a pattern excludes it; null if nothing. */
+/** Returns what a search of a folder could show although a pattern excludes it; null if there is nothing. */
 function takenOutBelow(
   folder: string,
   placed: PlacedRule,

@@ -1,11 +1,12 @@
-// Options that make a program write a file or run another program; a wildcard in an approval does not cover them. Data.
+// Options that make a program write a file or run another program; a wildcard in an approval does not cover them. The
+// table is data.
 //
 // The table is never complete: a program that is not in it is evaluated by the pattern alone. Programs that write or
 // run something by their operands are runners (config/rules/runners.ts).
 
 import { programName } from "../../../config/rules/runners.ts";
 
-/** Which words of a program are hazards. */
+/** The words of a program that are hazards. */
 export interface Hazard {
   /** Letters of short options; any letter of a word with one dash counts. */
   readonly letters?: string;
@@ -121,7 +122,7 @@ const GIT_PLAIN: ReadonlySet<string> = new Set(
     "rm mv init clean apply fetch pull push").split(" "),
 );
 
-/** Whether a program has options that write or run something. */
+/** True if a program has options that write or run something. */
 export function isHazardous(program: string): boolean {
   const name = programName(program);
   return name === "git" || hazardOf(name) !== undefined;

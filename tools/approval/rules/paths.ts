@@ -7,7 +7,7 @@ import type { RuleWorld } from "./world.ts";
 
 /** Context of patterns. */
 export interface PatternBase {
-  /** The folder for relative patterns; null if there is none, and then they match nothing. */
+  /** The folder for relative patterns; null if there is none. Without a folder, relative patterns match nothing. */
   readonly folder: string | null;
   /** Expands forms such as `urn:flemma:cwd` and `$NAME` to a path; null if the form has no value. */
   expand(front: string): string | null;
@@ -22,7 +22,7 @@ export interface CheckedPath {
 /** How a rule reads its patterns: approvals match only the real path; the others match both paths, at any depth. */
 export type Reading = "approve" | "restrict";
 
-/** Whether a path matches one of the patterns and none of the excluding ones. */
+/** True if a path matches one of the patterns and none of the excluding ones. */
 export function fitsPatterns(
   patterns: readonly PathPattern[],
   path: CheckedPath,
@@ -48,7 +48,7 @@ function fits(
   const anyCase = reading === "restrict" && world.ignoresCase(real);
   return placesOf(pattern, base, reading, world).some(({ front, rest }) => {
     const glob = readGlob(rest);
-    // Each pattern was valid with its rule; the part after its fixed prefix is valid too.
+    // Each pattern was checked together with its rule, so the part after its fixed prefix is valid too.
     if (!glob.ok) return reading === "restrict";
     return paths.some((path) => {
       const fold = (text: string) => (anyCase ? text.toLowerCase() : text);
@@ -89,7 +89,7 @@ function placesOf({ glob }: PathPattern, base: PatternBase, reading: Reading, wo
   }));
 }
 
-/** Whether a pattern matches at any depth: it has no slash, or begins with `**`. */
+/** True if a pattern matches at any depth: it has no slash, or begins with `**`. */
 function isFloating(glob: string): boolean {
   return glob.startsWith("**") || (!glob.includes("/") && !/^(?:~|\.{1,2}|\$.*|urn:.*)$/.test(glob));
 }
@@ -113,9 +113,9 @@ function withoutSlash(path: string): string {
 const SYSTEM: readonly string[] = ["/proc", "/sys", "/dev"];
 
 /**
- * Why no rule may approve a path, as the end of a sentence about it; null if one may.
+ * Returns why no rule may approve a path, as the end of a sentence about the path; null if a rule may.
  *
- * @param writes whether the tool writes there
+ * @param writes whether the tool writes to the path
  */
 export function neverApproved(
   { asked, real }: CheckedPath,
@@ -132,7 +132,7 @@ export function neverApproved(
   return world.isProtected(real) ? "is protected" : null;
 }
 
-/** Whether a pattern could match something below a folder. True if unsure. */
+/** True if a pattern could match something below a folder. True if unsure. */
 export function reachesBelow(
   pattern: PathPattern,
   folder: string,

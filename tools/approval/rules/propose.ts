@@ -1,4 +1,5 @@
-// Proposes the rule that "always" writes for one call: the narrowest that approves it again.
+// Proposes the rule that the answer "always" writes for one call: the narrowest rule that approves the same call
+// again.
 
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
 import { shellWord } from "../../../base/shell_word.ts";
@@ -23,10 +24,10 @@ interface AskedCall {
 }
 
 /**
- * The rule for a call: the exact words of a command, the exact path, or else the tool. It applies only inside the
- * sandbox if the call would run there.
+ * Returns a rule for a call. The rule matches the exact words of a command or the exact path, or else only the tool.
+ * It applies only inside the sandbox if the call would run there.
  *
- * @param parts what rules are evaluated with; its rules are ignored
+ * @param parts inputs for evaluating rules; the rules among them are ignored
  * @returns the rule. Fails with `rule-impossible` if no rule can approve the call, with the reason.
  */
 export async function proposeRule(call: AskedCall, parts: RuleParts): Promise<Outcome<ProposedRule>> {
@@ -40,7 +41,7 @@ export async function proposeRule(call: AskedCall, parts: RuleParts): Promise<Ou
 }
 
 /**
- * A rule that a person wrote for a call, if it approves that call.
+ * Returns a rule that a person wrote for a call, if it approves that call.
  *
  * @returns the rule. Fails with `rule-invalid` for text that is not an approving rule, and with `rule-impossible` for a
  * rule that does not approve the call.
@@ -67,7 +68,7 @@ export async function checkedRule(
   );
 }
 
-/** The members that narrow the rule to the call, or why there are none, as the end of a sentence. */
+/** Returns the members that narrow the rule to the call, or the reason why there are none, as the end of a sentence. */
 async function membersFor(
   { name, input }: AskedCall,
   parts: RuleParts,
@@ -77,7 +78,8 @@ async function membersFor(
   if (command_input !== undefined && typeof command === "string") {
     const patterns = await patternsOf(command, parts);
     if (!patterns.ok) return patterns;
-    // Otherwise the rule would approve each of several commands alone too, in another folder or order.
+    // Otherwise the rule would also approve each of several commands alone, and the commands in another folder or
+    // order.
     const whole = patterns.value.length > 1 ? { input: { [command_input]: command } } : {};
     return success({ command: patterns.value, ...whole });
   }

@@ -1,4 +1,4 @@
-// Rules as resolvers: those that ask or deny come before lists, those that approve come after them.
+// Resolvers made of rules. Rules that ask or deny come before lists, and rules that approve come after lists.
 
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { ruleText } from "../../../config/rules/read_rule.ts";
@@ -7,17 +7,19 @@ import type { RuleEvaluation } from "./types.ts";
 
 /** Evaluates the rules of a document. */
 export interface RuleEvaluator {
-  /** Whether any rule asks or denies. */
+  /** True if any rule asks or denies. */
   readonly restricts: boolean;
-  /** Whether any rule approves. */
+  /** True if any rule approves. */
   readonly approves: boolean;
   /** Evaluates a call; the same input object gets the same evaluation again. */
   evaluate(tool: string, input: Readonly<Record<string, unknown>>): Promise<RuleEvaluation>;
-  /** Where a rule is written, for a person: `FILE:LINE`, or its origin. */
+  /** Returns where a rule is written, for a person: `FILE:LINE`, or its origin. */
   placeOf(rule: PlacedRule): string;
 }
 
-/** Answers if a rule asks or denies. A rule that cannot be evaluated might have, so a person is asked. */
+/**
+ * Answers if a rule asks or denies. A rule that cannot be evaluated might have asked or denied, so a person is asked.
+ */
 export function restrictingRules(rules: RuleEvaluator): ResolverDefinition {
   return {
     priority: 110,
@@ -74,7 +76,7 @@ function describeReason(rules: RuleEvaluator, rule: PlacedRule): string {
   return `${rules.placeOf(rule)} ${ruleText(rule.rule)}`;
 }
 
-/** What the model reads about a denial: which part, by which rule, and the reason if the rule gives one. */
+/** Returns what the model reads about a denial: the denied part, the rule, and the reason if the rule gives one. */
 function describeForModel({ rule }: PlacedRule, part: string): string {
   const given = rule.reason?.replace(/[.\s]*$/, "");
   const reason = given === undefined ? "" : ` ${given.slice(0, 1).toUpperCase()}${given.slice(1)}.`;

@@ -29,7 +29,7 @@ export function matchCommand(
 
 type Fit = "yes" | "maybe" | "no";
 
-/** Whether words match a pattern, if words that only the shell can expand may become any words. */
+/** True if words match a pattern, if words that only the shell can expand may become any words. */
 function fits(pattern: CommandPattern, words: readonly ShellWord[]): Fit {
   /** Possible and certain matches, by the number of consumed pattern words and command words. */
   const known = new Map<string, Fit>();
@@ -62,7 +62,7 @@ function isWord(expected: CommandPattern["words"][number], value: string, isProg
   return isProgram && value.includes("/") && fitsWord(expected, value.slice(value.lastIndexOf("/") + 1));
 }
 
-/** Whether the literal words of a pattern occur in a text, in order and as separate words. */
+/** True if the literal words of a pattern occur in a text, in order and as separate words. */
 function occursIn(pattern: CommandPattern, source: string): boolean {
   let at = 0;
   for (const word of pattern.words) {

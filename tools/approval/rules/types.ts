@@ -4,15 +4,15 @@ import type { PlacedRule } from "../../../config/rules/rule.ts";
 
 /** Result for one simple command of a call. */
 export interface EvaluatedCommand {
-  /** Its source text. */
+  /** Source text of the command. */
   readonly text: string;
-  /** Its words; null for words that only the shell can expand. */
+  /** Words of the command; null for words that only the shell can expand. */
   readonly words: readonly (string | null)[];
-  /** Why it could not be read for an approval, as the end of "it holds …"; null if it could. */
+  /** Reason why the command could not be read for an approval, as the end of "it holds …"; null if it could be read. */
   readonly opaque: string | null;
-  /** The rule that approves it. */
+  /** The rule that approves the command. */
   readonly rule: PlacedRule | null;
-  /** Why no rule approves it, as a sentence without a full stop. */
+  /** Reason why no rule approves the command, as a sentence without a full stop. */
   readonly why: string | null;
 }
 
@@ -22,12 +22,12 @@ export interface RuleEvaluation {
   readonly restriction: {
     readonly decision: "require_approval" | "deny";
     readonly rule: PlacedRule;
-    /** The part of the call that it is about. */
+    /** The part of the call that the rule is about. */
     readonly part: string;
-    /** Why a denying rule only asks here; null if it is applied as written. */
+    /** Reason why a denying rule only asks here; null if it is applied as written. */
     readonly unsure: string | null;
   } | null;
-  /** Whether rules approve every part. */
+  /** True if rules approve every part. */
   readonly approved: boolean;
   /** The rule that approves, or the first of several that approve together. */
   readonly approval: PlacedRule | null;
@@ -35,6 +35,6 @@ export interface RuleEvaluation {
   readonly commands: readonly EvaluatedCommand[];
   /** The path, if there are rules about paths. */
   readonly path: { readonly asked: string; readonly real: string | null } | null;
-  /** Why no rule approves it, as a sentence without a full stop; null if one does. */
+  /** Reason why no rule approves the call, as a sentence without a full stop; null if a rule approves it. */
   readonly why: string | null;
 }

@@ -8,21 +8,23 @@ import { realPath } from "../../../base/disk/real_path.ts";
 
 /** The files and programs that rules are evaluated against. */
 export interface RuleWorld {
-  /** Absolute path without symbolic links, relative to a folder; null if it leads nowhere. */
+  /** Returns the absolute path without symbolic links of a path relative to a folder; null if it leads nowhere. */
   real(path: string, from: string): string | null;
-  /** The kind of file at a path, links followed. */
+  /** Returns the kind of file at a path. Links are followed. */
   kind(path: string): "file" | "folder" | "other" | "missing";
-  /** Number of hard links of the file. */
+  /** Returns the number of hard links of the file. */
   links(path: string): number;
-  /** Whether a mount point lies between a folder and a path below it, so that other files are there. */
+  /**
+   * True if a mount point lies between a folder and a path below it, so that the path leads to files of another mount.
+   */
   crossesMount(folder: string, path: string): boolean;
-  /** Whether a path stays read-only for tools. */
+  /** True if a path stays read-only for tools. */
   isProtected(path: string): boolean;
-  /** Whether names that differ only in case are the same file there. */
+  /** True if names at this path that differ only in case are the same file. */
   ignoresCase(path: string): boolean;
   /**
-   * Where a command could have put a program of `PATH`: the folder or file; null if commands cannot change the program
-   * that runs.
+   * Returns the folder or file through which a command could have planted a program of `PATH`; null if commands cannot
+   * change the program that runs.
    */
   plantable(program: string): string | null;
   readonly home: string;
@@ -33,9 +35,9 @@ export interface WorldOptions {
   readonly environment: Environment;
   /** `PATH` of commands. */
   readonly path: string;
-  /** Real paths that commands may write; null if unknown. */
+  /** Returns the real paths that commands may write; null if unknown. */
   writable(): readonly string[] | null;
-  /** Real paths inside them that stay read-only. */
+  /** Returns the real paths inside writable paths that stay read-only. */
   protect(): readonly string[];
 }
 
@@ -116,7 +118,7 @@ const LISTED = new Map<string, { readonly changed: number; readonly names: Reado
 const SETTLED = 2500;
 
 /**
- * Whether a folder of `PATH` may contain a name. Looking up missing names is slow, and most programs are in one of the
+ * True if a folder of `PATH` may contain a name. Looking up missing names is slow, and most programs are in one of the
  * folders.
  */
 function mayHold(folder: string, name: string): boolean {

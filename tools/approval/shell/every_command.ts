@@ -72,7 +72,7 @@ class Search {
     for (const script of scripts) this.text(script, depth + 1);
   }
 
-  /** Reads the standard input of a shell. */
+  /** Reads the standard input that redirections give to a shell. */
   #fed(redirects: readonly SyntaxNode[], depth: number): void {
     for (const redirect of redirects) {
       if (redirect.type === "HereDoc") this.text((redirect as HereDoc).body.text, depth + 1);

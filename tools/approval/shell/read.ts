@@ -47,7 +47,7 @@ export function readStrictly(source: string, parse: Parse): StrictReading {
   return { script, opaque };
 }
 
-/** Why a text is not read at all; null if it is. */
+/** Returns why a text is not read at all; null if it is read. */
 function refusedText(source: string): string | null {
   if (source.length > LONGEST) return `more than ${LONGEST / 1024} KiB`;
   if (source.includes("\0")) return "a NUL character";
@@ -57,7 +57,7 @@ function refusedText(source: string): string | null {
 
 class Reader {
   readonly #source: string;
-  /** Why the reading as a whole is opaque. */
+  /** Reason why the reading as a whole is opaque. */
   opaque: string | null = null;
   /** Number of simple commands so far. */
   count = 0;

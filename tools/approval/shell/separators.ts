@@ -7,14 +7,14 @@ export type Separator = "blank" | "|" | "|&" | "&&" | "||" | "end" | "&";
 export interface CommandPiece {
   readonly start: number;
   readonly end: number;
-  /** The separator before it. */
+  /** The separator before the piece. */
   readonly before: Separator | "start";
-  /** Whether it may follow a piece without a blank, as `>file` may. */
+  /** True if the piece may follow another piece without a blank, as `>file` may. */
   readonly joins?: boolean;
 }
 
 /**
- * Whether the text between `start` and `end` consists of exactly these pieces, separators, blanks and comments.
+ * True if the text between `start` and `end` consists of exactly these pieces, separators, blanks and comments.
  *
  * @param last what may follow the last piece: `&` if it runs in the background
  */

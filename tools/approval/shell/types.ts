@@ -2,22 +2,22 @@
 
 /** A word of a command, quotes and backslashes removed. */
 export interface ShellWord {
-  /** Its source text. */
+  /** Source text of the word. */
   readonly text: string;
-  /** Its single value; null if only the shell can expand it. */
+  /** Single value of the word; null if only the shell can expand it. */
   readonly value: string | null;
   /** What a word that only the shell can expand becomes: exactly one word, or any number. */
   readonly count: "one" | "many";
 }
 
 export interface ShellRedirect {
-  /** Its source text. */
+  /** Source text of the redirection. */
   readonly text: string;
   /** `>`, `>>`, `<`, `>&`, …; null for anything but a plain redirection, such as a here-document. */
   readonly operator: string | null;
-  /** The descriptor before it; null if there is none. */
+  /** The descriptor before the operator; null if there is none. */
   readonly descriptor: number | null;
-  /** Its target; null if there is no such word. */
+  /** Target of the redirection; null if there is no such word. */
   readonly target: ShellWord | null;
 }
 
@@ -28,13 +28,13 @@ export interface ShellAssignment {
 }
 
 export interface ShellCommand {
-  /** Its source text, redirections included. */
+  /** Source text of the command, redirections included. */
   readonly text: string;
   readonly assignments: readonly ShellAssignment[];
   /** The program and its arguments; empty if there is no program, or if this is not a simple command. */
   readonly words: readonly ShellWord[];
   readonly redirects: readonly ShellRedirect[];
-  /** Substitutions in its words, in order. */
+  /** Substitutions in the words of the command, in order. */
   readonly inner: readonly ShellScript[];
   /** Why this reading cannot support an approval, as the end of "it holds …"; null if it can. */
   readonly opaque: string | null;
@@ -42,11 +42,11 @@ export interface ShellCommand {
 
 /** One pipeline of a list. */
 export interface ShellStep {
-  /** The separator between it and the step before. */
+  /** The separator between this step and the step before. */
   readonly join: "start" | "&&" | "||" | ";";
-  /** Whether it runs in the background, alone or with the steps it is joined to. */
+  /** True if the step runs in the background, alone or with the steps it is joined to. */
   readonly background: boolean;
-  /** Its commands; several form a pipe. */
+  /** Commands of the step; several commands form a pipe. */
   readonly commands: readonly ShellCommand[];
 }
 
@@ -66,13 +66,13 @@ export interface StrictReading {
 export interface PossibleCommand {
   readonly text: string;
   readonly words: readonly ShellWord[];
-  /** Whether it is only a guess that these words are a command: they are arguments of another one. */
+  /** True if it is only a guess that these words are a command, because they are arguments of another command. */
   readonly guessed: boolean;
 }
 
 /** Everything that a command may run. */
 export interface LooseReading {
   readonly commands: readonly PossibleCommand[];
-  /** Whether a part could not be read, so that it may run other commands too. */
+  /** True if a part could not be read and may run other commands too. */
   readonly unread: boolean;
 }

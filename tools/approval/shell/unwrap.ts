@@ -5,13 +5,13 @@ import type { ShellWord } from "./types.ts";
 
 /** Commands inside a command. */
 export interface Unwrapped {
-  /** Commands by their words. */
+  /** Commands, each as a list of words. */
   readonly commands: readonly (readonly ShellWord[])[];
-  /** Whether the starts of the commands are only guessed. */
+  /** True if the starts of the commands are only guessed. */
   readonly guessed?: boolean;
   /** Texts that a shell reads as commands. */
   readonly scripts: readonly string[];
-  /** Whether it may run something that its words do not show. */
+  /** True if the command may run something that its words do not show. */
   readonly unread: boolean;
 }
 
@@ -23,11 +23,11 @@ interface Wrapper {
   readonly long?: readonly string[];
   /** Number of operands before the command. */
   readonly skip?: number;
-  /** Whether variables may be set before the command. */
+  /** True if variables may be set before the command. */
   readonly sets?: boolean;
-  /** Whether more words come from standard input. */
+  /** True if more words come from standard input. */
   readonly adds?: boolean;
-  /** Whether a shell reads the command. */
+  /** True if a shell reads the command. */
   readonly joined?: boolean;
   /** Options whose value a shell reads. */
   readonly text?: readonly string[];
@@ -108,7 +108,7 @@ const NOTHING: Unwrapped = { commands: [], scripts: [], unread: false };
 const UNREAD: Unwrapped = { ...NOTHING, unread: true };
 const ANY_WORDS: ShellWord = { text: "…", value: null, count: "many" };
 
-/** Whether a program reads commands from its standard input. */
+/** True if a program reads commands from its standard input. */
 export function isShell(program: string): boolean {
   return SHELLS.has(programName(program));
 }
@@ -192,7 +192,7 @@ function unwrapWrapper(wrapper: Wrapper, given: readonly ShellWord[]): Unwrapped
   return { commands, scripts, unread };
 }
 
-/** Whether a separate value follows an option. */
+/** True if a separate value follows an option. */
 function takesValue({ letters = "", long = [] }: Wrapper, option: string): boolean {
   if (option.startsWith("--")) return long.includes(option);
   // A value may follow only the last letter of a cluster.

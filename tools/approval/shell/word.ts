@@ -3,7 +3,7 @@
 import type { Word, WordPart } from "npm:unbash@6.0.4";
 import type { ShellScript, ShellWord } from "./types.ts";
 
-/** What reading words needs: the text of the command, and a reader for substitutions. */
+/** Inputs for reading words: the text of the command, and a reader for substitutions. */
 export interface WordReader {
   readonly source: string;
   /** Receives the first reason why the reading cannot support an approval. */
@@ -39,7 +39,7 @@ class WordPieces {
   #value = "";
   #known = true;
   #count: "one" | "many" = "one";
-  /** The unquoted text, as far as braces, brackets and tildes depend on it. */
+  /** The unquoted characters of the word. Only among these do braces, brackets and tildes have a special meaning. */
   #bare = "";
 
   constructor(reader: WordReader) {

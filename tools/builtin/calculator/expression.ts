@@ -7,7 +7,7 @@ export const MOST_CHARACTERS = 10_000;
 /** Maximum nesting of parentheses, signs and powers. */
 export const MOST_EXPRESSION_LEVELS = 200;
 
-/** Why an expression has no value; the message is a whole sentence. */
+/** Error that says why an expression has no value; the message is a whole sentence. */
 export class ExpressionFault extends Error {}
 
 export type Value = number | boolean;
@@ -122,7 +122,7 @@ class Reader {
     return this.#deeper(() => this.#take("-") === null ? this.#power() : -numeric(this.#signed()));
   }
 
-  /** Binds tighter than a sign before it, and accepts one after it: `-2^-2`. */
+  /** Reads a power. It binds tighter than a sign before it, and accepts a sign after the operator: `-2^-2`. */
   #power(): Value {
     const base = this.#operand();
     return this.#take("^") === null ? base : computePower(numeric(base), numeric(this.#signed()));

@@ -69,7 +69,7 @@ function fraction(value: number): number {
   return part;
 }
 
-/** Exact for powers of the usual bases. */
+/** Returns the logarithm of a value, exactly for powers of the usual bases. */
 function logarithm(value: number, base: number): number {
   if (base === 2) return Math.log2(value);
   if (base === 10) return Math.log10(value);
@@ -77,7 +77,8 @@ function logarithm(value: number, base: number): number {
 }
 
 /**
- * A number from 0 up to 1; with one argument an integer from 1 to it, with two an integer between them, both included.
+ * Returns a number from 0 up to 1. With one argument it is an integer from 1 to that argument, with two an integer
+ * between them, both included.
  */
 function random(first?: number, second?: number): number {
   if (first === undefined) return Math.random();

@@ -108,14 +108,14 @@ async function readRegular(
   const remember = context.seen !== undefined;
   const request = { real, named, range: { offset, count, ...limits }, remember };
   const read = await performOnDisk(context, "read", request, signal);
-  // A file that replaced the checked one appeared after the check.
+  // The file was replaced after the check.
   if (read === null) throw new Exchanged(shown);
   const result = resultOf(read, shown, offset, limits);
   if (result.success && read.now !== null) await context.seen?.record([[real, read.now]]);
   return result;
 }
 
-/** Whether the sandbox lets tools read a real path, and it is not one of the system's own files. */
+/** True if tools may read a real path: the sandbox allows it, and the path is not one of the system's own files. */
 function isReadable(real: string, { sandbox }: ExecutionContext): boolean {
   return !isSystemPath(real) && sandbox.isPathReadable(real);
 }
@@ -154,7 +154,7 @@ function shownText(selection: LineSelection, offset: number, shown: string, limi
   return kept === 0 ? notice : `${text}\n\n${notice}`;
 }
 
-/** The bracketed line about what is missing; null if nothing is. */
+/** Returns the bracketed line about what is missing; null if nothing is missing. */
 function noticeFor(
   { kept, total, cutBy, firstLineBytes }: LineSelection,
   offset: number,

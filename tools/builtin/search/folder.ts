@@ -19,7 +19,10 @@ export function placesOf({ cwd, environment, sandbox, disk }: ExecutionContext):
   return { path: { resolve: (path) => resolvePath(path, base) }, sandbox, disk };
 }
 
-/** Resolves a path as the model wrote it. Throws `FileFailure` where tools may not read, and the system's errors. */
+/**
+ * Resolves a path as the model wrote it. Throws `FileFailure` for a path that tools may not read, and throws the
+ * system's errors.
+ */
 export async function resolveTarget(shown: string, places: FileContext): Promise<PathTarget> {
   const real = realPath(places.path.resolve(shown), "/");
   if (real === null) throw new FileFailure(nowhereSentence(shown));

@@ -1,4 +1,4 @@
-// What find and grep share: where they search, what they skip, and how an answer is composed.
+// Parts that find and grep share: where they search, what they skip, and how an answer is composed.
 
 import { textOrEmpty } from "../../../base/is_object.ts";
 import { plural } from "../../../base/text/plural.ts";
@@ -80,7 +80,7 @@ export async function runSearch(
   }
 }
 
-/** Paths below the working folder are relative to it; others begin as the model wrote them. */
+/** Returns the prefix. Paths below the working folder are relative to it; other paths begin as the model wrote them. */
 function prefixOf(shown: string, resolved: string, cwd: string): string {
   if (resolved === cwd) return "";
   if (cwd === "/") return resolved.slice(1);
@@ -112,7 +112,7 @@ export function answer(
   return { success: false, error: whole === "" ? sentence : `${whole}\n\n${sentence}`, status: sentence };
 }
 
-/** A note about a count; empty if it is zero. */
+/** Returns a note about a count; empty if the count is zero. */
 export function noteCount(count: number, noun: string, what: string): string[] {
   return count === 0 ? [] : [`${plural(count, noun)} ${what}`];
 }

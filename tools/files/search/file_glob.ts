@@ -6,7 +6,7 @@ import type { WalkedFile } from "../../../base/disk/walk.ts";
 
 /** A compiled pattern. */
 export interface FileGlob {
-  /** Whether entries with a leading dot may match: a part of the pattern begins with a dot. */
+  /** True if entries with a leading dot may match, because a part of the pattern begins with a dot. */
   readonly dots: boolean;
   matches(file: Pick<WalkedFile, "path" | "name">): boolean;
 }

@@ -1,13 +1,13 @@
-// Line patterns in time linear to pattern times text. A model, or a file it read, may ask for an expression that would
-// otherwise backtrack endlessly.
+// Matches line patterns in time linear in the length of the pattern times the length of the text. A model, or a file
+// that it read, may ask for an expression on which other engines would backtrack endlessly.
 
 import { failed, type Outcome, success, thrownText } from "../../../base/problem.ts";
 
 /** A compiled expression. */
 export interface LinePattern {
-  /** Whether it matches anywhere in a line, given without its end. */
+  /** True if the expression matches anywhere in a line, which is given without its line end. */
   fits(line: string): boolean;
-  /** False only if no line of this text matches; its lines end with LF. */
+  /** False only if no line of this text matches. The lines of the text end with LF. */
   mayFit(lines: string): boolean;
 }
 
@@ -18,7 +18,7 @@ let library: Promise<typeof import("npm:re2js@2.10.0")> | undefined;
 
 /** Compiles an expression in RE2 syntax. Fails with the reason, as the end of a sentence. */
 export async function readLinePattern(text: string): Promise<Outcome<LinePattern, string>> {
-  // `\n` after an even number of backslashes, so that it means a line end.
+  // Matches `\n` after an even number of backslashes, so that it means a line end.
   if (/\n|(?<!\\)(?:\\\\)*\\n/.test(text)) {
     return failed("it contains a line break, and lines are matched without their line endings");
   }

@@ -64,7 +64,7 @@ function endOfClass(expression: string, open: number): number {
 }
 
 /**
- * The files that contain a text, in their order; all of them if rg cannot tell.
+ * Returns the files that contain a text, in their order; all of the files if rg cannot tell.
  *
  * @param rg absolute path of the program
  */

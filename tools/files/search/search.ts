@@ -12,7 +12,7 @@ import { narrowFiles, requiredText } from "./narrowed.ts";
 import { searchLines } from "./search_lines.ts";
 import { type Closed, type WalkedFile, walkFiles } from "../../../base/disk/walk.ts";
 
-/** Where and how long to search. */
+/** Options of a search: where it begins, what it skips, and how long it may take. */
 export interface SearchOptions {
   /** Real path of a folder, or of a file for a search in files. */
   readonly start: string;
@@ -30,15 +30,15 @@ export interface FindRequest extends SearchOptions {
 
 export interface GrepRequest extends SearchOptions {
   readonly pattern: string;
-  /** Only files that match this; null for all. */
+  /** Pattern that files must match; null for all files. */
   readonly glob: string | null;
 }
 
-/** Why a search is incomplete. */
+/** Reasons why a search is incomplete. */
 export interface Gaps {
-  /** The limit was reached, so there may be more. */
+  /** True if the limit was reached, so there may be more. */
   readonly limited: boolean;
-  /** The time limit was reached. */
+  /** True if the time limit was reached. */
   readonly timedOut: boolean;
   /** Number of folders that could not be read. */
   readonly closedFolders: number;
@@ -46,19 +46,19 @@ export interface Gaps {
 
 /** An invalid pattern. */
 export interface BadPattern {
-  /** Which of the two is invalid. */
+  /** Which of the two patterns is invalid. */
   readonly of: "pattern" | "glob";
   /** The reason, as the end of a sentence. */
   readonly badPattern: string;
 }
 
 export interface FoundFiles extends Gaps {
-  /** Relative to the start, sorted by bytes. */
+  /** Paths relative to the start, sorted by bytes. */
   readonly paths: readonly string[];
 }
 
 export interface FoundLine {
-  /** Path of its file relative to the start; empty if the start is the file. */
+  /** Path of the line's file relative to the start; empty if the start is the file. */
   readonly path: string;
   /** Line number, from 1. */
   readonly line: number;
@@ -70,7 +70,7 @@ export interface FoundLines extends Gaps {
   readonly lines: readonly FoundLine[];
   /** Number of files that could not be read. */
   readonly closedFiles: number;
-  /** Whether the start is a file that is not text. */
+  /** True if the start is a file that is not text. */
   readonly binary: boolean;
 }
 
@@ -111,7 +111,7 @@ export async function searchFiles(
   const clock = new Clock(options.seconds, signal);
   const closed = { folders: 0, files: 0 };
   let binary = false;
-  /** Whether the limit is reached. */
+  /** Returns true if the limit is reached. */
   const inFile = async (path: string, folder: string, name: string): Promise<boolean> => {
     const found = await linesOf(folder, name, async (file) => {
       // One more than wanted shows whether there are more.

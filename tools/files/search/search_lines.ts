@@ -68,7 +68,9 @@ class Search {
     return this.#found;
   }
 
-  /** Buffers a part of a line; of a line that is too long only the searchable beginning, and its end. */
+  /**
+   * Buffers a part of a line. Of a line that is too long, it keeps only the searchable beginning, and the line's end.
+   */
   #hold(part: Uint8Array, ends: boolean): void {
     const room = MOST_LINE_BYTES - this.#openBytes;
     if (part.length <= room) {

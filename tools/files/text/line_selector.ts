@@ -11,7 +11,7 @@ export interface LineRange {
 }
 
 export interface LineSelection {
-  /** Kept lines joined by LF, without CR before it and without a byte order mark. */
+  /** Kept lines joined by LF, without a CR before the LF and without a byte order mark. */
   readonly text: string;
   /** Number of kept lines. */
   readonly kept: number;
@@ -79,7 +79,7 @@ export class LineSelector {
     this.#lineBytes += part.length;
     const room = this.#range.maxBytes + SLACK - this.#buffered;
     if (part.length === 0 || room <= 0 || !this.#isWanted) return;
-    // The caller may reuse its buffer.
+    // The piece is copied, because the caller may reuse its buffer.
     const piece = part.slice(0, room);
     this.#parts.push(piece);
     this.#buffered += piece.length;

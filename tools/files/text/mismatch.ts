@@ -6,7 +6,7 @@ interface Difference {
   readonly words: string;
 }
 
-/** From the smallest to the largest difference; each is ignored together with those before it. */
+/** Differences from the smallest to the largest. Each is ignored together with those before it. */
 const DIFFERENCES: readonly Difference[] = [
   {
     fold: (text) => text.replace(/\r\n?/g, "\n"),
@@ -28,14 +28,14 @@ const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/** A passage with only such differences from the wanted one, and a description of them. */
+/** A passage that differs from the wanted one only in these ways, and a description of the differences. */
 export interface NearPassage {
   /** 1-based line in which it begins. */
   readonly line: number;
   readonly words: string;
 }
 
-/** The passage of `text` that matches `wanted` except for such differences; null if there is none. */
+/** Returns the passage of `text` that matches `wanted` except for these differences; null if there is none. */
 export function nearPassage(text: string, wanted: string): NearPassage | null {
   let content = text;
   let passage = wanted;
@@ -48,7 +48,7 @@ export function nearPassage(text: string, wanted: string): NearPassage | null {
   return null;
 }
 
-/** A name in `names` that looks like `wanted` but differs, and how it differs; null if there is none. */
+/** Returns a name in `names` that looks like `wanted` but differs, and how it differs; null if there is none. */
 export function nearName(names: Iterable<string>, wanted: string): { name: string; words: string } | null {
   const folds: readonly (readonly [string, (name: string) => string])[] = [
     ["with accents encoded differently", (name) => name.normalize("NFC")],

@@ -9,7 +9,7 @@ export type PassageReplacement =
     readonly convertedLineEnds: boolean;
   }
   | { readonly kind: "absent" }
-  /** `count` includes overlapping occurrences. */
+  /** The passage occurs several times; `count` includes overlapping occurrences. */
   | { readonly kind: "ambiguous"; readonly count: number }
   | { readonly kind: "unchanged" };
 
@@ -24,8 +24,8 @@ function asCharacters(bytes: Uint8Array): string {
 
 /**
  * Replaces the only occurrence of `oldText`, or with `all` every non-overlapping occurrence from the left. Bytes
- * outside remain unchanged. If every line of the file ends in CR LF and `oldText` uses LF, both texts are converted if
- * the passage is not found otherwise.
+ * outside of the occurrences remain unchanged. If the passage is not found, every line of the file ends in CR LF and
+ * `oldText` uses LF, both texts are converted.
  */
 export function replacePassage(
   bytes: Uint8Array,
@@ -54,7 +54,7 @@ export function replacePassage(
   return { kind: "replaced", bytes: result, count: places.length, convertedLineEnds };
 }
 
-/** A line of the file that contains the first line of the passage, without leading and trailing blanks. */
+/** Returns a line of the file that contains the first line of the passage, without leading and trailing blanks. */
 export function findNearestLine(bytes: Uint8Array, oldText: string): { number: number; text: string } | null {
   const wanted = (oldText.split("\n", 1)[0] ?? "").trim();
   if (wanted === "") return null;

@@ -13,7 +13,7 @@ export interface Channel {
   ask(question: Question, text?: string): Promise<unknown>;
 }
 
-/** Published context members without a meaning here; a tool finds them false. */
+/** Published context members that have no meaning in flemma. A tool finds them false. */
 const NEVER = {
   forcePromptSideEffects: false,
   requireFreshApproval: false,
@@ -86,7 +86,7 @@ export function contextOf(facts: CallFacts, channel: Channel): Record<string, un
 }
 
 /**
- * Whether the policy allows writing a path. Only informative: the sandbox enforces the policy whatever this returns.
+ * True if the policy allows writing a path. Only informative: the sandbox enforces the policy whatever this returns.
  */
 function mayWrite(path: string, { writable }: CallFacts): boolean {
   if (writable === null) return true;

@@ -1,8 +1,8 @@
 // The tool host: a process that loads and runs tool files, so that none of their code enters the program.
 //
-// It is built into one text (`deno task generate`) and started from it, so no file of it is on the disk. Messages go to
-// standard output, each after a line end and a prefix that only this process and the program know. This separates them
-// from anything that a tool or its child processes print.
+// It is built into one text (`deno task generate`) and started from that text, so none of its files is on the disk.
+// Messages go to standard output, each after a line end and a prefix that only this process and the program know. This
+// separates them from anything that a tool or its child processes print.
 
 import type { FromHost, Member, ToHost } from "../protocol.ts";
 import { separateText } from "../result.ts";
@@ -92,7 +92,7 @@ async function describe(id: number, module: string): Promise<void> {
   const members = Object.fromEntries(
     Object.entries(loaded.tool).map(([name, value]) => [name, memberOf(value)]),
   );
-  // Methods of a class instance are not its own members.
+  // Methods of a class instance are not own members of the object.
   for (const name of ["execute"]) {
     if (members[name] === undefined && name in loaded.tool) members[name] = memberOf(loaded.tool[name]);
   }
@@ -179,7 +179,7 @@ function memberOf(value: unknown): Member {
   return data === undefined ? { is: "no data" } : { value: data };
 }
 
-/** The part of a value that JSON can express; undefined if there is none. */
+/** Returns the part of a value that JSON can express; undefined if there is none. */
 function asData(value: unknown): unknown {
   try {
     const text = JSON.stringify(value);
