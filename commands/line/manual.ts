@@ -10,7 +10,10 @@ export const EXAMPLES: readonly (readonly [meaning: string, command: string])[] 
   ["Show these calls one by one, and approve or reject each:", "flemma review notes.chat"],
   ["Run the approved calls and ask the model again:", "flemma advance notes.chat"],
   ["Ask one question without a document of your own:", 'git diff | flemma ask "Review this change"'],
-  ["Print the request that would be sent, without sending it:", "flemma send notes.chat --dry-run"],
+  [
+    "After you have written another question below the last @You:, print the request without sending it:",
+    "flemma advance notes.chat --no-tools --dry-run",
+  ],
   ["Restore the files that the model changed:", "flemma undo notes.chat"],
   ["Install the files for an editor:", "flemma editor vim --install"],
 ];

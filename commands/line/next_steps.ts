@@ -53,8 +53,8 @@ export function suggestAfterProblem(problem: Problem, chat: Chat, file: string |
   if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return suggestNextStep(chat, file);
   if (problem.next !== undefined) return null;
   return `The same request is likely to fail again. Inspect it with: ${
-    formatCommand("send", file)
-  } --dry-run`;
+    formatCommand("advance --no-tools --dry-run", file)
+  }`;
 }
 
 /** Whether the unchanged request may succeed later. */

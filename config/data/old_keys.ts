@@ -36,9 +36,9 @@ export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
     says:
       "has no effect, because flemma writes no log. To see the latest messages: flemma status --last FILE",
   },
-  diagnostics: { says: "has no effect. To see a request: flemma send --dry-run FILE" },
+  diagnostics: { says: "has no effect. To see a request: flemma advance FILE --no-tools --dry-run" },
   "templating.modules": { says: "has no effect: Lua in the frontmatter adds names to templates" },
-  "tools.pending_press": { says: "has no effect. To run a pending call: flemma execute FILE" },
+  "tools.pending_press": { says: "has no effect. To run a pending call: flemma advance FILE --only TARGET" },
   "tools.show_spinner": { says: "has no effect here; each editor shows running calls in its own way" },
   "tools.store": NEWER,
   "tools.jobs": NEWER,

@@ -312,7 +312,10 @@ test("no advice leads to a request that would be refused again", (place) => {
     ],
     [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
     [error(429, "insufficient_quota", "spent"), /spent\n {2}Retrying does not help[^\n]*\n$/],
-    [error(400, "invalid_request_error", "odd"), /Inspect it with: flemma send a\.chat --dry-run\n$/],
+    [
+      error(400, "invalid_request_error", "odd"),
+      /Inspect it with: flemma advance --no-tools --dry-run a\.chat\n$/,
+    ],
     [error(500, "api_error", "down"), /down\n[^]*\n {2}Continue with: flemma advance a\.chat\n$/],
   ];
   return withServer(rows.map(([reply]) => reply), async ({ env }) => {

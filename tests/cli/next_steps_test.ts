@@ -16,7 +16,7 @@ Deno.test("an error advises sending the request again exactly if the same reques
       "no reason and no advice",
       other,
       ASKS,
-      /likely to fail again\. Inspect it with: flemma send a\.chat --dry-run$/,
+      /likely to fail again\. Inspect it with: flemma advance --no-tools --dry-run a\.chat$/,
     ],
     ["advice of its own", { ...other, next: "Do it." }, ASKS, null],
     [

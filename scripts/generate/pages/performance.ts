@@ -5,8 +5,9 @@ import { type Measured, readRecord } from "../../../bench/record/record.ts";
 
 const HEAD = `# Performance
 
-The last results of \`deno task bench\`. Milliseconds depend on the machine and its load; compare the ratios, each to another case of the same run. A goal is
-an upper limit for the ratio, or for the figure if there is no ratio. For MB/s, and for other parsers, it is a lower limit. [architecture.md](architecture.md) explains the figures.
+This page contains the last results of \`deno task bench\`. Milliseconds depend on the machine and its load, so compare the ratios: each compares
+a case with another case of the same run. A goal is the highest allowed ratio, or the highest allowed figure if there is no ratio. Goals for MB/s and
+for other parsers are the lowest allowed figures. [architecture.md](architecture.md) explains the figures.
 
 \`deno task bench NAME\` runs one benchmark, and \`--against DIR\` compares it with another checkout in pairs. \`--record\` stores the figures in
 \`bench/record/figures.json\`, from which \`deno task generate\` makes this page. CI prints the short form \`deno task bench --report\`, which never fails.

@@ -6,14 +6,14 @@ import { readReliability } from "../../../tests/reliability.ts";
 
 const HEAD = `# Reliability
 
-What flemma promises, and the tests behind each promise. The faults in the lists were reported for programs of this kind, or found by attacking
-this one. For each, the list names a test that would fail if flemma had the fault. All of them run before every change is accepted
+This page lists what flemma promises, and tests for each promise. The faults in the lists were reported for programs of this kind, or found by
+attacking flemma. For each fault, the list names a test that would fail if flemma had it. All these tests run before a change is accepted
 (\`deno task test --all\`). In a test's name, … stands for values from its table.
 `;
 
 const CAMPAIGN_HEAD = `## Campaigns
 
-Campaigns attack the promises at random, more often than tests have time for. A short form of each is part of the tests.
+Campaigns make many random attacks on the promises, more than the tests have time for. A short form of each is part of the tests.
 \`deno task campaign NAME [COUNT] [SEED]\` runs one, \`deno task campaign all\` all in turn; the same seed repeats the same attacks. \`--record\` adds the
 results to \`tests/campaign/record.json\`, the source of this table. A fault that a campaign finds is fixed and gets a test in the lists below.
 `;

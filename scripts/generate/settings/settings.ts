@@ -19,32 +19,42 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: PAGE, text }];
 }
 
-/** One table per top-level name. */
+/** One table for all names with a single key, then one table for each other name. */
 function tables(): string {
-  const sections: string[] = [];
-  for (const [name, node] of Object.entries(SCHEMA.members)) {
-    const rows = keysOf(node, [name]);
-    if (rows.length === 0) continue;
-    sections.push(
-      [
-        `### ${name}`,
-        "",
-        "| key | type | default | set by | meaning |",
-        "| --- | --- | --- | --- | --- |",
-        ...rows.map(row),
-        "",
-      ].join("\n"),
-    );
-  }
-  return [...sections, oldKeys()].join("\n");
+  const groups = Object.entries(SCHEMA.members).map(([name, node]) => ({ name, keys: keysOf(node, [name]) }));
+  const single = groups.filter(({ keys }) => keys.length === 1).flatMap(({ keys }) => keys);
+  const sections = groups.filter(({ keys }) => keys.length > 1)
+    .map(({ name, keys }) => [`### ${name}`, "", ...table(keys)].join("\n"));
+  return [table(single).join("\n"), ...sections, oldKeys()].join("\n");
+}
+
+/** A table of keys; keys of the same last name that agree in everything else share a row. */
+function table(keys: readonly PlacedKey[]): string[] {
+  const shared = Map.groupBy(keys, ({ path, key }) => `${path.at(-1)} ${facts(key)}`);
+  return [
+    "| key | type | default | set by | meaning |",
+    "| --- | --- | --- | --- | --- |",
+    ...[...shared.values()].map((same) =>
+      `| ${same.map(({ path }) => code(path.join("."))).join(", ")} | ${facts(same[0]!.key)} |`
+    ),
+    "",
+  ];
 }
 
 function oldKeys(): string {
-  const rows = Object.entries(OLD_KEYS).map(([key, { says }]) => `| ${code(key)} | ${cell(says)} |`);
+  const shared = Map.groupBy(Object.entries(OLD_KEYS), ([, { says }]) => says);
+  const rows = [...shared].map(([says, keys]) =>
+    `| ${keys.map(([key]) => code(key)).join(", ")} | ${cell(says)} |`
+  );
   return ["### Old keys", "", "| key | effect |", "| --- | --- |", ...rows, ""].join("\n");
 }
 
-function keysOf(node: Node, path: readonly string[]): { path: readonly string[]; key: SettingKey }[] {
+interface PlacedKey {
+  readonly path: readonly string[];
+  readonly key: SettingKey;
+}
+
+function keysOf(node: Node, path: readonly string[]): PlacedKey[] {
   if (node.node === "key") return [{ path, key: node }];
   return [
     ...(node.list === undefined ? [] : [{ path, key: node.list }]),
@@ -53,16 +63,15 @@ function keysOf(node: Node, path: readonly string[]): { path: readonly string[];
   ];
 }
 
-function row({ path, key }: { path: readonly string[]; key: SettingKey }): string {
+/** The cells of a row after the key. */
+function facts(key: SettingKey): string {
   const value = key.default === undefined ? "" : code(formatValue(key.default));
   const by = key.who.map((layer) => (layer === "P" && key.host && !key.loads ? "" : layer)).join("");
   const notes = [
     key.doc,
     ...(key.documentNarrows ? ["A document may only make it stricter."] : []),
   ];
-  return `| ${code(path.join("."))} | ${cell(typeText(key.type))} | ${value} | ${by} | ${
-    cell(notes.join(" "))
-  } |`;
+  return `${cell(typeText(key.type))} | ${value} | ${by} | ${cell(notes.join(" "))}`;
 }
 
 function typeText(type: Type): string {
