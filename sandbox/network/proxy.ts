@@ -2,6 +2,7 @@
 
 import { writeAll } from "../../base/files.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { BodyMeter, type BodySize } from "./request_body.ts";
 import { type HostRule, mayAskFor, mayConnect } from "./rules.ts";
 
 /** Limit on the bytes of a request head. A longer one is refused. */
@@ -72,6 +73,9 @@ async function serveConnection(
 ): Promise<void> {
   const read = await readHead(client);
   if (read === null) return;
+  if (read === "too long") {
+    return await answer(client, 431, `The head of the request is longer than ${MOST_HEAD} bytes.`);
+  }
   const request = parseRequest(read.head);
   if (request === null) {
     return await answer(client, 400, "This proxy accepts only CONNECT and requests with a complete URL.");
@@ -87,23 +91,32 @@ async function serveConnection(
   const server = upstream.value;
   open.add(server);
   try {
-    if (request.forward === null) {
-      await writeAll(client, encode("HTTP/1.1 200 Connection established\r\n\r\n"));
-    } else await writeAll(server, encode(request.forward));
-    if (read.rest.length > 0) await writeAll(server, read.rest);
-    await Promise.all([copy(client, server), copy(server, client)]);
+    const { forward } = request;
+    const meter = forward === null ? null : new BodyMeter(forward.body);
+    const passed = (piece: Uint8Array) => meter === null ? piece : meter.take(piece);
+    if (forward === null) await writeAll(client, encode("HTTP/1.1 200 Connection established\r\n\r\n"));
+    else await writeAll(server, encode(forward.head));
+    await writeAll(server, passed(read.rest));
+    await Promise.all([copy(client, server, passed), copy(server, client)]);
   } finally {
     end(server, open);
   }
 }
 
-/** Copies until the source ends, then closes the other direction, so that half-open protocols work. */
-async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+/**
+ * Copies until the source ends, then closes the other direction, so that half-open protocols work. `passed` returns the
+ * part of a piece to copy.
+ */
+async function copy(
+  from: Deno.Conn,
+  to: Deno.Conn,
+  passed: (piece: Uint8Array) => Uint8Array = (piece) => piece,
+): Promise<void> {
   const buffer = new Uint8Array(64 * 1024);
   for (;;) {
     const count = await from.read(buffer);
     if (count === null) break;
-    await writeAll(to, buffer.subarray(0, count));
+    await writeAll(to, passed(buffer.subarray(0, count)));
   }
   await to.closeWrite();
 }
@@ -112,30 +125,28 @@ function encode(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/**
- * Reads the head of a request with its empty line, one character per byte, and the bytes after the head; null if the
- * input is not a request.
- */
-async function readHead(connection: Deno.Conn): Promise<{ head: string; rest: Uint8Array } | null> {
+/** The head with its empty line, one character per byte, and the bytes after it; null if the client left before. */
+async function readHead(
+  connection: Deno.Conn,
+): Promise<{ head: string; rest: Uint8Array } | "too long" | null> {
   const buffer = new Uint8Array(MOST_HEAD);
   let length = 0;
   while (length < buffer.length) {
     const count = await connection.read(buffer.subarray(length));
     if (count === null) return null;
-    length += count;
-    const end = endOfHead(buffer, length);
+    const end = endOfHead(buffer, length, length += count);
     if (end !== null) {
       let head = "";
       for (let at = 0; at < end; at++) head += String.fromCharCode(buffer[at]!);
       return { head, rest: buffer.slice(end, length) };
     }
   }
-  return null;
+  return "too long";
 }
 
-/** The index after the empty line that ends a head, or null. */
-function endOfHead(bytes: Uint8Array, length: number): number | null {
-  for (let at = 3; at < length; at++) {
+/** The index after the empty line that ends a head, or null. Bytes before `known` do not end it. */
+function endOfHead(bytes: Uint8Array, known: number, length: number): number | null {
+  for (let at = Math.max(3, known); at < length; at++) {
     if (bytes[at] === 10 && bytes[at - 1] === 13 && bytes[at - 2] === 10 && bytes[at - 3] === 13) {
       return at + 1;
     }
@@ -147,43 +158,66 @@ export interface ProxyRequest {
   /** Host name, or address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** The head for the server; null for a tunnel. */
-  readonly forward: string | null;
+  /** What the server gets; null for a tunnel. */
+  readonly forward: { readonly head: string; readonly body: BodySize } | null;
 }
+
+/** A header field: a name, a colon, and a value without control characters other than tabs. */
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)$/;
+
+/** Fields that the proxy sets or that are meant for the proxy itself. */
+const OWN_FIELD = /^(?:host|connection|keep-alive|proxy-[a-z-]+)$/i;
+
+/** An authority: an IPv6 address in brackets, or a name of printable characters; then perhaps a port. */
+const AUTHORITY = String.raw`(?:\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)\]|((?:(?![:/@[\]?#])[!-~])+))`;
+const TUNNEL = new RegExp(String.raw`^${AUTHORITY}:(\d{1,5})$`);
+const ABSOLUTE = new RegExp(
+  String.raw`^http:\/\/${AUTHORITY}(?::(\d{1,5}))?((?:[/?](?:(?!#)[!-~\x80-\xff])*)?)$`,
+  "i",
+);
 
 /**
  * Parses `CONNECT host:port` or `METHOD http://host…`. The forwarded head names only the host that was checked, and
- * asks the server to close after one response, so that a second request cannot reach another host.
+ * asks the server to close after one response. Null for everything that servers could read in another way than this
+ * proxy: a continued or nameless header line, an ambiguous length of the body, control characters.
  */
 export function parseRequest(head: string): ProxyRequest | null {
-  const [line = "", ...fields] = head.slice(0, -4).split("\r\n");
-  // Some servers accept a lone CR or LF as a line end, and would see fields that were not checked here.
-  if (/[\0\r\n]/.test(head.replaceAll("\r\n", ""))) return null;
+  const [line = "", ...lines] = head.slice(0, -4).split("\r\n");
+  const fields = lines.map((each) => FIELD.exec(each));
+  if (fields.includes(null)) return null;
   const [method = "", target = "", version = "", ...more] = line.split(" ");
   if (!/^HTTP\/1\.[01]$/.test(version) || more.length > 0 || !/^[A-Z]+$/.test(method)) return null;
   if (method === "CONNECT") {
-    const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(target);
+    const match = TUNNEL.exec(target);
     return match === null ? null : request(match[1] ?? match[2] ?? "", Number(match[3]), null);
   }
-  const match = /^http:\/\/(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]?#]+))(?::(\d{1,5}))?((?:[/?][^\s]*)?)$/i.exec(
-    target,
-  );
-  if (match === null) return null;
+  const match = ABSOLUTE.exec(target);
+  const body = bodySize(fields.map((field) => [field![1]!.toLowerCase(), field![2]!.trim()] as const));
+  if (match === null || body === null) return null;
   const [, six, name = "", port, path = ""] = match;
-  const kept = fields.filter((field) => !/^(host|connection|keep-alive|proxy-[a-z-]+)\s*:/i.test(field));
   const authority = `${six === undefined ? name : `[${six}]`}${port === undefined ? "" : `:${port}`}`;
   const forward = [
     `${method} ${path.startsWith("/") ? path : `/${path}`} HTTP/1.1`,
     `Host: ${authority}`,
-    ...kept,
+    ...lines.filter((_, at) => !OWN_FIELD.test(fields[at]![1]!)),
     "Connection: close",
     "",
     "",
   ].join("\r\n");
-  return request(six ?? name, port === undefined ? 80 : Number(port), forward);
+  return request(six ?? name, port === undefined ? 80 : Number(port), { head: forward, body });
 }
 
-function request(host: string, port: number, forward: string | null): ProxyRequest | null {
+/** Where the body ends, from field names in lower case and their values; null if servers could disagree. */
+function bodySize(fields: readonly (readonly [name: string, value: string])[]): BodySize | null {
+  const valuesOf = (wanted: string) => fields.filter(([name]) => name === wanted).map(([, value]) => value);
+  const lengths = valuesOf("content-length");
+  const codings = valuesOf("transfer-encoding");
+  if (lengths.length + codings.length > 1) return null;
+  if (codings.length > 0) return codings[0]!.toLowerCase() === "chunked" ? "chunked" : null;
+  return lengths.length === 0 ? 0 : /^\d{1,15}$/.test(lengths[0]!) ? Number(lengths[0]) : null;
+}
+
+function request(host: string, port: number, forward: ProxyRequest["forward"]): ProxyRequest | null {
   return port < 1 || port > 65535 ? null : { host, port, forward };
 }
 
@@ -238,8 +272,13 @@ async function resolveBySystem(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
-async function answer(client: Deno.Conn, status: 400 | 403 | 502, message: string): Promise<void> {
-  const reason = { 400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway" }[status];
+async function answer(client: Deno.Conn, status: 400 | 403 | 431 | 502, message: string): Promise<void> {
+  const reason = {
+    400: "Bad Request",
+    403: "Forbidden",
+    431: "Request Header Fields Too Large",
+    502: "Bad Gateway",
+  }[status];
   const body = new TextEncoder().encode(`flemma: ${message}\n`);
   await writeAll(
     client,

@@ -155,9 +155,12 @@ Deno.test("proxy requests are parsed strictly, and the forwarded request names o
   assert.deepEqual(get, {
     host: "a.org",
     port: 81,
-    forward: "GET /x?y HTTP/1.1\r\nHost: a.org:81\r\nAccept: */*\r\nConnection: close\r\n\r\n",
+    forward: {
+      head: "GET /x?y HTTP/1.1\r\nHost: a.org:81\r\nAccept: */*\r\nConnection: close\r\n\r\n",
+      body: 0,
+    },
   });
-  assert.equal(read("GET http://a.org?q HTTP/1.0")?.forward?.split("\r\n")[0], "GET /?q HTTP/1.1");
+  assert.equal(read("GET http://a.org?q HTTP/1.0")?.forward?.head.split("\r\n")[0], "GET /?q HTTP/1.1");
   const odd = [
     ...[
       "GET /x HTTP/1.1",
