@@ -10,6 +10,7 @@ import { switchOption } from "../line/options.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeLines, writeOutput } from "../io/streams.ts";
+import { plural } from "../../base/text/plural.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages, arguments: given } = invocation;
@@ -31,7 +32,7 @@ export async function run(invocation: Invocation): Promise<number> {
       messages.problem(refreshed.problem);
       return Exit.failure;
     }
-    messages.note(`flemma: ${provider} lists ${refreshed.value} models.`);
+    messages.note(`flemma: ${provider} lists ${plural(refreshed.value, "model")}.`);
   }
   const list = await modelList(question);
   if (switchOption(given, "json") === true) writeOutput(`${safeJson(list)}\n`);

@@ -7,6 +7,7 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeData, writeLines, writeOutput } from "../io/streams.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
+import { plural } from "../../base/text/plural.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment } = invocation;
@@ -32,5 +33,5 @@ export async function run(invocation: Invocation): Promise<number> {
 
 function listed({ id, bytes, time, running }: SavedEntry): string {
   const when = time.toISOString().slice(0, 19).replace("T", " ");
-  return `${id}  ${when} UTC  ${bytes} bytes${running ? "  (still running)" : ""}\n`;
+  return `${id}  ${when} UTC  ${plural(bytes, "byte")}${running ? "  (still running)" : ""}\n`;
 }

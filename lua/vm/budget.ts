@@ -1,6 +1,7 @@
 // Limits of a document's Lua, and how much of them is used.
 
 import { processorTime } from "./processor_time.ts";
+import { plural } from "../../base/text/plural.ts";
 
 export interface LuaLimits {
   /** Instructions of the interpreter, and equivalent steps of functions outside Lua. */
@@ -120,7 +121,7 @@ export class Budget {
       case "steps":
         return `it took more than ${limits.steps} steps`;
       case "seconds":
-        return `it took more than ${limits.seconds} seconds`;
+        return `it took more than ${plural(limits.seconds, "second")}`;
       case "memory":
         return `it needs more than ${limits.memory / MIB} MiB of memory`;
       case "string":

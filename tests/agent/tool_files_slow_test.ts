@@ -403,7 +403,7 @@ Deno.test("a tool that takes too long is ended and reports it", async () => {
     const { text } = await called(place, "slow", {}, {
       settings: { overrides: { tools: { require_approval: false, file_timeout: 1 } } },
     });
-    assert.match(text, /timed out after 1 seconds/);
+    assert.match(text, /timed out after 1 second\./);
   });
 });
 

@@ -10,6 +10,7 @@ import type {
   SourceStatus,
   ToolSource,
 } from "./types.ts";
+import { plural } from "../../base/text/plural.ts";
 
 /** Services that sources need from their registry. */
 export interface SourcesHost {
@@ -161,11 +162,13 @@ export class ToolSources {
   #allow(entry: Entry, seconds: number): void {
     clearTimeout(entry.timer);
     entry.timer = setTimeout(() => {
-      const reason = `it did not answer within ${seconds} seconds`;
+      const reason = `it did not answer within ${plural(seconds, "second")}`;
       this.#settle(entry, "timed-out", reason);
       this.#host.warn({
         code: "tool-source-timeout",
-        message: `${entry.name} did not list its tools within ${seconds} seconds; continuing without them.`,
+        message: `${entry.name} did not list its tools within ${
+          plural(seconds, "second")
+        }; continuing without them.`,
       });
       this.#completed();
     }, seconds * 1000);

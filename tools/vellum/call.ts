@@ -2,6 +2,7 @@
 
 import { problemLine } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
+import { plural } from "../../base/text/plural.ts";
 import type { PluginSandbox } from "../context.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
 import { STOPPED } from "../definition.ts";
@@ -87,7 +88,7 @@ async function ended(
         : TOO_LONG,
     );
   }
-  const stopped = end === "cancel" ? STOPPED : `The tool timed out after ${timeout} seconds.`;
+  const stopped = end === "cancel" ? STOPPED : `The tool timed out after ${plural(timeout, "second")}.`;
   const lateResult = late === null ? null : await resultOf(late, texts, context);
   const output = lateResult === null
     ? ""
