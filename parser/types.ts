@@ -103,8 +103,10 @@ export interface TextSegment {
   readonly kind: "text";
   /** The text, with its original line ends. */
   readonly value: string;
-  /** Set between `{% raw %}` and `{% endraw %}`: everything in it is plain text. */
+  /** Set between `{% raw %}` and `{% endraw %}`, and for a job's result: everything in it is plain text. */
   readonly raw?: true;
+  /** Set for a `**Job Result:**` block, from its header to its closing fence. */
+  readonly job?: true;
   /** Absent for the one empty text of an empty message. */
   readonly place?: Place;
 }

@@ -27,9 +27,9 @@ export function quoteText(text: string, name: string, { tags = true } = {}): str
 const SEAM = "{% endraw %}{% raw %}";
 
 /** The beginning of a line that is read as the header of a result, even inside a fence. */
-const HEADER = /^(?=\*\*Tool )/gm;
+const HEADER = /^(?=\*\*(?:Tool|Job) )/gm;
 
 /** Whether a message would interpret part of a text: a tag, a file reference, a result. */
 function mayBeRead(text: string): boolean {
-  return /\{[{%]|^\*\*Tool /m.test(text) || fileReferences(text).length > 0;
+  return /\{[{%]|^\*\*(?:Tool|Job) /m.test(text) || fileReferences(text).length > 0;
 }

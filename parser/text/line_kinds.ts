@@ -7,6 +7,7 @@
 import {
   abortMarker,
   isBlankRange,
+  jobResultHeader,
   legacyMarker,
   markerRole,
   thinkingClose,
@@ -35,6 +36,8 @@ export const THINKING_CLOSE = 1 << 10;
 export const ABORT = 1 << 11;
 /** The bits apply only if CR LF ends every line of the document. */
 export const NEEDS_CRLF = 1 << 12;
+/** The header of a background job's result. */
+export const JOB = 1 << 13;
 
 /** Numbers of markers, by role. */
 export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
@@ -42,7 +45,7 @@ export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
 const TICK = 0x60;
 
 /** A code is the bits of a mark plus its number times this. */
-const NUMBERS = 1 << 13;
+const NUMBERS = 1 << 14;
 
 export function bitsOf(code: number): number {
   return code & (NUMBERS - 1);
@@ -67,7 +70,8 @@ export function classifyLine(bytes: Uint8Array, from: number, to: number, feed: 
     case 0x2a:
       if (bytes[from + 1] !== 0x2a) return 0;
       if (toolUseHeader(bytes, from, to) !== null) return USE;
-      return toolResultHeader(bytes, from, to) !== null ? RESULT : 0;
+      if (toolResultHeader(bytes, from, to) !== null) return RESULT;
+      return jobResultHeader(bytes, from, to) !== null ? JOB : 0;
     default:
       return feed && to > from && bytes[to - 1] === 0x0d
         ? withCrlf(tagBits(bytes, from, to - 1))

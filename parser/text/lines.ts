@@ -40,6 +40,7 @@ function literal(text: string): Uint8Array {
 
 const TOOL_USE = literal("**Tool Use:**");
 const TOOL_RESULT = literal("**Tool Result:**");
+const JOB_RESULT = literal("**Job Result:**");
 const THINKING = literal("<thinking");
 const THINKING_CLOSE = literal("</thinking>");
 const REDACTED = literal("redacted>");
@@ -187,6 +188,12 @@ export function toolResultHeader(bytes: Uint8Array, from: number, to: number): T
   const close = skipSpaceBack(bytes, open, to) - 1;
   const whole = open < close && bytes[open] === OPEN_PAREN && bytes[close] === CLOSE_PAREN;
   return { id, suffix: whole ? { from: open + 1, to: close } : null };
+}
+
+/** A header of a background job's result: the span of its id; the rest of the line is ignored. */
+export function jobResultHeader(bytes: Uint8Array, from: number, to: number): Span | null {
+  if (!startsWith(bytes, from, to, JOB_RESULT)) return null;
+  return ticked(bytes, skipSpace(bytes, from + JOB_RESULT.length, to), to);
 }
 
 /** The non-empty text in single backticks that begins at `from`. */

@@ -10,6 +10,7 @@ import { isSpace } from "../text/lines.ts";
 import { type NodeRange, Nodes } from "./nodes.ts";
 import {
   ABORT,
+  JOB,
   LEGACY,
   MARKER,
   OPENS,
@@ -25,7 +26,7 @@ import * as Term from "./terms.generated.ts";
 import type { Text } from "../text/text.ts";
 
 const LF = 0x0a;
-const HEADERS = USE | RESULT;
+const HEADERS = USE | RESULT | JOB;
 /** Where a run of lines in a reply ends: before every line that may be structure. */
 const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT;
 
@@ -192,8 +193,10 @@ export class MessageReader {
       cursor.reach(at);
       if (cursor.at === at && (cursor.bits & RESULT) !== 0) {
         at = this.#tool(Term.ToolResult, Term.ResultHeader);
+      } else if (cursor.at === at && (cursor.bits & JOB) !== 0) {
+        at = this.#tool(Term.JobResult, Term.JobHeader);
       } else {
-        const end = cursor.find(RESULT, this.#end) ? cursor.at : this.#end;
+        const end = cursor.find(RESULT | JOB, this.#end) ? cursor.at : this.#end;
         this.#nodes.pair(Term.UserText, Term.UserLines, at, end);
         at = end;
       }

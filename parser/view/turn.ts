@@ -142,10 +142,21 @@ export class ChatTurn implements Turn {
         case Term.PlainText:
         case Term.UserText:
         case Term.ReplyText: {
-          const textTo = this.#text.textEnd(from, Math.min(to, contentEnd));
+          const next = nodes[index + 3]!;
+          const isBeforeJob = next < end && nodes[next] === Term.JobResult;
+          const textTo = isBeforeJob ? to : this.#text.textEnd(from, Math.min(to, contentEnd));
           if (textTo <= from) break;
           if (nodes[index] === Term.ReplyText) segments.push(textSegment(this.#text, from, textTo));
           else for (const segment of this.#userText(from, textTo)) segments.push(segment);
+          break;
+        }
+        case Term.JobResult: {
+          // Text around it is sent with it as one text, so the line end between them stays.
+          const next = nodes[index + 3]!;
+          const isBeforeText = next < end && nodes[next] !== Term.ToolResult &&
+            this.#offset + nodes[next + 1]! < contentEnd;
+          const textTo = isBeforeText ? to : this.#text.textEnd(from, Math.min(to, contentEnd));
+          segments.push({ ...textSegment(this.#text, from, textTo), raw: true, job: true });
           break;
         }
         case Term.Thinking:

@@ -3,7 +3,7 @@
 import { closedFences, type Fence } from "../../parser/text/fences.ts";
 import type { Place, Segment, TemplateSegment } from "../../parser/types.ts";
 
-/** Finds the closed fences in a message's texts. Segments between them, such as results, have their own fences. */
+/** Finds the closed fences in a message's texts. Blocks between them, such as results, have their own fences. */
 export function fencesOf(
   segments: readonly Segment[],
   slice: (from: number, to: number) => Uint8Array,
@@ -11,7 +11,8 @@ export function fencesOf(
   const runs: { from: number; to: number }[] = [];
   let run: { from: number; to: number } | null = null;
   for (const segment of segments) {
-    const place: Place | undefined = isTag(segment) || segment.kind === "text" ? segment.place : undefined;
+    const isText = isTag(segment) || (segment.kind === "text" && segment.job === undefined);
+    const place: Place | undefined = isText ? segment.place : undefined;
     if (place === undefined) run = null;
     else if (run !== null) run.to = place.to;
     else runs.push(run = { from: place.from, to: place.to });

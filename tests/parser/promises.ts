@@ -10,7 +10,7 @@ import { plainView } from "./reference/view.ts";
 import "../../parser/tree/trees.ts";
 
 /** Nodes that may hold blank lines that are in no child: those below a tool header. */
-const WITH_GAPS = new Set(["ToolUse", "ToolResult"]);
+const WITH_GAPS = new Set(["ToolUse", "ToolResult", "JobResult"]);
 /** Nodes of text that stand for themselves. */
 const LEAVES = new Set(["Bom", "Lines", "Marker", "Header", "Opener", "Closer", "Tag", "AbortMarker"]);
 

@@ -43,6 +43,7 @@ function expected(
     if (lines.frontmatterClose(bytes, from, to)) bits |= marks.BARE_THREE;
     if (lines.toolUseHeader(bytes, from, to) !== null) bits |= marks.USE;
     if (lines.toolResultHeader(bytes, from, to) !== null) bits |= marks.RESULT;
+    if (lines.jobResultHeader(bytes, from, to) !== null) bits |= marks.JOB;
     const strict = tags(bytes, from, to);
     const stripped = feed >= 0 && to > from && bytes[to - 1] === 13 ? tags(bytes, from, to - 1) : 0;
     bits |= strict | stripped | (strict === 0 && stripped !== 0 ? marks.NEEDS_CRLF : 0);

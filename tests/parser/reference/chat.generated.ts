@@ -5,16 +5,16 @@ import {LRParser} from "@lezer/lr"
 import {lineTokens, blockTicks} from "./tokens.ts"
 export const parser = LRParser.deserialize({
   version: 14,
-  states: "(vQcOQOOOjOQO'#CxOOOQ'#Cz'#CzOrORO'#C{O!TORO'#C}O!iORO'#DSOOOQ'#DZ'#DZQWOQOOQWOQOOQTOQOOQQOQOOOOOQ'#Cy'#CyOOOQ,59d,59dO#ZOQO,59dOOOQ'#C|'#C|OOOQ,59g,59gOOOQ'#DO'#DOO#`ORO'#DPO#}ORO'#D[O$cORO,59iO$cORO,59iO$tOQO'#DUOOOQ'#D]'#D]O$|ORO'#DTOOOQ'#DW'#DWO%nOQO'#DWO%vORO'#DYO&qORO'#D^O'cORO,59nO'cORO,59nOOOQ-E7X-E7XOOOQ1G/O1G/OO'}OQO'#DaO(VORO'#DaOOOQ,59k,59kO)QORO,59kOOOQ,59v,59vOOOQ-E7Y-E7YO)lORO1G/TOOOQ'#DV'#DVOOOQ,59p,59pO)}OQO,59pOOOQ-E7Z-E7ZOOOQ'#DX'#DXOOOQ,59r,59rO*SOQO,59rOOOQ,59t,59tO*XORO,59tOOOQ,59x,59xOOOQ-E7[-E7[O+PORO1G/YOOOQ'#DQ'#DQOOOQ,59{,59{O+kOQO,59{OOOQ'#DR'#DROOOQ1G/V1G/VOOOQ1G/[1G/[OOOQ1G/^1G/^OOOQ1G/`1G/`OOOQ1G/g1G/g",
-  stateData: "+p~OQPOTQOUROWSOYTO~OPYO~PQORZOS[O~OV^OUoXWoXYoX!RoX~OX`OdaOUqXWqXYqX!RqX~OZfO[eO_hO`iOcjOjkOUvXWvXYvX!RvX~OSoO~OepOfqO!SsOUsXWsXXsXYsXdsX!RsX~OX`OU!OXW!OXY!OXd!OX!R!OX~OdaOUqaWqaYqa!Rqa~O]wO^xO~OZfO[eOUwXWwXYwX_wX`wXcwXjwX!RwX~Oa{Ob|O~OepOfqO!S!POU|XW|XY|XZ|X[|X_|X`|Xc|Xj|X!R|X~OZfO[eOU!QXW!QXY!QX_!QX`!QXc!QXj!QX!R!QX~O_hO`iOcjOjkOUvaWvaYva!Rva~Og!TOh!UO~Oi!WOU!TXW!TXX!TXY!TXd!TX!R!TXZ!TX[!TX_!TX`!TXc!TXj!TX~OepOfqOUsaWsaXsaYsadsa!Rsa~OdaOUqiWqiYqi!Rqi~O^!YO~Ob!ZO~OepOfqOU|aW|aY|aZ|a[|a_|a`|ac|aj|a!R|a~O_hO`iOcjOjkOUviWviYvi!Rvi~Oh!]O~O",
-  goto: "$j!UPPPPPPPPPPPPPPPPPPPPPPPPPPPP!V!Z!^!c!j!c!m!s!y!|!c#P#V#[#_#e#_#h#q#{$SPP$^TXOYR]PVWOXYZUOVWXYR_RQdSRtbXbScdvR!VpR!UqQmTR!QkVfTgkRyeXkTlm!SR}iWVOWXYRnVQcSSucvRvdSgTkRzgQlTS!Rl!SR!SmQraQ!OjQ!XsR![!P",
-  nodeNames: "⚠ Bom Opener Lines Closer Lines Marker Lines Marker Lines Marker Lines Opener Lines Closer Tag Opener Lines Closer Header Header Opener Opener Lines Closer Lines AbortMarker Document Frontmatter Body Preamble Turn Text Turn Text ToolResult Body Skipped Turn Text Code Body Thinking Body ToolUse",
-  maxTerm: 51,
+  states: ")`QcOQOOOjOQO'#CyOOOQ'#C{'#C{OrORO'#C|O!TORO'#DOO!lORO'#DUOOOQ'#D]'#D]QWOQOOQWOQOOQTOQOOQQOQOOOOOQ'#Cz'#CzOOOQ,59e,59eO#^OQO,59eOOOQ'#C}'#C}OOOQ,59h,59hOOOQ'#DP'#DPO#cORO'#DQO$TORO'#DTO$uORO'#D^O%^ORO,59jO%^ORO,59jO%rOQO'#DWOOOQ'#D_'#D_O%zORO'#DVOOOQ'#DY'#DYO&lOQO'#DYO&tORO'#D[O'oORO'#D`O(aORO,59pO(aORO,59pOOOQ-E7Z-E7ZOOOQ1G/P1G/PO({OQO'#DcO)TORO'#DcOOOQ,59l,59lO*RORO,59lOOOQ,59o,59oO*pORO,59oOOOQ,59x,59xOOOQ-E7[-E7[O+_ORO1G/UOOOQ'#DX'#DXOOOQ,59r,59rO+sOQO,59rOOOQ-E7]-E7]OOOQ'#DZ'#DZOOOQ,59t,59tO+xOQO,59tOOOQ,59v,59vO+}ORO,59vOOOQ,59z,59zOOOQ-E7^-E7^O,uORO1G/[OOOQ'#DR'#DROOOQ,59},59}O-aOQO,59}OOOQ'#DS'#DSOOOQ1G/W1G/WOOOQ1G/Z1G/ZOOOQ1G/^1G/^OOOQ1G/`1G/`OOOQ1G/b1G/bOOOQ1G/i1G/i",
+  stateData: "-f~OQPOTQOUROWSOYTO~OPYO~PQORZOS[O~OV^OUpXWpXYpX!TpX~OX`OdaOebOUrXWrXYrX!TrX~OZgO[fO_iO`jOckOklOUxXWxXYxX!TxX~OSpO~OfqOgrO!UtOUtXWtXXtXYtXdtXetX!TtX~OfqOgrO!UvOUwXWwXXwXYwXdwXewX!TwX~OX`OU!QXW!QXY!QXd!QXe!QX!T!QX~OdaOebOUraWraYra!Tra~O]zO^{O~OZgO[fOUyXWyXYyX_yX`yXcyXkyX!TyX~Oa!OOb!PO~OfqOgrO!U!SOU!OXW!OXY!OXZ!OX[!OX_!OX`!OXc!OXk!OX!T!OX~OZgO[fOU!SXW!SXY!SX_!SX`!SXc!SXk!SX!T!SX~O_iO`jOckOklOUxaWxaYxa!Txa~Oh!WOi!XO~Oj!ZOU!VXW!VXX!VXY!VXd!VXe!VX!T!VXZ!VX[!VX_!VX`!VXc!VXk!VX~OfqOgrOUtaWtaXtaYtadtaeta!Tta~OfqOgrOUwaWwaXwaYwadwaewa!Twa~OdaOebOUriWriYri!Tri~O^!^O~Ob!_O~OfqOgrOU!OaW!OaY!OaZ!Oa[!Oa_!Oa`!Oac!Oak!Oa!T!Oa~O_iO`jOckOklOUxiWxiYxi!Txi~Oi!aO~O",
+  goto: "$r!WPPPPPPPPPPPPPPPPPPPPPPPPPPPPP!X!]!`!e!l!e!o!u!{#O!u!e#R#X#^#a#g#a#j#s#}$UPP$`TXOYR]PVWOXYZUOVWXYR_RQeSRwcXcSdeyR!YqR!XrQnTR!TlVgThlR|fXlTmn!VR!QjWVOWXYRoVQdSSxdyRyeShTlR}hQmTS!Um!VR!VnQsaQubQ!RkQ![tQ!]vR!`!S",
+  nodeNames: "⚠ Bom Opener Lines Closer Lines Marker Lines Marker Lines Marker Lines Opener Lines Closer Tag Opener Lines Closer Header Header Header Opener Opener Lines Closer Lines AbortMarker Document Frontmatter Body Preamble Turn Text Turn Text ToolResult Body Skipped JobResult Turn Text Code Body Thinking Body ToolUse",
+  maxTerm: 53,
   context: blockTicks,
   skippedNodes: [0],
   repeatNodeCount: 4,
   tokenData: "RORO",
   tokenizers: [0, lineTokens],
-  topRules: {"Document":[0,27]},
+  topRules: {"Document":[0,28]},
   tokenPrec: 0
 })

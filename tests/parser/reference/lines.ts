@@ -11,6 +11,7 @@ const BARE = new RegExp(`^(\`+)${S}$`);
 const BLOCK = /^(`+)([A-Za-z0-9:._%-]*)([^]*)$/;
 const USE = new RegExp(`^\\*\\*Tool Use:\\*\\*${S}\`([^\`]+)\`${S}\\(\`([^\`)]+)\`\\)`);
 const RESULT = new RegExp(`^\\*\\*Tool Result:\\*\\*${S}\`([^\`]+)\`([^]*)$`);
+const JOB = new RegExp(`^\\*\\*Job Result:\\*\\*${S}\`[^\`]+\``);
 const SUFFIX = new RegExp(`^${S}\\(([^]*)\\)${S}$`);
 const SIGNED = new RegExp(`^<thinking[\\t-\\r ]+([A-Za-z0-9]+):signature="([^"]*)"${S}(/?)>$`);
 const REDACTED = /^<thinking[\t-\r ]+redacted>$/;
@@ -56,6 +57,11 @@ export function useHeader(line: string): { name: string; id: string } | null {
 export function resultHeader(line: string): { id: string; suffix: string | null } | null {
   const found = RESULT.exec(line);
   return found && { id: found[1]!, suffix: SUFFIX.exec(found[2]!)?.[1] ?? null };
+}
+
+/** Whether a line is the header of a job's result. */
+export function isJobHeader(line: string): boolean {
+  return JOB.test(line);
 }
 
 /** An opening thinking tag, or one that is whole by itself. */

@@ -68,8 +68,13 @@ class TokenReader {
     if (role === "Assistant") return this.#reply(input, line, end);
     if (role !== "You") return this.#upTo(input, Term.PlainLines, end);
     const isResult = (at: number) => read.resultHeader(this.#document.line(at)) !== null;
+    const isJob = (at: number) => read.isJobHeader(this.#document.line(at));
     if (isResult(line)) this.#upTo(input, Term.ResultHeader, line + 1);
-    else this.#upTo(input, Term.UserLines, this.#first(line + 1, end, isResult) ?? end);
+    else if (isJob(line)) this.#upTo(input, Term.JobHeader, line + 1);
+    else {
+      const next = this.#first(line + 1, end, (at) => isResult(at) || isJob(at));
+      this.#upTo(input, Term.UserLines, next ?? end);
+    }
   }
 
   #role(line: number): string {
@@ -108,7 +113,8 @@ class TokenReader {
       return true;
     }
     const isHeader = (at: number) =>
-      read.useHeader(document.line(at)) !== null || read.resultHeader(document.line(at)) !== null;
+      read.useHeader(document.line(at)) !== null || read.resultHeader(document.line(at)) !== null ||
+      read.isJobHeader(document.line(at));
     if (stack.canShift(Term.SkippedLines) && !isHeader(line)) {
       this.#upTo(input, Term.SkippedLines, this.#first(line, end, isHeader) ?? end);
       return true;

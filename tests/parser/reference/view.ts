@@ -150,10 +150,21 @@ class ViewReader {
   #user(from: number, end: number, content: number): unknown[] {
     const segments: unknown[] = [];
     for (let line = from; line < end;) {
+      if (read.isJobHeader(this.#line(line))) {
+        const { next } = this.#block(line, end);
+        // What a job printed is text; the line end before more text belongs to it.
+        const isBeforeText = next < content && read.resultHeader(this.#line(next)) === null;
+        const value = `${this.#join(line, Math.min(next, content))}${isBeforeText ? "\n" : ""}`;
+        segments.push({ kind: "text", value, ...lines(line, value) });
+        line = next;
+        continue;
+      }
       const header = read.resultHeader(this.#line(line));
       if (header === null) {
-        const next = this.#first(line, end, (text) => read.resultHeader(text) !== null) ?? end;
-        segments.push(...this.#texts(line, Math.min(next, content)));
+        const isHeader = (text: string) => read.resultHeader(text) !== null || read.isJobHeader(text);
+        const next = this.#first(line, end, isHeader) ?? end;
+        const isBeforeJob = next < end && read.isJobHeader(this.#line(next));
+        segments.push(...this.#texts(line, Math.min(next, content), isBeforeJob));
         line = next;
         continue;
       }
@@ -283,7 +294,8 @@ class ViewReader {
     if (fence === null) return { opener: null, closer: null, next: line };
     const closer = this.#first(line + 1, end, (text) => read.closingTicks(text) >= fence.ticks);
     if (closer !== null) return { opener: line, closer, next: closer + 1 };
-    const isHeader = (text: string) => read.useHeader(text) !== null || read.resultHeader(text) !== null;
+    const isHeader = (text: string) =>
+      read.useHeader(text) !== null || read.resultHeader(text) !== null || read.isJobHeader(text);
     return { opener: line, closer: null, next: this.#first(line + 1, end, isHeader) ?? end };
   }
 
@@ -300,17 +312,23 @@ class ViewReader {
     for (const { line, id } of found) this.#find("call_hidden_in_fence", line, id);
   }
 
-  /** Text with template tags. */
-  #texts(from: number, to: number): unknown[] {
-    return this.#template(from, to, (line) => this.#find("template_unclosed", line));
+  /** Text with template tags, and `withEnd` its last line end. */
+  #texts(from: number, to: number, withEnd = false): unknown[] {
+    return this.#template(from, to, (line) => this.#find("template_unclosed", line), withEnd);
   }
 
   /** `unclosed` is told of a tag that stays open; null for a result, in which no fence quotes. */
-  #template(from: number, to: number, unclosed: ((line: number) => void) | null): unknown[] {
+  #template(
+    from: number,
+    to: number,
+    unclosed: ((line: number) => void) | null,
+    withEnd = false,
+  ): unknown[] {
     if (from >= to) return [];
     const lines = this.#document.lines;
     const start = lines[from]!.from;
-    const raw = this.#document.raw(start, lines[to - 1]!.to);
+    const last = lines[to - 1]!;
+    const raw = this.#document.raw(start, withEnd ? last.next : last.to);
     const lineAt = (at: number) => from + (raw.slice(0, at).match(/\n/g)?.length ?? 0);
     const columnAt = (at: number) => at - (raw.lastIndexOf("\n", at - 1) + 1);
     return template(raw, unclosed !== null).map((part) => {
