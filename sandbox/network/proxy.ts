@@ -125,7 +125,10 @@ function encode(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/** The head with its empty line, one character per byte, and the bytes after it; null if the client left before. */
+/**
+ * Reads the head of a request with its empty line, one character per byte, and the bytes after the head; null if the
+ * client closes the connection before.
+ */
 async function readHead(
   connection: Deno.Conn,
 ): Promise<{ head: string; rest: Uint8Array } | "too long" | null> {
