@@ -9,6 +9,6 @@ export interface Invocation {
   readonly arguments: Arguments;
   readonly environment: Environment;
   readonly input: StandardInput;
-  /** Where messages for people go. */
+  /** Receives messages for people. */
   readonly messages: Messages;
 }

@@ -23,7 +23,7 @@ import {
 } from "./io/streams.ts";
 
 /**
- * Turns a compiled program into a run's file helper; only the program itself passes it
+ * Word that turns a compiled program into a run's file helper; only the program itself passes it
  * (tools/files/file_helper.ts).
  */
 export const HELPER_WORD = "--file-helper";
@@ -31,7 +31,7 @@ export const HELPER_WORD = "--file-helper";
 /** The oldest Deno version that the whole program was tested with. */
 export const OLDEST_DENO = "2.4.2";
 
-/** Whether `version`, such as `2.10.0`, is `other` or newer. */
+/** True if `version`, such as `2.10.0`, is `other` or newer. */
 export function isAtLeast(version: string, other: string): boolean {
   const numbers = (text: string) => text.split(/[.+-]/).slice(0, 3).map(Number);
   const [ours, theirs] = [numbers(version), numbers(other)];
@@ -96,7 +96,7 @@ async function start(given: Arguments): Promise<number> {
   return await startBeside(given, file, environment);
 }
 
-/** This process's environment, or a sentence about why the working folder or home cannot be used. */
+/** Returns this process's environment, or a sentence about why the working folder or home cannot be used. */
 function environmentHere(): Environment | string {
   try {
     return processEnvironment();
@@ -111,7 +111,7 @@ function environmentHere(): Environment | string {
   }
 }
 
-/** This process's environment variables; empty if the runtime denies reading them. */
+/** Returns this process's environment variables; empty if the runtime denies reading them. */
 function variablesHere(): Record<string, string> {
   try {
     return Deno.env.toObject();
@@ -121,14 +121,14 @@ function variablesHere(): Record<string, string> {
   }
 }
 
-/** Whether a command that changes documents runs with --dry-run. */
+/** True if a command that changes documents runs with --dry-run. */
 function isReport(given: Arguments): boolean {
   return switchOption(given, "dry-run") === true;
 }
 
 /**
- * Runs a filter whose first word is a file or, if no such file exists, the id of a call in a piped document.
- * A file together with a piped document is a usage error, after which the document is returned.
+ * Runs a filter command whose first argument is a file or, if no such file exists, the id of a call in a piped
+ * document. A file together with a piped document is a usage error. The piped document is then printed unchanged.
  */
 async function startBeside(given: Arguments, file: string, environment: Environment): Promise<number> {
   const { command, positionals } = given;
@@ -178,7 +178,7 @@ async function attempt(
   return closed(messages, code);
 }
 
-/** Reports what ended a command; returns the exit code. */
+/** Reports what ended a command, and returns the exit code. */
 function tellThrown({ messages, environment }: Invocation, thrown: unknown, filter: boolean): number {
   const output = asOutputError(thrown);
   const refusal = output === null ? runtimeRefusal(thrown) ?? stateRefusal(thrown, environment) : null;
@@ -192,7 +192,7 @@ function tellThrown({ messages, environment }: Invocation, thrown: unknown, filt
     if (thrown instanceof Error && thrown.stack !== undefined) messages.note(thrown.stack);
     return Exit.failure;
   }
-  // Readers of a report may close the pipe early. A filter's document that was not read is an error.
+  // Readers of a report may close the pipe early. For a filter it is an error if its document was not read.
   if (output.readerGone && !filter) return Exit.readerGone;
   messages.say(`flemma: ${output.message}`);
   return Exit.failure;
@@ -201,7 +201,7 @@ function tellThrown({ messages, environment }: Invocation, thrown: unknown, filt
 function closed(messages: Messages, code: number): number {
   const fault = messages.close(code);
   if (fault === null) return code;
-  // Saving the messages failed; if nothing may be printed, only the exit code remains.
+  // Saving the messages failed. If nothing may be printed, only the exit code reports it.
   if (messages.mayPrint) writeError(`flemma: ${fault}\n`);
   return code;
 }
@@ -209,7 +209,7 @@ function closed(messages: Messages, code: number): number {
 /** Reports a usage error. A filter still returns its document completely. */
 async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promise<number> {
   const here = environmentHere();
-  // Used for messages only.
+  // This environment is used for messages only.
   const environment = typeof here === "string" ? { cwd: "/", home: "/", variables: variablesHere() } : here;
   const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
   if (isFilter && !readsInput("filter", mistake.positionals)) {
@@ -240,23 +240,25 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
   return closed(messages, exit);
 }
 
-/** Whether the command line is complete except for a document on standard input. */
+/** True if the command line is complete except for a document on standard input. */
 export function wantsDocument({ command, positionals, options }: Arguments): boolean {
   if (command.options.some(({ name, standalone }) => standalone === true && options.has(name))) return false;
   return readsInput(command.kind, positionals);
 }
 
-/** Whether the document comes from standard input. */
+/** True if the document comes from standard input. */
 export function readsInput(kind: "filter" | "report" | "none", positionals: readonly string[]): boolean {
   return kind !== "none" && (positionals.length === 0 || positionals[0] === "-");
 }
 
-/** Whether a first word that is not a command means a file: it exists, or it looks like a path. */
+/** True if a first word that is not a command means a file, because it exists or looks like a path. */
 function looksLikeFile(word: string): boolean {
   return looksLikePath(word) || mayBeThere(word);
 }
 
-/** A dot or slash makes a path, unless the word is a sentence: it has spaces and ends in `?` or `!`. */
+/**
+ * A word with a dot or slash is a path, unless the word is a sentence: a sentence has spaces and ends in `?` or `!`.
+ */
 function looksLikePath(word: string): boolean {
   return /[./]/.test(word) && !/\s.*[?!]$/s.test(word);
 }

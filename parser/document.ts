@@ -12,7 +12,7 @@ import { spanText, Text } from "./text/text.ts";
 import { ChatTurn } from "./view/turn.ts";
 import type { Call, Chat, Diagnostic, Frontmatter, Preamble, Result, Turn } from "./types.ts";
 
-/** What an earlier version computed, valid for the first `kept` messages, which are unchanged and in the same place. */
+/** Results of an earlier version, valid for the first `kept` messages, which are unchanged and at the same offsets. */
 interface Past {
   readonly kept: number;
   readonly turns: readonly ChatTurn[];
@@ -49,7 +49,7 @@ export class Document implements Chat {
     return new Document(content, readStructure(content), null, null);
   }
 
-  /** The document after edits; see `update` of mod.ts. */
+  /** Returns the document after edits; see `update` of mod.ts. */
   edited(edits: readonly ByteEdit[]): Document {
     const replacements = replacementsOf(this.content.length, edits);
     const content = this.content.edited(replacements);
@@ -196,7 +196,7 @@ export class Document implements Chat {
     return this.content.parts(from, this.byteLength);
   }
 
-  /** The blocks of all messages, reusing those of an earlier version for unchanged messages. */
+  /** Returns the blocks of all messages, reusing those of an earlier version for unchanged messages. */
   #collect<T extends { readonly turn: Turn }>(
     past: readonly T[] | null,
     blocks: (turn: ChatTurn) => readonly T[],
@@ -211,7 +211,7 @@ export class Document implements Chat {
     return found;
   }
 
-  /** What the next version can reuse if its first `kept` messages are unchanged. */
+  /** Returns what the next version can reuse if its first `kept` messages are unchanged. */
   #pastUpTo(kept: number): Past | null {
     if (this.#turns !== null) {
       return { kept, turns: this.#turns, calls: this.#calls, results: this.#results };
@@ -219,7 +219,7 @@ export class Document implements Chat {
     return this.#past && { ...this.#past, kept: Math.min(kept, this.#past.kept) };
   }
 
-  /** The id counts of this version: those of an earlier version brought up to date, or new ones. */
+  /** Returns the id counts of this version: those of an earlier version brought up to date, or new ones. */
   #countIds(): Ids {
     const { conversation } = this.#structure;
     let ids = this.#pending?.ids;

@@ -28,9 +28,9 @@ export interface TemplateJson extends LinesJson {
   readonly trim_before?: true;
   /** Present if the tag removes blank text after it (`-}}`). */
   readonly trim_after?: true;
-  /** Column of its first byte, 1-based. */
+  /** Column of the tag's first byte, 1-based. */
   readonly start_col: number;
-  /** Column of its last byte, 1-based. */
+  /** Column of the tag's last byte, 1-based. */
   readonly end_col: number;
 }
 
@@ -66,7 +66,7 @@ export interface ResultJson extends LinesJson {
   readonly tool_use_id: string;
   /** State of the block; `error` and null (success) are final. */
   readonly status: Status | null;
-  /** Extra tokens of its header. */
+  /** Extra tokens of the result's header. */
   readonly meta?: Meta;
   /** The lines between the fences. */
   readonly content: string;
@@ -78,18 +78,18 @@ export interface ResultJson extends LinesJson {
 export interface AbortJson extends LinesJson {
   /** Distinguishes the parts of a message. */
   readonly kind: "aborted";
-  /** Why the reply was cut short. */
+  /** Reason why the reply was cut short. */
   readonly message: string;
 }
 
 /** A part of a message. */
 export type SegmentJson = TextJson | TemplateJson | ThinkingJson | CallJson | ResultJson | AbortJson;
 
-/** A message: a role marker and what follows it, up to the next marker. */
+/** A message: a role marker and the text after it, up to the next marker. */
 export interface MessageJson extends LinesJson {
-  /** The role in its marker. */
+  /** The role in the message's marker. */
   readonly role: string;
-  /** Its parts, in order. */
+  /** Parts of the message, in order. */
   readonly segments: readonly SegmentJson[];
 }
 

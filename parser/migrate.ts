@@ -8,7 +8,7 @@ import type { Chat, Result } from "./types.ts";
 
 /** One occurrence of an older spelling. */
 export type OlderForm =
-  /** `@You: text`: a marker with text on its line. */
+  /** `@You: text`: a marker with text on the same line. */
   | { readonly kind: "marker"; readonly line: number; readonly role: string }
   /** A pending result with the fence `flemma:pending`. */
   | { readonly kind: "pending-fence"; readonly line: number; readonly id: string };
@@ -37,7 +37,7 @@ const encoder = new TextEncoder();
 export function migrate(chat: Chat): Migration {
   const before = chat instanceof Document ? chat : Document.of(chat.bytes);
   const markers = joinedMarkers(before);
-  // Where a marker was mistaken for text, so were the results below it.
+  // If a marker was mistaken for text, the results below it were mistaken too.
   const split = edited(before, markers);
   const fences = pendingFences(split);
   const found = [...markers, ...moved(fences, markers, before)].sort((a, b) => a.edit.from - b.edit.from);
@@ -52,7 +52,7 @@ function edited(chat: Document, found: readonly Found[]): Document {
   return found.length === 0 ? chat : chat.edited(found.map(({ edit }) => edit));
 }
 
-/** Maps findings made after the edits of `earlier` to offsets before them; both ascend. */
+/** Maps positions found after the edits of `earlier` to offsets before these edits; both lists ascend. */
 function moved(found: readonly Found[], earlier: readonly Found[], before: Chat): Found[] {
   let grown = 0;
   let next = 0;
@@ -73,9 +73,9 @@ function moved(found: readonly Found[], earlier: readonly Found[], before: Chat)
 }
 
 /**
- * The markers with text on their lines, outside fences. Follows fences as they will be once a marker is split: one that
- * begins after a marker then counts, so what it quotes is not a marker. Before the first message a fence hides no
- * current marker.
+ * Returns the markers with text on their lines, outside fences. Follows fences as they will be after a marker is
+ * split. A fence that begins directly after a marker then counts, so a marker that it quotes is not a marker. Before
+ * the first message a fence hides no current marker.
  */
 function joinedMarkers(chat: Chat): Found[] {
   const found: Found[] = [];
@@ -110,13 +110,13 @@ function joinedMarkers(chat: Chat): Found[] {
   return found;
 }
 
-/** Where the text of a joined marker begins, after one optional space. */
+/** Returns where the text of a joined marker begins, after one optional space. */
 function textAt(bytes: Uint8Array, behindColon: number): number {
   return bytes[behindColon] === SPACE ? behindColon + 1 : behindColon;
 }
 
 /**
- * Moves the text of a marker's line to the next line. A space goes before text that must not begin a line: it belongs
+ * Moves the text of a marker's line to the next line. A space goes before text that must not begin a line. It belongs
  * to this message, and would otherwise become a marker, or the end of an unclosed frontmatter block.
  */
 function splitAt(
@@ -148,7 +148,7 @@ function pendingFences(chat: Chat): Found[] {
   );
 }
 
-/** What follows the old spelling had no meaning there and must not gain one. */
+/** Words after the old spelling had no meaning and must not gain one. */
 function respelled(chat: Chat, { opener, ticks }: Result): Edit {
   const from = opener.from + ticks + FLEMMA.length;
   const statusText = chat.text(from, opener.to).trimEnd();

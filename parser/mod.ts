@@ -1,4 +1,4 @@
-// The room of the format: parses bytes to a typed document, and updates it after edits.
+// Public interface of the parser: parses bytes to a typed document, and updates the document after edits.
 
 import { Document } from "./document.ts";
 import { applyEdits, type ByteEdit } from "./edits/edit.ts";
@@ -28,8 +28,8 @@ export function parse(bytes: Uint8Array): Chat {
 }
 
 /**
- * The document after edits, which all refer to the bytes of `chat`. Equals `parse` of the edited bytes; unchanged parts
- * are neither copied nor parsed again.
+ * Returns the document after edits, which all refer to the bytes of `chat`. Equals `parse` of the edited bytes;
+ * unchanged parts are neither copied nor parsed again.
  *
  * ```ts
  * import { parse, update } from "flemma";

@@ -1,8 +1,11 @@
-// The sentence that tells what a call without a final result waits for, shared by all commands.
+// Creates the sentence, shared by all commands, that says what a call without a final result waits for.
 
 import type { Call, Result } from "./types.ts";
 
-/** What a call waits for, and what the user can do about it. `result` is its block, which is not final. */
+/**
+ * Returns what a call waits for, and what the user can do about it. `result` is the block of the call, which is not
+ * final.
+ */
 export function waitsFor({ id, name }: Pick<Call, "id" | "name">, result: Result | undefined): string {
   const call = `The call ${id} of ${name}`;
   if (result === undefined) return `${call} has no result yet; flemma sends nothing until it has one.`;

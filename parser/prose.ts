@@ -10,11 +10,11 @@ import type { SyntaxTree, TextSegment, Turn } from "./types.ts";
 export interface Prose {
   /** The parsed text. */
   readonly segment: TextSegment;
-  /** Positions are UTF-16 code units of `segment.value`. */
+  /** Tree of the text; positions are UTF-16 code units of `segment.value`. */
   readonly tree: SyntaxTree;
 }
 
-/** Trees by the index of their text in the message: a message that edits leave unchanged keeps its trees. */
+/** Trees by the index of their text in the message. A message that edits leave unchanged keeps its trees. */
 const known = new WeakMap<Message, Map<number, Tree>>();
 let loading: Promise<Parser> | null = null;
 

@@ -32,15 +32,15 @@ export type ParseCode =
 export interface Diagnostic {
   /** Stable name, e.g. `tool_use_missing_fence`. */
   readonly code: string;
-  /** The family: `tool_use`, `tool_result`, `parse`, `frontmatter`, `template`, `file`, … */
+  /** The family of the code: `tool_use`, `tool_result`, `parse`, `frontmatter`, `template`, `file`, … */
   readonly type: string;
-  /** Whether the finding blocks sending. */
+  /** True if the finding blocks sending. */
   readonly severity: Severity;
   /** One full sentence for the user. */
   readonly message: string;
-  /** First line it is about. */
+  /** First line that the finding is about. */
   readonly start?: number;
-  /** Last line it is about. */
+  /** Last line that the finding is about. */
   readonly end?: number;
   /** First column, in bytes. */
   readonly startCol?: number;
@@ -67,7 +67,7 @@ export interface Place {
   readonly end: number;
 }
 
-/** Text before the first message, outside the frontmatter; never sent. */
+/** Text before the first message, outside the frontmatter. It is never sent. */
 export interface Preamble {
   /** The text. */
   readonly text: string;
@@ -99,7 +99,7 @@ export type MetaValue = string | number | boolean | null | readonly MetaValue[];
 
 /** Text of a message between its blocks. */
 export interface TextSegment {
-  /** Tells it from the other segments. */
+  /** Distinguishes text from the other segments. */
   readonly kind: "text";
   /** The text, with its original line ends. */
   readonly value: string;
@@ -107,25 +107,25 @@ export interface TextSegment {
   readonly raw?: true;
   /** Set for a `**Job Result:**` block, from its header to its closing fence. */
   readonly job?: true;
-  /** Absent for the one empty text of an empty message. */
+  /** Range in the document; absent for the one empty text of an empty message. */
   readonly place?: Place;
 }
 
-/** `{{ … }}` (expression) or `{% … %}` (code); `code` is everything between the delimiters. */
+/** A template tag: `{{ … }}` (expression) or `{% … %}` (code). */
 export interface TemplateSegment {
-  /** Tells the two forms apart. */
+  /** Distinguishes the two forms. */
   readonly kind: "expression" | "code";
   /** Everything between the delimiters. */
   readonly code: string;
-  /** Whether it removes blank text before it (`{{-`). */
+  /** True if the tag removes blank text before it (`{{-`). */
   readonly trimBefore: boolean;
-  /** Whether it removes blank text after it (`-}}`). */
+  /** True if the tag removes blank text after it (`-}}`). */
   readonly trimAfter: boolean;
-  /** Its range in the document. */
+  /** Range of the tag in the document. */
   readonly place: Place;
-  /** Column of its first byte. */
+  /** Column of the tag's first byte. */
   readonly startCol: number;
-  /** Column of its last byte. */
+  /** Column of the tag's last byte. */
   readonly endCol: number;
   /** Set for `{% raw %}` and `{% endraw %}`, which are not Lua and only mark the text between them. */
   readonly raw?: true;
@@ -133,75 +133,78 @@ export interface TemplateSegment {
 
 /** Thinking of the model, between its tags. */
 export interface ThinkingSegment {
-  /** Tells it from the other segments. */
+  /** Distinguishes thinking from the other segments. */
   readonly kind: "thinking";
   /** Raw lines between the tags; `unescapeThinking` of parser/edits/escape.ts returns the text to send. */
   readonly content: string;
   /** The provider's proof that it wrote the text. */
   readonly signature?: { readonly provider: string; readonly value: string };
-  /** Whether the provider withholds the text. */
+  /** True if the provider withholds the text. */
   readonly redacted: boolean;
-  /** Its range in the document. */
+  /** Range of the thinking in the document. */
   readonly place: Place;
 }
 
 /** The marker below a reply that was cut short. */
 export interface AbortSegment {
-  /** Tells it from the other segments. */
+  /** Distinguishes the marker from the other segments. */
   readonly kind: "aborted";
-  /** Why the reply was cut short. */
+  /** Reason why the reply was cut short. */
   readonly message: string;
-  /** Its range in the document. */
+  /** Range of the marker in the document. */
   readonly place: Place;
 }
 
 /** A `**Tool Use:**` block with a readable body. */
 export interface Call {
-  /** Tells it from the other segments. */
+  /** Distinguishes a call from the other segments. */
   readonly kind: "tool_use";
-  /** The id, by which a result answers it. */
+  /** Id of the call, which its result names. */
   readonly id: string;
-  /** The tool it asks for. */
+  /** Name of the tool that the call is for. */
   readonly name: string;
   /** The decoded JSON object. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The body exactly as in the document. */
   readonly inputText: string;
   /**
-   * Why the call cannot run although its body is a JSON object, as the end of a sentence: it is nested too deeply, or an
-   * object has a duplicate key; `input` is then empty. Null for every other call.
+   * Reason why the call cannot run although its body is a JSON object, as the end of a sentence. Either it is nested
+   * too deeply, or an object has a duplicate key; `input` is then empty. Null for every other call.
    */
   readonly flaw: string | null;
-  /** The message that contains it. */
+  /** The message that contains the call. */
   readonly turn: Turn;
-  /** Its range in the document. */
+  /** Range of the call in the document. */
   readonly place: Place;
 }
 
 /** A `**Tool Result:**` block with a closed fence. */
 export interface Result {
-  /** Tells it from the other segments. */
+  /** Distinguishes a result from the other segments. */
   readonly kind: "tool_result";
-  /** The id of the call it answers. */
+  /** Id of the call that the result answers. */
   readonly id: string;
   /** The state of the block; `error` and null are final. */
   readonly status: Status | null;
-  /** The spelling the status was read from; `null` when there is no status. */
+  /** The spelling that the status was read from; `null` if there is no status. */
   readonly style: StatusStyle | null;
-  /** The extra tokens of its header; null if there are none. */
+  /** The extra tokens of the result's header; null if there are none. */
   readonly meta: Meta | null;
   /**
    * Names of images and files that the tool returned, from `attachments=` in the header. Each should be the SHA-256 of a
    * file in the state folder, but anyone may have written them.
    */
   readonly attachments: readonly string[];
-  /** The lines between the fences joined by LF, nothing trimmed. Empty means no byte. */
+  /**
+   * The lines between the fences joined by LF, nothing trimmed. An empty text means that there is no byte between the
+   * fences.
+   */
   readonly content: string;
-  /** The body parsed for templates; empty for lifecycle states. */
+  /** The body parsed for templates; empty for a placeholder. */
   readonly segments: readonly (TextSegment | TemplateSegment)[];
-  /** The message that contains it. */
+  /** The message that contains the result. */
   readonly turn: Turn;
-  /** Its range in the document. */
+  /** Range of the result in the document. */
   readonly place: Place;
   /** The header line without its line end. */
   readonly header: Place;
@@ -214,19 +217,19 @@ export interface Result {
 /** One piece of a message. */
 export type Segment = TextSegment | TemplateSegment | ThinkingSegment | AbortSegment | Call | Result;
 
-/** One message: a role marker and what follows it up to the next marker outside a fence. */
+/** One message: a role marker and the text after it, up to the next marker outside a fence. */
 export interface Turn {
   /** `System`, `You`, `Assistant`, or any other word (an unknown role). */
   readonly role: string;
   /** Position in `Chat.turns`. */
   readonly index: number;
-  /** From the marker to the last byte before the next marker, including stripped blank lines. */
+  /** Range from the marker to the last byte before the next marker, including stripped blank lines. */
   readonly place: Place;
   /** Pieces of the message, in order. */
   readonly segments: readonly Segment[];
-  /** Its readable calls. */
+  /** The message's readable calls. */
   readonly calls: readonly Call[];
-  /** Its readable results. */
+  /** The message's readable results. */
   readonly results: readonly Result[];
 }
 
@@ -240,9 +243,9 @@ export interface Chat {
   readonly tree: SyntaxTree;
   /** Number of lines. */
   readonly lineCount: number;
-  /** CR LF only if every line of the document ends with it. */
+  /** Line end of the document: CR LF only if every line ends with it. */
   readonly eol: "\n" | "\r\n";
-  /** Whether it begins with a byte order mark. */
+  /** True if the document begins with a byte order mark. */
   readonly bom: boolean;
   /** The frontmatter; null if there is none. */
   readonly frontmatter: Frontmatter | null;
@@ -252,32 +255,35 @@ export interface Chat {
   readonly turns: readonly Turn[];
   /** Number of messages. */
   readonly turnCount: number;
-  /** The message that contains a byte offset; `undefined` before the first. Does not parse the others. */
+  /**
+   * Returns the message that contains a byte offset; `undefined` before the first message. Does not parse the other
+   * messages.
+   */
   turnAt(offset: number): Turn | undefined;
   /** Every readable call, in document order. */
   readonly calls: readonly Call[];
   /** Every readable result, in document order. */
   readonly results: readonly Result[];
-  /** Result headers without a readable body: a person may be editing there. */
+  /** Result headers without a readable body, perhaps because a person is editing them. */
   readonly brokenResults: readonly { readonly id: string; readonly line: number }[];
   /** All findings in document order. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The last call with this id. */
+  /** Returns the last call with this id. */
   call(id: string): Call | undefined;
-  /** The last result with this id. */
+  /** Returns the last result with this id. */
   result(id: string): Result | undefined;
-  /** 1-based line of a byte offset. */
+  /** Returns the 1-based line of a byte offset. */
   lineAt(offset: number): number;
-  /** Byte offset of the first byte of a 1-based line; the document's length past the last line. */
+  /** Returns the byte offset of the first byte of a 1-based line; the document's length past the last line. */
   lineStart(line: number): number;
-  /** Byte offset just past the last byte of a line, without its line end. */
+  /** Returns the byte offset directly after the last byte of a line, without its line end. */
   lineEnd(line: number): number;
-  /** The text of a line without its line end. */
+  /** Returns the text of a line without its line end. */
   lineText(line: number): string;
-  /** Decoded text of a byte range. */
+  /** Returns the decoded text of a byte range. */
   text(from: number, to: number): string;
-  /** The bytes of a range. Copies only these, where `bytes` may have to join the whole document. */
+  /** Returns the bytes of a range. Copies only this range, while `bytes` may have to join the whole document. */
   slice(from: number, to: number): Uint8Array;
-  /** All bytes from an offset on, in their stored pieces: nothing is joined or copied. */
+  /** Returns all bytes from an offset on, in their stored pieces, without joining or copying. */
   parts(from?: number): Iterable<Uint8Array>;
 }

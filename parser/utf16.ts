@@ -1,4 +1,4 @@
-// Converts between UTF-16 positions, as editors use them, and the byte offsets used everywhere else.
+// Converts between UTF-16 positions, which editors use, and byte offsets, which all other code uses.
 //
 // Bytes that are not UTF-8 count as the replacement characters that a decoder produces for them. The byte order mark is
 // not part of the text. Lines are 0-based here, as in the Language Server Protocol.
@@ -19,7 +19,7 @@ export interface Position {
   readonly character: number;
 }
 
-/** The position of a byte offset; an offset inside a character gives the beginning of that character. */
+/** Returns the position of a byte offset; an offset inside a character gives the beginning of that character. */
 export function positionAt(chat: Chat, offset: number): Position {
   const text = textOf(chat);
   // After the last line end an editor counts one more, empty line.
@@ -31,9 +31,9 @@ export function positionAt(chat: Chat, offset: number): Position {
 }
 
 /**
- * The byte offset of a position. A character past the end of its line gives the line's end; a line past the last one
- * gives the document's end. Some editors show a carriage return before the line feed as a character, so the position
- * right after it gives that place.
+ * Returns the byte offset of a position. A character past the end of its line gives the line's end; a line past the
+ * last one gives the document's end. Some editors show a carriage return before the line feed as a character, so the
+ * position right after that character is valid.
  */
 export function offsetAt(chat: Chat, { line, character }: Position): number {
   const text = textOf(chat);
@@ -45,12 +45,15 @@ export function offsetAt(chat: Chat, { line, character }: Position): number {
   return isPast && content.at(-1) === CR ? from + within - 1 : from + within;
 }
 
-/** The edit that replaces the text between two positions with `insert`. */
+/** Returns the edit that replaces the text between two positions with `insert`. */
 export function editBetween(chat: Chat, start: Position, end: Position, insert: string): Edit {
   return { from: offsetAt(chat, start), to: offsetAt(chat, end), insert };
 }
 
-/** Code units before a byte offset, counted from the beginning of the document, including line ends. */
+/**
+ * Returns the number of code units before a byte offset, counted from the beginning of the document, including line
+ * ends.
+ */
 export function unitsAt(chat: Chat, offset: number): number {
   const text = textOf(chat);
   const within = text.chunkAt(Math.max(offset, text.origin));
@@ -59,7 +62,7 @@ export function unitsAt(chat: Chat, offset: number): number {
   return units + unitsBefore(text.chunks[within]!.bytes, Math.max(0, offset - text.offsets[within]!));
 }
 
-/** The byte offset with `units` code units of the document before it; the end if there are fewer. */
+/** Returns the byte offset with `units` code units of the document before it; the end if there are fewer. */
 export function offsetAtUnits(chat: Chat, units: number): number {
   const text = textOf(chat);
   let left = units;
@@ -75,18 +78,18 @@ function textOf(chat: Chat): Text {
   return chat instanceof Document ? chat.content : Text.of(chat.bytes);
 }
 
-/** Whether the document ends with a line end. */
+/** True if the document ends with a line end. */
 export function endsWithLine(chat: Chat): boolean {
   return chat.byteLength > 0 && chat.slice(chat.byteLength - 1, chat.byteLength)[0] === LF;
 }
 
-/** Just before the line feed of a line; the document's end for a line without one. */
+/** Returns the offset directly before the line feed of a line; the document's end for a line without one. */
 function beforeFeed(text: Text, line: number): number {
   const next = text.start(line + 1);
   return next > text.start(line) && text.byte(next - 1) === LF ? next - 1 : next;
 }
 
-/** Code units of the characters that end at or before byte `end`. */
+/** Returns the number of code units of the characters that end at or before byte `end`. */
 function unitsBefore(bytes: Uint8Array, end: number): number {
   let units = 0;
   for (let at = 0; at < end;) {
@@ -98,7 +101,7 @@ function unitsBefore(bytes: Uint8Array, end: number): number {
   return units;
 }
 
-/** Bytes of the characters that end at or before code unit `end`. */
+/** Returns the number of bytes of the characters that end at or before code unit `end`. */
 function bytesBefore(bytes: Uint8Array, end: number): number {
   let at = 0;
   for (let units = 0; at < bytes.length;) {
@@ -111,14 +114,14 @@ function bytesBefore(bytes: Uint8Array, end: number): number {
 }
 
 /**
- * Bytes of the character at `at`, or of the invalid sequence that a decoder replaces with one replacement character.
- * Invalid sequences have at most three bytes, so four mean a surrogate pair.
+ * Returns the number of bytes of the character at `at`, or of the invalid sequence that a decoder replaces with one
+ * replacement character. Invalid sequences have at most three bytes, so four mean a surrogate pair.
  */
 function characterSize(bytes: Uint8Array, at: number): number {
   const lead = bytes[at]!;
   if (lead < 0xc2 || lead > 0xf4) return 1;
   const size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // Excludes overlong encodings, surrogates, and code points beyond Unicode.
+  // This excludes overlong encodings, surrogates, and code points beyond Unicode.
   const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
   const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
   for (let index = 1; index < size; index++) {

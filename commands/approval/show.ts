@@ -29,7 +29,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** The named calls in order; without names, the open ones. */
+/** Returns the named calls in order; without names, the open calls. */
 async function shownCalls(session: ChatSession, given: Arguments): Promise<Outcome<readonly ShownCall[]>> {
   const words = given.positionals.slice(1);
   if (words.length === 0 && numberOption(given, "line") === undefined) return await session.showOpen();
@@ -43,8 +43,8 @@ async function shownCalls(session: ChatSession, given: Arguments): Promise<Outco
 }
 
 /**
- * A call as lines: its tool, the facts to know before deciding, its whole input. The parts are already safe
- * to show.
+ * Returns a call as lines: its tool, the facts to know before deciding, its whole input. The parts are already safe to
+ * show.
  */
 function textOf({ id, number, tool, line, parts, warnings, folder, wall }: ShownCall): string[] {
   return [

@@ -60,12 +60,12 @@ export async function run(invocation: Invocation): Promise<number> {
   return EXITS.find(([decision]) => found.some((each) => each.decision === decision))?.[1] ?? Exit.ok;
 }
 
-/** One command per line of standard input. */
+/** Returns the lines of standard input, each of which is one command. */
 function linesOf({ input }: Invocation): string[] {
   return new TextDecoder().decode(input.read().bytes).split("\n").filter((line) => line.trim() !== "");
 }
 
-/** The decision, the command, and the rule or the part that decided. */
+/** Returns the decision, the command, and the rule or the part that decided. */
 function lineOf(command: string, { decision, source, detail, commands }: ExplainedCall): string {
   const stopped = commands.find((part) => part.rule === null);
   const why = detail !== null
@@ -82,7 +82,7 @@ function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {
-    // Any error here would also keep commands from starting in the folder.
+    // Any error here would also keep commands from starting in the folder, so the folder counts as unusable.
     return false;
   }
 }

@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return checked.value.some(hasError) ? Exit.failure : Exit.ok;
 }
 
-/** The skills at a path, labeled as the person named them. */
+/** Returns the skills at a path, labeled as the person named them. */
 async function at(named: string): Promise<Outcome<readonly CheckedSkill[]>> {
   const path = named.replace(/(.)\/+$/, "$1");
   const isFile = await Deno.stat(path).then((info) => info.isFile, () => null);

@@ -24,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return showing ? show(invocation, positionals[0]!, found.skills) : list(invocation, found.skills);
 }
 
-/** The skills for a document or for this folder, or the exit code after reporting an error. */
+/** Returns the skills for a document or for this folder, or the exit code after reporting an error. */
 async function skillsFor(
   invocation: Invocation,
   file: string | undefined,
@@ -72,7 +72,7 @@ function show(invocation: Invocation, name: string, skills: Skills): number {
   return Exit.ok;
 }
 
-/** The skill with this name that the model would get, else the first one. */
+/** Returns the skill with this name that the model would get, else the first one with the name. */
 function skillNamed(name: string, skills: Skills): Outcome<Skill> {
   const named = skills.filter((skill) => nameOf(skill) === name);
   const found = named.find(({ state }) => state === "offered") ?? named[0];
@@ -98,7 +98,7 @@ function nameOf({ reading, folder }: Skill): string {
   return reading.name ?? folder.slice(folder.lastIndexOf("/") + 1);
 }
 
-/** The description, or why the model does not get the skill. */
+/** Returns the description, or why the model does not get the skill. */
 function remark(skill: Skill): string {
   const { state, folder, file, by, reading: { skill: text, findings } } = skill;
   switch (state) {

@@ -83,7 +83,7 @@ const DECISIONS: Readonly<Record<ToolView["decision"], string>> = {
   deny: "denied",
 };
 
-/** Whether a call runs, and who decides that. */
+/** Returns whether a call runs, and who decides that. */
 function decisionOf({ decision, decidedBy: source, byInput }: ToolView): string {
   const who = source === "default" ? "no rule matches" : decidedBy(source);
   return `${DECISIONS[decision]} (${who}${byInput ? "; rules check the input" : ""})`;

@@ -11,7 +11,7 @@ export class Delivery {
   readonly #savedText: SavedText;
   readonly #output = new FilterOutput();
   #delivered: boolean | null = null;
-  /** The whole text to output; initially the input. */
+  /** Returns the whole text to output, which is the input at first. */
   current: () => Uint8Array;
 
   constructor({ environment, messages }: Invocation, input: Input) {
@@ -34,7 +34,7 @@ export class Delivery {
     };
   }
 
-  /** `wanted` is whether the reader accepts the output. */
+  /** Outputs the text; `wanted` is whether the reader accepts the output. */
   finish(wanted: boolean): void {
     if (this.#delivered !== null) return;
     this.#delivered = false;

@@ -1,5 +1,5 @@
-// Wraps a part of a document, as an editor pipes a selection: result blocks without a message around them, or
-// a single status fence without its header.
+// Wraps a part of a document, as an editor pipes a selection. The part has result blocks without a message around
+// them, or is a single status fence without its header.
 
 import { concat, sameBytes } from "../../base/bytes.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
@@ -14,10 +14,10 @@ export interface Fragment {
 
 const MARKER = "@You:\n";
 
-/** Stands in for the header of a status fence; no provider uses ids like this one. */
+/** Takes the place of the header of a status fence; no provider uses ids like this one. */
 const HEADER = `${MARKER}**Tool Result:** \`flemma:selection\`\n\n`;
 
-/** Wraps the text; null if it has messages of its own, or neither a result block nor a status. */
+/** Wraps the text; null if it already has messages, or if it has neither a result block nor a status. */
 export function asFragment(text: Uint8Array): Fragment | null {
   if (parse(text).turnCount > 0) return null;
   const blocks = wrapped(MARKER, text);
@@ -25,7 +25,7 @@ export function asFragment(text: Uint8Array): Fragment | null {
   return isStatusFence(text) ? wrapped(HEADER, text) : null;
 }
 
-/** Whether the whole text is one fence with a status. */
+/** True if the whole text is one fence with a status. */
 function isStatusFence(text: Uint8Array): boolean {
   if (text[0] !== BACKTICK) return false;
   const read = parse(wrapped(HEADER, text).bytes);

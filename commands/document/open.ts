@@ -1,4 +1,5 @@
-// Opens the document of a command: a file changed in place, or standard input that is printed changed.
+// Opens the document of a command: a file that is changed in place, or standard input, which is printed with the
+// changes.
 
 import type { SubjectSettings } from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
@@ -30,9 +31,9 @@ export interface CommandDocument {
 }
 
 export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive" | "askSecret" | "limiter"> {
-  /** Shared by several documents. @default the document's own */
+  /** Interrupts that several documents share. @default the document's own */
   readonly interrupts?: Interrupts;
-  /** Whether to accept a part of a document, as editors pipe a selection. @default false */
+  /** True to accept a part of a document, as editors pipe a selection. @default false */
   readonly fragments?: boolean;
   /** Called for each change of a piped document, with the whole text before and after. */
   readonly changed?: (before: Uint8Array, after: Uint8Array) => void;
@@ -139,9 +140,9 @@ const HEADER_OUTSIDE: Problem = {
 };
 
 /**
- * Success if the text changed, because editors discard the output otherwise. A person who must decide finds
- * that in the text, so it is also a success; only if the model's turn is last must the exit code and message
- * explain why nothing happened.
+ * Success if the text changed, because editors discard the output of a failed filter. If a person must decide, the
+ * text shows it, so that is a success too. Only if the model's turn is last must the exit code and the message explain
+ * why nothing happened.
  */
 function filterExit(exit: number, now: Uint8Array, before: Uint8Array): number {
   if (!sameBytes(now, before)) return Exit.ok;
@@ -159,7 +160,7 @@ async function inMemory(
   return await chatInMemory(store.chat.bytes, { ...host.value, ...options, store });
 }
 
-/** Opens a document that was already read; `subject` holds its settings if loaded. */
+/** Opens a document that was already read; `subject` holds its settings if they were loaded. */
 export async function openAsRead(
   invocation: Invocation,
   read: ReadText,
@@ -172,7 +173,7 @@ export async function openAsRead(
   return opened.ok ? opened.value : { exit: refuse(invocation, opened.problem) };
 }
 
-/** Opens a document for reading only: no lock, no writes; standard input if no file is named. */
+/** Opens a document for reading only, without a lock and without writing. Opens standard input if no file is named. */
 export async function openForReport(
   invocation: Invocation,
 ): Promise<Pick<CommandDocument, "label" | "file" | "session"> | { readonly exit: number }> {

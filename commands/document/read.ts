@@ -38,7 +38,7 @@ export interface ReadText {
   readonly chat: Chat;
 }
 
-/** Reads a document, from standard input if no file is named. */
+/** Reads a document, or standard input if no file is named. */
 export async function readForReport(
   invocation: Invocation,
   file: string | undefined,
@@ -62,7 +62,10 @@ export async function readForReport(
   };
 }
 
-/** The bytes of standard input for a report, or the exit code after reporting an error. */
+/**
+ * Reads standard input for a command that only reports on it. Returns the bytes, or the exit code if reading failed
+ * and the error was reported.
+ */
 export function reportInput(invocation: Invocation): Uint8Array | { readonly exit: number } {
   const input = inputOf(invocation);
   if (input === null) return { exit: Exit.failure };
@@ -70,7 +73,7 @@ export function reportInput(invocation: Invocation): Uint8Array | { readonly exi
   return refused === null ? input.bytes : { exit: refuse(invocation, refused) };
 }
 
-/** All of standard input; null after reporting that it cannot be read. */
+/** Returns all of standard input; null after reporting that it cannot be read. */
 export function inputOf({ messages, input }: Invocation): Input | null {
   try {
     return input.read();
@@ -80,7 +83,7 @@ export function inputOf({ messages, input }: Invocation): Input | null {
   }
 }
 
-/** Why standard input is not a valid document; null if it is. */
+/** Returns why standard input is not a valid document; null if it is valid. */
 export function refusalOf({ bytes, complete }: Input): Problem | null {
   if (complete) return checkText(bytes, null);
   return {
@@ -89,7 +92,7 @@ export function refusalOf({ bytes, complete }: Input): Problem | null {
   };
 }
 
-/** The absolute path of `--name` for piped text; null without the option. */
+/** Returns the absolute path of `--name` for piped text; null without the option. */
 export function documentName({ arguments: given, environment }: Invocation): string | null {
   const name = textOption(given, "name");
   return name === undefined ? null : absolutePath(environment, name);
@@ -110,7 +113,7 @@ export async function settingsFor(
   return host.ok ? await subjectSettings(host.value, subject) : host;
 }
 
-/** Reads the document that a settings command names; without a file, an empty subject. */
+/** Reads the document that a settings command names. Without a file, returns an empty subject. */
 export async function readSubject(
   invocation: Invocation,
   file: string | undefined,
@@ -120,7 +123,9 @@ export async function readSubject(
   return "exit" in read ? read : { path: read.path, named: read.named, ...blocksOf(read.chat) };
 }
 
-/** The real path of the document that a settings command names; null if none is named. It must exist. */
+/**
+ * Returns the real path of the document that a settings command names; null if none is named. The document must exist.
+ */
 export function documentPath(environment: Environment, file: string | undefined): Outcome<string | null> {
   if (file === undefined || file === "-") return success(null);
   try {

@@ -5,14 +5,14 @@ import type { Fill } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { promptTokens } from "../../providers/usage.ts";
 
-/** Rounded, with commas between thousands. */
+/** Formats a count, rounded, with commas between thousands. */
 export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /**
- * Formats dollars: two decimals from $1, three from $0.01, else four. Trailing zeros after the second decimal
- * go, and whole amounts have none.
+ * Formats dollars: two decimals from $1, three from $0.01, else four. Zeros at the end are removed after the second
+ * decimal, and whole amounts have no decimals.
  */
 export function money(dollars: number): string {
   if (dollars === 0) return "$0";
@@ -23,12 +23,12 @@ export function money(dollars: number): string {
   return `$${formatCount(Number(whole))}${/^0*$/.test(shown) ? "" : `.${shown}`}`;
 }
 
-/** Whole percent, rounded down so that it never exceeds the real share. */
+/** Formats a share as a whole percentage, rounded down so that it never exceeds the real share. */
 export function percent(share: number): string {
   return share > 0 && share < 0.01 ? "less than 1 %" : `${Math.floor(share * 100)} %`;
 }
 
-/** `12,345 tokens in (87 % from the cache), 234 out, $0.05`. */
+/** Formats usage, as in `12,345 tokens in (87 % from the cache), 234 out, $0.05`. */
 export function usageWords(total: UsageTotal, { prices = true } = {}): string {
   const sent = total.input + total.cache_read + total.cache_write;
   const share = cacheShare(total);
@@ -40,21 +40,21 @@ export function usageWords(total: UsageTotal, { prices = true } = {}): string {
   ].join(", ");
 }
 
-/** How full the context window was at the end of a request; empty if the window's size is unknown. */
+/** Returns how full the context window was at the end of a request; empty if the window's size is unknown. */
 export function windowWords({ context, usage }: UsageRecord): string {
   if (typeof context !== "number") return "";
   return `${percent((promptTokens(usage) + usage.output) / context)} of the window`;
 }
 
-/** `about 12,345 tokens, 61 % of the window`. */
+/** Formats how full the window is, as in `about 12,345 tokens, 61 % of the window`. */
 export function fillWords({ tokens, share, estimated }: Fill): string {
   const part = share === null ? "" : `, ${percent(share)} of the window`;
   return `${estimated ? "about " : ""}${formatCount(tokens)} tokens${part}`;
 }
 
 /**
- * One line about what a run used; null if no usage was reported. `before` is what the document had used
- * before the run.
+ * Returns one line about what a run used; null if no usage was reported. `before` is what the document had used before
+ * the run.
  */
 export function runWords(
   records: readonly UsageRecord[],
@@ -79,7 +79,7 @@ function plus(a: UsageTotal, b: UsageTotal): UsageTotal {
   ) as unknown as UsageTotal;
 }
 
-/** The known cost of the requests, and how many have no known price. */
+/** Returns the known cost of the requests, and how many of them have no known price. */
 export function costWords({ cost, unpriced, requests }: UsageTotal): string {
   if (unpriced === 0) return money(cost);
   if (unpriced === requests) return "price unknown";

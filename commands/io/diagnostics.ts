@@ -2,10 +2,10 @@
 
 import type { Diagnostic } from "../../parser/types.ts";
 
-/** A diagnostic. One about the whole frontmatter may also know its exact `line`. */
+/** A diagnostic. A diagnostic about the whole frontmatter may also have the exact `line`. */
 type Finding = Diagnostic & { readonly line?: number };
 
-/** `FILE:LINE:COL: severity code message`; a diagnostic without a position points at line 1. */
+/** Formats a diagnostic as `FILE:LINE:COL: severity code message`. A diagnostic without a position points at line 1. */
 export function diagnosticLine(label: string, diagnostic: Finding): string {
   const { startCol = 1, severity, code, message } = diagnostic;
   return `${label}:${lineOf(diagnostic)}:${startCol}: ${severity} ${code} ${
@@ -17,7 +17,7 @@ function lineOf({ line, start }: Finding): number {
   return line ?? start ?? 1;
 }
 
-/** A diagnostic with the member names of JSON reports; unknown members are undefined. */
+/** Returns a diagnostic with the member names of JSON reports; members that are not known are undefined. */
 export function findingJson(diagnostic: Finding) {
   const { code, type, severity, message, start, end, line, startCol, endCol, id } = diagnostic;
   return { code, type, severity, message, start, end, line, start_col: startCol, end_col: endCol, id };

@@ -1,4 +1,4 @@
-// Exit codes, and which problem or stop reason gives which.
+// Exit codes, and the code for each problem or stop reason.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Stop } from "../../cycle/types.ts";
@@ -41,7 +41,7 @@ export function exitOf(problem: Problem): number {
   return CODES[problem.code] ?? Exit.failure;
 }
 
-/** The exit code for a run's stop; `interrupted` if the person pressed Ctrl-C. */
+/** Returns the exit code for a run's stop; `interrupted` is true if the person pressed Ctrl-C. */
 export function exitOfStop(
   { reason, problem }: Stop,
   { command, interrupted }: { readonly command: string; readonly interrupted: boolean },
@@ -77,7 +77,7 @@ export function exitOfStop(
   }
 }
 
-/** Exit codes from worst to best: for several documents the worst one counts. */
+/** Exit codes from worst to best. For several documents the worst one counts. */
 const WORST: readonly number[] = [
   Exit.interrupted,
   Exit.usage,
@@ -88,7 +88,7 @@ const WORST: readonly number[] = [
   Exit.ok,
 ];
 
-/** The exit code for several documents together; 0 for none. */
+/** Returns the exit code for several documents together; 0 if there are none. */
 export function worstExit(codes: readonly number[]): number {
   return WORST.find((code) => codes.includes(code)) ?? (codes.length === 0 ? Exit.ok : Exit.failure);
 }

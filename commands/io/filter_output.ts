@@ -7,7 +7,9 @@ import { descriptorPath, descriptorState, writeOutput, writeTo } from "./streams
  * that an editor that reads the file after a kill finds the old text. `finish` then replaces it in place.
  */
 export class FilterOutput {
-  /** The output file opened again, with its own position; standard output's stays at the beginning. */
+  /**
+   * The output file, opened again with a position of its own. The position of standard output stays at the beginning.
+   */
   #early: Deno.FsFile | null = null;
   #earlyLength = 0;
 
@@ -39,7 +41,7 @@ export class FilterOutput {
   }
 }
 
-/** Standard output if it is an empty regular file written from its beginning; null otherwise. */
+/** Returns standard output if it is an empty regular file that is written from its beginning; null otherwise. */
 function openEmptyFile(): Deno.FsFile | null {
   // On other systems the opened path shares the position, so the early text could not be overwritten.
   if (Deno.build.os !== "linux") return null;
@@ -51,12 +53,13 @@ function openEmptyFile(): Deno.FsFile | null {
     if (position !== 0 || (flags & APPEND) !== 0) return null;
     return Deno.openSync(path, { write: true });
   } catch {
-    // Closed, another user's deleted file, or no /proc: as with a pipe, the document is only written at the end.
+    // The output is closed, is a deleted file of another user, or there is no /proc. As with a pipe, the document is
+    // then written only at the end.
     return null;
   }
 }
 
-/** O_APPEND, as Linux shows it in fdinfo. */
+/** The flag O_APPEND, as Linux shows it in fdinfo. */
 const APPEND = 0o2000;
 
 function truncateQuietly(file: Deno.FsFile): void {

@@ -10,9 +10,11 @@ const CTRL_Z = 26;
 const BACKSPACES: readonly number[] = [8, 127];
 const LINE_ENDS: readonly number[] = [10, 13];
 
-/** The typed line; null after Ctrl-C, or Ctrl-D on an empty line. Throws if the terminal cannot be read. */
+/**
+ * Returns the typed line; null after Ctrl-C, or after Ctrl-D on an empty line. Throws if the terminal cannot be read.
+ */
 export async function readHidden(prompt: string): Promise<string | null> {
-  // Before the prompt: otherwise the first keys of a fast typist would show.
+  // Raw mode starts before the prompt. Otherwise the first keys of a fast typist would show.
   Deno.stdin.setRaw(true);
   try {
     writeError(prompt);

@@ -1,4 +1,5 @@
-// Handles Ctrl-C and other ending signals: the first ends the run in order, a second exits immediately.
+// Handles Ctrl-C and other signals that end a process. The first signal ends the run in order, a second one exits
+// immediately.
 
 import { thrownText } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
@@ -16,21 +17,24 @@ const ENDING: readonly Deno.Signal[] = [
 ];
 
 /**
- * Programs such as timeout(1) and Vim send one signal both to a process and to its group. No person presses a key
- * twice this fast.
+ * Longest time between two signals that count as one. Programs such as timeout(1) and Vim send one signal both to a
+ * process and to its group. No person presses a key twice this fast.
  */
 const TOGETHER_MILLISECONDS = 100;
 const TWICE_MILLISECONDS = 2000;
-/** A program that terminates this one does not wait forever, so the run exits on its own well before that. */
+/**
+ * Time in which a terminated run ends in order. A program that terminates this one does not wait forever, so the run
+ * exits on its own well before that.
+ */
 const TERMINATE_GRACE_MILLISECONDS = 4000;
 
 /**
- * Runs synchronously right before the process exits, with the fault that caused it (or null) and the planned
- * exit code. Returns the exit code to use.
+ * Callback that runs synchronously right before the process exits. It gets the fault that caused the exit (or null)
+ * and the planned exit code. Returns the exit code to use.
  */
 export type LastWords = (fault: string | null, exit: number) => number;
 
-/** What a signal means that comes `since` milliseconds after the last one that counted. */
+/** Returns the meaning of a signal that comes `since` milliseconds after the last one that counted. */
 export function meaningOf(since: number): "first" | "same" | "second" {
   if (since < TOGETHER_MILLISECONDS) return "same";
   return since < TWICE_MILLISECONDS ? "second" : "first";
@@ -51,7 +55,7 @@ export class Interrupts {
     globalThis.addEventListener("error", this.#broken);
   }
 
-  /** Aborted by the first signal. */
+  /** Signal that the first Ctrl-C or ending signal aborts. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

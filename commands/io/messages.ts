@@ -1,4 +1,5 @@
-// Sends messages for people to standard error, a file, or the journal if they could end up in the document.
+// Sends messages for people to standard error or a file. If they could end up in the document, sends them to the
+// journal.
 
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
@@ -9,14 +10,14 @@ import { mayReachDocument } from "./parent_editor.ts";
 import { writeError } from "./streams.ts";
 
 /**
- * Where message lines go. `live`: to standard error immediately. `failure`: saved, and printed at the end if
- * the run failed. `journal`: saved and never printed. Otherwise: appended to a file.
+ * Where message lines go. `live`: to standard error immediately. `failure`: saved, and printed at the end if the run
+ * failed. `journal`: saved and never printed. With any other value, they are appended to a file.
  */
 export type MessageTarget = "live" | "failure" | "journal" | { readonly file: string };
 
 export type MessageLevel = "note" | "error";
 
-/** The place for a run's messages; `chosen` and `events` are the values of `--messages` and `--events`. */
+/** Returns the target for a run's messages; `chosen` and `events` are the values of `--messages` and `--events`. */
 export function placeOf(
   environment: Environment,
   { filter, chosen, events }: {
@@ -28,7 +29,7 @@ export function placeOf(
   if (chosen === "stderr") return "live";
   if (chosen === "journal") return "journal";
   if (chosen !== undefined) return { file: absolutePath(environment, chosen) };
-  // Messages are events there, and only lines of JSON may be written.
+  // Messages are events on standard error then, and only lines of JSON may be written to it.
   if (events === "stderr") return "journal";
   if (!filter) return "live";
   if (mayReachDocument(environment)) return "journal";
@@ -58,12 +59,12 @@ export class Messages {
     this.#place = options.place;
   }
 
-  /** Whether lines are printed immediately. */
+  /** True if lines are printed immediately. */
   get live(): boolean {
     return this.#place === "live";
   }
 
-  /** Whether anything may be printed to standard error. */
+  /** True if anything may be printed to standard error. */
   get mayPrint(): boolean {
     if (this.#filter && typeof this.#place === "object") return !mayReachDocument(this.#environment);
     return this.#place !== "journal";
@@ -93,7 +94,9 @@ export class Messages {
     this.note(problemLines(problem));
   }
 
-  /** Prints or saves the messages once the exit code is known. Call once. Returns why saving failed, or null. */
+  /**
+   * Prints or saves the messages once the exit code is known. Call once. Returns the reason if saving failed, or null.
+   */
   close(exit: number): string | null {
     const lines = this.#lines;
     if (this.#place === "failure" && exit !== 0) { for (const line of lines) writeError(`${line}\n`); }

@@ -1,4 +1,4 @@
-// Detects whether an editor started this process and whether standard error could get into its buffer.
+// Detects whether an editor started this process, and whether standard error could get into the editor's buffer.
 
 import type { Environment } from "../../base/environment.ts";
 import { errorIsOutput } from "./streams.ts";
@@ -19,31 +19,34 @@ const VARIABLES = [
   "vis_filename",
 ] as const;
 
-/** Whether an editor started this process, judged by its environment variables. */
+/** True if an editor started this process, judged by its environment variables. */
 export function isInEditor({ variables }: Environment): boolean {
   return VARIABLES.some((name) => variables[name] !== undefined);
 }
 
-/** Whether a filter's standard error could end up in the document. */
+/** True if a filter's standard error could end up in the document. */
 export function mayReachDocument(environment: Environment): boolean {
   if (errorIsOutput()) return true;
   // Some editors read both streams even when they are separate.
   return !Deno.stderr.isTerminal() && (isInEditor(environment) || takesErrors());
 }
 
-/** Process names of editors that replace the selection with a filter's standard error; packages may wrap them. */
+/**
+ * Process names of editors that replace the selection with a filter's standard error; packages may wrap these
+ * programs.
+ */
 const TAKES_ERRORS = /^\.?(hx|helix)(-wrapped)?$/;
 
-/** Ancestors to inspect: an editor starts a shell, which may start scripts before this program. */
+/** Number of ancestors to inspect: an editor starts a shell, which may start scripts before this program. */
 const MOST_ANCESTORS = 32;
 
-/** Whether an ancestor is an editor that puts standard error into the buffer. Always false outside Linux. */
+/** True if an ancestor is an editor that puts standard error into the buffer. Always false outside Linux. */
 export function takesErrors(): boolean {
   if (Deno.build.os !== "linux") return false;
   try {
     let pid = Deno.ppid;
     for (let count = 0; count < MOST_ANCESTORS && pid > 1; count++) {
-      // The name is in parentheses and may contain some; the parent's pid is the second word after it.
+      // The name is in parentheses and may itself contain parentheses. The parent's pid is the second word after it.
       const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
       const end = stat.lastIndexOf(")");
       if (TAKES_ERRORS.test(stat.slice(stat.indexOf("(") + 1, end))) return true;

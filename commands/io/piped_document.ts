@@ -27,14 +27,17 @@ export async function readPipedInput(environment: Environment, input: StandardIn
   }
 }
 
-/** Input from a pipe or socket. Only reading shows whether there is any, so all bytes read are returned. */
+/**
+ * Returns input from a pipe or socket. Only reading shows whether there is any input, so all bytes read are returned.
+ */
 async function streamBeside(environment: Environment, input: StandardInput): Promise<Input | null> {
-  // A filter never writes to a terminal. Here a person works on the FILE, and the pipe belongs to another program.
+  // A filter never writes to a terminal. Here a person works on the FILE at a terminal, and the pipe belongs to
+  // another program.
   if (!isInEditor(environment) && Deno.stdout.isTerminal()) return null;
   return await input.comes(WAIT) ? input.read() : null;
 }
 
-/** Whether bytes contain a turn, a tool result label or a flemma block. */
+/** True if bytes contain a turn, a tool result label or a flemma block. */
 export function isDocument(bytes: Uint8Array): boolean {
   if (parse(bytes).turns.length > 0) return true;
   return /^(\*\*Tool Result:\*\*|`{3,}flemma:)/m.test(new TextDecoder().decode(bytes));

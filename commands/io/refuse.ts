@@ -4,7 +4,7 @@ import type { Problem } from "../../base/problem.ts";
 import { exitOf } from "./exit.ts";
 import type { Messages } from "./messages.ts";
 
-/** Commands that are useful on a document created just now. */
+/** Commands that are useful on a document that was created a moment ago. */
 const TAKE_NEW_ONES: ReadonlySet<string> = new Set(["advance", "send", "estimate", "check", "status"]);
 
 /** Reports the problem and returns its exit code. */
@@ -16,7 +16,7 @@ export function refuse(
   problem: Problem,
 ): number {
   const { code, next } = problem;
-  // Other commands need a document with content, so creating an empty document would not help.
+  // Other commands need a document with content, so the advice to create an empty document would not help.
   const helps = code !== "document-missing" || given === undefined || TAKE_NEW_ONES.has(given.command.name);
   messages.problem({ ...problem, next: helps ? next : undefined });
   return exitOf(problem);

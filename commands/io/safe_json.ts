@@ -1,6 +1,6 @@
-// JSON that is safe to print at a terminal: characters a terminal could act on are escaped.
+// JSON that is safe to print at a terminal: characters that a terminal could act on are escaped.
 
-/** Compact JSON, or indented by `indent`, with control, format and invisible characters escaped. */
+/** Returns compact JSON, or JSON indented by `indent`, with control, format and invisible characters escaped. */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,

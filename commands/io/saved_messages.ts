@@ -6,7 +6,7 @@ import { sha256 } from "../../base/hash.ts";
 import type { Chat } from "../../parser/types.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 
-/** Documents whose messages are saved; the least recently written are removed. */
+/** Number of documents whose messages are saved. The least recently written messages are removed. */
 const MAX_SAVED = 50;
 
 /** The key for runs that end before a document is read, and for documents without a turn. */
@@ -16,7 +16,7 @@ function messagesFolder(environment: Environment): string {
   return `${stateFolder(environment)}/messages`;
 }
 
-/** The key for saved messages: derived from the document's path, else from its first turn. */
+/** Returns the key for saved messages: derived from the document's path, else from its first turn. */
 export async function messagesKey(chat: Chat, path: string | null): Promise<string> {
   if (path !== null) return await documentKey(path);
   const first = chat.turns[0];
@@ -37,7 +37,7 @@ export function keepMessages(
   for (const { path } of newestFirst(folder).slice(MAX_SAVED)) removeQuietly(path);
 }
 
-/** The saved messages of a document, or of the latest run if `key` is null; null if there are none. */
+/** Returns the saved messages of a document, or of the latest run if `key` is null; null if there are none. */
 export async function lastMessages(environment: Environment, key: string | null): Promise<string | null> {
   const folder = messagesFolder(environment);
   try {
@@ -56,7 +56,7 @@ function newestFirst(folder: string): { readonly path: string; readonly time: nu
     .sort((a, b) => b.time - a.time);
 }
 
-/** When a file was written; 0 for a file that another run has just removed. */
+/** Returns the time at which a file was written; 0 for a file that another run has just removed. */
 function timeOf(path: string): number {
   try {
     return Deno.statSync(path).mtime?.getTime() ?? 0;

@@ -1,4 +1,4 @@
-// Reads standard input, writes standard output and error, and tells what they are connected to.
+// Reads standard input, writes standard output and error, and detects what each of them is connected to.
 
 import { concat, MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import { writeAllSync } from "../../base/files.ts";
@@ -35,7 +35,7 @@ export class StandardInput {
     return this.#whole ??= readInput(this.#first);
   }
 
-  /** Whether bytes arrive within `wait` milliseconds; `read` returns them too. Throws on failure. */
+  /** Returns true if bytes arrive within `wait` milliseconds; `read` returns these bytes too. Throws on failure. */
   async comes(wait: number): Promise<boolean> {
     const first = await firstInput(wait);
     if (first === null || first.length === 0) return false;
@@ -45,7 +45,7 @@ export class StandardInput {
   }
 }
 
-/** Reads standard input to its end, or past the size limit; `first` was already read from it. */
+/** Reads standard input to its end, or until it exceeds the size limit; `first` was already read from it. */
 function readInput(first: Uint8Array): Input {
   const pieces: Uint8Array[] = [first];
   let length = first.length;
@@ -59,7 +59,7 @@ function readInput(first: Uint8Array): Input {
   return { bytes: concat(pieces), complete: false };
 }
 
-/** The first bytes of standard input, empty at its end, or null if none arrive within `wait` milliseconds. */
+/** Returns the first bytes of standard input; empty at its end, null if none arrive within `wait` milliseconds. */
 async function firstInput(wait: number): Promise<Uint8Array | null> {
   const begun = performance.now();
   const piece = new Uint8Array(64 * 1024);
@@ -101,12 +101,12 @@ function readPiece(piece: Uint8Array): number | null {
 }
 
 /**
- * Standard output cannot be written: its reader is gone, or the disk is full. Use `asOutputError` to
+ * Error of standard output that cannot be written: its reader is gone, or the disk is full. Use `asOutputError` to
  * recognize it, since each shipped bundle has its own copy of this class.
  */
 export class OutputError extends Error {
   override readonly name = "OutputError";
-  /** Whether the reader closed the pipe. Reports then end silently, as other programs in a pipe do. */
+  /** True if the reader closed the pipe. Reports then end without a message, as other programs in a pipe do. */
   readonly readerGone: boolean;
 
   constructor(cause: unknown) {
@@ -121,7 +121,7 @@ export class OutputError extends Error {
   }
 }
 
-/** The thrown value if it is an `OutputError` of any bundle, else null. */
+/** Returns the thrown value if it is an `OutputError` of any bundle, else null. */
 export function asOutputError(thrown: unknown): OutputError | null {
   return thrown instanceof Error && thrown.name === "OutputError" ? thrown as OutputError : null;
 }
@@ -141,7 +141,7 @@ export function writeLines(text: string): void {
 }
 
 /**
- * Writes data byte for byte for files and other programs. At a terminal it is only for reading, so control
+ * Writes data byte for byte for files and other programs. At a terminal the data is only for reading, so control
  * characters are made visible.
  */
 export function writeData(data: Uint8Array | string): void {
@@ -150,14 +150,14 @@ export function writeData(data: Uint8Array | string): void {
 }
 
 /**
- * Writes to standard error and ignores failures: nobody is left to be informed, and a run must not end for
- * lack of a reader.
+ * Writes to standard error and ignores failures. Nobody is left to be informed, and a run must not end because it has
+ * no reader.
  */
 export function writeError(text: string): void {
   try {
     writeStandard(Deno.stderr, 2, text);
   } catch {
-    // Closed, full, or its terminal is gone: the exit code is what remains.
+    // Standard error is closed, is full, or its terminal is gone. Only the exit code remains to report the problem.
   }
 }
 
@@ -183,7 +183,7 @@ interface Writer {
   writeSync(bytes: Uint8Array): number;
 }
 
-/** Writes all of it. Throws on failure. */
+/** Writes all of the data. Throws on failure. */
 export function writeTo(stream: Writer, data: Uint8Array | string): void {
   writeAllSync(stream, typeof data === "string" ? new TextEncoder().encode(data) : data);
 }
@@ -192,10 +192,9 @@ export function writeTo(stream: Writer, data: Uint8Array | string): void {
 const BUFFER_BYTES = 1024;
 
 /**
- * Writes to a standard stream that another process set to non-blocking. When such a stream is full, the
- * runtime does not say how much it took: it has taken all of a piece that fits its buffer and has no line
- * end, and nothing of a lone line end. So only these two are written, and the buffer is flushed before the
- * next piece.
+ * Writes to a standard stream that another process set to non-blocking. When such a stream is full, the runtime does
+ * not say how much it wrote. If a piece fits its buffer and has no line end, it wrote all of it; if the piece is a
+ * lone line end, it wrote nothing. So only such pieces are written, and the buffer is flushed before the next piece.
  */
 function writePatiently(stream: Writer, bytes: Uint8Array): void {
   const push = (piece: Uint8Array, taken: boolean) => {
@@ -219,7 +218,7 @@ function writePatiently(stream: Writer, bytes: Uint8Array): void {
   }
 }
 
-/** O_NONBLOCK, as Linux shows it in fdinfo. */
+/** The flag O_NONBLOCK, as Linux shows it in fdinfo. */
 const NON_BLOCKING = 0o4000;
 
 function isNonBlocking(descriptor: number): boolean {
@@ -227,12 +226,12 @@ function isNonBlocking(descriptor: number): boolean {
   try {
     return (descriptorState(descriptor).flags & NON_BLOCKING) !== 0;
   } catch {
-    // Closed, or no /proc: assume a blocking stream, as nearly all are.
+    // The stream is closed, or there is no /proc. The code assumes a blocking stream, as nearly all are.
     return false;
   }
 }
 
-/** The open flags and position of one of this process's descriptors, from /proc. Throws outside Linux. */
+/** Returns the open flags and position of one of this process's descriptors, from /proc. Throws outside Linux. */
 export function descriptorState(descriptor: number): { readonly flags: number; readonly position: number } {
   const text = Deno.readTextFileSync(`/proc/self/fdinfo/${descriptor}`);
   const field = (name: string) => new RegExp(`^${name}:\\s*(\\d+)$`, "m").exec(text)?.[1] ?? "";
@@ -245,8 +244,8 @@ function block(): void {
 }
 
 /**
- * Whether standard error is the same file or pipe as standard output, so that messages would end up in the
- * document. False at a terminal, where a person sees both anyway.
+ * True if standard error is the same file or pipe as standard output, so that messages would end up in the document.
+ * False at a terminal, where a person sees both anyway.
  */
 export function errorIsOutput(): boolean {
   if (Deno.stdout.isTerminal()) return false;
@@ -255,7 +254,9 @@ export function errorIsOutput(): boolean {
   return output !== null && error !== null && output.dev === error.dev && output.ino === error.ino;
 }
 
-/** What standard input is; `nothing` means closed, a directory, or a device such as `/dev/null`. */
+/**
+ * Returns the kind of standard input. `nothing` means that it is closed, a directory, or a device such as `/dev/null`.
+ */
 export function inputKind(): "terminal" | "nothing" | "file" | "stream" {
   if (Deno.stdin.isTerminal()) return "terminal";
   const info = statDescriptor(0);
@@ -272,12 +273,12 @@ function statDescriptor(descriptor: number): Deno.FileInfo | null {
   try {
     return Deno.statSync(descriptorPath(descriptor));
   } catch {
-    // Closed, or a system without such a directory: there is nothing to compare.
+    // The descriptor is closed, or the system has no such directory, so there is nothing to compare.
     return null;
   }
 }
 
-/** The path under which this process can open one of its descriptors again. */
+/** Returns the path under which this process can open one of its descriptors again. */
 export function descriptorPath(descriptor: number): string {
   return Deno.build.os === "linux" ? `/proc/self/fd/${descriptor}` : `/dev/fd/${descriptor}`;
 }

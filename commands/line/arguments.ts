@@ -1,4 +1,4 @@
-// Parses a command line into a command, options and positional arguments; strict, without guessing.
+// Parses a command line into a command, options and positional arguments, strictly and without guessing.
 
 import type { Arguments, OptionValue } from "./options.ts";
 import { COMMANDS } from "./table.ts";
@@ -7,7 +7,7 @@ import { asksForVersion } from "./version.ts";
 
 export interface UsageMistake {
   readonly message: string;
-  /** The unknown word, and the words it may have meant. */
+  /** The unknown word, and the words that may have been meant. */
   readonly unknown?: { readonly word: string; readonly known: readonly string[] };
   readonly command: Command | null;
   /** The group whose help fits better than that of the command. */
@@ -20,7 +20,7 @@ export type ReadArguments =
   | { readonly kind: "run"; readonly arguments: Arguments }
   | { readonly kind: "help"; readonly topic: string }
   | { readonly kind: "version" }
-  /** No command and no file. */
+  /** The command line has no command and no file. */
   | { readonly kind: "bare"; readonly arguments: Arguments }
   | { readonly kind: "mistake"; readonly mistake: UsageMistake };
 
@@ -150,7 +150,7 @@ const NUMBERS = {
   amount: "a number of 0 or more, such as 0.50",
 } as const;
 
-/** How to pass a command line, including the likely intent if `--` was forgotten. */
+/** Returns how to pass a command line, including the likely intent if `--` was forgotten. */
 function commandMissing(
   { name, example }: Command,
   positionals: readonly string[],
@@ -165,7 +165,7 @@ function commandMissing(
   return `${name} needs a command after --, such as: ${words}`;
 }
 
-/** Checks options that exclude or need others. */
+/** Checks options that exclude or need other options. */
 function checkTogether(
   command: Command,
   given: ReadonlyMap<string, OptionValue>,

@@ -10,7 +10,7 @@ export interface Candidate {
 
 export interface Candidates {
   readonly words: readonly Candidate[];
-  /** Whether a file name is possible. */
+  /** True if a file name is possible. */
   readonly files: boolean;
   /** The document whose calls may be named; null if none may. */
   readonly targetsOf: string | null;
@@ -19,7 +19,7 @@ export interface Candidates {
 const SHELLS = ["bash", "zsh", "fish"];
 const NOTHING: Candidates = { words: [], files: false, targetsOf: null };
 
-/** Candidates for the last of these words, which may be empty. */
+/** Returns the candidates for the last of these words, which may be empty. */
 export function candidates(words: readonly string[]): Candidates {
   const before = words.slice(0, -1);
   if (before[0] === "help") return topics(before.slice(1));
@@ -49,8 +49,8 @@ export function candidates(words: readonly string[]): Candidates {
 }
 
 /**
- * The possible arguments after `before` positional words, as the usage names them: one, or several from a
- * repeatable one on.
+ * Returns the possible arguments after `before` positional words, as the usage names them. There is one, or several
+ * from a repeatable argument on.
  */
 function slotsAt({ usage }: Command, before: number): string[] {
   const slots = usage.replace(/(?:^| )-- .*$/, "").split(" ");
@@ -59,13 +59,13 @@ function slotsAt({ usage }: Command, before: number): string[] {
   return slots.slice(repeated);
 }
 
-/** The command at the start of the words; null while its name is incomplete. */
+/** Returns the command at the start of the words; null while its name is incomplete. */
 function commandOf(words: readonly string[]): Command | null {
   const two = COMMANDS.find(({ name }) => name === words.slice(0, 2).join(" "));
   return two ?? COMMANDS.find(({ name }) => name === words[0]) ?? null;
 }
 
-/** The next word of each command that starts with these words. */
+/** Returns the next word of each command that starts with these words. */
 function beginnings(before: readonly string[]): Candidate[] {
   const start = before.map((word) => `${word} `).join("");
   const found = new Map<string, string>();
@@ -81,7 +81,7 @@ function beginnings(before: readonly string[]): Candidate[] {
   return [...found].map(([word, text]) => ({ word, text }));
 }
 
-/** What `flemma help` takes. */
+/** Returns the words that `flemma help` accepts. */
 function topics(before: readonly string[]): Candidates {
   const all = { word: "all", text: "all commands, exit codes and environment variables" };
   return { ...NOTHING, words: [...beginnings(before), ...(before.length === 0 ? [all] : [])] };
@@ -105,7 +105,7 @@ function valueOf({ value }: Option): Candidates {
   return { ...NOTHING, files: /^(?:FILE|PATH|WHERE|FOLDER|DIR)$/.test(value ?? "") };
 }
 
-/** The words that are neither options nor their values. */
+/** Returns the words that are neither options nor their values. */
 function positionalsOf(command: Command, words: readonly string[]): string[] {
   return words.filter((word, at) => {
     if (word.startsWith("-") && word !== "-") return false;

@@ -3,12 +3,12 @@
 /** Columns of the narrowest common terminal. */
 const WIDTH = 80;
 
-/** A wider left column gets its text on the line below. */
+/** Maximum width of the left column. A wider left cell gets its text on the line below. */
 const WIDEST_LEFT = 26;
 
 export type HelpRow = readonly [left: string, text: string];
 
-/** Rows in two columns; below a left cell that is too wide, the text starts on its own line. */
+/** Formats rows in two columns. Below a left cell that is too wide, the text starts on its own line. */
 export function columns(rows: readonly HelpRow[], width?: number): string[] {
   const fitting = rows.map(([left]) => left.length).filter((length) => length <= WIDEST_LEFT);
   const column = width ?? Math.max(0, ...fitting);

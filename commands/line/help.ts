@@ -7,7 +7,10 @@ import type { Command, Option } from "./spec.ts";
 import { suggestName } from "./suggestion.ts";
 import { COMMANDS } from "./table.ts";
 
-/** The page about a topic: empty for the everyday commands, `all`, a command or a group such as `sandbox`; else null. */
+/**
+ * Returns the page about a topic: empty for the everyday commands, `all`, a command, or a group such as `sandbox`;
+ * null for any other topic.
+ */
 export function helpFor(topic: string): string | null {
   if (topic === "") return everydayPage();
   if (topic === "all") return fullPage();
@@ -15,7 +18,7 @@ export function helpFor(topic: string): string | null {
   return found.length === 0 ? null : found.map(commandHelp).join("\n");
 }
 
-/** The error about a topic that `helpFor` does not know. */
+/** Returns the error about a topic that `helpFor` does not know. */
 export function unknownTopic(topic: string): string {
   const names = COMMANDS.flatMap(({ name }) => [name, name.split(" ")[0]!]);
   const meant = suggestName(topic, [...new Set(names)]);
@@ -23,13 +26,13 @@ export function unknownTopic(topic: string): string {
   return `flemma: There is no command ${visible(topic)}.${question}\n  All commands: flemma help all\n`;
 }
 
-/** One or two sentences: what the command does, and which form of another command does the same. */
+/** Returns one or two sentences: what the command does, and which form of another command does the same. */
 export function descriptionOf({ summary, sameAs }: Command, quote = ""): string {
   const sentence = `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`;
   return sameAs === undefined ? sentence : `${sentence} The same as ${quote}flemma ${sameAs}${quote}.`;
 }
 
-/** The command with its arguments, as on a command line. */
+/** Returns the command with its arguments, as on a command line. */
 export function synopsis(command: Command): string {
   return `flemma ${command.name} ${command.usage}`.trimEnd();
 }
@@ -40,7 +43,7 @@ export function optionForm(option: Option): string {
   return short + long + (option.value === undefined ? "" : ` ${option.value}`);
 }
 
-/** The description of an option, with its default and whether it may be repeated. */
+/** Returns the description of an option, with its default and whether it may be repeated. */
 export function optionText({ help, many, default: standard }: Option): string {
   return [
     help,

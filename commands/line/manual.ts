@@ -1,6 +1,6 @@
 // Exit codes, environment variables and examples for the help pages.
 
-/** What a person does first, in the order of a first conversation. */
+/** What a person does first, in the order of a first conversation, with the command for each step. */
 export const EXAMPLES: readonly (readonly [meaning: string, command: string])[] = [
   [
     "Create a document with a question, and send it:",

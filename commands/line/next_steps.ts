@@ -6,14 +6,19 @@ import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { formatCommand } from "./advice.ts";
 
-/** Advice if the model's turn is last. `file` as in `formatCommand`. */
+/**
+ * Returns advice for a document in which the model's turn is last. `file` has the same meaning as in `formatCommand`.
+ */
 export function lastWordSentence(file: string | null): string {
   return `the last message is the model's: write below a line @You:, or ${
     formatCommand("advance", file)
   } --continue`;
 }
 
-/** The commands that decide about pending calls, with names that are short to type. `file` as in `formatCommand`. */
+/**
+ * Returns the commands that decide about pending calls, with names that are short to type. `file` has the same meaning
+ * as in `formatCommand`.
+ */
 export function decisionAdvice(names: readonly string[], file: string | null): string {
   const one = formatCommand("approve", file, ...names.slice(0, 1));
   if (names.length < 2) return one;
@@ -22,7 +27,7 @@ export function decisionAdvice(names: readonly string[], file: string | null): s
   return `${first}, or all of them: ${formatCommand("approve", file)} --all`;
 }
 
-/** One sentence about what to do next, from the document alone. */
+/** Returns one sentence about what to do next, judging from the document alone. */
 export function suggestNextStep(chat: Chat, file: string | null): string {
   const need = nextNeed(chat);
   const advance = formatCommand("advance", file);
@@ -43,13 +48,13 @@ export function suggestNextStep(chat: Chat, file: string | null): string {
 }
 
 /**
- * What to do after a request failed; null if the problem's own advice is enough. Suggests looking at the
- * request if it would likely fail again and has no advice.
+ * Returns what to do after a request failed; null if the problem's own advice is enough. If the request would likely
+ * fail again and the problem has no advice, suggests looking at the request.
  */
 export function suggestAfterProblem(problem: Problem, chat: Chat, file: string | null): string | null {
   // The same content would be refused again, so only the problem's own advice applies.
   if (problem.code === "provider-blocked") return null;
-  // If the person has to do something first, the failure does not change that.
+  // If the person has to do something first, the failure of the request does not change that.
   if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return suggestNextStep(chat, file);
   if (problem.next !== undefined) return null;
   return `The same request is likely to fail again. Inspect it with: ${
@@ -57,7 +62,7 @@ export function suggestAfterProblem(problem: Problem, chat: Chat, file: string |
   }`;
 }
 
-/** Whether the unchanged request may succeed later. */
+/** True if the unchanged request may succeed later. */
 function mayPass(problem: Problem): boolean {
   return "retry" in problem || problem.code === "provider-network" || problem.code === "provider-timeout";
 }

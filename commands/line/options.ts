@@ -7,30 +7,30 @@ export type OptionValue = string | number | boolean | readonly string[];
 export interface Arguments {
   readonly command: Command;
   readonly positionals: readonly string[];
-  /** Words after `--`, for commands that take a command line. */
+  /** Words after `--`, for commands that take a command line as their argument. */
   readonly rest: readonly string[];
   readonly options: ReadonlyMap<string, OptionValue>;
 }
 
-/** Undefined if the option was not given. */
+/** Returns the text of an option; undefined if the option was not given. */
 export function textOption(given: Arguments, name: string): string | undefined {
   const value = given.options.get(name);
   return typeof value === "string" ? value : undefined;
 }
 
-/** Undefined if the option was not given. */
+/** Returns the number of an option; undefined if the option was not given. */
 export function numberOption(given: Arguments, name: string): number | undefined {
   const value = given.options.get(name);
   return typeof value === "number" ? value : undefined;
 }
 
-/** Whether a switch is on; undefined if it was not given. */
+/** Returns whether a switch is on; undefined if it was not given. */
 export function switchOption(given: Arguments, name: string): boolean | undefined {
   const value = given.options.get(name);
   return typeof value === "boolean" ? value : undefined;
 }
 
-/** All values of an option that may be repeated; empty if it was not given. */
+/** Returns all values of an option that may be repeated; empty if it was not given. */
 export function listOption(given: Arguments, name: string): readonly string[] {
   const value = given.options.get(name);
   return Array.isArray(value) ? value : [];

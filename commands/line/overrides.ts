@@ -9,7 +9,7 @@ import { type Arguments, listOption, numberOption, switchOption, textOption } fr
 
 type Tree = Record<string, unknown>;
 
-/** The settings from options, on top of the settings files. Fails with `usage`. */
+/** Returns the settings from options, which override the settings files. Fails with `usage`. */
 export function readOverrides(given: Arguments): Outcome<SettingsOverrides> {
   const overrides: Tree = {};
   const set = (path: string, value: unknown) => {
@@ -36,7 +36,10 @@ export function readOverrides(given: Arguments): Outcome<SettingsOverrides> {
   });
 }
 
-/** Loads the settings of a document (null: unsaved) with the options on top. Any error leads to exit code 2. */
+/**
+ * Loads the settings of a document (null for an unsaved one), overridden by the options. Any error leads to exit code
+ * 2.
+ */
 export async function settingsOf(
   given: Arguments,
   environment: Environment,
@@ -55,7 +58,7 @@ function setPath(tree: Tree, path: readonly string[], value: unknown): void {
   const [name = "", ...rest] = path;
   const inner = Object.hasOwn(tree, name) ? tree[name] : undefined;
   const below: Tree = typeof inner === "object" && inner !== null ? inner as Tree : {};
-  // Defined instead of assigned, because names such as `__proto__` have setters.
+  // The member is defined instead of assigned, because names such as `__proto__` have setters.
   Object.defineProperty(tree, name, {
     value: rest.length === 0 ? value : below,
     enumerable: true,

@@ -1,4 +1,4 @@
-// The help pages about the program as a whole: everyday commands, and everything.
+// The help pages about the whole program: one for everyday commands, one for everything.
 
 import { columns, type HelpRow, wrapped } from "./columns.ts";
 import { EXIT_CODES, VARIABLES } from "./manual.ts";
@@ -12,7 +12,7 @@ export const EVERYDAY: Readonly<Record<string, readonly string[]>> = {
   "Set up": ["editor", "doctor"],
 };
 
-/** The page of `flemma --help`. */
+/** Returns the page of `flemma --help`. */
 export function everydayPage(): string {
   const width = Math.max(...Object.values(EVERYDAY).flat().map((name) => name.length));
   return [
@@ -45,7 +45,7 @@ export function everydayPage(): string {
   ].join("\n");
 }
 
-/** The page of `flemma help all`. */
+/** Returns the page of `flemma help all`. */
 export function fullPage(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   return [

@@ -3,23 +3,23 @@
 export interface Option {
   readonly name: string;
   readonly short?: string;
-  /** Name of the value in help; without it the option is a switch. */
+  /** Name of the value in help; an option without a value is a switch. */
   readonly value?: string;
   /**
-   * How the value is parsed; text by default. `count` is a whole number; `seconds` and `amount` may have a
+   * How the value is parsed. If absent, it is text. `count` is a whole number; `seconds` and `amount` may have a
    * fraction.
    */
   readonly type?: "count" | "seconds" | "amount";
-  /** The switch also exists as `--no-NAME`, which sets false. */
+  /** True if the switch also exists as `--no-NAME`, which sets it to false. */
   readonly negatable?: boolean;
-  /** With this switch the command takes no document. */
+  /** True if the command takes no document with this switch. */
   readonly standalone?: boolean;
   readonly many?: boolean;
-  /** With this option the command takes one document. */
+  /** True if the command takes exactly one document with this option. */
   readonly single?: boolean;
-  /** Names of options that cannot be given too. */
+  /** Names of options that cannot be given together with this one. */
   readonly excludes?: readonly string[];
-  /** Name of the option without which this one has no meaning. */
+  /** Name of the option without which this option has no meaning. */
   readonly needs?: string;
   /** The default as help shows it. */
   readonly default?: string;
@@ -27,28 +27,28 @@ export interface Option {
 }
 
 /**
- * How a command uses a document: `filter` prints it changed, `report` prints something about it, `none` reads
- * no document from standard input.
+ * How a command uses a document: `filter` prints the changed document, `report` prints something about it, `none`
+ * reads no document from standard input.
  */
 export type CommandKind = "filter" | "report" | "none";
 
 export interface Command {
-  /** One or two words. */
+  /** Name of the command, one or two words. */
   readonly name: string;
   /** Positional arguments as help shows them. */
   readonly usage: string;
   readonly summary: string;
   /** The form of another command that does the same; help refers to it. */
   readonly sameAs?: string;
-  /** The first word alone runs this command of its group: `flemma tools`. */
+  /** True if the first word alone runs this command of its group, as in `flemma tools`. */
   readonly standard?: boolean;
   readonly details?: string;
   readonly kind: CommandKind;
   /** Fewest and most positional arguments. */
   readonly arity: readonly [number, number];
-  /** The first word may also name a call, if no file has that name and a document is piped in. */
+  /** True if the first word may also name a call. That is so if no file has that name and a document is piped in. */
   readonly takesTarget?: boolean;
-  /** The words after `--` are a separate command line. */
+  /** True if the words after `--` are a separate command line. */
   readonly takesCommand?: boolean;
   readonly options: readonly Option[];
   readonly example: string;

@@ -27,7 +27,7 @@ export const OTHER_NAMES: Readonly<Record<string, string>> = {
   validate: "check",
 };
 
-/** The sentence to append to the error, with a leading blank; empty if nothing is similar. */
+/** Returns the sentence to append to the error, with a leading blank; empty if nothing is similar. */
 export function suggestion({ unknown, command }: UsageMistake): string {
   if (unknown === undefined) return "";
   if (command === null && /\s/.test(unknown.word)) {
@@ -39,13 +39,13 @@ export function suggestion({ unknown, command }: UsageMistake): string {
   return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 
-/** The command that an unknown name probably means, by its name in similar programs or by its spelling. */
+/** Returns the command that an unknown name probably means, by its name in similar programs or by its spelling. */
 export function suggestName(word: string, known: readonly string[]): string | undefined {
   return Object.hasOwn(OTHER_NAMES, word) ? OTHER_NAMES[word] : nearestWord(word, known);
 }
 
 function nearestWord(word: string, known: readonly string[]): string | undefined {
-  // Dashes are removed first: with them every short option would resemble every other.
+  // Dashes are removed first. With dashes, every short option would resemble every other.
   const bare = (word: string) => word.replace(/^-+/, "");
   const meant = bare(word);
   const found = nearest(meant, known.map(bare), Math.min(3, Math.floor(meant.length / 2)));

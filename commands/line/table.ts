@@ -1,4 +1,4 @@
-// The table of all commands: parsing, help, suggestions and the reference page read it.
+// The table of all commands, which parsing, help, suggestions and the reference page read.
 
 import { BEGIN_COMMANDS } from "./rows/begin.ts";
 import { COMPACT, FORK } from "./rows/conversation.ts";
@@ -13,7 +13,7 @@ import { SKILL_COMMANDS } from "./rows/skills.ts";
 import { CANCEL, UNDO, WORK_COMMANDS } from "./rows/work.ts";
 import type { Command, CommandGroup } from "./spec.ts";
 
-/** In reading order. */
+/** Groups of commands in reading order. */
 export const GROUPS: readonly CommandGroup[] = [
   { title: "Work on a document", commands: [...WORK_COMMANDS, CANCEL, COMPACT, FORK, UNDO, WATCH] },
   { title: "Look at a document", commands: READ_COMMANDS },

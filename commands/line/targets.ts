@@ -4,7 +4,7 @@ import type { TargetSpec } from "../../cycle/plan/targets.ts";
 import type { CallTarget } from "../../agent/types.ts";
 import { type Arguments, numberOption, switchOption, textOption } from "./options.ts";
 
-/** The calls that words and options name; without any, the only pending call. */
+/** Returns the calls that words and options name. If they name none, returns the only pending call. */
 export function targetsOf(words: readonly string[], given: Arguments): readonly CallTarget[] {
   const line = numberOption(given, "line");
   const tool = textOption(given, "tool");
@@ -17,7 +17,7 @@ export function targetsOf(words: readonly string[], given: Arguments): readonly 
   return targets.length > 0 ? targets : [{ kind: "only" }];
 }
 
-/** The target in the form that the cycle uses. */
+/** Returns the target in the form that the cycle uses. */
 export function specOf(target: CallTarget): TargetSpec {
   return typeof target === "string" ? { kind: "id", text: target } : target;
 }

@@ -4,7 +4,7 @@ import manifest from "../../deno.json" with { type: "json" };
 
 export const VERSION: string = manifest.version;
 
-/** Whether the first word asks for the version. */
+/** True if the first word asks for the version. */
 export function asksForVersion([first]: readonly string[]): boolean {
   return first === "--version" || first === "-V";
 }

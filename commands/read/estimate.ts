@@ -23,7 +23,10 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** `12,345 input tokens · $0.037 · claude-sonnet-5-5 ($3 in, $15 out per million) · 1 % of the window`. */
+/**
+ * Formats an estimate, as in `12,345 input tokens · $0.037 · claude-sonnet-5-5 ($3 in, $15 out per million) · 1 % of
+ * the window`.
+ */
 function words({ model, tokens, rough, context, prices, cost }: Estimate, showPrices: boolean): string {
   const known = showPrices && prices !== null && cost !== null;
   return [

@@ -90,7 +90,7 @@ function allJson(rows: readonly Row[]) {
 
 const COLUMNS = ["requests", "in", "cached", "out", "cost"];
 
-/** One line per row and a total, numbers aligned right. */
+/** Formats one line per row and a total, with numbers aligned right. */
 function table(what: string, rows: readonly Row[]): string {
   const all: Row = { name: "all", records: rows.flatMap(({ records }) => records) };
   const cells = [...rows, ...(rows.length > 1 ? [all] : [])].map(({ name, records }) => {

@@ -1,4 +1,4 @@
-// `flemma cancel`: cancels what another process runs for a document, or lists what runs.
+// `flemma cancel`: cancels what another process runs for a document, or lists what is running.
 
 import { type LiveRun, liveRuns, sendCancelRequest, waitForEnd } from "../../agent/cancel/ask.ts";
 import { nothingRuns } from "../../agent/cancel/answer.ts";
@@ -18,7 +18,7 @@ import type { Invocation } from "../invocation.ts";
 import { numberOption, switchOption } from "../line/options.ts";
 
 /**
- * Milliseconds to wait for a run to end after its last call was cancelled: killed programs first get time to
+ * Milliseconds to wait for a run to end after its last call was cancelled, because killed programs first get time to
  * exit.
  */
 const ENDING = 8000;
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return await cancel(invocation, found, request);
 }
 
-/** The document (null if none is named) and what to do with its runs. */
+/** The document (null if none is named), and what to do with its runs. */
 interface Meant {
   readonly file: string | null;
   readonly request: CancelRequest;
@@ -55,7 +55,7 @@ function meantBy({ arguments: given, environment }: Invocation): Outcome<Meant> 
     );
   }
   const [word] = positionals;
-  // A single word that cannot be a document names a call; it then applies to the only document that runs.
+  // A single word that cannot be a document names a call. The call then belongs to the only document that is running.
   const alone = positionals.length === 1 && word !== undefined &&
     !looksLikeFile(absolutePath(environment, word), word);
   const file = alone ? null : word ?? null;
@@ -80,7 +80,7 @@ function looksLikeFile(path: string, word: string): boolean {
   return /[./]/.test(word) || isThere(path);
 }
 
-/** The runs of a document, under any of its names; all runs if no document is named. */
+/** Returns the runs of a document, under any of its names; all runs if no document is named. */
 async function runsOf(
   runs: readonly LiveRun[],
   environment: Invocation["environment"],
@@ -127,9 +127,9 @@ function several(runs: readonly LiveRun[]): Problem {
 
 interface CancelResult {
   readonly cancelled: CancelAnswer["cancelled"];
-  /** Runs in which something was cancelled and nothing else goes on. */
+  /** Runs in which something was cancelled and nothing else continues. */
   readonly ending: readonly LiveRun[];
-  /** What still goes on in the runs that were asked. */
+  /** What still continues in the runs that were asked. */
   readonly left: readonly string[];
 }
 
@@ -153,7 +153,10 @@ async function cancel(
   return Exit.ok;
 }
 
-/** Asks one run after another: all of them to cancel everything, else until one of them has the call. */
+/**
+ * Asks the runs in turn. To cancel everything, asks all of them; to cancel one call, stops at the run that has the
+ * call.
+ */
 async function askAll(runs: readonly LiveRun[], request: CancelRequest): Promise<Outcome<CancelResult>> {
   const cancelled: CancelAnswer["cancelled"][number][] = [];
   const ending: LiveRun[] = [];
@@ -190,7 +193,7 @@ function silent({ pid, host }: LiveRun): Problem {
   };
 }
 
-/** Lists what runs now, each call with its document. */
+/** Lists what is running now, each call with its document. */
 async function list({ arguments: given, messages }: Invocation, runs: readonly LiveRun[]): Promise<number> {
   const rows = (await Promise.all(
     runs.map(async (run) => ({ run, answer: await sendCancelRequest(run, { kind: "list" }) })),

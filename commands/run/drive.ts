@@ -7,7 +7,7 @@ import { switchOption } from "../line/options.ts";
 import { type CommandDocument, type DocumentOptions, withDocument } from "../document/open.ts";
 import { type Driving, Show } from "./output.ts";
 
-/** How an act ended: with a stop, or refused with an exit code after its reason was reported. */
+/** How an action ended: with a stop, or with an exit code after the reason for refusing it was reported. */
 type Ending = Stop | { readonly exit: number };
 
 /** Opens the document, runs `act` and returns the exit code. `act` may emit events of its own through `emit`. */
@@ -44,7 +44,7 @@ function asking({ arguments: given }: Invocation, show: Show): Partial<DocumentO
   return interactive ? { interactive, askSecret: (question) => show.askSecret(question) } : {};
 }
 
-/** Whether `--continue` asks the model to go on although its reply was last. */
+/** True if `--continue` asks the model to go on although its reply was last. */
 export function goesOn(invocation: Invocation): boolean {
   return switchOption(invocation.arguments, "continue") === true;
 }

@@ -13,21 +13,21 @@ import { descriptorPath, writeOutput, writeTo } from "../io/streams.ts";
 export interface EventSink {
   /** Never throws: tools and replies must not be lost because the reader of events is gone. */
   write(event: RunEvent): void;
-  /** Why events were lost; null if none were. */
+  /** Reason why events were lost; null if none were lost. */
   readonly fault: Problem | null;
   close(): Promise<void>;
 }
 
 /**
- * The sink for the options. Standard output takes events only in file mode, where it carries nothing else.
- * The file of `document` is refused, because events would be written into the conversation.
+ * Returns the receiver of events for the options. Standard output receives events only in file mode, in which it
+ * carries nothing else. The file of `document` is refused, because events would be written into the conversation.
  */
 export function openEvents(
   invocation: Invocation,
   { mode, path: document, among }: {
     readonly mode: "file" | "filter";
     readonly path: string | null;
-    /** Members added to each event if several documents run. */
+    /** Members that are added to each event if several documents run. */
     readonly among?: { readonly document: string };
   },
 ): Outcome<EventSink> {
@@ -50,12 +50,12 @@ interface Target {
   close(): Promise<void>;
 }
 
-/** Opens what `--events` names: a descriptor or a file. */
+/** Opens the target of `--events`: a descriptor or a file. */
 function openTarget(environment: Environment, path: string, document: string | null): Outcome<Target> {
   const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
   if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
   const absolute = absolutePath(environment, path);
-  // A missing file cannot be the document; opening it reports any other error.
+  // A missing file cannot be the document. Opening it reports any other error.
   if (document !== null && (realPathOrNull(absolute) ?? absolute) === document) {
     return failure(
       "usage",
@@ -72,8 +72,8 @@ function openTarget(environment: Environment, path: string, document: string | n
 }
 
 /**
- * A descriptor that is already open. Standard error is written directly, any other descriptor through its
- * path. A socket cannot be opened by path, so a child that inherits it passes the lines on.
+ * Opens a descriptor that is already open. Standard error is written directly, any other descriptor through its path.
+ * A socket cannot be opened by path, so a child that inherits it passes the lines on.
  */
 function descriptorTarget(descriptor: number, path: string): Outcome<Target> {
   if (descriptor < 2) {

@@ -16,7 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
-/** The id of the call to execute, or the exit code after reporting the error. */
+/** Returns the id of the call to execute, or the exit code after reporting the error. */
 function oneCall({ messages, arguments: given }: Invocation, { targets, session }: CommandDocument) {
   if (targets.length === 0 && numberOption(given, "line") === undefined) {
     messages.say("flemma: execute needs a TARGET: the id of a call, or --line N.");

@@ -32,7 +32,7 @@ export interface FinishedRun {
   readonly document: CommandDocument;
   readonly stop: Stop;
   readonly exit: number;
-  /** Usage of its requests, one record each. */
+  /** Usage of the run's requests, one record for each. */
   readonly records: readonly UsageRecord[];
 }
 
@@ -49,7 +49,7 @@ export interface Driving {
   readonly display?: Display | null;
   /** Reports the end of a run; returns false to leave that to the usual messages. */
   readonly ended?: (run: FinishedRun) => boolean;
-  /** Absent if this is the only document. */
+  /** What the document shares with others; absent if this is the only document. */
   readonly among?: Among;
 }
 
@@ -58,15 +58,15 @@ export class Show {
   readonly #among: Among | undefined;
   readonly #label: string;
   readonly #display: Display | null;
-  /** Null until the document is open. */
+  /** Receiver of events; null until the document is open. */
   #events: EventSink | null = null;
-  /** Events from before then. */
+  /** Events from the time before the document was open. */
   readonly #early: RunEvent[] = [];
   #cursor: number | null = null;
   readonly #records: UsageRecord[] = [];
-  /** The last question for a secret; the next one waits for it. */
+  /** The last question for a secret. The next question waits for it. */
   #asked: Promise<string | null> = Promise.resolve(null);
-  /** Whether a diagnostic already explained why the run stopped. */
+  /** True if a diagnostic already explained why the run stopped. */
   #explained = false;
   /** Texts of the notices that were shown. */
   readonly #noticed = new Set<string>();
@@ -87,7 +87,7 @@ export class Show {
     };
   }
 
-  /** Listeners for the events and, with `--edits`, the changes of the document. */
+  /** Returns listeners for the events and, with `--edits`, for the changes of the document. */
   listeners(): Pick<DocumentOptions, "emit" | "changed"> {
     const emit = (event: CycleEvent) => this.event(event);
     if (switchOption(this.#invocation.arguments, "edits") !== true) return { emit };
@@ -98,7 +98,7 @@ export class Show {
     return { emit, changed };
   }
 
-  /** Opens the event sink and writes the earlier events to it; returns the problem if it cannot. */
+  /** Opens the receiver of events and writes the earlier events to it; returns the problem if it cannot. */
   openEvents({ mode, session }: CommandDocument): Problem | null {
     const among = this.#among === undefined ? undefined : { document: this.#label };
     const opened = openEvents(this.#invocation, { mode, path: session.path, among });
@@ -160,12 +160,13 @@ export class Show {
     this.#among?.ended(stop, this.#records);
     const { command } = this.#invocation.arguments;
     const stopped = exitOfStop(stop, { command: command.name, interrupted: document.interrupts.received });
-    // The model learns that its command did not run; the exit code shows it to the person who set up this machine.
+    // The model is informed that its command did not run. The exit code shows it to the person who set up this
+    // machine.
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
     showCursor(this.#invocation, document, line ?? this.#cursor);
     const reported = this.#ended?.({ document, stop, exit, records: this.#records }) ?? false;
-    // Does not repeat what a notice or a diagnostic said.
+    // The message does not repeat what a notice or a diagnostic said.
     const noticed = problem !== undefined && problem.next === undefined && this.#noticed.has(problem.message);
     if (!reported && !noticed && (reason !== "diagnostics" || !this.#explained)) {
       this.#tellEnd(document, stop);
@@ -193,7 +194,7 @@ export class Show {
   }
 }
 
-/** The display on standard error; null if messages do not go there or `--quiet` is set. */
+/** Returns the display on standard error; null if messages do not go to it or `--quiet` is set. */
 function displayOf({ messages, environment, arguments: given }: Invocation): Display | null {
   if (!messages.live || switchOption(given, "quiet") === true) return null;
   if (displayKind(environment) === "drawn") return new Terminal(messages);
@@ -203,7 +204,7 @@ function displayOf({ messages, environment, arguments: given }: Invocation): Dis
   return new PlainLines(messages, { text });
 }
 
-/** The note to show for an event, whatever the display; null for most events. */
+/** Returns the note to show for an event, whatever the display; null for most events. */
 function noteOf(event: CycleEvent): string | null {
   switch (event.event) {
     case "notice":
@@ -226,7 +227,7 @@ function noteOf(event: CycleEvent): string | null {
   }
 }
 
-/** The provider's error, when flemma retries, and the number of the attempt. */
+/** Returns the provider's error, the time of the retry, and the number of the attempt. */
 function retrySentence(
   { error, attempt, of, wait }: Extract<CycleEvent, { event: "request:retrying" }>,
 ): string {
@@ -249,7 +250,7 @@ function onDiskOf({ path, chat }: CommandDocument["session"]): Chat {
   try {
     return parse(Deno.readFileSync(path));
   } catch {
-    // The failure was already reported, along with where the text is.
+    // The failure was already reported, together with the place where the text is saved.
     return chat;
   }
 }

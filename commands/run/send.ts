@@ -1,4 +1,5 @@
-// `flemma send`: sends only the request. Refuses while calls have no result, since a model needs all of them.
+// `flemma send`: sends only the request. It refuses to send while calls have no result, since a model needs all
+// results.
 
 import type { Invocation } from "../invocation.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";

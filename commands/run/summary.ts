@@ -21,11 +21,11 @@ export type Words =
   | { readonly note: string }
   | { readonly problem: Problem };
 
-/** What the messages need to know of a finished run. */
+/** Facts about a finished run that the messages need. */
 export interface EndedRun {
   readonly stop: Stop;
   readonly chat: Chat;
-  /** The document on disk: after a failed write, advice must fit what the next run will read. */
+  /** Returns the document on disk. After a failed write, advice must fit what the next run will read. */
   readonly onDisk: () => Chat;
   /** The file as commands name it; null for piped text. */
   readonly file: string | null;
@@ -34,7 +34,7 @@ export interface EndedRun {
   readonly command: string;
 }
 
-/** Messages about a finished run. Ids that a person must look at are reported even with `--quiet`. */
+/** Returns messages about a finished run. Ids that a person must look at are reported even with `--quiet`. */
 export function lastWords(run: EndedRun): readonly Words[] {
   return BY_REASON[run.stop.reason](run);
 }
@@ -123,7 +123,7 @@ function problemOf({ stop: { problem } }: EndedRun): readonly Words[] {
   return problem === undefined ? [] : [{ problem }];
 }
 
-/** Advice after a failure whose own advice is not enough. */
+/** Returns advice after a failure whose own advice is not enough. */
 function wayOnFrom(problem: Problem, { chat, onDisk, file }: EndedRun): string | null {
   if (problem.code === "write-failed") return suggestNextStep(onDisk(), file);
   return problem.code.startsWith("provider-") ? suggestAfterProblem(problem, chat, file) : null;
@@ -137,7 +137,7 @@ function counted(ids: readonly string[]): string {
   return ids.length === 1 ? "1 call" : `${ids.length} calls`;
 }
 
-/** The first words of each result, one line per call that ran. */
+/** Returns the first words of each result, one line per call that ran. */
 function outcomes(chat: Chat, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const result = chat.result(id);

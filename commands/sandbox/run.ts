@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return Exit.diagnostics;
   }
   const sandbox = sandboxOf(environment, subject, evaluated.value);
-  // The person asks for confinement, so an untrusted document must not weaken it.
+  // The person wants the command to be confined, so an untrusted document must not weaken the sandbox.
   const untrustedDocument = await assessTrust({
     environment,
     path: subject.path,
@@ -59,7 +59,7 @@ export async function run(invocation: Invocation): Promise<number> {
     await prepared.value.dispose();
     for (const change of sandbox.fileChanges()) messages.say(`flemma: ${fileChangeSentence(change)}`);
     for (const notice of sandbox.notices().slice(reported.length)) {
-      // Already reported above.
+      // This problem is already reported above.
       if (notice.code !== "sandbox-setup-failed") messages.notice(notice);
     }
   }
@@ -80,7 +80,8 @@ async function confined(
     kept: sandbox.socketVariables(),
     added: sandbox.addedVariables(),
   });
-  // A program missing outside is missing inside too, where the backend's error would name the backend.
+  // A program that is missing outside the sandbox is missing inside too, where the backend's error would name the
+  // backend.
   const hindered = explainUnstartable(program, environment.cwd, env.PATH);
   if (hindered !== null) {
     messages.problem(hindered.problem);
@@ -118,7 +119,7 @@ async function attend(
   Deno.addSignalListener("SIGINT", ignore);
   Deno.addSignalListener("SIGTERM", terminate);
   try {
-    // After a signal, the code is already 128 plus its number.
+    // After a signal, the code is already 128 plus the number of the signal.
     return await child.status;
   } finally {
     Deno.removeSignalListener("SIGINT", ignore);

@@ -8,18 +8,18 @@ import { operands } from "../../base/shell_word.ts";
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
-/** The system's default without `PATH`. */
+/** The value that the system uses if `PATH` is not set. */
 const USUAL_PATH = "/bin:/usr/bin";
 
-/** Why a program does not start, and its exit code. */
+/** Reason why a program does not start, and its exit code. */
 export interface Unstartable {
   readonly exit: number;
   readonly problem: Problem;
 }
 
 /**
- * Looks up a program as the system does: by path, or in the folders of `path`, where an empty entry is the
- * working directory. Null if it can be started, as far as visible from outside the sandbox.
+ * Looks up a program as the system does: by path, or in the folders of `path`, where an empty entry is the working
+ * directory. Null if the program can be started, as far as this is visible from outside the sandbox.
  *
  * @param path the variable `PATH` of the command
  */
@@ -53,7 +53,7 @@ export function explainUnstartable(name: string, cwd: string, path: string | und
   return { exit: NOT_FOUND, problem: { code, message, next: "Correct its name, or install it." } };
 }
 
-/** Candidates for a name without a slash; none for an empty name. */
+/** Returns the candidates for a name without a slash; empty for an empty name. */
 function inFolders(name: string, path: string): readonly string[] {
   return name === "" ? [] : path.split(":").map((folder) => `${folder || "."}/${name}`);
 }
@@ -62,13 +62,13 @@ function notExecutable(message: string, next: string): Unstartable {
   return { exit: NOT_EXECUTABLE, problem: { code: "program-not-executable", message, next } };
 }
 
-/** The exit code for an error on starting a program; null if the program is not the cause. */
+/** Returns the exit code for an error on starting a program; null if the program is not the cause. */
 export function exitOfThrown(thrown: unknown): number | null {
   if (thrown instanceof Deno.errors.NotFound) return NOT_FOUND;
   return thrown instanceof Deno.errors.PermissionDenied ? NOT_EXECUTABLE : null;
 }
 
-/** `orphan`: a script whose interpreter is missing. The system reports that as if the script were missing. */
+/** `orphan`: a script whose interpreter is missing. The system reports this as if the script itself were missing. */
 function kindOf(path: string): "executable" | "orphan" | "file" | "folder" | "missing" {
   try {
     const { isDirectory, mode } = Deno.statSync(path);
@@ -77,15 +77,16 @@ function kindOf(path: string): "executable" | "orphan" | "file" | "folder" | "mi
     const interpreter = interpreterOf(path);
     return interpreter?.startsWith("/") && !isThere(interpreter) ? "orphan" : "executable";
   } catch {
-    // Missing, a dangling link or not accessible: the system finds no program there either.
+    // The file is missing, not accessible, or a link that leads nowhere. The system finds no program at the path
+    // either.
     return "missing";
   }
 }
 
-/** How many bytes of the first line the system reads. */
+/** Number of bytes of the first line that the system reads. */
 const FIRST_LINE = 256;
 
-/** The interpreter in a script's first line; null if the file is not a script or cannot be read. */
+/** Returns the interpreter in a script's first line; null if the file is not a script or cannot be read. */
 function interpreterOf(path: string): string | null {
   try {
     using file = Deno.openSync(path);

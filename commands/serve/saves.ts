@@ -28,7 +28,7 @@ export async function watchSaves({ path, onSave, signal }: SavesOptions): Promis
   try {
     while (!signal.aborted) {
       const ended = await follow(path, soon, signal);
-      // The folder is missing, or a link leads elsewhere now.
+      // The folder is missing, or a link now leads to another folder.
       if (ended === "gone") await pause(FOLDER_GONE, signal);
     }
   } finally {
@@ -36,7 +36,7 @@ export async function watchSaves({ path, onSave, signal }: SavesOptions): Promis
   }
 }
 
-/** Watches the folders of a file and of its link target; returns why that ended. */
+/** Watches the folders of a file and of its link target; returns why the watch ended. */
 async function follow(path: string, changed: () => void, signal: AbortSignal): Promise<"gone" | "moved"> {
   const real = realPathOrNull(path);
   const files = new Set([path, ...(real === null ? [] : [real])]);
@@ -53,11 +53,11 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
   const isOther = () => identityOf(folders) !== there || (realPathOrNull(path) ?? real) !== real;
   const stop = () => watcher.close();
   signal.addEventListener("abort", stop, { once: true });
-  // A replaced parent folder causes no event, so the identity is also checked at intervals.
+  // The replacement of a parent folder causes no event, so the identity is also checked at intervals.
   const checks = setInterval(() => isOther() && stop(), FOLDER_GONE);
   try {
     if (signal.aborted) return "moved";
-    // A save before the watcher started causes no event, so look once.
+    // A save before the watcher started causes no event, so the file is checked once.
     changed();
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
@@ -73,12 +73,12 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
     try {
       watcher.close();
     } catch {
-      // Closed by the signal, or because it is about other folders now.
+      // The watcher was closed by the signal, or because the paths lead to other folders now.
     }
   }
 }
 
-/** A text that changes when other folders take these paths. */
+/** Returns a text that changes when other folders take these paths. */
 function identityOf(folders: readonly string[]): string {
   return folders.map((folder) => {
     try {

@@ -1,9 +1,9 @@
 // Shared by servers on standard input and output: complete writes, and an orderly end on signals.
 
-/** Signals that end a server in order: it cancels what runs and saves its results. */
+/** Signals that end a server in order: the server cancels what it runs and saves the results. */
 const SIGNALS: readonly Deno.Signal[] = ["SIGTERM", "SIGINT", "SIGHUP"];
 
-/** Repeats `write` until every byte is written, because it may accept only some at a time. */
+/** Repeats `write` until every byte is written, because one call may accept only some of them. */
 export function writeOn(
   target: { write(bytes: Uint8Array): Promise<number> },
 ): (bytes: Uint8Array) => Promise<void> {
@@ -12,7 +12,7 @@ export function writeOn(
   };
 }
 
-/** An AbortSignal that aborts when the system asks this process to end. */
+/** Returns an AbortSignal that aborts when the system asks this process to end. */
 export function listenForEnd(): { readonly signal: AbortSignal; dispose(): void } {
   const controller = new AbortController();
   const end = () => controller.abort();

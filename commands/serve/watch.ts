@@ -1,4 +1,4 @@
-// `flemma watch`: advances documents whenever they are saved, each separately, until Ctrl-C.
+// `flemma watch`: advances each document separately whenever it is saved, until Ctrl-C.
 
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { ChatOptions } from "../../agent/types.ts";
@@ -19,7 +19,9 @@ import { switchOption } from "../line/options.ts";
 import { SETTLED, watchSaves } from "./saves.ts";
 import { type IdleDocument, isSaved, knownAfter, readFileState } from "./watched.ts";
 
-/** Seconds. Another run may hold the document for hours; the saved text waits for its end. */
+/**
+ * Longest wait, in seconds. Another run may lock the document for hours; the saved text waits for the end of that run.
+ */
 const LONGEST_WAIT = 7 * 24 * 60 * 60;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -63,7 +65,7 @@ const NO_PIPE: Problem = {
   next: "Name the files.",
 };
 
-/** Why a file cannot be watched; null if it can. */
+/** Returns why a file cannot be watched; null if it can be. */
 function inTheWay(path: string, label: string): Problem | null {
   try {
     if (Deno.statSync(path).isFile) return null;
@@ -78,7 +80,7 @@ function inTheWay(path: string, label: string): Problem | null {
 interface WatchedOptions {
   readonly invocation: Invocation;
   readonly path: string;
-  /** As the person named it. */
+  /** Name of the document, as the person named it. */
   readonly label: string;
   readonly host: ChatOptions;
   readonly signal: AbortSignal;
@@ -89,9 +91,9 @@ class Watched {
   readonly #teller: Teller;
   #known: IdleDocument = { fileState: null, failed: false };
   #work: Promise<void> | null = null;
-  /** Whether the file was saved during a run. */
+  /** True if the file was saved during a run. */
   #again = false;
-  /** Whether Ctrl-C interrupted a run. */
+  /** True if Ctrl-C interrupted a run. */
   #cut = false;
 
   constructor(options: WatchedOptions) {
@@ -104,7 +106,7 @@ class Watched {
     this.#known = { fileState: await readFileState(this.#options.path), failed: false };
   }
 
-  /** Settles when watching ends; returns whether that interrupted a run. */
+  /** Settles when watching ends; returns whether this interrupted a run. */
   async untilEnd(): Promise<boolean> {
     const { path, signal } = this.#options;
     await watchSaves({ path, signal, onSave: () => this.#saved() });
@@ -112,7 +114,7 @@ class Watched {
     return this.#cut;
   }
 
-  /** Checks the saved file, one check at a time; a save during a check is checked afterwards. */
+  /** Checks the saved file. Checks run one at a time; a save during a check starts another check afterwards. */
   #saved(): void {
     if (this.#work !== null) {
       this.#again = true;
@@ -136,7 +138,7 @@ class Watched {
     else if (now?.text.length !== 0) this.#known = { ...this.#known, fileState: now };
   }
 
-  /** Runs until nothing is left to send: a question typed during a reply is sent next. */
+  /** Runs until nothing is left to send. A question that is typed during a reply is sent next. */
   async #advance(): Promise<void> {
     const { path, signal } = this.#options;
     for (let goesOn = true; goesOn && !signal.aborted;) {
@@ -156,7 +158,7 @@ class Watched {
     }
   }
 
-  /** Runs once; returns the stop and the resulting text, or the problem if it could not start. */
+  /** Runs once. Returns the stop and the resulting text, or the problem if the run could not start. */
   async #once(): Promise<Ran | Problem> {
     const { label, host, signal } = this.#options;
     const { openChat } = await import("../../agent/open.ts");
@@ -179,7 +181,7 @@ class Watched {
 interface Ran {
   readonly stop: Stop;
   readonly ours: Uint8Array;
-  /** Whether the text contains a message by the person that was not sent. */
+  /** True if the text contains a message by the person that was not sent. */
   readonly hasQuestion: boolean;
 }
 
@@ -225,7 +227,7 @@ class Teller {
   }
 }
 
-/** The line that a person sees for an event; null if none. */
+/** Returns the line that a person sees for an event; null if none. */
 function wordsOf(event: CycleEvent): string | null {
   switch (event.event) {
     case "tool:executing":

@@ -5,7 +5,7 @@ import type { Stop } from "../../cycle/types.ts";
 
 /** A file at one moment. */
 export interface FileState {
-  /** Changes with every write: device, inode, size and times. */
+  /** Text that changes with every write: device, inode, size and times. */
   readonly stamp: string;
   readonly text: Uint8Array;
 }
@@ -14,13 +14,13 @@ export interface FileState {
 export interface IdleDocument {
   /** The file at the last check; null if it did not exist. */
   readonly fileState: FileState | null;
-  /** Whether the last run failed: saving the same text then retries it. */
+  /** True if the last run failed; saving the same text then retries it. */
   readonly failed: boolean;
 }
 
-/** Whether the file was saved by someone else and should be advanced. */
+/** True if another program saved the file, so that it should be advanced. */
 export function isSaved({ fileState, failed }: IdleDocument, now: FileState | null): boolean {
-  // A missing file may return; an empty one is about to be written.
+  // A missing file may return, and an empty file is about to be written.
   if (now === null || now.text.length === 0) return false;
   // Compares texts, because a save during the check or in the same clock tick leaves the stamp unchanged.
   if (fileState === null || !isSame(fileState.text, now.text)) return true;
@@ -35,8 +35,9 @@ export interface WatchedRunEnd {
 }
 
 /**
- * The known state after a run. If the text is not the run's own, someone saved meanwhile, and the next check
- * must find that. After a failed run the difference may be its own, so it is not repeated automatically.
+ * Returns the known state after a run. If the text is not the run's own, another program saved meanwhile, and the next
+ * check must find that text. After a failed run the difference may come from the run itself, so the run is not
+ * repeated automatically.
  */
 export function knownAfter({ ours, now, reason }: WatchedRunEnd): IdleDocument {
   const failed = reason === "failed" || reason === "cancelled";

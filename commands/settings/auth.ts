@@ -1,4 +1,4 @@
-// `flemma auth`: keeps keys in the system's keyring. It stores a key, but never prints one.
+// `flemma auth`: keeps keys in the system's keyring. It stores keys, but never prints one.
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -102,7 +102,7 @@ const KEY_IN_ARGUMENTS = failure(
   "Leave it out and type it at the prompt, or pipe it in.",
 ).problem;
 
-/** Reads the key from a pipe, or typed without echo; null if the person canceled. */
+/** Reads the key from a pipe, or typed without being shown; null if the person canceled. */
 async function keyFrom({ input }: Invocation, provider: KnownProvider): Promise<Outcome<string> | null> {
   let text: string | null;
   try {

@@ -1,4 +1,4 @@
-// `flemma config check`: reports every mistake in the settings with its place, and what has no effect.
+// `flemma config check`: reports every mistake in the settings with its position, and every setting without effect.
 
 import { problemLine } from "../../base/problem.ts";
 import { blocksOf } from "../../agent/settings.ts";
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return exit;
 }
 
-/** Mistakes and warnings in valid settings, one line each. */
+/** Returns mistakes and warnings in valid settings, one line for each. */
 export function fileLines(
   loaded: Loaded,
   context: Parameters<typeof settingsFindings>[1],

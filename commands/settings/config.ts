@@ -35,7 +35,7 @@ interface View {
   readonly label: string | null;
 }
 
-/** The settings with the document's layer, or the exit code after reporting an error. */
+/** Returns the settings with the document's layer, or the exit code after reporting an error. */
 async function view(
   invocation: Invocation,
   file: string | undefined,
@@ -68,7 +68,7 @@ async function show(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** The old key that makes `key` a setting without effect and without a value; null for settings. */
+/** Returns the old key that makes `key` a setting without effect and without a value; null for settings. */
 function oldKeyOf(key: string, catalog: Catalog): NonNullable<KeyMatch["old"]> | null {
   const found = findKey(key.split("."), catalog);
   return found.ok && found.value.node.node === "old" ? found.value.old ?? null : null;
@@ -90,7 +90,7 @@ async function get(invocation: Invocation): Promise<number> {
     writeOutput(`${safeJson("key" in found.value ? rowJson(found.value) : rows.map(rowJson))}\n`);
   } else if ("key" in found.value) {
     const { key: name, value: written } = found.value;
-    // Prints the default model too, because it is the one that is used and paid for.
+    // Prints the default model too, because that model is used and paid for.
     const value = name === "model" ? currentModel(seen.document.settings) : written;
     writeOutput(
       value === null ? "" : `${typeof value === "string" ? visible(value) : visible(formatValue(value))}\n`,

@@ -9,7 +9,7 @@ import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
 /**
- * One line per existing file, with the letter of its layer first; the global file is listed even if it is
+ * Returns one line per existing file, with the letter of its layer first. The global file is listed even if it is
  * missing.
  */
 export async function layerFiles(

@@ -143,7 +143,7 @@ async function assignments(
   return late === undefined ? success(draft.operations) : failure("usage", sentenceOf(late.message));
 }
 
-/** Parses a value as in `KEY=VALUE`; a value in brackets is parsed as in a settings file. */
+/** Parses a value of `KEY=VALUE`. A value in brackets is parsed as in a settings file. */
 async function valueOf(text: string): Promise<Outcome<unknown, string>> {
   if (!/^\s*[[{]/.test(text)) return success(typedValue(text));
   const { parseSource } = await import("../../config/sources/yaml.ts");

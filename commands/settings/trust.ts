@@ -38,12 +38,12 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** The path, followed by what it would do. */
+/** Returns the path, followed by what it would do. */
 function inWords({ path, lines, nothing }: Trustable): string[] {
   return lines.length === 0 ? [`${path} ${nothing}.`] : [path, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Reports whether it is trusted; changes nothing. */
+/** Reports whether the path is trusted; changes nothing. */
 async function show(invocation: Invocation, { path, isAgreed }: Trustable): Promise<number> {
   const agreed = await isAgreed();
   if (!agreed.ok) return refuse(invocation, agreed.problem);
@@ -62,7 +62,7 @@ async function agree(invocation: Invocation, { agree, agreed }: Trustable): Prom
   return Exit.ok;
 }
 
-/** What to trust: a project's files for its folder or one of these files; any other path is a document. */
+/** Returns what to trust: a project's files for its folder or for one of these files; any other path is a document. */
 async function trustable(
   invocation: Invocation,
   named: string,

@@ -4,7 +4,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 
-/** A document to trust. Invalid frontmatter is refused, because its effect is unknown. */
+/** Returns a document to trust. Invalid frontmatter is refused, because its effect is unknown. */
 export async function trustableDocument(session: ChatSession, label: string): Promise<Outcome<Trustable>> {
   const { path, chat } = session;
   if (path === null) {

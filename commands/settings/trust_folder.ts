@@ -1,4 +1,4 @@
-// Finds what a path stands for when trusting a project: settings, tool files, and skills.
+// Finds what a path means when a person trusts a project: settings, tool files, and skills.
 
 import { mayHoldSkills, projectSkills, trustableSkills } from "../../agent/extensions/trust_skills.ts";
 import type { Trustable, TrustOffer } from "../../agent/extensions/trustable.ts";
@@ -10,7 +10,7 @@ import { trustableProject } from "./trust_project.ts";
 import { MCP_FILE, trustableServers } from "./trust_servers.ts";
 import { trustableTools } from "./trust_tools.ts";
 
-/** Everything that a path includes; null for a file that must be a document. */
+/** Returns everything that a path includes; null for a file that must be a document. */
 export async function trustableIn(
   environment: Environment,
   named: string,

@@ -14,7 +14,7 @@ import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 
-/** The settings file at its real path. A file with mistakes is refused. */
+/** Returns the settings file at its real path. A file with mistakes is refused. */
 export async function trustableProject(
   environment: Environment,
   path: string,
@@ -46,7 +46,7 @@ export async function trustableProject(
 interface Project {
   readonly lines: readonly string[];
   readonly ignored: readonly string[];
-  /** Code files that it names. */
+  /** Code files that the settings file names. */
   readonly names: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 
 export const MCP_FILE = ".mcp.json";
 
-/** The file at its real path. A file that cannot be read is refused. */
+/** Returns the file at its real path. A file that cannot be read is refused. */
 export function trustableServers(environment: Environment, path: string): Outcome<Trustable> {
   const found = readText(path);
   if (!found.ok) return found;
@@ -39,7 +39,7 @@ function inWords({ command, args, url }: Record<string, unknown>): string {
   return `runs: ${[command, ...[args ?? []].flat()].map((word) => shellWord(String(word))).join(" ")}`;
 }
 
-/** Names of the variables used as `${VAR}`. */
+/** Returns the names of the variables used as `${VAR}`. */
 function variablesIn(server: Record<string, unknown>): string[] {
   return [...new Set([...JSON.stringify(server).matchAll(/\$\{([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
     .sort();

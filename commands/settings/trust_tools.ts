@@ -1,11 +1,11 @@
-// Trusts the tool files of a project: which files there are, and that they run.
+// Trusts the tool files of a project: shows which files there are, and that they run.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import { areTrusted, filesIn, trustFiles } from "../../config/sources/tool_folders.ts";
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 
-/** The folder of tool files, at its real path. Fails with `file-unreadable`. */
+/** Returns the folder of tool files, at its real path. Fails with `file-unreadable`. */
 export async function trustableTools(environment: Environment, folder: string): Promise<Outcome<Trustable>> {
   const names = await filesIn(folder);
   if (!names.ok) return names;

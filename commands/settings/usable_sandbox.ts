@@ -5,14 +5,14 @@ import type { Problem } from "../../base/problem.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import type { Invocation } from "../invocation.ts";
 
-/** Why no sandbox works for the document (null: for all documents); null if one does. */
+/** Returns why no sandbox works for the document (null for all documents); null if one works. */
 export async function sandboxProblem(
   { environment }: Invocation,
   document: string | null,
   loaded: Loaded,
 ): Promise<Problem | null> {
   const { createSandbox } = await import("../../sandbox/mod.ts");
-  // The check assumes an enabled sandbox: it must also work while the sandbox is off.
+  // The check assumes an enabled sandbox, because it must also be possible while the sandbox is off.
   const sandbox = createSandbox({
     settings: { ...loaded.settings.sandbox, enabled: true },
     environment,

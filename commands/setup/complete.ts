@@ -9,7 +9,7 @@ import { Exit } from "../io/exit.ts";
 import { writeOutput } from "../io/streams.ts";
 import { type Candidate, candidates } from "../line/candidates.ts";
 
-/** Tells the shell to offer file names too. */
+/** Word that makes the shell offer file names too. */
 const FILES = ":files";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -24,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** The open calls of a document, each with a description; none if it cannot be read. */
+/** Returns the open calls of a document, each with a description; empty if the document cannot be read. */
 async function waiting(path: string, { environment }: Invocation): Promise<Candidate[]> {
   const opened = await openChat(path, { environment, readOnly: true });
   if (!opened.ok) return [];
@@ -38,8 +38,8 @@ async function waiting(path: string, { environment }: Invocation): Promise<Candi
 }
 
 /**
- * Whether an id is a plain word on a command line. It comes from a model or an untrusted document, and shells
- * insert it unchanged: text after a `;` in it would run, and `--all` would be an option.
+ * True if an id is a plain word on a command line. The id comes from a model or an untrusted document, and shells
+ * insert it unchanged. The shell would run text after a `;` in it, and `--all` would be an option.
  */
 function isPlainWord(id: string): boolean {
   return /^\w[\w.:+-]*$/.test(id);

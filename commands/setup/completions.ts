@@ -1,4 +1,5 @@
-// `flemma completions`: prints shell scripts for completion. They contain no words of their own and ask the program.
+// `flemma completions`: prints shell scripts for completion. The scripts contain no lists of words, but ask the
+// program.
 
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";

@@ -10,7 +10,7 @@ import type { Invocation } from "../invocation.ts";
 import { writeOutput } from "../io/streams.ts";
 import { refuse } from "../io/refuse.ts";
 
-/** A few more approvals than the script needs; a demo that asks for more has gone wrong. */
+/** Maximum number of approvals, a few more than the script needs. A demo that asks for more has gone wrong. */
 const MOST_APPROVALS = 5;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -53,7 +53,7 @@ class Demo {
     };
   }
 
-  /** True if the project's test passes at the end. */
+  /** Plays the demo; true if the project's test passes at the end. */
   async play(): Promise<boolean> {
     const project = `${this.#folder}/project`;
     say(`Copied a small project with a failing test to ${project}.`);

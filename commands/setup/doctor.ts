@@ -34,7 +34,7 @@ interface Report {
   readonly model: string | null;
   /** How full the context window is; null without a document. */
   readonly context: Fill | null;
-  /** Provider → the variable of its key, or why there is no key. Never contains a key. */
+  /** For each provider, the variable of its key, or why there is no key. The value never contains a key. */
   readonly credentials: Readonly<Record<string, KeyReport>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
   readonly tools: readonly { readonly name: string; readonly source: string; readonly approval: string }[];
@@ -56,7 +56,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return unhealthy ? Exit.failure : report.sandbox === null ? Exit.ok : statusExitCode(report.sandbox.status);
 }
 
-/** Whether the current provider has no key, so that no request can be sent. */
+/** True if the current provider has no key, so that no request can be sent. */
 function lacksKey({ provider, credentials }: Report): boolean {
   return provider !== null && credentials[provider]?.found === false;
 }
@@ -125,7 +125,7 @@ function approvalWords(decision: ToolRow["decided"]["decision"], source: string)
   }
 }
 
-/** The folder, or its nearest existing parent: a report creates no folders. */
+/** Returns the folder, or its nearest existing parent, because a report creates no folders. */
 async function nearestFolder(folder: string): Promise<string> {
   try {
     await Deno.lstat(folder);
@@ -136,7 +136,7 @@ async function nearestFolder(folder: string): Promise<string> {
   }
 }
 
-/** Why the state folder is not writable; null if it is. */
+/** Returns why the state folder is not writable; null if it is writable. */
 async function stateProblem(folder: string): Promise<string | null> {
   try {
     const dir = await nearestFolder(folder);

@@ -63,7 +63,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-/** Installs a passage in a settings file of the person, or reports on it. */
+/** Installs a passage in a settings file of the person, or reports on the passage. */
 async function settle(
   { invocation, name, place, folder, files }: Omit<Putting, "found">,
   { file, conflict }: NonNullable<EditorPlace["passage"]>,
@@ -155,7 +155,7 @@ export async function editorStates(
   );
 }
 
-/** State of an editor's files. `taken` and `lines` apply to editors that only have settings of the person. */
+/** State of an editor's files. `taken` and `lines` apply to editors that only have settings written by the person. */
 type State = Installed["state"] | FoundPassage["state"] | "lines";
 
 function words(state: State, folder: string | null): string {
@@ -187,7 +187,7 @@ function stateOf(
   return lines.join("\n");
 }
 
-/** The text of the only file, or all files, each under its name. */
+/** Returns the text of the only file, or all files, each under its name. */
 function printed(files: Files): string {
   const all = Object.entries(files);
   if (all.length === 1) return all[0]![1];

@@ -12,13 +12,18 @@ const NOTE = ".flemma.json";
 const ASIDE = ".yours";
 
 export interface Installed {
-  /** `current`: all as it belongs; `older`: installed by another version; `changed`: contains changes by a person. */
+  /**
+   * `current`: all files are as they should be; `older`: installed by another version; `changed`: contains changes by
+   * a person.
+   */
   readonly state: "absent" | "current" | "older" | "changed";
-  /** The version that installed it; null if none did. */
+  /** The version that installed the files; null if none did. */
   readonly version: string | null;
-  /** Files that a person changed, or that were there before. */
+  /** Files that a person changed, or that existed before the installation. */
   readonly changed: readonly string[];
-  /** Files that differ, are missing or no longer belong there, including those that a person changed. */
+  /**
+   * Files that differ, are missing or are no longer part of the installation, including those that a person changed.
+   */
   readonly stale: readonly string[];
 }
 
@@ -49,8 +54,7 @@ export async function inspectFolder(
 }
 
 /**
- * Writes the files into the folder. Moves files that a person changed aside first, so the caller must ask
- * before.
+ * Writes the files into the folder. Files that a person changed are moved aside first, so the caller must ask before.
  *
  * @returns the new paths of the person's files
  */
@@ -100,12 +104,12 @@ function freeName(path: string): string {
 
 interface Note {
   readonly version: string;
-  /** Path → hash of the installed text. */
+  /** Hash of the installed text, by path. */
   readonly files: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The record of the last installation; null without one. An invalid record makes every file count as the
+ * Returns the record of the last installation; null without one. An invalid record makes every file count as the
  * person's.
  */
 async function noteOf(folder: string): Promise<Note | null> {
@@ -117,7 +121,7 @@ async function noteOf(folder: string): Promise<Note | null> {
       return { version: note.version, files: note.files };
     }
   } catch {
-    // Not JSON, so it is invalid too.
+    // The text is not JSON, so it is invalid too.
   }
   return null;
 }

@@ -1,4 +1,5 @@
-// Maintains a passage in a person's settings file, for editors that read no other file, and keeps the rest.
+// Maintains a passage in a person's settings file, for editors that read no other file, and leaves the other text
+// unchanged.
 
 import { readOrNull, rewriteFile } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -7,15 +8,18 @@ import { VERSION } from "../line/version.ts";
 
 export interface FoundPassage {
   /**
-   * `current`: as it belongs; `older`: written by another version; `changed`: by the person since; `taken`:
-   * the person's own lines configure the same things, so both would conflict.
+   * `current`: the passage is as it should be; `older`: written by another version; `changed`: by the person since;
+   * `taken`: the person's own lines configure the same things, so both would conflict.
    */
   readonly state: "absent" | "current" | "older" | "changed" | "taken";
-  /** The version that wrote it; null if there is none. */
+  /** The version that wrote the passage; null if there is none. */
   readonly version: string | null;
 }
 
-/** The lines around a passage. The first holds its hash, so that later changes by the person are recognized. */
+/**
+ * The lines around a passage. The first line holds the passage's hash, so that later changes by the person are
+ * recognized.
+ */
 const BEGIN = /^# flemma begin, version (\S+), ([0-9a-f]{16})\n/m;
 const END = "# flemma end\n";
 
@@ -48,7 +52,7 @@ async function hashOf(passage: string): Promise<string> {
  * Determines the state of the passage.
  *
  * @param text the whole file; null if there is none
- * @param conflict must not match elsewhere in the file
+ * @param conflict must not match outside of the passage in the file
  */
 export async function findPassage(
   text: string | null,
@@ -64,7 +68,7 @@ export async function findPassage(
   return { state: place.hash === await hashOf(place.body) ? "older" : "changed", version };
 }
 
-/** The text with the passage where it was, or at the end. Everything else stays byte for byte. */
+/** Returns the text with the passage where it was, or at the end. All other bytes stay unchanged. */
 export async function withPassage(text: string | null, passage: string): Promise<string> {
   const ours = `# flemma begin, version ${VERSION}, ${await hashOf(passage)}\n${passage}${END}`;
   const place = placeOf(text ?? "");
@@ -73,7 +77,7 @@ export async function withPassage(text: string | null, passage: string): Promise
   return `${text}${text.endsWith("\n") ? "" : "\n"}\n${ours}`;
 }
 
-/** The text of a person's file; null if there is none. Throws if it is not valid UTF-8. */
+/** Returns the text of a person's file; null if there is none. Throws if it is not valid UTF-8. */
 export async function readSettings(path: string): Promise<string | null> {
   const bytes = await readOrNull(path);
   return bytes === null ? null : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,23 +1,23 @@
-// The supported editors, where their files go, and what a person must do besides.
+// The supported editors, the folders for their files, and what a person must do in addition.
 
 import { isThere } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 
 export interface EditorPlace {
-  /** The folder of `editors/` that holds the files. */
+  /** The folder below `editors/` that holds the files. */
   readonly files: string;
-  /** The folder to install to; null if the files are lines for a person's own file. */
+  /** Returns the folder to install to; null if the files are lines for a person's own file. */
   folder(environment: Environment): string | null;
   /**
-   * The only file to install, as a passage in the person's file; the other files are only printed. `conflict`
-   * must not match elsewhere in that file. @default all files go into a folder of their own
+   * The only file to install, as a passage in the person's file; the other files are only printed. `conflict` must not
+   * match outside of the passage in that file. @default all files go into a folder of their own
    */
   readonly passage?: { readonly file: string; readonly conflict: RegExp };
-  /** What else the person must do, for files in `folder`; null if nothing. */
+  /** Returns what else the person must do, for files in `folder`; null if nothing. */
   next(folder: string): string | null;
 }
 
-/** By the name that a person types. */
+/** Editors by the name that a person types. */
 export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
   vim: {
     files: "vim",
@@ -40,7 +40,7 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
   },
   kakoune: {
     files: "kakoune",
-    // A folder `autoload` there would replace the one that comes with Kakoune.
+    // A folder `autoload` in the person's settings would replace the one that comes with Kakoune.
     folder: ({ home, variables }) => `${absolute(variables.XDG_CONFIG_HOME) ?? `${home}/.config`}/kak/flemma`,
     next: (folder) => `Add to your kakrc: source ${kakouneText(`${folder}/flemma.kak`)}`,
   },
@@ -65,7 +65,7 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
   ),
 };
 
-/** The folder that Emacs reads: `.emacs.d` if it exists, else the settings folder. */
+/** Returns the folder that Emacs reads: `.emacs.d` if it exists, else the settings folder. */
 function emacsFolder(home: string, settings: string | undefined): string {
   const modern = `${absolute(settings) ?? `${home}/.config`}/emacs`;
   return !isThere(`${home}/.emacs.d`) && isThere(modern) ? modern : `${home}/.emacs.d`;
@@ -93,7 +93,7 @@ export const EDITOR_ALIASES: Readonly<Record<string, string>> = {
   code: "vscode",
 };
 
-/** An absolute path from a variable, else null: the XDG specification says to ignore relative paths. */
+/** Returns an absolute path from a variable, else null, because the XDG specification says to ignore relative paths. */
 function absolute(path: string | undefined): string | null {
   return path?.startsWith("/") ? path : null;
 }

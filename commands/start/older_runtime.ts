@@ -1,4 +1,4 @@
-// Adds what an older Deno lacks: file locks without waiting, and signal 0, which only checks for a process.
+// Adds functions that an older Deno lacks: file locks without waiting, and signal 0, which only checks for a process.
 
 /** Adds the missing functions to the runtime; call it before anything else. */
 export function completeRuntime(): void {
@@ -29,9 +29,9 @@ export function tryLock(this: Deno.FsFile, exclusive?: boolean): Promise<boolean
 }
 
 /**
- * `Deno.FsFile.tryLockSync` of newer versions: takes the lock of an open file if it is free. The program
- * `flock` checks that. If another process takes the lock between the check and the locking, this waits for
- * it, so two never hold it.
+ * Replaces `Deno.FsFile.tryLockSync` of newer versions: takes the lock of an open file if it is free. The program
+ * `flock` checks whether the lock is free. If another process takes the lock between the check and the locking, this
+ * waits for that lock, so two processes never hold it.
  *
  * @throws `Deno.errors.NotSupported` if `flock` is missing or cannot be given the file
  */
@@ -50,7 +50,7 @@ function isFree(place: string, exclusive: boolean): boolean {
       stdout: "null",
       stderr: "null",
     }).outputSync();
-    // 1 means that the lock is taken; any higher code, that flock did not work.
+    // Exit code 1 means that the lock is taken; a higher code means that flock did not work.
     if (code > 1) throw cannotLock();
     return code === 0;
   } catch (thrown) {
@@ -65,7 +65,7 @@ function cannotLock(): Error {
   );
 }
 
-/** A path that leads to an open file, even if its name has changed. */
+/** Returns a path that leads to an open file, even if its name has changed. */
 function placeOf(file: Deno.FsFile): string {
   const { dev, ino } = file.statSync();
   const folder = `/proc/${Deno.pid}/fd`;
@@ -85,6 +85,6 @@ function statOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path);
   } catch {
-    return null; // Some of what is open has no path, and some is closed by now.
+    return null; // Some open descriptors have no path, and some are closed by now.
   }
 }

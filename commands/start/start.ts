@@ -41,7 +41,7 @@ function notLoaded(words: readonly string[], thrown: unknown): number {
   return Exit.failure;
 }
 
-/** Whether a document may come from standard input, as far as visible without knowing the options. */
+/** True if a document may come from standard input, as far as visible without knowing the options. */
 function mayBeFilter([first = "advance", ...others]: readonly string[]): boolean {
   if (FILTERS.includes(first)) return !others.some(mayBeThere);
   return first.startsWith("-") && !others.some(mayBeThere);

@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
-/** Proposes a rule for each call, before anything is changed. */
+/** Proposes a rule for each call, before any text is changed. */
 async function rulesFor(
   session: ChatSession,
   targets: readonly CallTarget[],
@@ -50,7 +50,7 @@ function notSaved(problem: Problem, ids: readonly string[]): Problem {
   return { ...problem, message: `${joinNames(ids)} is approved this time only. ${problem.message}` };
 }
 
-/** The rules that apply now, and how to undo them. */
+/** Returns the rules that apply now, and how to undo them. */
 function describeRules(rules: readonly ProposedRule[], file: string | null): string[] {
   const of = file === null ? "" : ` ${operands(file)}`;
   return [

@@ -13,9 +13,9 @@ import { withDocument } from "../document/open.ts";
 import { targetsOf } from "../line/targets.ts";
 
 export interface Marking {
-  /** The word for what was done, e.g. `Approved`. */
+  /** The word for what was done, for example `Approved`. */
   readonly done: string;
-  /** `file` is the document in suggested commands; null for piped text. */
+  /** Marks calls; `file` is the document in suggested commands, null for piped text. */
   mark(
     session: ChatSession,
     targets: readonly CallTarget[],
@@ -23,7 +23,7 @@ export interface Marking {
   ): Promise<Outcome<readonly string[]>>;
 }
 
-/** Reports approved calls that still do not run, because their block contains text. */
+/** Reports approved calls that still do not run because their block contains text. */
 function filled(chat: Chat, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const result = chat.result(id);
@@ -32,10 +32,10 @@ function filled(chat: Chat, ids: readonly string[]): string[] {
   });
 }
 
-/** Problems about an unclear target; listing the calls helps. */
+/** Codes of problems about an unclear target, for which a list of the calls helps. */
 const UNCLEAR: ReadonlySet<string> = new Set(["target-needed", "target-ambiguous", "unknown-call"]);
 
-/** One line per call: its number, what it would do, its id. */
+/** Returns one line per call: its number, what it would do, its id. */
 function callLines(calls: readonly OpenCall[]): string[] {
   const width = Math.max(...calls.map(({ number }) => String(number).length));
   return calls.map(({ number, preview, id }) => `  ${String(number).padStart(width)}  ${preview}   ${id}`);

@@ -33,7 +33,7 @@ import { numberOption, switchOption, textOption } from "../line/options.ts";
 import { suggestNextStep } from "../line/next_steps.ts";
 import { agreeAsBefore, notAFile } from "./derived_trust.ts";
 
-/** How many of the person's messages are kept by default. */
+/** Number of the person's messages that are kept by default. */
 const KEPT = 2;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -43,7 +43,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const message = "--instructions has no effect with --results-only, which asks no model.";
     return refuse(invocation, { code: "usage", message, next: "Leave one of them out." });
   }
-  // The command prints one JSON value, no events.
+  // The command prints one JSON value and no events.
   const options = new Map([...given.options].filter(([name]) => name !== "json"));
   const run = { ...invocation, arguments: { ...given, options } };
   return await drive(run, async (document, emit) => ({ exit: await compact(invocation, document, emit) }));
@@ -97,7 +97,8 @@ async function summedUp(
   const summary = await summaryOf(invocation, document, { chat, cut }, emit);
   if (!summary.ok) return summary;
   if (interrupts.received) return failure("cancelled", "Interrupted. No document was created.");
-  // The person may have added text below meanwhile. Changed text above would no longer match the summary.
+  // The person may have added text below the cut meanwhile. If text above the cut changed, the summary would no longer
+  // match it.
   const now = await readDocument(session.path!, invocation.environment);
   if (!now.ok) return now;
   const { bytes } = now.value;
@@ -184,7 +185,7 @@ async function shortened(
     : kept;
 }
 
-/** Why no result is shortened, and which options would shorten one. */
+/** Returns why no result is shortened, and which options would shorten one. */
 function nothingLong(
   { session: { chat, settings } }: CommandDocument,
   keep: number,
@@ -207,7 +208,7 @@ function nothingLong(
   };
 }
 
-/** Prints what would be done, without asking a model. */
+/** Prints what the command would do, without sending a request to a model. */
 function foretell(invocation: Invocation, { chat, cut }: Split, name: string): number {
   const tokens = Math.ceil((cut.kept - cut.head) / 4);
   const { summed, turns } = cut;

@@ -1,4 +1,4 @@
-// Shared by commands that continue a document in a new one: their need for a file, and the trust they pass on.
+// Shared parts of commands that continue a document in a new one: they need a file, and they pass on trust.
 
 import { openChat } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
@@ -6,7 +6,7 @@ import type { Problem } from "../../base/problem.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
 
-/** The problem of a piped document: the new document needs a folder to be created in. */
+/** Returns the problem of a piped document: the new document needs a folder to be created in. */
 export function notAFile(command: string): Problem {
   return {
     code: "usage",

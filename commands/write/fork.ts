@@ -27,7 +27,8 @@ export async function run(invocation: Invocation): Promise<number> {
       next: "Leave one of them out.",
     });
   }
-  // In other commands a bare number names something; here it would name a file, while a turn is probably meant.
+  // In other commands a bare number names a turn or a call. Here it would name a file, although a turn is probably
+  // meant.
   if (named !== undefined && /^\d+$/.test(named)) {
     return refuse(invocation, {
       code: "usage",
@@ -61,7 +62,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Where to fork; null if the options contradict each other. */
+/** Returns where to fork; null if the options contradict each other. */
 function forkOf({ arguments: given }: Invocation): Fork | null {
   const line = numberOption(given, "line");
   const turn = numberOption(given, "turn");

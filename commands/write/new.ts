@@ -36,7 +36,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Options that contradict each other; null if none do. */
+/** Returns options that contradict each other; null if none do. */
 function mistakeIn(
   { arguments: given }: Invocation,
   question: string | undefined,
@@ -52,7 +52,7 @@ function mistakeIn(
   return null;
 }
 
-/** The system message of the document; null for none. */
+/** Returns the system message of the document; null for none. */
 async function systemOf(invocation: Invocation): Promise<Outcome<string | null>> {
   const { environment, arguments: given } = invocation;
   const text = textOption(given, "system");
@@ -76,7 +76,7 @@ async function systemOf(invocation: Invocation): Promise<Outcome<string | null>>
   );
 }
 
-/** Whether the setting is a path instead of the text itself. */
+/** True if the setting is a path instead of the text itself. */
 function isPath(system: string): boolean {
   return /^(?:\.{1,2}|~)?\/[^\n]*$/.test(system);
 }

@@ -66,7 +66,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
-/** Names of the called tools that run commands. */
+/** Returns the names of the called tools that run commands. */
 async function commandTools(session: ChatSession): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const name of new Set(session.chat.calls.map(({ name }) => name))) {
@@ -77,13 +77,13 @@ async function commandTools(session: ChatSession): Promise<ReadonlySet<string>> 
 
 type Meant = (change: SavedFile) => boolean;
 
-/** A document and which of its calls run commands, whose changes to files are not saved. */
+/** A document, and those of its calls that run commands. Changes of such commands to files are not saved. */
 interface Calls {
   readonly chat: Chat;
   runsCommands(call: Pick<Call, "name">): boolean;
 }
 
-/** Which changes the targets name: calls by id or its beginning, files by path. */
+/** Returns the changes that the targets name: calls by id or its beginning, files by path. */
 function meantBy(targets: readonly string[], kept: readonly SavedFile[], calls: Calls): Outcome<Meant> {
   const named: Meant[] = [];
   for (const target of targets) {
@@ -140,11 +140,11 @@ function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boo
 
 interface PutBack {
   readonly now: readonly SavedFile[];
-  /** Restored by an undo that was killed before, or right after, it noted that in the document. */
+  /** Files restored by an earlier undo that was killed around the moment at which it noted this in the document. */
   readonly before: readonly SavedFile[];
 }
 
-/** Notes the restored files in the document: the model must not believe that its changes still apply. */
+/** Notes the restored files in the document, because the model must not believe that its changes still apply. */
 async function note(session: ChatSession, { now, before }: PutBack): Promise<Problem | null> {
   const { chat } = session;
   const last = chat.turns.at(-1)?.place;
@@ -160,7 +160,7 @@ async function note(session: ChatSession, { now, before }: PutBack): Promise<Pro
   return problem;
 }
 
-/** Includes the id only if it is a plain word: it comes from a model, and the line is read as text by the person. */
+/** Includes the id only if it is a plain word. The id comes from a model, and the person reads the line as text. */
 function named({ call, tool }: SavedFile): string {
   return /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
 }

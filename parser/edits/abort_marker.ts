@@ -4,7 +4,7 @@
 const MOST_SHOWN = 400;
 
 /**
- * The marker below a reply that ends in `reply`: a line after a blank one.
+ * Returns the marker below a reply that ends in `reply`: a line after a blank one.
  * @param reply the written end of the reply, at least its last two lines
  * @param message why the reply was cut short
  * @returns the text to append, with LF
@@ -14,7 +14,7 @@ export function abortMarkerBelow(reply: string, message: string): string {
   return `${endsBlank ? "\n" : "\n\n"}<!-- flemma:aborted: ${oneLine(message)} -->\n`;
 }
 
-/** A message as one line that does not end the HTML comment. */
+/** Returns a message as one line that does not end the HTML comment. */
 function oneLine(message: string): string {
   const line = message.replace(/\s+/g, " ").replaceAll("\0", "").replaceAll("-->", "-- >").trim();
   return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN)}…` : line;

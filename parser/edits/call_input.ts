@@ -1,4 +1,4 @@
-// The smallest edit that replaces the input of a call.
+// Creates the smallest edit that replaces the input of a call.
 
 import type { Edit } from "./edit.ts";
 import type { Call, Chat } from "../types.ts";
@@ -10,7 +10,7 @@ const encoder = new TextEncoder();
  * @param chat the document
  * @param call the call, one of the document's
  * @param input the new input
- * @returns the edit, without bytes that both have at their beginning or end; null if nothing changes
+ * @returns the edit, without bytes that both inputs have at their beginning or end; null if nothing changes
  */
 export function replaceInput(
   chat: Chat,
@@ -42,14 +42,14 @@ export function replaceInputText(chat: Chat, call: Call, written: string): Edit 
   };
 }
 
-/** The line of the fence that opens the input: the first non-blank one below the header. */
+/** Returns the line of the fence that opens the input: the first line below the header that is not blank. */
 function openerOf(chat: Chat, { place }: Call): number {
   let line = place.start + 1;
   while (line < place.end && chat.lineText(line).trim() === "") line++;
   return line;
 }
 
-/** Whether a byte is an ASCII character, so that no edit begins or ends inside a character. */
+/** True if a byte is an ASCII character, so that no edit begins or ends inside a character. */
 function isWhole(byte: number): boolean {
   return byte < 0x80;
 }

@@ -20,14 +20,14 @@ export interface ByteEdit extends Omit<Edit, "insert"> {
 
 const encoder = new TextEncoder();
 
-/** How many bytes longer an edit makes a text. */
+/** Returns how many bytes longer an edit makes a text. */
 export function growth({ from, to, insert }: Edit): number {
   return encoder.encode(insert).length - (to - from);
 }
 
 /**
- * The edits of a document of `length` bytes in ascending order, encoded. Throws a RangeError for overlapping or
- * out-of-range edits, because such a list is a programming error.
+ * Returns the edits of a document of `length` bytes in ascending order, encoded. Throws a RangeError for overlapping
+ * or out-of-range edits, because such a list is a programming error.
  */
 export function replacementsOf(length: number, edits: readonly ByteEdit[]): ByteReplacement[] {
   const ordered = edits

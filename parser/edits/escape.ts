@@ -1,8 +1,8 @@
 // Backslashes that keep a model's words from becoming structure, for writing and for reading.
 //
-// A line is *live* if the parser would read it as structure in its place. The writer puts one backslash before a live
-// line and before any line of backslashes followed by a live form; the reader removes one from the latter. Both use the
-// same classifiers as the parser, so they agree.
+// A line is *live* if the parser would read it as structure at its position. The writer puts one backslash before a
+// live line and before any line of backslashes followed by a live form; the reader removes one from the latter. Both
+// use the same classifiers as the parser, so they agree.
 //
 // Two notions of an open fence apply. Role markers are hidden by any open column-1 fence, closed or not, whatever
 // opened it. Tool use headers, thinking tags and abort markers are hidden only by an ordinary fence that text opened
@@ -47,7 +47,10 @@ function withoutBackslashes(line: string): string {
   return line.slice(start);
 }
 
-/** The fence state after one more line: the number of backticks of the open fence, or 0. `line` has no line end. */
+/**
+ * Returns the fence state after one more line: the number of backticks of the open fence, or 0. `line` has no line
+ * end.
+ */
 export function fenceAfter(ticks: number, line: string): number {
   if (!line.startsWith(ticks === 0 ? "```" : "`")) return ticks;
   const bytes = encoder.encode(line);
@@ -55,20 +58,20 @@ export function fenceAfter(ticks: number, line: string): number {
   return bareTicks(bytes, 0, bytes.length) >= ticks ? 0 : ticks;
 }
 
-/** Whether a line is structure in Assistant text outside every fence. */
+/** True if a line is structure in Assistant text outside every fence. */
 export function isLiveInText(line: string): boolean {
   return isMarker(line) || isBlockLine(line);
 }
 
 /**
- * Whether a line reads as a tool use header, a thinking tag or an abort marker unless a *closed* fence hides it. Such a
- * line must not reach the disk while its fence is still open.
+ * True if a line reads as a tool use header, a thinking tag or an abort marker unless a *closed* fence hides it. Such
+ * a line must not reach the disk while its fence is still open.
  */
 export function needsClosedFence(line: string): boolean {
   return isBlockLine(line);
 }
 
-/** Escapes one complete line of Assistant text; `ticks` is the open fence, 0 if none. */
+/** Escapes one complete line of Assistant text; `ticks` is the number of backticks of the open fence, 0 if none. */
 export function escapeTextLine(line: string, ticks: number): string {
   return ticks === 0 && isLiveInText(withoutBackslashes(line)) ? `\\${line}` : line;
 }
@@ -91,12 +94,12 @@ export class ThinkingEscaper {
     this.#fence = ticks;
   }
 
-  /** The fence that is open after the complete lines: its backticks, or 0. */
+  /** Number of backticks of the fence that is open after the complete lines, or 0. */
   get fence(): number {
     return this.#fence;
   }
 
-  /** The next part escaped, as far as it is certain. */
+  /** Returns the next part, escaped, as far as its form is certain. */
   write(part: string): string {
     const lines = part.split("\n");
     const rest = lines.pop() ?? "";
@@ -118,7 +121,7 @@ export class ThinkingEscaper {
     return out.join("");
   }
 
-  /** The held-back part of the last line. */
+  /** Returns the part of the last line that was held back. */
   end(): string {
     const last = this.#isText ? "" : this.#whole(this.#line);
     this.#line = "";
@@ -159,7 +162,7 @@ export function unescapeText(value: string, ticks = 0): string {
   if (!value.includes("\\")) return value;
   const lines = value.split("\n");
   const closers = laterClosers(lines);
-  let hidden = 0; // the closed ordinary fence that contains the line
+  let hidden = 0; // Backticks of the closed ordinary fence that contains the line.
   const read = lines.map((line, index) => {
     const bare = withoutBackslashes(line);
     const live = bare.length < line.length &&
@@ -172,7 +175,7 @@ export function unescapeText(value: string, ticks = 0): string {
   return read.join("\n");
 }
 
-/** For each line, the longest run of backticks alone on a later line: the best closing fence. */
+/** Returns, for each line, the longest run of backticks that is alone on a later line: the best closing fence. */
 function laterClosers(lines: readonly string[]): readonly number[] {
   const longest = new Array<number>(lines.length);
   let reached = 0;
@@ -187,8 +190,8 @@ function laterClosers(lines: readonly string[]): readonly number[] {
 }
 
 /**
- * The segments of an Assistant message with text and thinking as the provider sent them, to send on or to show. Other
- * roles are never escaped and are returned unchanged.
+ * Returns the segments of an Assistant message with text and thinking as the provider sent them, to send on or to
+ * show. Other roles are never escaped and are returned unchanged.
  */
 export function unescapeTurn(chat: Chat, turn: Turn): readonly Segment[] {
   if (turn.role !== "Assistant") return turn.segments;
@@ -217,7 +220,7 @@ export function unescapeTurn(chat: Chat, turn: Turn): readonly Segment[] {
   });
 }
 
-/** The fence that is open after the last line of a message: its backticks, or 0. */
+/** Returns the fence that is open after the last line of a message: its number of backticks, or 0. */
 export function openFenceAtEnd(chat: Chat, turn: Turn): number {
   let ticks = 0;
   for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
@@ -241,7 +244,7 @@ const BEGINNINGS: readonly RegExp[] = [
   new RegExp(`^<!--${SPACE}*flemma:aborted:`),
 ];
 
-/** Pattern source for every beginning of a word, including the empty one. */
+/** Returns a pattern source that matches every beginning of a word, including the empty one. */
 function optionally(word: string): string {
   let source = "";
   for (const character of [...word].reverse()) {
@@ -251,8 +254,8 @@ function optionally(word: string): string {
 }
 
 /**
- * Whether an unfinished line may still become live in text when more characters arrive. Only such a line has to be held
- * back. Nothing of `partial` has been written yet.
+ * True if an unfinished line may still become live in text when more characters arrive. Only such a line has to be
+ * held back. Nothing of `partial` has been written yet.
  */
 export function mayBecomeLive(partial: string): boolean {
   if (partial === "") return false;

@@ -1,8 +1,8 @@
-// What changed between two versions of a text, as whole lines, so that an editor can apply it.
+// Finds what changed between two versions of a text, as whole lines, so that an editor can apply the change.
 
 import { commonPrefix } from "../../base/bytes.ts";
 
-/** Lines that replaced others. */
+/** Lines that replaced other lines. */
 export interface LineChange {
   /** The first affected line of the old text, 1-based; one past its last line if lines are added at the end. */
   readonly line: number;
@@ -15,8 +15,8 @@ export interface LineChange {
 const LF = 10;
 
 /**
- * The smallest run of whole lines by which two texts differ. A line ends with a line feed or at the end of the text; a
- * carriage return belongs to its line. Compares both texts without copying them.
+ * Returns the smallest run of whole lines by which two texts differ. A line ends with a line feed or at the end of the
+ * text; a carriage return belongs to its line. Compares both texts without copying them.
  * @param before the old text
  * @param after the new text
  * @returns the change; null if the lines are the same, whether or not the last of them ends with a line feed
@@ -28,7 +28,7 @@ export function lineChange(before: Uint8Array, after: Uint8Array): LineChange | 
   const kept = commonSuffix(before.subarray(start), after.subarray(start));
   const old = linesOf(before.subarray(start, before.length - kept));
   const now = linesOf(after.subarray(start, after.length - kept));
-  // A last line that gained or lost its line feed is the same line.
+  // A last line that only gained or lost its line feed counts as the same line.
   let alike = 0;
   while (alike < old.length && alike < now.length && old[alike] === now[alike]) alike++;
   if (alike === old.length && alike === now.length) return null;
@@ -36,12 +36,12 @@ export function lineChange(before: Uint8Array, after: Uint8Array): LineChange | 
   return { line, removed: old.length - alike, lines: now.slice(alike) };
 }
 
-/** Start of the line that contains byte `at`, or continues there. */
+/** Returns the start of the line that contains byte `at`, or that continues at that byte. */
 function lineStart(text: Uint8Array, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf(LF, at - 1) + 1;
 }
 
-/** Number of equal bytes at the end that begin after a line feed in both. */
+/** Returns the number of equal bytes at the end, beginning after a line feed in both texts. */
 function commonSuffix(a: Uint8Array, b: Uint8Array): number {
   const most = Math.min(a.length, b.length);
   let same = 0;

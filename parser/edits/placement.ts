@@ -9,7 +9,7 @@ import type { Call, Chat, Result, Turn } from "../types.ts";
 export interface Insertion {
   /** The answered call. */
   readonly call: Call;
-  /** Lines from header through closing fence. */
+  /** Lines of the block from its header through its closing fence. */
   readonly lines: readonly string[];
 }
 
@@ -88,7 +88,7 @@ function besideResults(chat: Chat, turn: Turn, next: Turn, group: readonly Inser
   return edits;
 }
 
-/** The result in `next` whose call is the closest one before `call`; null if there is none. */
+/** Returns the result in `next` whose call is the closest one before `call`; null if there is none. */
 function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
   let closest: Result | null = null;
   let position = -1;
@@ -102,7 +102,9 @@ function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
   return closest;
 }
 
-/** The line that closes a fence left open by a message, under the fence rule of message splitting; else null. */
+/**
+ * Returns the line that closes a fence left open by a message, under the fence rule of message splitting; else null.
+ */
 function openFence(chat: Chat, turn: Turn): string | null {
   let open = 0;
   for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
@@ -117,7 +119,9 @@ function joined(group: readonly Insertion[]): string[] {
   return group.flatMap(({ lines }, position) => position === 0 ? lines : ["", ...lines]);
 }
 
-/** Inserts lines below a line. The last one gets the old line end, so a missing final line end stays missing. */
+/**
+ * Inserts lines below a line. The last inserted line gets the old line end, so a missing final line end stays missing.
+ */
 function insertAfter(chat: Chat, line: number, lines: readonly string[]): Edit {
   const at = chat.lineEnd(line);
   return { from: at, to: at, insert: chat.eol + lines.join(chat.eol) };

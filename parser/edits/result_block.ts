@@ -12,9 +12,9 @@ export type WrittenStyle = Exclude<StatusStyle, "pending-fence">;
 
 /** The content of a finished block. */
 export interface FinalBlock {
-  /** Written unchanged, one document line per line. */
+  /** Content of the block, which is written unchanged. */
   readonly content: string;
-  /** Whether to write `error` into the header. */
+  /** True to write `error` into the header. */
   readonly error: boolean;
   /** Word after the opening fence: `json` for data, else empty. */
   readonly language: "" | "json";
@@ -29,7 +29,7 @@ const STATUS_FENCE = /^flemma:(?:tool|pending)(?![A-Za-z0-9_:.%-])/;
 
 const encoder = new TextEncoder();
 
-/** A run of backticks that no run inside `content` can close: at least three, one more than the longest. */
+/** Returns a run of backticks that no run inside `content` can close: at least three, one more than the longest run. */
 export function fenceFor(content: string): string {
   return fenceForParts([content]);
 }
@@ -37,7 +37,7 @@ export function fenceFor(content: string): string {
 /** Like `fenceFor`, for content in parts. */
 export function fenceForParts(parts: Iterable<string>): string {
   let longest = 2;
-  /** Backticks at the end of the parts so far. */
+  /** Number of backticks at the end of the parts so far. */
   let open = 0;
   for (const part of parts) {
     for (const { 0: { length }, index } of part.matchAll(/`+/g)) {
@@ -71,8 +71,8 @@ export function placeholderLines(id: string, status: Lifecycle, style: WrittenSt
 }
 
 /**
- * The spelling for new placeholders: the setting, or with `auto` that of the last placeholder in the document, else
- * `fence`.
+ * Returns the spelling for new placeholders: the setting, or with `auto` that of the last placeholder in the document,
+ * else `fence`.
  */
 export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): WrittenStyle {
   if (setting !== "auto") return setting;
@@ -81,7 +81,7 @@ export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): Wr
 }
 
 /**
- * Whether a result still has work left to do.
+ * True if a result still has work left to do.
  * @param result a result of a document
  * @returns false for a final one, including an error
  */
@@ -89,7 +89,7 @@ export function isPlaceholder(result: Result): result is Result & { readonly sta
   return isLifecycle(result.status);
 }
 
-/** Replaces a block, header through closing fence, with a finished one; drops extra header tokens. */
+/** Replaces a block, from header through closing fence, with a finished one; drops extra header tokens. */
 export function replaceBlock(chat: Chat, result: Result, block: FinalBlock): Edit {
   return replaceLines(chat, result, finalLines(result.id, block));
 }
@@ -138,7 +138,7 @@ export function rejectWith(chat: Chat, result: Result, message: string, style: W
   return replaceLines(chat, result, [header, "", fence + info, ...message.split("\n"), fence]);
 }
 
-/** Header and opening fence of a block with another status. */
+/** Returns the header and opening fence of a block with another status. */
 function statusLines(
   chat: Chat,
   result: Result,

@@ -6,8 +6,8 @@ import { openFenceAtEnd } from "./escape.ts";
 import type { Chat } from "../types.ts";
 
 /**
- * What to append to a document before the first line of a new message, with LF: a missing line end, the closing fence
- * if the last message leaves one open that would hide the marker, a blank line, the marker.
+ * Returns what to append to a document before the first line of a new message, with LF. This is a missing line end,
+ * the closing fence if an open fence would hide the marker, a blank line, and the marker.
  */
 export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
   const { byteLength } = chat;
@@ -21,8 +21,8 @@ export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
 }
 
 /**
- * Adds text as the user's next message: a new one at the end of the document, or the last one if it is the user's and
- * still empty.
+ * Adds text as the user's next message. This is the last message if it is the user's and still empty; otherwise a new
+ * message at the end.
  */
 export function sayNext(chat: Chat, text: string): Edit {
   const last = chat.turns.at(-1);

@@ -21,7 +21,7 @@ import type { Chat } from "../types.ts";
 import { offsetAtUnits } from "../utf16.ts";
 import { UnitTrees } from "./units.ts";
 
-/** The document a tree was built from. */
+/** A document and the length of the text from which its tree was built. */
 interface Made {
   readonly chat: Chat;
   /** Length of the text in code units. */
@@ -72,7 +72,7 @@ export class ChatParser extends Parser {
     return new ChatParser({ props: options.props, wrap }, this.nodeSet);
   }
 
-  /** Called by Lezer: parses everything in one step, reusing fragments if there are any. */
+  /** Called by Lezer. Parses everything in one step, and reuses fragments if there are any. */
   override createParse(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): PartialParse {
     let made: PartialParse = new WholeParse(ranges, () => this.#tree(input, fragments, ranges));
     for (const wrap of this.#wrap) made = wrap(made, input, fragments, [...ranges]);
@@ -86,13 +86,13 @@ export class ChatParser extends Parser {
     return new Tree(top, children, positions, length, [[this.#made, made]]);
   }
 
-  /** The next version of the document that a fragment belongs to; null if nothing can be reused. */
+  /** Returns the next version of the document that a fragment belongs to; null if nothing can be reused. */
   #next(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): Made | null {
     const [{ from, to } = { from: 0, to: 0 }, ...more] = ranges;
     const last = fragments.findLast(({ tree }) => tree.prop(this.#made) !== undefined);
     const old = last?.tree.prop(this.#made);
     if (last === undefined || old === undefined || more.length > 0) return null;
-    // Text that is the same at the beginning and at the end.
+    // The text is the same at the beginning and at the end.
     const first = fragments.find((fragment) => fragment.tree === last.tree);
     const begins = first !== undefined && first.from <= from && from + first.offset === 0;
     const ends = last.to >= to && to + last.offset === old.length;
@@ -107,7 +107,7 @@ export class ChatParser extends Parser {
       oldEnd += 1;
     }
     const oldStart = start - from;
-    // A byte order mark, present or possible after the edit, changes how offsets count.
+    // A byte order mark that exists, or may exist after the edit, changes how offsets count.
     if (oldEnd < oldStart || oldStart === 0 && end > start || old.chat.bom) return null;
     const insert = textBetween(input, [{ from: start, to: end }]);
     if (insert === "" && oldStart === oldEnd) return old;
@@ -126,7 +126,7 @@ class WholeParse implements PartialParse {
   readonly #ranges: Ranges;
   readonly #parse: () => Tree;
   parsedPos: number;
-  /** The whole text is parsed, wherever a host would stop. */
+  /** Null, because the whole text is parsed even if a host would stop earlier. */
   readonly stoppedAt = null;
 
   constructor(ranges: Ranges, parse: () => Tree) {
@@ -148,7 +148,7 @@ function fresh(text: string): Made {
   return { chat: parse(new TextEncoder().encode(text)), length: text.length };
 }
 
-/** The text of ranges; gaps between them become blanks. */
+/** Returns the text of ranges; gaps between them become blanks. */
 function textBetween(input: Input, ranges: Ranges): string {
   let text = "";
   let reached = ranges[0]?.from ?? 0;

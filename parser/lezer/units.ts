@@ -5,7 +5,7 @@
 import { type NodeSet, NodeType, Tree, TreeBuffer } from "@lezer/common";
 import type { Chat } from "../types.ts";
 
-/** Bytes between two recorded positions. */
+/** Number of bytes between two recorded positions. */
 const STEP = 256;
 
 type Node = Tree | TreeBuffer;
@@ -19,7 +19,7 @@ export class UnitTrees {
     this.#types = types;
   }
 
-  /** The tree of a document without additional properties. */
+  /** Returns the tree of a document without additional properties. */
   of(
     chat: Chat,
   ): { readonly children: readonly Node[]; readonly positions: readonly number[]; length: number } {
@@ -88,7 +88,7 @@ export class UnitTrees {
 /** Maps byte offsets of UTF-8 text to code units. */
 export class Units {
   readonly #bytes: Uint8Array;
-  /** Code units before every `STEP` bytes. */
+  /** Number of code units before every `STEP` bytes. */
   readonly #noted: Float64Array;
   readonly length: number;
 
@@ -104,12 +104,12 @@ export class Units {
     this.length = units;
   }
 
-  /** Whether every byte is one code unit. */
+  /** True if every byte is one code unit. */
   get areBytes(): boolean {
     return this.length === this.#bytes.length;
   }
 
-  /** Code units before a byte. */
+  /** Returns the number of code units before a byte. */
   at(byte: number): number {
     if (this.areBytes) return byte;
     const step = Math.floor(byte / STEP);
@@ -119,7 +119,7 @@ export class Units {
   }
 }
 
-/** A character counts at its first byte: two units if it has four bytes; continuation bytes count none. */
+/** Returns the units of a character at its first byte: two if it has four bytes. Continuation bytes count none. */
 function unitsBegunBy(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte < 0xc0) return 0;

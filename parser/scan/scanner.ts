@@ -5,7 +5,7 @@ import { WASM } from "./wasm.generated.ts";
 
 const LF = 0x0a;
 
-/** The exports of the module; see scan.as. */
+/** The exports of the WASM module; see scan.as. */
 interface Module {
   readonly memory: WebAssembly.Memory;
   readonly feeds: WebAssembly.Global;
@@ -22,18 +22,18 @@ interface Scanner {
 
 let loaded: Scanner | null = null;
 
-/** Compiled synchronously: for a module this small that is faster than a promise. */
+/** Compiles the module synchronously, because that is faster than a promise for a module this small. */
 function load(): Scanner {
   const instance = new WebAssembly.Instance(new WebAssembly.Module(decodeBase64(WASM)));
   const module = instance.exports as unknown as Module;
-  // The memory never grows, so views of it stay valid.
+  // The memory never grows, so views of the memory stay valid.
   const { buffer } = module.memory;
   return { module, input: new Uint8Array(buffer), output: new Int32Array(buffer, OUTPUT) };
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** The built-in function takes two milliseconds at its first use, longer than everything else here. */
+/** Decodes Base64. The built-in function takes two milliseconds at its first use, longer than all other steps here. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const values = new Uint8Array(128);
   for (let value = 0; value < 64; value++) values[ALPHABET.charCodeAt(value)] = value;
@@ -51,14 +51,14 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
 
 /** The result of scanning a range of whole lines. */
 export interface Scan {
-  /** Number of line feeds, and of those with a carriage return before them. */
+  /** Number of line feeds, and number of those with a carriage return before them. */
   readonly feeds: number;
   readonly crFeeds: number;
   /** Number of lines that begin with one of the starters of lines.ts. */
   readonly count: number;
   /**
-   * For each of these lines its offset and the offset of the next line, in order. Valid until the next scan; the array
-   * may be longer.
+   * For each of these lines, its offset and the offset of the next line, in order. Valid until the next scan; the
+   * array may be longer.
    */
   readonly lines: Int32Array;
 }
@@ -75,7 +75,7 @@ export function scanMarks(bytes: Uint8Array): Scan {
   return scanLong(bytes, module, input, output);
 }
 
-/** Scans more than one window: a very long line, or what precedes one. */
+/** Scans more than one window, for a very long line or the text before one. */
 function scanLong(bytes: Uint8Array, module: Module, input: Uint8Array, output: Int32Array): Scan {
   const found: number[] = [];
   let feeds = 0;
@@ -99,7 +99,7 @@ function lineAfter(bytes: Uint8Array, from: number): number {
   return feed < 0 ? bytes.length : feed + 1;
 }
 
-/** The offsets at which lines of `bytes` begin: 0, and the byte after each of its `feeds` line feeds. */
+/** Returns the offsets at which lines of `bytes` begin: 0, and the byte after each of the `feeds` line feeds. */
 export function scanLines(bytes: Uint8Array, feeds: number): Uint32Array {
   const { module, input, output } = loaded ??= load();
   const starts = new Uint32Array(feeds + 1);

@@ -5,8 +5,8 @@ import { readTokens } from "./status_words.ts";
 const KEY = "attachments";
 
 /**
- * The names inside a header's parentheses as written, because a token value of digits would be read as a number.
- * Whether such a file exists is not checked here.
+ * Returns the names inside a header's parentheses as written, because a token value of digits would be read as a
+ * number. Does not check whether such a file exists.
  */
 export function readAttachments(suffix: string): readonly string[] {
   const token = readTokens(suffix).findLast(({ key }) => key === KEY);
@@ -15,7 +15,7 @@ export function readAttachments(suffix: string): readonly string[] {
   return written.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
-/** The header token for these names. */
+/** Returns the header token for these names. */
 export function attachmentsToken(names: readonly string[]): string {
   return `${KEY}=${names.join(",")}`;
 }

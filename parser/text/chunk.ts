@@ -6,13 +6,16 @@ import { type Tags, tagsIn } from "./tags.ts";
 
 const LF = 0x0a;
 
-/** Chunks end after the first line feed at or after this many bytes. A longer line is a separate chunk. */
+/**
+ * Target size of chunks. A chunk ends after the first line feed at or after this many bytes. A longer line is a
+ * separate chunk.
+ */
 const TARGET = 1 << 14;
 
-/** Numbers per mark in `Chunk.marks`: offset of its line, offset of the next line, bits and number. */
+/** Number of entries for each mark in `Chunk.marks`: offset of its line, offset of the next line, bits and number. */
 export const STRIDE = 4;
 
-// Keeps a byte order mark, which inside the text is a character like any other.
+// Keeps a byte order mark, because inside the text it is a character like any other.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Some whole lines. Only the last chunk of a document may lack the final line feed. */
@@ -64,24 +67,24 @@ export class Chunk {
     this.longestBare = longest;
   }
 
-  /** Offsets at which its lines begin, plus one for the line after a final line feed. */
+  /** Offsets at which the chunk's lines begin, plus one for the line after a final line feed. */
   get lines(): Uint32Array {
     return this.#lines ??= scanLines(this.bytes, this.feeds);
   }
 
-  /** Length of its text in UTF-16 code units. */
+  /** Length of the chunk's text in UTF-16 code units. */
   get units(): number {
     if (this.#units < 0) this.#units = decoder.decode(this.bytes).length;
     return this.#units;
   }
 
-  /** Its template tags, if its first byte is not inside one. */
+  /** Template tags of the chunk, if its first byte is not inside a tag. */
   get tags(): Tags {
     return this.#tags ??= tagsIn(this.bytes);
   }
 }
 
-/** Bytes up to which `cutApart` copies the pieces. */
+/** Number of bytes up to which `cutApart` copies the pieces. */
 const COPIED = 16 * TARGET;
 
 /** Cuts whole lines into chunks, without copying them. */
@@ -110,7 +113,7 @@ function cutBy(bytes: Uint8Array, part: (from: number, to: number) => Uint8Array
   return chunks;
 }
 
-/** Whether two neighbours together are small enough for one chunk. */
+/** True if two neighbours together are small enough for one chunk. */
 export function fitsOne(length: number, other: number): boolean {
   return length + other <= TARGET;
 }

@@ -7,20 +7,20 @@ import type { Text } from "./text.ts";
 const NONE = new Int32Array(0);
 
 /**
- * Walks marks in order. Past the last one `at` is the length of the document. Searches skip whole chunks without a
+ * Walks marks in order. After the last mark, `at` is the length of the document. Searches skip whole chunks without a
  * match, so a long body costs one check per chunk.
  */
 export class Cursor {
   /** Offset of the line of the current mark. */
   at = 0;
-  /** Offset of the line after it. */
+  /** Offset of the line after the current one. */
   next = 0;
-  /** The meaning of the line, as in line_kinds.ts; 0 past the last mark. */
+  /** Meaning of the line, as in line_kinds.ts; 0 after the last mark. */
   bits = 0;
-  /** Backticks of the line, or role of the marker. */
+  /** Number of backticks of the line, or role of the marker. */
   number = 0;
   readonly #text: Text;
-  /** Whether `NEEDS_CRLF` lines count in this document. */
+  /** True if `NEEDS_CRLF` lines count in this document. */
   readonly #crlf: boolean;
   #chunk = 0;
   #marks: Int32Array = NONE;
@@ -76,12 +76,12 @@ export class Cursor {
     while (this.at < offset) this.step();
   }
 
-  /** Whether the current line is one of `kinds` in this document. */
+  /** True if the current line is one of `kinds` in this document. */
   is(kinds: number): boolean {
     return (this.bits & kinds) !== 0 && (this.#crlf || (this.bits & NEEDS_CRLF) === 0);
   }
 
-  /** Moves forward, including the current mark, to one of `kinds` before `end`. */
+  /** Moves forward to the first line of one of `kinds` before `end`. The current line counts too. */
   find(kinds: number, end: number): boolean {
     while (this.at < end) {
       if (this.is(kinds)) return true;
@@ -94,7 +94,7 @@ export class Cursor {
     return false;
   }
 
-  /** Moves forward, including the current mark, to a line before `end` that closes a fence of `ticks` backticks. */
+  /** Moves forward to a line before `end` that closes a fence of `ticks` backticks. The current line counts too. */
   findClosing(ticks: number, end: number): boolean {
     while (this.at < end) {
       if ((this.bits & BARE) !== 0 && this.number >= ticks) return true;

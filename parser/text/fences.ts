@@ -10,7 +10,10 @@ export interface Fence {
 
 const LF = 0x0a;
 
-/** The closed fences of some bytes, which begin with a line outside of any fence; `base` is their offset. */
+/**
+ * Returns the closed fences of some bytes, which begin with a line outside of any fence; `base` is the offset of the
+ * bytes.
+ */
 export function closedFences(bytes: Uint8Array, base = 0): readonly Fence[] {
   const fences: Fence[] = [];
   let open: { readonly from: number; readonly ticks: number } | null = null;

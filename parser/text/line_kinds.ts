@@ -1,8 +1,8 @@
-// What a line that may begin or end structure means, as bits.
+// Meanings, as bits, of a line that may begin or end structure.
 //
-// They depend on the bytes of the line alone, so a chunk of the document keeps its marks as long as its bytes are
-// unchanged. Whether the carriage return of a line end belongs to the line is known only for the whole document; lines
-// for which that matters carry `NEEDS_CRLF`.
+// The bits depend on the bytes of the line alone, so a chunk of the document keeps its marks as long as its bytes are
+// unchanged. Only the whole document shows whether the carriage return of a line end belongs to the line. Lines for
+// which that matters carry `NEEDS_CRLF`.
 
 import {
   abortMarker,
@@ -44,21 +44,21 @@ export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
 
 const TICK = 0x60;
 
-/** A code is the bits of a mark plus its number times this. */
+/** Factor for the number in a code: a code is the bits of a mark plus its number times this factor. */
 const NUMBERS = 1 << 14;
 
 export function bitsOf(code: number): number {
   return code & (NUMBERS - 1);
 }
 
-/** The number of a code: backticks, or the role of a marker. */
+/** Returns the number of a code: backticks, or the role of a marker. */
 export function numberOf(code: number): number {
   return Math.floor(code / NUMBERS);
 }
 
 /**
- * The meaning of the line `from..to`, without its line end, as a code; 0 for none. `feed` tells whether a line feed is
- * at `to`.
+ * Returns the meaning of the line `from..to`, without its line end, as a code; 0 for none. `feed` tells whether a line
+ * feed is at `to`.
  */
 export function classifyLine(bytes: Uint8Array, from: number, to: number, feed: boolean): number {
   switch (bytes[from]) {
@@ -95,7 +95,7 @@ function hasTick(bytes: Uint8Array, from: number, to: number): boolean {
   return false;
 }
 
-/** The role of a marker, given the offset of its word; the colon after it ends the word. */
+/** Returns the role of a marker, given the offset of its word; the colon after the word ends it. */
 function roleAt(bytes: Uint8Array, at: number): number {
   return isWord(bytes, at, "You:")
     ? Role.You

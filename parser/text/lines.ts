@@ -1,8 +1,8 @@
 // Byte-level classifiers of one line: the only place that decides what begins or ends structure.
 //
 // Every function takes `(bytes, from, to)`: `from` is the first byte of a line, `to` the end of its text without the
-// line end. The caller knows the line end (LF, or CR LF in a document where every line ends so); a remaining CR counts
-// as ASCII whitespace. All patterns start in column 1.
+// line end. The caller knows the line end (LF, or CR LF in a document in which every line ends so); a remaining CR
+// counts as ASCII whitespace. All patterns start in column 1.
 
 /** A half-open range of byte offsets. */
 export interface Span {
@@ -23,12 +23,12 @@ const QUOTE = 0x22;
 const OPEN_PAREN = 0x28;
 const CLOSE_PAREN = 0x29;
 
-/** ASCII whitespace: space, tab, LF, VT, FF, CR. Unicode spaces do not count. */
+/** True for ASCII whitespace: space, tab, LF, VT, FF, CR. Unicode spaces do not count. */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 }
 
-/** ASCII letters and digits. The underscore is not a word character. */
+/** True for ASCII letters and digits. The underscore is not a word character. */
 function isWord(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
@@ -84,12 +84,12 @@ function indexOf(bytes: Uint8Array, byte: number, from: number, to: number): num
   return -1;
 }
 
-/** Only whitespace, or empty. */
+/** True if the range has only whitespace, or is empty. */
 export function isBlankRange(bytes: Uint8Array, from: number, to: number): boolean {
   return skipSpace(bytes, from, to) === to;
 }
 
-/** A role marker line such as `@You:`; returns the span of the role word. */
+/** Reads a role marker line such as `@You:`; returns the span of the role word. */
 export function markerRole(bytes: Uint8Array, from: number, to: number): Span | null {
   if (from >= to || bytes[from] !== AT) return null;
   const end = skipWord(bytes, from + 1, to);
@@ -97,7 +97,7 @@ export function markerRole(bytes: Uint8Array, from: number, to: number): Span | 
   return isBlankRange(bytes, end + 1, to) ? { from: from + 1, to: end } : null;
 }
 
-/** A marker with text on its line, `@You: hello`, for the three known roles. */
+/** Reads a marker with text on its line, `@You: hello`, for the three known roles. */
 export function legacyMarker(
   bytes: Uint8Array,
   from: number,
@@ -113,20 +113,20 @@ export function legacyMarker(
   return null;
 }
 
-/** Number of backticks (3 or more) of a line that opens a fence which hides markers; else 0. */
+/** Returns the number of backticks (3 or more) of a line that opens a fence which hides markers; else 0. */
 export function fenceOpen(bytes: Uint8Array, from: number, to: number): number {
   const end = skipTicks(bytes, from, to);
   if (end - from < 3 || indexOf(bytes, TICK, end, to) >= 0) return 0;
   return end - from;
 }
 
-/** Number of backticks of a line that contains nothing else but whitespace after them; else 0. */
+/** Returns the number of backticks of a line that has nothing but whitespace after them; else 0. */
 export function bareTicks(bytes: Uint8Array, from: number, to: number): number {
   const end = skipTicks(bytes, from, to);
   return end > from && isBlankRange(bytes, end, to) ? end - from : 0;
 }
 
-/** Whether a line closes a fence of `ticks` backticks under the fence rule. */
+/** True if a line closes a fence of `ticks` backticks under the fence rule. */
 export function fenceClose(bytes: Uint8Array, from: number, to: number, ticks: number): boolean {
   return bareTicks(bytes, from, to) >= ticks;
 }
@@ -134,7 +134,7 @@ export function fenceClose(bytes: Uint8Array, from: number, to: number, ticks: n
 /** The fence of a tool block: one or more backticks, a language, and any text. */
 export interface BlockOpen {
   readonly ticks: number;
-  /** Word characters, colon, dot, underscore, percent, minus; may be empty. */
+  /** Word characters, colon, dot, underscore, percent, minus. The span may be empty. */
   readonly language: Span;
   /** The text after the language. */
   readonly info: Span;
@@ -159,7 +159,7 @@ export interface ToolUseHeader {
   readonly id: Span;
 }
 
-/** A Tool Use header: name in backticks, id in backticks inside parentheses, rest ignored. */
+/** Reads a Tool Use header: name in backticks, id in backticks inside parentheses; further text is ignored. */
 export function toolUseHeader(bytes: Uint8Array, from: number, to: number): ToolUseHeader | null {
   if (!startsWith(bytes, from, to, TOOL_USE)) return null;
   const name = ticked(bytes, skipSpace(bytes, from + TOOL_USE.length, to), to);
@@ -175,11 +175,14 @@ export function toolUseHeader(bytes: Uint8Array, from: number, to: number): Tool
 /** The spans of a Tool Result header. */
 export interface ToolResultHeader {
   readonly id: Span;
-  /** The text inside the parentheses, up to the last one, if they are the whole rest of the line. */
+  /**
+   * The text inside the parentheses, up to the last parenthesis; null unless the parentheses are the whole rest of the
+   * line.
+   */
   readonly suffix: Span | null;
 }
 
-/** A Tool Result header with its id and optional suffix. */
+/** Reads a Tool Result header with its id and optional suffix. */
 export function toolResultHeader(bytes: Uint8Array, from: number, to: number): ToolResultHeader | null {
   if (!startsWith(bytes, from, to, TOOL_RESULT)) return null;
   const id = ticked(bytes, skipSpace(bytes, from + TOOL_RESULT.length, to), to);
@@ -196,7 +199,7 @@ export function jobResultHeader(bytes: Uint8Array, from: number, to: number): Sp
   return ticked(bytes, skipSpace(bytes, from + JOB_RESULT.length, to), to);
 }
 
-/** The non-empty text in single backticks that begins at `from`. */
+/** Returns the non-empty text in single backticks that begins at `from`. */
 function ticked(bytes: Uint8Array, from: number, to: number): Span | null {
   if (from >= to || bytes[from] !== TICK) return null;
   const end = indexOf(bytes, TICK, from + 1, to);
@@ -205,13 +208,13 @@ function ticked(bytes: Uint8Array, from: number, to: number): Span | null {
 
 /** The contents of an opening thinking tag. */
 export interface ThinkingTag {
-  /** `<thinking …/>`: the whole block is on this line. */
+  /** True for `<thinking …/>`, which is a whole block on one line. */
   readonly selfClosed: boolean;
   readonly redacted: boolean;
   readonly signature: { readonly provider: Span; readonly value: Span } | null;
 }
 
-/** An opening or self-closed thinking tag that is the whole line. */
+/** Reads an opening or self-closed thinking tag that is the whole line. */
 export function thinkingTag(bytes: Uint8Array, from: number, to: number): ThinkingTag | null {
   if (!startsWith(bytes, from, to, THINKING)) return null;
   const afterName = from + THINKING.length;
@@ -238,12 +241,12 @@ function isTagEnd(bytes: Uint8Array, at: number, to: number): boolean {
   return at + 1 === to && bytes[at] === 0x3e;
 }
 
-/** The line `</thinking>`, exactly. */
+/** True for exactly the line `</thinking>`. */
 export function thinkingClose(bytes: Uint8Array, from: number, to: number): boolean {
   return to - from === THINKING_CLOSE.length && startsWith(bytes, from, to, THINKING_CLOSE);
 }
 
-/** An abort marker that is the whole line; returns the span of its trimmed message. */
+/** Reads an abort marker that is the whole line; returns the span of its trimmed message. */
 export function abortMarker(bytes: Uint8Array, from: number, to: number): Span | null {
   if (!startsWith(bytes, from, to, COMMENT_OPEN)) return null;
   const word = skipSpace(bytes, from + COMMENT_OPEN.length, to);
@@ -255,14 +258,14 @@ export function abortMarker(bytes: Uint8Array, from: number, to: number): Span |
   return { from: start, to: skipSpaceBack(bytes, start, end) };
 }
 
-/** The first line of a frontmatter block: three backticks and a language word; returns the word. */
+/** Reads the first line of a frontmatter block: three backticks and a language word; returns the word. */
 export function frontmatterOpen(bytes: Uint8Array, from: number, to: number): Span | null {
   if (skipTicks(bytes, from, to) !== from + 3) return null;
   const end = skipWord(bytes, from + 3, to);
   return end > from + 3 && isBlankRange(bytes, end, to) ? { from: from + 3, to: end } : null;
 }
 
-/** The last line of a frontmatter block: exactly three backticks and whitespace. */
+/** True for the last line of a frontmatter block: exactly three backticks and whitespace. */
 export function frontmatterClose(bytes: Uint8Array, from: number, to: number): boolean {
   return bareTicks(bytes, from, to) === 3;
 }

@@ -1,6 +1,6 @@
 // A replaced range of a text, as bytes.
 
-/** An edit with the bytes it puts in. */
+/** An edit together with the bytes that it inserts. */
 export interface ByteReplacement {
   readonly from: number;
   readonly to: number;

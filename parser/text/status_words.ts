@@ -12,9 +12,9 @@ export interface StatusToken {
   readonly to: number;
 }
 
-/** A word in the place of a status that is not a status. */
+/** A word at the position of a status that is not a status. */
 export interface UnknownStatus {
-  /** As written. */
+  /** The word as written. */
   readonly word: string;
   /** The status that is probably meant. */
   readonly near: Status | null;
@@ -23,19 +23,19 @@ export interface UnknownStatus {
 /** A status and its position in a text. */
 export interface FoundStatus {
   readonly status: Status;
-  /** The token that states it; null if only the place implies it. */
+  /** The token that states the status; null if only the position implies it. */
   readonly token: StatusToken | null;
 }
 
 /** What a text says about a status. */
 export interface StatusWords {
-  /** All tokens except those that a later one with the same key replaces. */
+  /** All tokens, except those that a later token with the same key replaces. */
   readonly tokens: readonly StatusToken[];
   readonly found: FoundStatus | null;
   readonly unknown: UnknownStatus | null;
 }
 
-/** Every status, with words that are read as it in addition to its name. */
+/** Every status, with the words that are read as this status in addition to its name. */
 const OTHER_WORDS: Readonly<Record<Status, readonly string[]>> = {
   pending: [],
   approved: [],
@@ -45,7 +45,9 @@ const OTHER_WORDS: Readonly<Record<Status, readonly string[]>> = {
   error: [],
 };
 
-/** Whether a status has work left to do: its block is a placeholder. Null is the status of a successful result. */
+/**
+ * True if a status has work left to do, so that its block is a placeholder. Null is the status of a successful result.
+ */
 export function isLifecycle(status: Status | null): status is Lifecycle {
   return status !== null && status !== "error";
 }
@@ -61,8 +63,8 @@ const WORDS: ReadonlyMap<string, Status> = new Map([
 const NEAR = 2;
 
 /**
- * Reads the inside of a header's parentheses, ignoring case. The value of `status=` is meant as a status, and so is a
- * bare word close to one; if it is not a status, the block waits for the user like a pending one.
+ * Reads the inside of a header's parentheses, ignoring case. The value of `status=` is read as a status, and so is a
+ * bare word similar to one. If the word is not a status, the block waits for the user like a pending one.
  */
 export function readSuffix(suffix: string): StatusWords {
   const tokens = lastOfEachKey(readTokens(suffix));
@@ -78,8 +80,8 @@ export function readSuffix(suffix: string): StatusWords {
 }
 
 /**
- * Reads the text after the language of a `flemma:tool` fence. Only the key `status` counts there, and `error` is not
- * allowed; anything else is pending.
+ * Reads the text after the language of a `flemma:tool` fence. Only the key `status` counts, and `error` is not
+ * allowed; any other text means pending.
  */
 export function readFence(info: string): StatusWords {
   const tokens = lastOfEachKey(readTokens(info));
@@ -118,7 +120,7 @@ function lastOfEachKey(tokens: readonly StatusToken[]): readonly StatusToken[] {
   return tokens.filter((token, index) => token.key === null || lastOf.get(token.key) === index);
 }
 
-/** The tokens of a text, split at ASCII whitespace outside quotes. */
+/** Returns the tokens of a text, split at ASCII whitespace outside quotes. */
 export function readTokens(text: string): StatusToken[] {
   const tokens: StatusToken[] = [];
   let from = -1;
@@ -173,7 +175,7 @@ function readValue(text: string): MetaValue {
   return items.length > 1 ? items.map((item) => readQuoted(item) ?? readScalar(item)) : readScalar(text);
 }
 
-/** The content of a value that is one quoted string from end to end. */
+/** Returns the content of a value that is one quoted string from end to end. */
 function readQuoted(text: string): string | null {
   const quote = text[0];
   if (text.length < 2 || (quote !== '"' && quote !== "'")) return null;
@@ -199,7 +201,7 @@ function readScalar(text: string): MetaValue {
   return readNumber(text) ?? text;
 }
 
-/** Numbers as in Lua: decimal with fraction and exponent, or hexadecimal. */
+/** Reads a number as in Lua: decimal with fraction and exponent, or hexadecimal. */
 function readNumber(text: string): number | null {
   if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return Number(text);
   const hex = /^([+-]?)0[xX]([0-9A-Fa-f]+)$/.exec(text);

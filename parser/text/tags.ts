@@ -16,7 +16,7 @@ const END_RAW = "endraw";
 
 export type TagKind = "expression" | "code";
 
-/** Offset of the first `{{` or `{%` in `from..to`; -1 if there is none. */
+/** Returns the offset of the first `{{` or `{%` in `from..to`; -1 if there is none. */
 export function tagOpener(bytes: Uint8Array, from: number, to: number): number {
   for (
     let at = bytes.indexOf(OPEN_BRACE, from);
@@ -32,16 +32,16 @@ export function tagOpener(bytes: Uint8Array, from: number, to: number): number {
 /** A complete tag: its delimiters with their trim marks, and its content. */
 export interface Tag {
   readonly kind: TagKind;
-  /** Where the content between the delimiters begins and ends. */
+  /** Offsets at which the content between the delimiters begins and ends. */
   readonly inside: number;
   readonly closer: number;
   readonly trimBefore: boolean;
   readonly trimAfter: boolean;
-  /** Just past the tag. */
+  /** Offset directly after the tag. */
   readonly end: number;
 }
 
-/** The tag that opens at an offset; null if it is not closed before `to`. */
+/** Returns the tag that opens at an offset; null if it is not closed before `to`. */
 export function readTag(bytes: Uint8Array, at: number, to: number): Tag | null {
   const kind = bytes[at + 1] === PERCENT ? "code" : "expression";
   const trimBefore = bytes[at + 2] === DASH;
@@ -52,12 +52,12 @@ export function readTag(bytes: Uint8Array, at: number, to: number): Tag | null {
   return { kind, inside, closer: trimAfter ? closer - 1 : closer, trimBefore, trimAfter, end: closer + 2 };
 }
 
-/** Whether a tag is `{% raw %}`, after which everything is text up to `{% endraw %}`. */
+/** True if a tag is `{% raw %}`, after which everything is text up to `{% endraw %}`. */
 export function isRaw(bytes: Uint8Array, { kind, inside, closer }: Tag): boolean {
   return kind === "code" && isWord(bytes, inside, closer, RAW);
 }
 
-/** The first `{% endraw %}` in `from..to`, and where it begins; null if there is none. */
+/** Returns the first `{% endraw %}` in `from..to`, and its offset; null if there is none. */
 export function endOfRaw(bytes: Uint8Array, from: number, to: number): { at: number; tag: Tag } | null {
   for (let at = tagOpener(bytes, from, to); at >= 0; at = tagOpener(bytes, at + 1, to)) {
     if (bytes[at + 1] !== PERCENT) continue;
@@ -73,7 +73,10 @@ export function endOfRaw(bytes: Uint8Array, from: number, to: number): { at: num
   return null;
 }
 
-/** Just past what opens at `at`: a tag, or `{% raw %}` through its `{% endraw %}`; -1 if it is not closed. */
+/**
+ * Returns the offset directly after what opens at `at`: a tag, or `{% raw %}` through its `{% endraw %}`; -1 if it is
+ * not closed.
+ */
 export function openedEnd(bytes: Uint8Array, at: number, to: number): number {
   const tag = readTag(bytes, at, to);
   return tag === null ? -1 : endOfOpened(bytes, tag, to);
@@ -85,7 +88,7 @@ export function endOfOpened(bytes: Uint8Array, tag: Tag, to: number): number {
   return endOfRaw(bytes, tag.end, to)?.tag.end ?? -1;
 }
 
-/** Whether the bytes are one word with optional blanks around it. */
+/** True if the bytes are one word with optional blanks around it. */
 function isWord(bytes: Uint8Array, from: number, to: number, word: string): boolean {
   while (from < to && isBlank(bytes[from])) from++;
   while (from < to && isBlank(bytes[to - 1])) to--;
@@ -100,7 +103,9 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === LF || byte === 0x0d;
 }
 
-/** The tags of some bytes, read from their beginning as text: none, all closed, or one that continues beyond. */
+/**
+ * The tags of some bytes, read as text from their beginning: none, all closed, or one that continues after the bytes.
+ */
 export type Tags = "none" | "closed" | "open";
 
 export function tagsIn(bytes: Uint8Array): Tags {
@@ -114,7 +119,7 @@ export function tagsIn(bytes: Uint8Array): Tags {
   return tags;
 }
 
-/** Offset of the two closing bytes, or -1. Parses Lua just enough to skip strings and comments. */
+/** Returns the offset of the two closing bytes, or -1. Parses Lua just enough to skip strings and comments. */
 function tagCloser(bytes: Uint8Array, from: number, to: number, kind: TagKind): number {
   let depth = 0;
   let at = from;

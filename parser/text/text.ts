@@ -1,4 +1,4 @@
-// The bytes of a document as a list of chunks: lines, look-ups, and edits that keep unchanged chunks.
+// The bytes of a document as a list of chunks, with lines, look-ups, and edits that keep unchanged chunks.
 //
 // The list is flat. A document of 10 MB has about 640 chunks, so a new list per edit costs a few microseconds; a tree
 // of chunks would save nothing measurable.
@@ -8,7 +8,7 @@ import { Chunk, cut, cutApart, fitsOne } from "./chunk.ts";
 import type { ByteReplacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
 
-/** Minimum bytes of a text at the end of a document that is appended without copying. */
+/** Minimum number of bytes of a text at the end of a document that is appended without copying. */
 const LONG = 1 << 13;
 
 const LF = 0x0a;
@@ -24,7 +24,7 @@ export class Text {
   readonly offsets: Float64Array;
   readonly length: number;
   readonly lineCount: number;
-  /** Whether every line of the document ends with CR LF. A last line without any line end does not count. */
+  /** True if every line of the document ends with CR LF. A last line without any line end does not count. */
   readonly crlf: boolean;
   /** Offset of the first line: 3 after a byte order mark, else 0. */
   readonly origin: number;
@@ -76,9 +76,9 @@ export class Text {
     return this.#bytes;
   }
 
-  /** The text after replacements, which are ascending, do not overlap and lie inside the document. */
+  /** Returns the text after replacements, which are ascending, do not overlap and lie inside the document. */
   edited(replacements: readonly ByteReplacement[]): Text {
-    // Only the first three bytes can make or unmake a byte order mark.
+    // Only the first three bytes can add or remove a byte order mark.
     if (replacements[0]!.from < 3) {
       let reach = 3;
       for (const { from, to } of replacements) if (from <= reach) reach = Math.max(reach, to + 3);
@@ -107,7 +107,7 @@ export class Text {
         }
         if (stop < replacements.length && end === this.chunks.length) stop = replacements.length;
         parts = this.#spliced(replacements.slice(done, stop), this.offsets[begin]!, this.offsets[end]!);
-        // A chunk has whole lines, so one that lost its final line feed is joined with the next.
+        // A chunk has whole lines, so a chunk that lost its final line feed is joined with the next one.
         if (end === this.chunks.length || endsWithFeed(parts)) break;
         end++;
       }
@@ -127,12 +127,12 @@ export class Text {
     return new Text(chunks, this.origin, null);
   }
 
-  /** Whether a text is appended after a complete last line: then nothing needs to be joined. */
+  /** True if a text is appended after a complete last line, so that nothing needs to be joined. */
   #isBehindLines({ from }: ByteReplacement): boolean {
     return from === this.length && this.length > this.origin && this.byte(from - 1) === LF;
   }
 
-  /** The pieces of `from..to` after the replacements that begin in it. */
+  /** Returns the pieces of `from..to` after the replacements that begin in this range. */
   #spliced(replacements: readonly ByteReplacement[], from: number, to: number): Uint8Array[] {
     const parts: Uint8Array[] = [];
     let at = from;
@@ -146,7 +146,7 @@ export class Text {
     return parts;
   }
 
-  /** Index of the chunk that contains an offset; an offset at the end belongs to the last. */
+  /** Returns the index of the chunk that contains an offset; an offset at the end belongs to the last chunk. */
   chunkAt(offset: number): number {
     let low = 0;
     let high = this.chunks.length - 1;
@@ -158,7 +158,7 @@ export class Text {
     return low;
   }
 
-  /** The line that contains an offset; an offset past the end belongs to the last line. */
+  /** Returns the line that contains an offset; an offset past the end belongs to the last line. */
   lineOf(offset: number): number {
     const index = this.chunkAt(offset);
     const { lines } = this.chunks[index]!;
@@ -173,7 +173,7 @@ export class Text {
     return Math.min(this.#firstLines[index]! + low, this.lineCount - 1);
   }
 
-  /** First byte of a line; the length past the last line. */
+  /** Returns the offset of the first byte of a line; the document's length for a line past the last one. */
   start(line: number): number {
     if (line >= this.lineCount) return this.length;
     let low = 0;
@@ -186,25 +186,25 @@ export class Text {
     return this.offsets[low]! + this.chunks[low]!.lines[line - this.#firstLines[low]!]!;
   }
 
-  /** Just past the last byte of a line's text, without its line end. */
+  /** Returns the offset directly after the last byte of a line's text, without its line end. */
   end(line: number): number {
     return this.textEnd(this.start(line), this.start(line + 1));
   }
 
-  /** Just past the text of the lines `from..next`, without the line end of the last one. */
+  /** Returns the offset directly after the text of the lines `from..next`, without the line end of the last one. */
   textEnd(from: number, next: number): number {
     if (next === from || this.byte(next - 1) !== LF) return next;
     const feed = next - 1;
     return this.crlf && feed > from && this.byte(feed - 1) === CR ? feed - 1 : feed;
   }
 
-  /** The byte at an offset of the lines; `undefined` outside. */
+  /** Returns the byte at an offset of the lines; `undefined` outside. */
   byte(offset: number): number | undefined {
     const index = this.chunkAt(offset);
     return this.chunks[index]!.bytes[offset - this.offsets[index]!];
   }
 
-  /** The bytes of a range, as far as they exist: a view if one chunk contains them, else a copy. */
+  /** Returns the bytes of a range, as far as they exist: a view if one chunk contains them, else a copy. */
   slice(from: number, until: number): Uint8Array {
     if (this.#bytes !== null) return this.#bytes.subarray(from, until);
     const to = Math.min(until, this.length);
@@ -217,7 +217,7 @@ export class Text {
     return concat(this.parts(from, to));
   }
 
-  /** The bytes of a range in their stored pieces, without copying. */
+  /** Returns the bytes of a range in their stored pieces, without copying. */
   parts(from: number, to: number): Uint8Array[] {
     return this.#pieces(from, to, []);
   }
@@ -234,19 +234,19 @@ export class Text {
     return parts;
   }
 
-  /** Decoded text of a byte range, with its line ends. */
+  /** Returns the decoded text of a byte range, with its line ends. */
   decode(from: number, to: number): string {
     return decodeBytes(this.slice(from, to));
   }
 
-  /** Decoded text of a byte range with lines joined by LF, as the format joins them. */
+  /** Returns the decoded text of a byte range with lines joined by LF, as the format joins them. */
   text(from: number, to: number): string {
     const text = this.decode(from, to);
     return this.crlf ? text.replaceAll("\r\n", "\n") : text;
   }
 }
 
-/** Decoded text of a span of some bytes. */
+/** Returns the decoded text of a span of some bytes. */
 export function spanText(bytes: Uint8Array, span: Span): string {
   return decodeBytes(bytes.subarray(span.from, span.to));
 }

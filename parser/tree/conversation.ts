@@ -1,4 +1,4 @@
-// The messages of a document in order, in pages that versions of the document share.
+// The messages of a document in order, in pages: groups of messages that versions of the document share.
 //
 // Pages are immutable. An edit creates new pages where messages changed and a new list of pages; the list is flat for
 // the same reason as the list of chunks in text.ts.
@@ -6,14 +6,16 @@
 import type { Tree } from "npm:@lezer/common@1.5.5";
 import type { Message } from "./message.ts";
 
-/** Maximum messages of a page. */
+/** Maximum number of messages of a page. */
 const FULL = 32;
 /** A page with fewer messages than this is merged into its neighbour. */
 const SMALL = 8;
 
-/** What whole-document diagnostics need to know to skip a page; see diagnose.ts. */
+/**
+ * Facts about a group of messages (a page) that let diagnostics of the whole document skip the group; see diagnose.ts.
+ */
 export interface Summary {
-  /** Whether a message of the page has findings. */
+  /** True if a message of the page has findings. */
   readonly findings: boolean;
   readonly results: boolean;
   readonly systems: number;
@@ -24,9 +26,9 @@ export interface Summary {
 export class Page {
   readonly messages: readonly Message[];
   readonly length: number;
-  /** Computed on first use. */
+  /** Facts about the page, computed on first use. */
   summary: Summary | null = null;
-  /** Computed on first use (trees.ts). */
+  /** Tree of the page, computed on first use (trees.ts). */
   tree: Tree | null = null;
 
   constructor(messages: readonly Message[]) {
@@ -77,8 +79,8 @@ export class Conversation {
   }
 
   /**
-   * The message that contains an offset; the first one for offsets before it, the last one at the end. There must be
-   * one.
+   * Returns the message that contains an offset; the first one for offsets before it, the last one at the end. The
+   * document must have a message.
    */
   at(offset: number): Located {
     const page = search(this.#offsets, offset, this.pages.length);
@@ -91,7 +93,7 @@ export class Conversation {
     return { message: messages[within]!, index: this.#counts[page]! + within, offset: from };
   }
 
-  /** The message at a position, which must exist. */
+  /** Returns the message at a position, which must exist. */
   get(index: number): Located {
     const page = search(this.#counts, index, this.pages.length);
     const { messages } = this.pages[page]!;
@@ -165,7 +167,7 @@ export class Paging {
   }
 }
 
-/** Index, below `count`, of the last entry not greater than `value`; 0 if all are greater. */
+/** Returns the index, below `count`, of the last entry not greater than `value`; 0 if all are greater. */
 function search(sorted: Float64Array, value: number, count: number): number {
   let low = 0;
   let high = count - 1;

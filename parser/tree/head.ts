@@ -1,4 +1,4 @@
-// Reads what precedes the first message: byte order mark, frontmatter, ignored lines.
+// Reads the text before the first message: byte order mark, frontmatter, ignored lines.
 
 import { Cursor } from "../text/cursor.ts";
 import { frontmatterOpen } from "../text/lines.ts";
@@ -12,9 +12,9 @@ export interface Head {
   readonly length: number;
   /** Offsets of the code between the fence lines, and the end of the closing line with its line end. */
   readonly frontmatter: { readonly code: number; readonly codeEnd: number; readonly end: number } | null;
-  /** Whether line 1 opens a frontmatter block that is never closed. */
+  /** True if line 1 opens a frontmatter block that is never closed. */
   readonly frontmatterUnclosed: boolean;
-  /** Its nodes; offsets count from the beginning of the document. */
+  /** Nodes of the head; offsets count from the beginning of the document. */
   readonly nodes: NodeRange;
 }
 

@@ -1,4 +1,4 @@
-// Registers the maker of syntax trees, trees.ts, if it is imported.
+// Registers the function that makes syntax trees, in trees.ts, if that module is imported.
 
 import type { Tree } from "npm:@lezer/common@1.5.5";
 import type { Structure } from "./structure.ts";
@@ -11,7 +11,7 @@ export function registerTreeMaker(maker: (structure: Structure) => Tree): void {
 }
 
 /**
- * The tree of a document.
+ * Returns the tree of a document.
  * @throws if trees.ts is not imported
  */
 export function treeOfStructure(structure: Structure): Tree {

@@ -1,6 +1,6 @@
-// Reads one message from the marks: where it ends and which blocks it has. Decodes nothing.
+// Reads one message from the marks: its end, and the blocks in it. It decodes nothing.
 //
-// A message is read on its own: it begins outside of any fence, and nothing in it depends on text before its marker or
+// A message is read on its own. It begins outside of any fence, and nothing in it depends on text before its marker or
 // after its end. So after an edit only the affected messages are read again.
 
 import type { ParseCode } from "../types.ts";
@@ -27,7 +27,7 @@ import type { Text } from "../text/text.ts";
 
 const LF = 0x0a;
 const HEADERS = USE | RESULT | JOB;
-/** Where a run of lines in a reply ends: before every line that may be structure. */
+/** Kinds of lines before which a run of lines in a reply ends: every line that may be structure. */
 const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT;
 
 /** A finding whose position is relative to the beginning of its message. */
@@ -35,7 +35,7 @@ export interface Finding {
   readonly code: ParseCode;
   readonly message: string;
   readonly at: number;
-  /** Whether to report the column too. */
+  /** True to report the column too. */
   readonly column?: boolean;
   readonly id?: string;
 }
@@ -43,9 +43,9 @@ export interface Finding {
 /** A call or result, as other messages see it. */
 export interface ToolBlock {
   readonly id: string;
-  /** Offset of its header, relative to the beginning of the message. */
+  /** Offset of the block's header, relative to the beginning of the message. */
   readonly at: number;
-  /** Index of its node in the message's list. */
+  /** Index of the block's node in the message's list. */
   readonly node: number;
 }
 
@@ -58,28 +58,30 @@ export interface MessageBlocks {
   readonly brokenResults: readonly ToolBlock[];
 }
 
-/** What the marks tell about a message. Offsets count from its marker line. Immutable except for cached values. */
+/**
+ * Facts about a message that its marks give. Offsets count from its marker line. Immutable except for cached values.
+ */
 export interface Message {
   readonly length: number;
   /** `System`, `You`, `Assistant`, or any other word. */
   readonly role: string;
   /** Length of the marker line, including its line end. */
   readonly marker: number;
-  /** Term of its node, which decides how its lines are read. */
+  /** Term of the message's node, which decides how its lines are read. */
   readonly term: number;
-  /** Its nodes, without the message itself. */
+  /** Nodes of the message, without the message itself. */
   readonly nodes: NodeRange;
-  /** Whether it contains calls or results, complete or not. */
+  /** True if the message contains calls or results, complete or not. */
   readonly hasTools: boolean;
   /** An unclosed fence that hides a role marker under the fence rule. */
   readonly swallowing: { readonly at: number; readonly ticks: number } | null;
   /** Lines of the old form `@You: text` outside of fences. */
   readonly legacy: readonly number[];
-  /** Opening lines of thinking that is never closed. */
+  /** Opening lines of thinking blocks that are never closed. */
   readonly looseThinking: readonly number[];
-  /** Its tree if it is large, cached on first use (trees.ts). */
+  /** Tree of the message if it is large, cached on first use (trees.ts). */
   tree: Tree | null;
-  /** Derived from its decoded text, cached on first use (message_index.ts). */
+  /** Blocks of the message, derived from its decoded text and cached on first use (message_index.ts). */
   blocks: MessageBlocks | null;
   findings: readonly Finding[] | null;
 }
@@ -92,7 +94,7 @@ export class MessageReader {
   readonly #nodes = new Nodes();
   #base = 0;
   #end = 0;
-  /** Minimum number of backticks for which no line in the rest of the message closes a fence. */
+  /** Smallest number of backticks for which no line in the rest of the message closes a fence. */
   #unclosable = Infinity;
   #tagCloses = true;
   #hasTools = false;
@@ -206,7 +208,7 @@ export class MessageReader {
   #reply(from: number): void {
     const cursor = this.#cursor;
     const nodes = this.#nodes;
-    /** Index of the open text node, -1 if none. */
+    /** Index of the open text node; -1 if there is none. */
     let text = -1;
     for (let at = from; at < this.#end;) {
       cursor.reach(at);
@@ -288,7 +290,9 @@ export class MessageReader {
     return at;
   }
 
-  /** Start of the first non-blank line from `offset` on; the end of the message if all are blank. */
+  /**
+   * Returns the start of the first line from `offset` on that is not blank; the end of the message if all are blank.
+   */
   #skipBlankLines(offset: number): number {
     const { chunks, offsets } = this.#text;
     let start = offset;

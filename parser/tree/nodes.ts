@@ -1,20 +1,23 @@
 // Syntax nodes as flat numbers.
 //
-// Four numbers per node, parents before children: type, from, to, and the index after its last descendant. That is the
-// layout of Lezer's own buffers, so converting nodes to buffers only moves numbers. Many messages share one list.
+// Four numbers per node, parents before children: type, from, to, and the index after its last descendant. Lezer's own
+// buffers have this layout, so converting nodes to buffers only moves numbers. Many messages share one list.
 
-/** List lengths grow from the first to the second, so that an edit allocates little and a document few lists. */
+/**
+ * Length of the first and of the longest list. Lengths grow from one to the other, so that an edit allocates little
+ * and a document has few lists.
+ */
 const FIRST_LIST = 1 << 8;
 const LAST_LIST = 1 << 14;
 
-/** The nodes `first..end` of a list. Their offsets count from a base that the holder knows. */
+/** The nodes `first..end` of a list. Their offsets count from a base that the owner of the range knows. */
 export interface NodeRange {
   readonly list: Int32Array;
   readonly first: number;
   readonly end: number;
 }
 
-/** Collects nodes, range after range. */
+/** Collects nodes in one range after another. */
 export class Nodes {
   #list = new Int32Array(FIRST_LIST);
   #first = 0;
@@ -59,7 +62,7 @@ export class Nodes {
     this.#list[index + 3] = this.#filled;
   }
 
-  /** Continues in a new list, to which the current range moves. Finished ranges stay in the old one. */
+  /** Continues in a new list, to which the current range moves. Finished ranges stay in the old list. */
   #renew(): void {
     const begun = this.#filled - this.#first;
     const list = new Int32Array(Math.max(2 * begun, Math.min(2 * this.#list.length, LAST_LIST)));

@@ -41,7 +41,10 @@ export function readStructure(text: Text): Structure {
   return { head, conversation: new Conversation(paging.finish(), head.length) };
 }
 
-/** The structure of `text`, which was made from `before` by replacements. Equals `readStructure(text)`. */
+/**
+ * Returns the structure of `text`, which was made by replacements in the text of `before`. It equals
+ * `readStructure(text)`.
+ */
 export function updateStructure(
   old: Structure,
   before: Text,
@@ -51,7 +54,7 @@ export function updateStructure(
   const changes = changesOf(replacements);
   const first = changes[0]!.fromA;
   const opening = old.conversation.count > 0 ? old.conversation.get(0).message.marker : 0;
-  // A line far below may close open frontmatter, so then the head is read again for every edit.
+  // A line far below may close open frontmatter, so in that case the head is read again for every edit.
   const touched = first <= old.head.length + opening || old.head.frontmatterUnclosed;
   const head = touched ? readHead(text) : old.head;
   if (
@@ -61,7 +64,7 @@ export function updateStructure(
   return new Update(old.conversation, text, changes).run(head, touched);
 }
 
-/** The replaced ranges in both versions, ascending; adjacent edits are merged. */
+/** Returns the replaced ranges in both versions, ascending; adjacent edits are merged. */
 function changesOf(replacements: readonly ByteReplacement[]): Change[] {
   const changes: Change[] = [];
   let delta = 0;
@@ -88,9 +91,9 @@ class Update {
   readonly #added: Message[] = [];
   /** Index of the next change to process. */
   #change = 0;
-  /** Old messages before this position are reused or removed. */
+  /** Position in the old messages. Messages before it are reused or removed. */
   #next = 0;
-  /** Messages reused before the first new one. */
+  /** Number of messages that were reused before the first new one. */
   #kept = 0;
 
   constructor(old: Conversation, text: Text, changes: readonly Change[]) {
@@ -112,8 +115,8 @@ class Update {
         }
         if (this.#old.count > this.#next) {
           const { message, index, offset } = this.#old.at(change.fromA);
-          // A change in the marker line may join the message to the one before. So may a change right after a marker
-          // line without line end, which only an empty message can have.
+          // A change in the marker line may join the message to the message before it. A change right after a marker
+          // line without line end may do that too, but only an empty message can have such a line.
           const inMarker = change.fromA < offset + message.marker || message.length === message.marker;
           this.#take(index - (inMarker ? 1 : 0));
         }
@@ -136,15 +139,15 @@ class Update {
     };
   }
 
-  /** How far bytes between the processed changes and the next one have moved. */
+  /** Returns how far bytes between the processed changes and the next one have moved. */
   #shift(): number {
     const last = this.#changes[this.#change - 1];
     return last === undefined ? 0 : last.toB - last.toA;
   }
 
   /**
-   * Whether an unchanged old message begins at the new offset `at`, where a message begins or the document ends. From
-   * there on old messages are valid up to the next change. Drops the old messages before it.
+   * True if an unchanged old message begins at the new offset `at`, where a message begins or the document ends. From
+   * this offset on, old messages are valid up to the next change. Drops the old messages before the offset.
    */
   #syncs(at: number): boolean {
     for (

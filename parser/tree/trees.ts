@@ -1,5 +1,5 @@
-// Builds the Lezer trees of documents from their nodes. Only editors need them, and the package is a third of what
-// reading a document would load, so it is loaded only if this module is imported.
+// Builds the Lezer trees of documents from their nodes. Only editors need trees, and the package is a third of what
+// reading a document would load. So it is loaded only if this module is imported.
 
 import { NodeSet, NodeType, Tree, TreeBuffer } from "npm:@lezer/common@1.5.5";
 import type { Conversation } from "./conversation.ts";
@@ -9,12 +9,12 @@ import type { NodeRange } from "./nodes.ts";
 import type { Structure } from "./structure.ts";
 import * as Term from "./terms.generated.ts";
 
-/** Maximum length, and maximum numbers, of one buffer; its numbers have 16 bits. */
+/** Maximum length of a buffer in bytes, and in numbers, because its numbers have 16 bits. */
 const BUFFER = 0xffff;
 /** A node with more bytes or numbers than this becomes a tree with children, not part of a buffer. */
 const LARGE = 1 << 15;
 const LARGE_NUMBERS = 1 << 12;
-/** Maximum children of a tree node before a level of groups is inserted. */
+/** Maximum number of children of a tree node. With more, a level of groups is inserted. */
 const FAN = 32;
 
 /** Every node type, by term. */
@@ -33,7 +33,7 @@ function treeOfDocument({ head, conversation }: Structure): Tree {
 
 registerTreeMaker(treeOfDocument);
 
-/** Pages as tree nodes, grouped so that no node has too many children. */
+/** Returns pages as tree nodes, grouped so that no node has too many children. */
 function treesOf({ pages }: Conversation): Tree[] {
   let trees = pages.map((page) => page.tree ??= treeOf(page.messages));
   while (trees.length > FAN) {
@@ -44,7 +44,7 @@ function treesOf({ pages }: Conversation): Tree[] {
   return trees;
 }
 
-/** A node without a name: tree readers see its children in its place. */
+/** Creates a node without a name. Tree readers see its children in its place. */
 function group(trees: readonly Tree[]): Tree {
   const positions: number[] = [];
   let length = 0;
@@ -55,22 +55,25 @@ function group(trees: readonly Tree[]): Tree {
   return new Tree(NodeType.none, trees, positions, length);
 }
 
-/** Something with nodes that becomes one tree node: a message. */
+/** Something that has nodes and becomes one tree node, such as a message. */
 interface Branch {
   readonly length: number;
   readonly term: number;
   readonly nodes: NodeRange;
-  /** Cached if it is large. */
+  /** The tree, cached if it is large. */
   tree: Tree | null;
 }
 
-/** Children for a tree, and where each begins. */
+/** Children for a tree, and their offsets. */
 interface Children {
   readonly children: (Tree | TreeBuffer)[];
   readonly positions: number[];
 }
 
-/** A tree without a name whose children are `branches`: small ones share buffers, a large one gets its own tree. */
+/**
+ * Returns a tree without a name whose children are `branches`. Small branches share buffers, and a large one gets its
+ * own tree.
+ */
 function treeOf(branches: readonly Branch[]): Tree {
   const out: Children = { children: [], positions: [] };
   let at = 0;
@@ -101,7 +104,7 @@ function treeOf(branches: readonly Branch[]): Tree {
   return new Tree(NodeType.none, out.children, out.positions, at);
 }
 
-/** A tree of `length` bytes whose children are the nodes of a range. */
+/** Returns a tree of `length` bytes whose children are the nodes of a range. */
 function largeTree(type: NodeType, { list, first, end }: NodeRange, length: number): Tree {
   return nodeTree(type, list, first, end, 0, length);
 }
@@ -151,7 +154,7 @@ function move(
   return out;
 }
 
-/** A tree node that begins at `base`, with the nodes `first..end` as its children. */
+/** Returns a tree node that begins at `base`, with the nodes `first..end` as its children. */
 function nodeTree(
   type: NodeType,
   list: Int32Array,

@@ -1,7 +1,7 @@
-// Warnings about the whole document: what would otherwise be silently ignored or misread.
+// Warnings about the whole document: text that would otherwise be silently ignored or misread.
 //
 // After an update only changed messages are examined. Findings are cached with their message (message_index.ts), pages
-// know whether they have any, and ids are counted incrementally (ids.ts).
+// record whether they have findings, and ids are counted incrementally (ids.ts).
 
 import type { Conversation, Page, Summary } from "../tree/conversation.ts";
 import { Cursor } from "../text/cursor.ts";
@@ -15,7 +15,7 @@ import type { Structure } from "../tree/structure.ts";
 import { spanText, type Text } from "../text/text.ts";
 import type { Diagnostic } from "../types.ts";
 
-/** Computes findings and blocks of all messages not examined yet, so that ids can be counted. */
+/** Computes findings and blocks of all messages that were not examined yet, so that ids can be counted. */
 export function summarize(text: Text, conversation: Conversation): void {
   conversation.pages.forEach((page, index) => {
     page.summary ??= summaryOf(text, page, conversation.pageOffset(index));
@@ -39,7 +39,7 @@ function summaryOf(text: Text, page: Page, from: number): Summary {
   return { findings, results, systems, unknownRoles };
 }
 
-/** All diagnostics of a parse, sorted by line. The conversation must be summarized and its ids counted. */
+/** Returns all diagnostics of a parse, sorted by line. The conversation must be summarized and its ids counted. */
 export function diagnoseStructure(text: Text, { head, conversation }: Structure, ids: Ids): Diagnostic[] {
   const found = [
     ...frontmatterUnclosed(head),
@@ -73,14 +73,14 @@ function textBeforeFirstMessage(text: Text, head: Head): Diagnostic | null {
   return null;
 }
 
-/** What to write if a line looks like a marker of another program with text on its line: `@user: hi`. */
+/** Returns what to write if a line looks like a marker of another program with text on its line: `@user: hi`. */
 function markerHint(line: string): string {
   const [, role] = /^@([A-Za-z]{1,20}):\s*\S/.exec(line.slice(0, LONGEST_MARKER)) ?? [];
   const meant = role === undefined ? null : nearestRole(role);
   return meant === null ? "" : ` Write "@${meant}:" on its own line and the text below it.`;
 }
 
-/** Characters of a line that are checked for a marker. */
+/** Maximum number of characters of a line that are checked for a marker. */
 const LONGEST_MARKER = 100;
 
 function legacyInHead(text: Text, head: Head): Diagnostic[] {
@@ -107,7 +107,7 @@ function legacy(text: Text, at: number): Diagnostic {
   return finding("legacy_form", message, line + 1);
 }
 
-/** Problems inside messages. */
+/** Returns problems inside messages. */
 function findings(text: Text, conversation: Conversation): Diagnostic[] {
   const found: Diagnostic[] = [];
   eachWhere(conversation, (summary) => summary.findings, (message, offset) => {
@@ -144,7 +144,7 @@ function roles(text: Text, conversation: Conversation): Diagnostic[] {
   return found;
 }
 
-/** Results without a call, and duplicate results. */
+/** Returns results without a call, and duplicate results. */
 function results(text: Text, conversation: Conversation, ids: Ids): Diagnostic[] {
   const found: Diagnostic[] = [];
   if (ids.faulty.size === 0) return found;

@@ -32,9 +32,9 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   "developer": "System",
 };
 
-/** The known role that another name stands for, or a mistyped one within edit distance 3. */
+/** Returns the known role that another name means, or that a name misspells within edit distance 3. */
 export function nearestRole(role: string): string | null {
-  // Compared in lower case, because wrong capitals are the most common mistake.
+  // Names are compared in lower case, because wrong capitals are the most common mistake.
   const small = role.toLowerCase();
   if (Object.hasOwn(OTHER_NAMES, small)) return OTHER_NAMES[small]!;
   const near = nearest(small, ROLES.map((known) => known.toLowerCase()));

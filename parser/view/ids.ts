@@ -4,7 +4,7 @@ import type { Message, MessageBlocks } from "../tree/message.ts";
 
 /**
  * Counts of ids. All versions of a document share one object, which matches the latest version that asked. A version
- * that cannot be derived from that one counts again.
+ * that cannot be derived from that version counts again.
  */
 export class Ids {
   /** Ids with a result but no call, or with more than one result. */
@@ -34,7 +34,7 @@ export class Ids {
   }
 }
 
-/** Changed messages beyond which changes are not tracked: counting again is as cheap. */
+/** Maximum number of changed messages that are tracked. With more, counting again is as cheap. */
 const MOST_PENDING = 1000;
 
 /** How a version differs from the one that the counts match. */
@@ -51,7 +51,7 @@ export class Pending {
     this.added = added;
   }
 
-  /** The difference after a further update; null if it is too large to be useful. */
+  /** Returns the difference after a further update; null if it is too large to be useful. */
   with(removed: readonly Message[], added: readonly Message[]): Pending | null {
     if (this.removed.size + removed.length + this.added.size + added.length > MOST_PENDING) return null;
     const gone = new Set(this.removed);

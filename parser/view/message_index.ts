@@ -1,7 +1,9 @@
-// What the text of one message tells beyond its structure: its findings, and the ids it calls and answers.
+// What the text of one message shows in addition to its structure: its findings, and the ids that it calls and
+// answers.
 //
-// It is computed once and cached with the message. Offsets count from the message's first byte, so they stay valid when
-// edits move it. Blocks are computed separately from findings, because continuing a conversation needs only the calls.
+// These facts are computed once and cached with the message. Offsets count from the message's first byte, so they stay
+// valid when edits move the message. Blocks are computed separately from findings, because continuing a conversation
+// needs only the calls.
 
 import type { Finding, Message, MessageBlocks, ToolBlock } from "../tree/message.ts";
 import { finding } from "./diagnostic.ts";
@@ -25,12 +27,12 @@ import type { Diagnostic } from "../types.ts";
 const NO_BLOCKS: MessageBlocks = { calls: [], results: [], brokenResults: [] };
 const NO_FINDINGS: readonly Finding[] = [];
 
-/** The calls and results of the message at `offset`; computed on first use. */
+/** Returns the calls and results of the message at `offset`; computed on first use. */
 export function messageBlocks(text: Text, message: Message, offset: number): MessageBlocks {
   return message.blocks ??= message.hasTools ? readBlocks(text, message, offset) : NO_BLOCKS;
 }
 
-/** The findings of the message at `offset`; computed on first use. */
+/** Returns the findings of the message at `offset`; computed on first use. */
 export function messageFindings(text: Text, message: Message, offset: number): readonly Finding[] {
   if (message.findings !== null) return message.findings;
   if (isPlain(text, message, offset)) return message.findings = NO_FINDINGS;
@@ -66,7 +68,7 @@ class Blocks implements MessageBlocks {
   }
 }
 
-/** Why a call cannot be read, as the end of a sentence; null if it can. */
+/** Returns why a call cannot be read, as the end of a sentence; null if it can be. */
 function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sentence: string] | null {
   if (call.body === null) {
     return call.hasOpener
@@ -82,7 +84,7 @@ function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sent
   return ["tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`];
 }
 
-/** Most messages cannot have findings: they have no block, and no tag or quote that could go wrong. */
+/** True if the message cannot have findings, as most: it has no block, and no tag or quote that could be wrong. */
 function isPlain(text: Text, message: Message, offset: number): boolean {
   if (message.hasTools || message.looseThinking.length > 0) return false;
   if (message.term === Term.ReplyTurn) {
@@ -93,7 +95,7 @@ function isPlain(text: Text, message: Message, offset: number): boolean {
   return !mayHoldTags(text, offset, offset + message.length);
 }
 
-/** The diagnostic for a finding of the message at `offset`. */
+/** Returns the diagnostic for a finding of the message at `offset`. */
 export function diagnosticOf(text: Text, found: Finding, offset: number): Diagnostic {
   const { code, message, id } = found;
   const at = offset + found.at;
@@ -169,7 +171,7 @@ class Reader {
     const nodes = this.#message.nodes.list;
     const end = nodes[index + 3]!;
     const to = this.#offset + nodes[index + 2]!;
-    // Few headers are hidden in fences, so this searches for headers rather than through every fence.
+    // Few headers are hidden in fences, so this searches for headers instead of reading every fence.
     const header = new Cursor(this.#text);
     header.seek(this.#offset + nodes[index + 1]!);
     if (!header.find(USE, to)) return;
@@ -182,8 +184,8 @@ class Reader {
   }
 
   /**
-   * Warns about a call that is quoted only because an earlier fence was left open: the call's own closing fence ends
-   * the quotation. After a complete quotation a separate fence follows instead.
+   * Warns about a call that is quoted only because an earlier fence was left open. The call's own closing fence then
+   * ends the quotation. After a complete quotation a separate fence follows instead.
    */
   #hiddenCalls(code: number): void {
     const text = this.#text;
@@ -198,7 +200,8 @@ class Reader {
     cursor.seek(this.#offset + nodes[code + 1]!);
     let hidden: Finding[] = [];
     for (cursor.step(); cursor.at < closer; cursor.step()) {
-      // A bare fence between header and closing line belongs to this or another call: the quotation is intended.
+      // A bare fence between header and closing line belongs to this call or another one, so the quotation is
+      // intended.
       if (isBareFence(cursor)) hidden = [];
       if ((cursor.bits & USE) === 0) continue;
       const line = text.slice(cursor.at, cursor.next);
@@ -217,7 +220,7 @@ class Reader {
     this.#findings.push(...hidden);
   }
 
-  /** Start of the first non-empty line from `from` on, before `end`; `end` if there is none. */
+  /** Returns the start of the first non-empty line from `from` on, before `end`; `end` if there is none. */
   #afterEmptyLines(from: number, end: number): number {
     for (let at = from; at < end;) {
       const byte = this.#text.byte(at);
@@ -242,7 +245,7 @@ class Reader {
     this.blocks.calls.push({ id: call.id, at: call.from - this.#offset, node: index });
   }
 
-  /** If several calls have the same id, only the last one runs, and one result cannot answer them all. */
+  /** Warns about calls with the same id: only the last of them runs, and one result cannot answer all of them. */
   #duplicates(): void {
     const later = new Set<string>();
     for (const { id, at } of this.blocks.calls.toReversed()) {

@@ -1,4 +1,5 @@
-// Finds lines that look like the beginning of a message but are not, because of a missing colon, a blank or decoration.
+// Finds lines that look like the beginning of a message but are not, because a colon is missing, or because of a blank
+// or decoration.
 
 import type { Chat } from "../types.ts";
 import { nearestRole, ROLES } from "./diagnostic.ts";
@@ -9,32 +10,35 @@ export interface NearMarker {
   readonly line: number;
   /** The line without trailing blanks. */
   readonly written: string;
-  /** The role as written in a marker. */
+  /** The role, as a marker spells it. */
   readonly role: string;
 }
 
 /**
- * A name with an @, or a common name with a colon, alone on its line: possibly indented, bold, a heading, or with
- * another colon or none.
+ * Matches a name with an @, or a common name with a colon, alone on its line. The name may be indented, bold or a
+ * heading, or have another colon or none.
  */
 const LOOKS_LIKE_ONE =
   /^[\s>#*_-]*(?:[@＠]\s*(\p{L}+)\s*[:：;.,]?|(you|user|human|assistant|system)\s*[:：])[\s*_]*$/iu;
 const MARKER = new RegExp(`^@(?:${ROLES.join("|")}):\\s*$`);
 
-/** Maximum bytes examined: a longer text without a marker, or a longer message, was hardly written by hand. */
+/**
+ * Maximum number of bytes that are examined. A longer text without a marker, or a longer message, was hardly written
+ * by hand.
+ */
 const MOST = 64 * 1024;
 
 /**
- * Where the first message was probably meant to begin in a document without messages; null if no line resembles a
- * marker.
+ * Returns where the first message was probably meant to begin in a document without messages; null if no line
+ * resembles a marker.
  */
 export function markerMeantFirst(chat: Chat): NearMarker | null {
   return nearMarkers(chat.text(0, Math.min(chat.byteLength, MOST)), 1)[0] ?? null;
 }
 
 /**
- * Where the user's message was probably meant to begin in the last message, which is the model's; null if no line
- * resembles a marker. Such a line counts only with text below it.
+ * Returns where the user's message was probably meant to begin in the last message, which is the model's; null if no
+ * line resembles a marker. Such a line counts only if there is text below it.
  */
 export function markerMeantLast(chat: Chat): NearMarker | null {
   const place = chat.turns.at(-1)?.place;
@@ -45,12 +49,12 @@ export function markerMeantLast(chat: Chat): NearMarker | null {
   return linesOf(text).slice(near.line - place.start + 1).some((line) => line.trim() !== "") ? near : null;
 }
 
-/** The sentence for the user about such a line. */
+/** Returns the sentence for the user about such a line. */
 export function noMarkerSentence({ line, written, role }: NearMarker): string {
   return `Line ${line}, "${written}", does not start a message. Write only @${role}: on the line, without indentation.`;
 }
 
-/** The lines that resemble a marker but are not; `first` is the number of the first line. */
+/** Returns the lines that resemble a marker but are not markers; `first` is the number of the first line. */
 function nearMarkers(text: string, first: number): readonly NearMarker[] {
   return linesOf(text).flatMap((line, at) => {
     const found = MARKER.test(line) ? null : LOOKS_LIKE_ONE.exec(line);

@@ -14,7 +14,7 @@ export interface StatusReading {
   readonly status: Status | null;
   readonly style: StatusStyle | null;
   readonly meta: Meta | null;
-  /** A word meant as a status that is not one, and whether it is in the header. */
+  /** A word meant as a status that is not a status, and whether it is in the header. */
   readonly unknown?: UnknownStatus & { readonly inHeader: boolean };
 }
 
@@ -47,7 +47,9 @@ function metaOf({ tokens, found }: StatusWords): Meta | null {
   return collectMeta(tokens.filter((token) => token !== found?.token));
 }
 
-/** An array if every token is positional, else an object in which positional tokens have their number as key. */
+/**
+ * Returns an array if every token is positional, else an object in which positional tokens have their number as key.
+ */
 function collectMeta(tokens: readonly StatusToken[]): Meta | null {
   if (tokens.length === 0) return null;
   if (tokens.every((token) => token.key === null)) return tokens.map((token) => token.value);

@@ -8,14 +8,14 @@ import type { TemplateSegment, TextSegment } from "../types.ts";
 
 const LF = 0x0a;
 
-/** Bytes after an opener that are searched first for its closer. */
+/** Number of bytes after an opener that are searched first for its closer. */
 const WINDOW = 4096;
 
 /**
- * The segments of the bytes `from..to`; none if the range is empty. A text that begins at an unclosed opener is
- * separate from the text before it. Text between `{% raw %}` and `{% endraw %}` is one segment. With `fences`, an
- * opener that is not closed within its closed code fence makes only the rest of that fence text, because quoted code is
- * mostly in another language.
+ * Returns the segments of the bytes `from..to`; empty if the range is empty. A text that begins at an unclosed opener
+ * is separate from the text before it. Text between `{% raw %}` and `{% endraw %}` is one segment. With `fences`, an
+ * opener that is not closed within its closed code fence turns only the remaining part of that fence into text,
+ * because quoted code is mostly in another language.
  */
 export function readTemplate(
   text: Text,
@@ -53,15 +53,16 @@ export function readTemplate(
   return segments;
 }
 
-/** An opener, and the tag that it opens; null if the tag is not closed. */
+/** An opener, and the tag that it opens. The tag is null if it is not closed. */
 interface Opened {
   readonly at: number;
   readonly tag: Tag | null;
 }
 
 /**
- * Returns a function that finds the first opener at or after an offset, called in ascending order. It skips the rest of
- * a fence after an opener that is not closed in that fence. After any other unclosed opener the rest is text.
+ * Returns a function that finds the first opener at or after an offset, called in ascending order. It skips the rest
+ * of a fence after an opener that is not closed in that fence. After any other unclosed opener the remaining bytes are
+ * text.
  */
 function tagReader(bytes: Uint8Array, fenced: boolean): (from: number) => Opened | null {
   const { length } = bytes;
@@ -81,7 +82,7 @@ function tagReader(bytes: Uint8Array, fenced: boolean): (from: number) => Opened
   };
 }
 
-/** The segment of a tag that opens at `from + at`; the tag's own offsets count from `from` as well. */
+/** Returns the segment of a tag that opens at `from + at`; the tag's own offsets count from `from` as well. */
 function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean): TemplateSegment {
   const first = text.lineOf(from + at);
   const last = text.lineOf(from + tag.end - 1);
@@ -97,7 +98,10 @@ function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean
   };
 }
 
-/** Offset of the opener in `from..to` that is not closed and not in a closed fence, or -1. It and the rest are text. */
+/**
+ * Returns the offset of the opener in `from..to` that is not closed and not in a closed fence, or -1. This opener and
+ * the bytes after it are text.
+ */
 export function unclosedTag(text: Text, from: number, to: number): number {
   if (!mayHoldTags(text, from, to)) return -1;
   return mayHoldFences(text, from, to)
@@ -117,7 +121,7 @@ function unclosedBesideFences(text: Text, from: number, to: number): number {
   return -1;
 }
 
-/** Scans only chunks where a tag may continue beyond them. */
+/** Scans only chunks in which a tag may begin that continues after them. */
 function unclosedWithoutFences(text: Text, from: number, to: number): number {
   let at = from;
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
@@ -138,7 +142,7 @@ function unclosedWithoutFences(text: Text, from: number, to: number): number {
   return -1;
 }
 
-/** False if no template tag opens in the lines `from..to`. */
+/** Returns false if no template tag opens in the lines `from..to`. */
 export function mayHoldTags(text: Text, from: number, to: number): boolean {
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
     if (text.chunks[index]!.tags !== "none") return true;
@@ -153,7 +157,7 @@ function mayHoldFences(text: Text, from: number, to: number): boolean {
   return false;
 }
 
-/** Offset after what opens at `at`, -1 if it is not closed before `to`. */
+/** Returns the offset after what opens at `at`; -1 if it is not closed before `to`. */
 function tagEnd(text: Text, at: number, to: number): number {
   for (let size = WINDOW;; size *= 8) {
     const bytes = text.slice(at, Math.min(to, at + size));
@@ -163,17 +167,17 @@ function tagEnd(text: Text, at: number, to: number): number {
   }
 }
 
-/** Whether the unclosed opener at `at` is `{% raw %}` without its `{% endraw %}`. */
+/** True if the unclosed opener at `at` is `{% raw %}` without its `{% endraw %}`. */
 export function opensRaw(text: Text, at: number, to: number): boolean {
   const bytes = text.slice(at, Math.min(to, at + WINDOW));
   const tag = readTag(bytes, 0, bytes.length);
   return tag !== null && isRaw(bytes, tag);
 }
 
-/** A text segment over whole or partial lines; it ends on the line that its last line feed begins. */
+/** Returns a text segment over whole or partial lines. The segment ends on the line that its last line feed begins. */
 export function textSegment(text: Text, from: number, to: number): TextSegment {
   const start = text.lineOf(from) + 1;
-  // After the document's final line feed no line begins, but the segment counts one.
+  // No line begins after the document's final line feed, but the segment counts one.
   const beyond = to === text.length && text.byte(to - 1) === LF ? 2 : 1;
   return {
     kind: "text",

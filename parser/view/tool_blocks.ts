@@ -9,13 +9,13 @@ import { readStatus, type StatusReading } from "./status.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
 
-/** A call as written. Offsets are those of the document. */
+/** A call as written. Offsets count from the beginning of the document. */
 export interface CallBlock {
   readonly from: number;
   readonly to: number;
   readonly id: string;
   readonly name: string;
-  /** Whether a fence was opened below the header. */
+  /** True if a fence was opened below the header. */
   readonly hasOpener: boolean;
   /** The bytes between the fences without the last line end; null without a complete fence. */
   readonly body: Span | null;
@@ -23,13 +23,13 @@ export interface CallBlock {
   readonly foreignLanguage: string | null;
 }
 
-/** A result as written. Offsets are those of the document. */
+/** A result as written. Offsets count from the beginning of the document. */
 export interface ResultBlock {
   readonly from: number;
   readonly to: number;
   readonly id: string;
   readonly hasOpener: boolean;
-  /** Null without a complete fence. */
+  /** The fences and body; null without a complete fence. */
   readonly block:
     | (StatusReading & {
       readonly header: Span;
@@ -85,7 +85,7 @@ export function readResultBlock(text: Text, message: Message, index: number, off
   };
 }
 
-/** The ranges of header, opener and body, without their line ends. */
+/** Returns the ranges of header, opener and body, without their line ends. */
 function parts(text: Text, message: Message, index: number, offset: number) {
   const nodes = message.nodes.list;
   const end = nodes[index + 3]!;
@@ -118,12 +118,12 @@ function parts(text: Text, message: Message, index: number, offset: number) {
   return { from, to, header, opener, body, hasOpener };
 }
 
-/** Maximum nesting of an input: more than any tool needs, and below the limits of JSON parsers. */
+/** Maximum nesting of an input, more than any tool needs and below the limits of JSON parsers. */
 const DEEPEST_INPUT = 100;
-/** Maximum characters of a key in a message. */
+/** Maximum number of characters of a key in an error message. */
 const MOST_SHOWN = 60;
 
-/** Why an input that is a JSON object still cannot be used, as the end of a sentence; null if it can. */
+/** Returns why an input that is a JSON object still cannot be used, as the end of a sentence; null if it can be. */
 export function inputFlaw(text: string): string | null {
   // Each level takes two characters, so most inputs need no check.
   if (text.length > 2 * DEEPEST_INPUT && nestingDepth(text) > DEEPEST_INPUT) {
@@ -135,7 +135,7 @@ export function inputFlaw(text: string): string | null {
     : `its key ${JSON.stringify(key.slice(0, MOST_SHOWN))} occurs twice in one object`;
 }
 
-/** The decoded object of a call, or the end of a sentence that says what the text is instead. */
+/** Returns the decoded object of a call, or the end of a sentence that says what the text is instead. */
 export function decodeCallInput(text: string): Record<string, unknown> | string {
   let value: unknown;
   try {

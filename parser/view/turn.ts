@@ -60,7 +60,7 @@ export class ChatTurn implements Turn {
     this.index = index;
   }
 
-  /** The underlying message; the same object as long as no edit touches it. */
+  /** The underlying message. It stays the same object as long as no edit changes it. */
   get message(): Message {
     return this.#message;
   }
@@ -72,7 +72,7 @@ export class ChatTurn implements Turn {
 
   /**
    * Switches to another version of the document with the same bytes up to the end of this message. So versions share
-   * what is known of messages before an edit, and none keeps earlier texts in memory.
+   * the results for messages before an edit, and none keeps earlier texts in memory.
    */
   readFrom(text: Text): this {
     this.#text = text;
@@ -183,7 +183,7 @@ export class ChatTurn implements Turn {
     return readTemplate(this.#text, from, to, { fences: true });
   }
 
-  /** The end of the content: trailing empty lines do not count. */
+  /** Returns the end of the content. Empty lines at the end do not count. */
   #contentEnd(): number {
     const text = this.#text;
     const least = this.#offset + this.#message.marker;
@@ -226,7 +226,7 @@ export class ChatTurn implements Turn {
   }
 }
 
-/** Maximum characters of an input whose text is cached. */
+/** Maximum number of characters of an input whose text is cached. */
 const MOST_BUFFERED = 1 << 20;
 
 /** A call that is known to have a readable input, decoded on first use. */
@@ -236,7 +236,7 @@ class ChatCall implements Call {
   readonly #block: CallBlock;
   #inputText: string | null = null;
   #input: Readonly<Record<string, unknown>> | null = null;
-  /** Undefined until computed. */
+  /** The flaw; undefined until it is computed. */
   #flaw: string | null | undefined;
   #place: Place | null = null;
 
@@ -341,7 +341,7 @@ class ChatResult implements Result {
   }
 }
 
-/** The non-empty range `from..to` with its lines. */
+/** Returns the non-empty range `from..to` with its lines. */
 function linesOf(text: Text, from: number, to: number): Place {
   return { from, to, start: text.lineOf(from) + 1, end: text.lineOf(to - 1) + 1 };
 }

@@ -1,6 +1,6 @@
-// Reviews one document: what waits in it, and decisions that apply only to the call as it was shown. Opens
-// the document for each view, and under its lock for each decision, so editors and other runs can continue
-// during the dialogue.
+// Reviews one document: shows what waits in it, and takes decisions that apply only to the call as it was shown. Opens
+// the document for each view, and under its lock for each decision, so editors and other runs can continue during the
+// dialogue.
 
 import { openChat } from "../../../agent/open.ts";
 import type { ChatSession, OpenCall, OpenOptions, ShownCall, WrittenRule } from "../../../agent/types.ts";
@@ -14,18 +14,18 @@ const WAIT = 2;
 
 /** A change that was made, and how to undo it. */
 export interface ReviewStep {
-  /** For a person: "the approval of #2". */
+  /** Description for a person, such as "the approval of #2". */
   readonly what: string;
   readonly id: string;
   undo(): Promise<Problem | null>;
 }
 
-/** The result of a decision; `changed`: nothing was done, because the call is no longer what was shown. */
+/** The result of a decision. `changed` means that nothing was done, because the call is no longer what was shown. */
 export type Decided =
   | { readonly kind: "done"; readonly step: ReviewStep }
   | { readonly kind: "changed" };
 
-/** What a document needs from the person. */
+/** What a document needs from the person: calls and parts to decide about. */
 export interface Waiting {
   readonly calls: readonly OpenCall[];
   /** Number of calls for which no approval decision exists yet. */
@@ -38,7 +38,7 @@ export class ReviewController {
   readonly label: string;
   readonly #options: OpenOptions;
 
-  /** Opens nothing yet. */
+  /** The constructor opens nothing yet. */
   constructor(file: string, options: OpenOptions) {
     this.label = file;
     this.#options = options;
@@ -58,7 +58,7 @@ export class ReviewController {
     });
   }
 
-  /** The call as it is now, read again from the document. */
+  /** Returns the call as it is now, read again from the document. */
   async show(id: string): Promise<Outcome<ShownCall>> {
     return await this.#withSession((session) => session.show(id));
   }
@@ -90,7 +90,7 @@ export class ReviewController {
     });
   }
 
-  /** Proposes a rule that would approve the call again; checks the person's own wording if given. */
+  /** Proposes a rule that would approve the call again. If the person worded a rule, checks that rule instead. */
   async propose(shown: ShownCall, written?: WrittenRule) {
     return await this.#withSession((session) => session.proposeRule(shown.id, written));
   }
@@ -171,7 +171,7 @@ export class ReviewController {
   }
 }
 
-/** Whether a person must decide: the call is pending, or its approval is not accepted as the person's own. */
+/** True if a person must decide: the call is pending, or its approval does not count as the person's own. */
 function isAsked({ status, decided: { decision, source } }: OpenCall): boolean {
   return status === "pending" ||
     (status === "approved" && decision === "require_approval" &&
@@ -183,7 +183,7 @@ function blockOf(session: ChatSession, id: string): Uint8Array {
   return place === undefined ? new Uint8Array(0) : session.chat.slice(place.from, place.to);
 }
 
-/** Restores a block, unless it was changed since. */
+/** Restores a block, unless it has changed since. */
 function blockBack(session: ChatSession, id: string, before: Uint8Array, after: Uint8Array): Edit | null {
   const place = session.chat.result(id)?.place;
   if (place === undefined || !sameBytes(blockOf(session, id), after)) return null;

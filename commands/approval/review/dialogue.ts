@@ -15,7 +15,7 @@ import { ReviewView } from "./view.ts";
 export interface Helpers {
   /** Opens a text in the person's editor; null if they leave it unchanged. */
   edit(text: string): Promise<Outcome<string | null>>;
-  /** Where a rule would be written in the person's settings. */
+  /** Returns where a rule would be written in the person's settings. */
   settingsRule(rule: WrittenRule): Promise<Outcome<SettingsRule>>;
 }
 
@@ -27,11 +27,11 @@ export interface Ending {
   readonly waiting: number;
   /** Calls without an approval decision yet. */
   readonly unasked: number;
-  /** Why documents could not be opened. */
+  /** Reasons why documents could not be opened. */
   readonly problems: readonly Problem[];
 }
 
-/** What follows a key: the next call, the same question (`stay`), the call again, or the end. */
+/** What follows a key: the next call, the same question (`stay`), the same call from its beginning, or the end. */
 type Turn = "next" | "stay" | "again" | "quit" | "interrupted";
 
 /** A step that can be undone, and the index of its document. */
@@ -153,7 +153,7 @@ export class Dialogue {
     }
   }
 
-  /** Handles a key after the whole call was shown. */
+  /** Handles a key that was pressed after the whole call was shown. */
   async #whole(key: PressedKey | null, controller: ReviewController, shown: ShownCall): Promise<Turn> {
     switch (key) {
       case "y":
@@ -278,7 +278,7 @@ export class Dialogue {
     return "next";
   }
 
-  /** Records what was done. A call that changed since it was shown is shown again. */
+  /** Records the result of a decision. A call that changed since it was shown is shown again. */
   #decided(decided: Outcome<Decided>, counted: Done["counted"], { number }: ShownCall): Turn {
     if (!decided.ok) return this.#view.tell(decided.problem), "stay";
     if (decided.value.kind === "changed") {
@@ -309,7 +309,7 @@ export class Dialogue {
     });
   }
 
-  /** Undoes the last step; false if there is none or the undo fails. */
+  /** Undoes the last step; false if there is none, or if the undo fails. */
   async #undo(): Promise<boolean> {
     const last = this.#done.pop();
     if (last === undefined) {
@@ -364,7 +364,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
-    // The caller reports it and offers to edit the text again.
+    // The caller reports the mistake and offers to edit the text again.
     return null;
   }
 }

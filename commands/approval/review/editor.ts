@@ -12,7 +12,7 @@ export async function editText(
   const file = `${folder}/input.json`;
   try {
     await Deno.writeTextFile(file, text, { mode: 0o600 });
-    // The variable holds a command line, as other programs treat it too, so a shell runs it.
+    // The variable holds a command line, as in other programs, so a shell runs it.
     const { code } = await new Deno.Command("/bin/sh", {
       args: ["-c", `${editor} "$1"`, "sh", file],
       stdin: "inherit",

@@ -21,7 +21,7 @@ const NAMED: Readonly<Record<string, PressedKey>> = {
   "\x1b": "escape",
 };
 
-/** The key for the bytes of one read. */
+/** Returns the key for the bytes of one read. */
 export function readKey(bytes: Uint8Array): PressedKey {
   const text = new TextDecoder().decode(bytes);
   const named = own(NAMED, text);
@@ -33,11 +33,11 @@ export function readKey(bytes: Uint8Array): PressedKey {
 
 export interface TypedLine {
   readonly text: string;
-  /** `typing` until Enter (`done`), Escape or Ctrl-D (`left`), or Ctrl-C (`gone`). */
+  /** `typing` until the line ends: with Enter (`done`), with Escape or Ctrl-D (`left`), or with Ctrl-C (`gone`). */
   readonly state: "typing" | "done" | "left" | "gone";
 }
 
-/** The line after one read. Input after the end of the line in the same read is dropped. */
+/** Returns the line after one read. Input after the end of the line in the same read is dropped. */
 export function extendLine({ text }: TypedLine, bytes: Uint8Array): TypedLine {
   const read = new TextDecoder().decode(bytes);
   // Arrow keys and other escape sequences are not text.

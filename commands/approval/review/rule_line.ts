@@ -4,7 +4,7 @@ import type { ProposedRule } from "../../../agent/types.ts";
 import { failed, type Outcome, success } from "../../../base/problem.ts";
 import { isCommandTool, shortRuleTable, type WrittenRule } from "../../../config/rules/read_rule.ts";
 
-/** The short form of the rule: its tool and patterns, without other restrictions. */
+/** Returns the short form of the rule: its tool and patterns, without other restrictions. */
 export function formatRule({ written }: ProposedRule): string {
   const { approve, command, path } = written;
   const patterns = command ?? path;
@@ -14,7 +14,7 @@ export function formatRule({ written }: ProposedRule): string {
 }
 
 /**
- * The rule for an edited line; the proposed rule if the line is unchanged. An edited line names patterns for
+ * Returns the rule for an edited line; the proposed rule if the line is unchanged. An edited line names patterns for
  * the same tool, and stays limited to the sandbox if the proposed rule is.
  */
 export function ruleFrom(line: string, proposed: ProposedRule): Outcome<WrittenRule, string> {

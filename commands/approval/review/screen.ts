@@ -14,11 +14,14 @@ import {
   wrapLine,
 } from "../../../render/terminal/lines.ts";
 
-/** Prefixes of a line that the model wrote, and of its continuation lines. */
+/** Prefixes of a line that the model wrote, and of the lines that continue it. */
 const GUTTER = "│ ";
 const REST = "┆ ";
 
-/** The call, its folder and sandbox, and why it needs a decision. `label` is the document as the person named it. */
+/**
+ * Returns the call, its folder and sandbox, and why it needs a decision. `label` is the document as the person named
+ * it.
+ */
 export function callLines(
   shown: ShownCall,
   label: string,
@@ -38,7 +41,7 @@ export function callLines(
   ];
 }
 
-/** How the current policy decides the call, and why, without a final period. */
+/** Returns how the current policy decides the call, and why, without a final period. */
 function whoDecides({ explained: { decision, source, detail, rule, commands } }: ShownCall): string {
   const stopped = commands.find((part) => part.rule === null);
   const why = detail ?? (stopped === undefined ? null : `"${stopped.text}": ${stopped.why}`);
@@ -51,7 +54,7 @@ function whoDecides({ explained: { decision, source, detail, rule, commands } }:
 /** Minimum width of the table of resolvers, in cells. */
 const TABLE_WIDTH = 70;
 
-/** The answer of each resolver, as a table, or as sentences on a narrow terminal. */
+/** Returns the answer of each resolver, as a table, or as sentences on a narrow terminal. */
 export function reasonLines({ explained }: ShownCall, { width }: TerminalFormat): string[] {
   if (width >= TABLE_WIDTH) {
     return explanationLines(explained).flatMap((line) => wrapLine(visible(line), width));
@@ -91,7 +94,7 @@ function diffColor(line: string): Color | null {
   return line.startsWith("@@") ? "cyan" : null;
 }
 
-/** One line of the model's text. */
+/** Returns one line of the model's text as terminal lines. */
 function contentLines(line: string, color: Color | null, format: TerminalFormat): string[] {
   return wrapLine(withoutTabs(line), format.width - GUTTER.length).map((piece, at) => {
     const mark = colorize(at === 0 ? GUTTER : REST, "dim", format);

@@ -11,7 +11,10 @@ export interface Tty {
   readonly colors: boolean;
   size(): { readonly columns: number; readonly rows: number };
   write(text: string): void;
-  /** Shows a question and waits for a key; drops input typed before. Null if the terminal is gone. */
+  /**
+   * Shows a question and waits for a key; drops input that was typed before the question. Null if the terminal is
+   * gone.
+   */
   key(question: string): Promise<PressedKey | null>;
   /** Lets the person edit a line that starts as `text`; null if they cancel. */
   line(question: string, text: string): Promise<string | null>;
@@ -41,7 +44,7 @@ export class ProcessTty implements Tty {
     try {
       Deno.stdin.setRaw(false);
     } catch {
-      // A terminal that is gone needs no restoring.
+      // The terminal is gone, so it needs no restoring.
     }
   }
 
@@ -114,7 +117,7 @@ export class ProcessTty implements Tty {
     this.write(`\r\x1b[K${question}${shown}`);
   }
 
-  /** The next input; null if the terminal is gone. */
+  /** Returns the next input; null if the terminal is gone. */
   async #read(): Promise<Uint8Array | "interrupted" | null> {
     if (this.#signal.aborted) return "interrupted";
     const buffer = new Uint8Array(1024);
@@ -133,7 +136,7 @@ export class ProcessTty implements Tty {
   }
 }
 
-/** Whether the person pressed Ctrl-Z; input typed in their shell must not decide anything here. */
+/** True if the person pressed Ctrl-Z. Input typed in their shell must not decide anything here. */
 function isSuspend(read: Uint8Array | "interrupted" | null): boolean {
   return read instanceof Uint8Array && read.length === 1 && read[0] === CTRL_Z;
 }
@@ -156,7 +159,7 @@ async function drain(): Promise<void> {
     const buffer = new Uint8Array(1024);
     while (readSync(file, buffer) > 0);
   } catch {
-    // Nothing more to read.
+    // Nothing more can be read.
   } finally {
     closeSync(file);
   }

@@ -45,7 +45,7 @@ export class ReviewView {
     this.#tty.write(lines.map((line) => `${line}\n`).join(""));
   }
 
-  /** How many of `lines` fit above the question and its keys; at least 3. */
+  /** Returns how many of `lines` fit above the question and its keys; at least 3. */
   room(lines: number, keys: string): number {
     const { rows, columns } = this.#tty.size();
     const asked = wrappedKeys(keys, columns).length + 1;

@@ -16,7 +16,7 @@ export interface Display {
   hold?(): () => void;
 }
 
-/** What a display needs from outside: the stream, a clock in milliseconds, and a repeating timer. */
+/** What a display needs from the program: the stream, a clock in milliseconds, and a repeating timer. */
 export interface DisplayHost {
   write(text: string): void;
   now(): number;
@@ -32,16 +32,19 @@ export const REAL: DisplayHost = {
   },
 };
 
-/** How a run is shown: redrawn on a terminal that can move its cursor, plain lines elsewhere. */
+/** How a run is shown: redrawn on a terminal that can move its cursor, and otherwise as plain lines. */
 export type DisplayKind = "drawn" | "lines";
 
-/** Redraws only on a terminal, and not if NO_COLOR is set or the terminal is "dumb". */
+/**
+ * Returns the kind of display. A run is redrawn only on a terminal, and not if NO_COLOR is set or the terminal is
+ * "dumb".
+ */
 export function displayKind({ variables }: Environment): DisplayKind {
   const plain = variables.NO_COLOR || variables.TERM === "dumb";
   return Deno.stderr.isTerminal() && !plain ? "drawn" : "lines";
 }
 
-/** What a reply is doing while no text arrives. */
+/** Returns what a reply is doing while no text arrives. */
 export function progressText(event: Extract<CycleEvent, { event: "reply:progress" }>): string {
   const { block, name, characters } = event;
   const what = block === "thinking"
@@ -58,7 +61,7 @@ export function formatElapsed(milliseconds: number): string {
   return seconds < 60 ? `${seconds.toFixed(1)}s` : minutes(seconds);
 }
 
-/** Time left, in whole seconds that count down to 0; `milliseconds` may be negative. */
+/** Formats the remaining time in whole seconds that count down to 0; `milliseconds` may be negative. */
 export function formatRemaining(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
   return `in ${seconds < 60 ? `${seconds}s` : minutes(seconds)}`;

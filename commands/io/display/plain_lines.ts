@@ -5,18 +5,18 @@ import type { CycleEvent } from "../../../cycle/types.ts";
 import { type Display, type DisplayHost, formatElapsed, REAL } from "./display.ts";
 import type { Messages } from "../messages.ts";
 
-/** Writes to standard error. Text from outside is made visible first, so no control character is written. */
+/** Writes to standard error. Text from other sources is made visible first, so no control character is written. */
 export class PlainLines implements Display {
   /**
-   * True if the text of the reply is printed: for a person, but not in a log, because the document already contains
-   * the text.
+   * True if the text of the reply is printed. It is printed for a person, but not in a log, because the document
+   * already contains the text.
    */
   readonly #showsText: boolean;
   readonly #world: DisplayHost;
-  /** When each running tool started, by id; the request has the empty id. */
+  /** Start time of each running tool, by id; the request has the empty id. */
   readonly #since = new Map<string, number>();
   readonly #labels = new Map<string, string>();
-  /** Whether the last output was streamed text without a line end. */
+  /** True if the last output was streamed text without a line end. */
   #inText = false;
 
   constructor(
@@ -57,7 +57,7 @@ export class PlainLines implements Display {
         this.#text(`thinks   ${event.text}\n`);
         break;
       case "reply:progress":
-        // Not logged, because it comes many times a second. The text before this event is complete.
+        // This event is not logged, because it occurs many times a second. The text before it is complete.
         this.#endText();
         break;
       case "request:finished":

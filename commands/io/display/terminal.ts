@@ -17,21 +17,21 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const FRAME_MILLISECONDS = 100;
 const CLEAR_LINE = "\r\x1b[K";
 
-/** Milliseconds without an event before the spinner shows below text that may still continue. */
+/** Milliseconds without an event after which the spinner is shown below text that may still continue. */
 const QUIET_MILLISECONDS = 1000;
 
-/** Opens a line below the cursor (scrolling if needed) and moves back up; the column stays. */
+/** Opens a line below the cursor, scrolling if needed, and moves back up; the column stays the same. */
 const ROOM_BELOW = "\x1bD\x1b[A";
 const GO_BELOW = `\x1b7\x1b[B${CLEAR_LINE}`;
 const COME_BACK = "\x1b8";
 
-/** Running tools that get their own rows; the rest are only counted. */
+/** Number of running tools that get their own rows; the others are only counted. */
 const MOST_SHOWN = 4;
 
-/** Characters of a tool's output kept, to show its last line. */
+/** Number of characters that are kept of a tool's output, to show its last line. */
 const OUTPUT_KEPT = 4096;
 
-/** Terminal sequences in program output (colors, titles, cursor moves), also when cut off at the end. */
+/** Terminal sequences in program output (colors, titles, cursor moves), also if the end of the output cuts them off. */
 const TERMINAL_SEQUENCE =
   // deno-lint-ignore no-control-regex
   /\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|\][^\x07\x1b]*(?:\x07|\x1b\\|\x1b?$)|[ -/]*(?:[0-Z\\^-~]|$))/g;
@@ -39,30 +39,30 @@ const TERMINAL_SEQUENCE =
 interface Activity {
   readonly label: string;
   readonly since: number;
-  /** When a retry starts, if one is scheduled; the row counts down to it. */
+  /** Time at which a retry starts, if one is scheduled; the row counts down to it. */
   readonly until?: number;
   /** The tail of a tool's output so far. */
   readonly output?: string;
 }
 
-/** Draws on standard error. Text from outside is made visible before it is shown. */
+/** Draws on standard error. Text from other sources is made visible before it is shown. */
 export class Terminal implements Display {
   /** Running tools by id; the request has the empty id. */
   readonly #activities = new Map<string, Activity>();
   readonly #world: DisplayHost;
   #stopTicking: (() => void) | null = null;
   #frame = 0;
-  /** How many prompts hold the display at the moment. */
+  /** Number of prompts that hold the display at the moment. */
   #buffered = 0;
   /** Where the spinner is now: on the cursor's line, or on the line below streamed text. */
   #drawn: "here" | "below" | null = null;
-  /** Rows drawn last; the cursor is in the last one. */
+  /** Number of rows that were drawn last; the cursor is in the last of them. */
   #rows = 0;
-  /** Whether the cursor is behind streamed text without a line end. */
+  /** True if the cursor is behind streamed text without a line end. */
   #inText = false;
   /** The request's label without its current activity. */
   #request = "";
-  /** When streamed text was last shown; -Infinity once something else was shown. */
+  /** Time at which streamed text was last shown; -Infinity once something else was shown. */
   #lastText = -Infinity;
   /** The model that was named last. */
   #named = "";
@@ -99,7 +99,7 @@ export class Terminal implements Display {
         this.#line(`\x1b[2m${visible(event.text, { lines: true })}\x1b[0m`);
         break;
       case "reply:progress":
-        // Text before it is complete.
+        // The text before this event is complete.
         this.#stepAside();
         this.#relabel(`${this.#request}  ${progressText(event)}`);
         break;
@@ -203,7 +203,7 @@ export class Terminal implements Display {
     } else this.#stopTicking ??= this.#world.every(FRAME_MILLISECONDS, () => this.#draw());
   }
 
-  /** The sequence that erases the rows drawn last and leaves the cursor at the start of the first. */
+  /** Returns the sequence that erases the rows drawn last and leaves the cursor at the start of the first row. */
   #erasing(): string {
     return CLEAR_LINE + `\x1b[A${CLEAR_LINE}`.repeat(Math.max(0, this.#rows - 1));
   }
@@ -237,7 +237,7 @@ export class Terminal implements Display {
   }
 }
 
-/** The last line of a tool's output; none while there is no output. */
+/** Returns the last line of a tool's output; empty while there is no output. */
 function outputRow({ output = "" }: Activity): string[] {
   const text = lastLine(output);
   return text === ""
@@ -245,13 +245,13 @@ function outputRow({ output = "" }: Activity): string[] {
     : [`\x1b[2m  ${cutToWidth(visible(text), Math.max(10, size().columns - 3))}\x1b[0m`];
 }
 
-/** The last line that is not blank, as a terminal shows it: a carriage return restarts the line. */
+/** Returns the last line that is not blank, as a terminal shows it: a carriage return restarts the line. */
 function lastLine(output: string): string {
   const lines = output.replace(TERMINAL_SEQUENCE, "").split(/[\n\r]/);
   return lines.findLast((line) => line.trim() !== "")?.trimEnd().replaceAll("\t", " ") ?? "";
 }
 
-/** How many tools fit on the screen; rows that scroll off could not be erased. */
+/** Returns how many tools fit on the screen, because rows that scroll off could not be erased. */
 function mostShown(): number {
   return Math.max(1, Math.min(MOST_SHOWN, Math.floor((size().rows - 2) / 2)));
 }
@@ -262,7 +262,7 @@ function size(): { readonly columns: number; readonly rows: number } {
     // A terminal whose size was never set reports 0.
     return { columns: columns || 80, rows: rows || 24 };
   } catch {
-    // No size is known, as in some containers.
+    // The size is unknown, as in some containers.
     return { columns: 80, rows: 24 };
   }
 }

@@ -13,7 +13,7 @@ export const CONFIG: readonly Option[] = [
 
 export const QUIET: Option = { name: "quiet", short: "q", help: "Print only errors." };
 
-/** `QUIET` for commands that run a document. */
+/** The option `QUIET`, worded for commands that run a document. */
 export const QUIET_RUN: Option = {
   name: "quiet",
   short: "q",
@@ -22,7 +22,7 @@ export const QUIET_RUN: Option = {
 
 export const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
 
-/** The default of an option that overrides a setting. */
+/** Text for the default of an option that overrides a setting. */
 const BY_SETTINGS = "from the settings";
 
 /* The settings layer of the command line: for commands that use it, and commands that show it. */
@@ -120,14 +120,14 @@ export const LINE: Option = {
   help: "Select the call at or nearest to line N.",
 };
 
-/** For commands that may be filters. */
+/** The option `--name` for commands that may be filters. */
 export const NAME: Option = {
   name: "name",
   value: "PATH",
   help: "As a filter: PATH identifies the document. That file is not changed.",
 };
 
-/** For commands that accept - for standard input. */
+/** The option `--name` for commands that accept - for standard input. */
 export const NAME_OF_INPUT: Option = {
   name: "name",
   value: "PATH",

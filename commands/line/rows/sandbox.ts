@@ -3,7 +3,7 @@
 import type { Command } from "../spec.ts";
 import { CONFIG, HELP, JSON_REPORT, QUIET, SANDBOX } from "./options.ts";
 
-/** Switches the sandbox for this session. */
+/** Commands that switch the sandbox for this session. */
 const SANDBOX_SWITCHES: readonly Command[] = [
   {
     name: "sandbox enable",

@@ -14,7 +14,7 @@ import {
   STREAM,
 } from "./options.ts";
 
-/** Runs documents when any editor saves them. */
+/** Command that runs documents when any editor saves them. */
 export const WATCH: Command = {
   name: "watch",
   usage: "FILE…",
@@ -40,7 +40,7 @@ export const WATCH: Command = {
   example: "flemma watch notes.chat plan.chat",
 };
 
-/** Their input and output are for programs, not people. */
+/** Commands whose input and output are for programs, not people. */
 export const SERVING_COMMANDS: readonly Command[] = [
   {
     name: "lsp",

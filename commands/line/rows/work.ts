@@ -61,7 +61,7 @@ const JOBS: Option = {
   help: "Work on N of the FILEs in parallel.",
 };
 
-/** Options that a run of part of a document has no use for. */
+/** Options that have no use in a run of part of a document. */
 const WHOLE_RUN = ["jobs", "autopilot", "max-turns", "approve"];
 
 const HEADERS: Option = {

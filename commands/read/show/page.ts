@@ -53,7 +53,7 @@ interface MaskedIn {
   readonly place: string;
 }
 
-/** The files in the page, and messages about included and missing files. */
+/** Files in the page, and messages about included and missing files. */
 interface FilesFor {
   readonly files: readonly PageFile[];
   readonly reported: readonly string[];
@@ -78,7 +78,10 @@ async function filesFor(invocation: Invocation): Promise<FilesFor | { readonly e
   return { files, reported };
 }
 
-/** Values of variables that hold keys; a key pasted into a conversation was probably not meant to be shared. */
+/**
+ * Returns the values of variables that hold keys. If a key was pasted into a conversation, the person probably did not
+ * mean to share it.
+ */
 function ownSecrets(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const values = Object.entries(variables).filter((entry): entry is [string, string] =>
     entry[1] !== undefined &&
@@ -87,7 +90,7 @@ function ownSecrets(variables: Readonly<Record<string, string | undefined>>): Re
   return Object.fromEntries(values);
 }
 
-/** At most this many masked secrets are listed; the rest are only counted. */
+/** Maximum number of masked secrets that are listed; further ones are only counted. */
 const MOST_REPORTED = 20;
 
 function maskedLines(masked: readonly MaskedIn[]): string[] {
@@ -126,8 +129,8 @@ async function writeFile(
 }
 
 /**
- * Why the page cannot be written; null if it can. It replaces only an earlier page, or an empty file that is
- * not the document.
+ * Returns why the page cannot be written; null if it can be. It replaces only an earlier page, or an empty file that
+ * is not the document.
  */
 async function obstacle(path: string, named: string, document: string | null): Promise<Problem | null> {
   const problem = (code: string, message: string): Problem => ({ code, message, next: "Name another file." });
@@ -159,7 +162,7 @@ async function startOf(path: string): Promise<string> {
   return new TextDecoder().decode(bytes.subarray(0, count));
 }
 
-/** Whether the path leads to the document, by resolved path. */
+/** True if the resolved path is the path of the document. */
 async function isSame(path: string, document: string | null): Promise<boolean> {
   return document !== null && await Deno.realPath(path) === document;
 }

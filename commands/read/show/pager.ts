@@ -4,7 +4,7 @@ import { type Problem, thrownText } from "../../../base/problem.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The shell command of the pager; null for none. */
+/** Returns the shell command of the pager; null for no pager. */
 export function pagerCommand(variables: Variables): string | null {
   if (variables.TERM === "dumb") return null;
   const chosen = variables.FLEMMA_PAGER ?? variables.PAGER ?? "less";
@@ -12,7 +12,7 @@ export function pagerCommand(variables: Variables): string | null {
 }
 
 /**
- * Options for less and lv unless the person set their own: show colors, and (less) exit if the text fits on
+ * Options for less and lv, used unless the person set their own. They show colors, and less exits if the text fits on
  * one screen.
  */
 const MANNERS: Readonly<Record<string, string>> = { LESS: "FRX", LV: "-c" };
@@ -49,7 +49,7 @@ export class Pager {
     );
   }
 
-  /** Writes the text and waits until the pager exits. Leaving it early is not an error. */
+  /** Writes the text and waits until the pager exits. If the person leaves the pager early, that is not an error. */
   async show(pieces: Iterable<string>): Promise<Problem | null> {
     // Ctrl-C belongs to the pager. If this process ended, the pager would lose its terminal to the shell.
     const ignore = () => {};

@@ -46,7 +46,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Options that contradict each other or do not exist; null if all are valid. */
+/** Returns options that contradict each other or do not exist; null if all are valid. */
 function contradictionOf({ arguments: given }: Invocation): Problem | null {
   const usage = (message: string, next: string): Problem => ({ code: "usage", message, next });
   const html = switchOption(given, "html") === true;
@@ -69,14 +69,14 @@ function contradictionOf({ arguments: given }: Invocation): Problem | null {
     : null;
 }
 
-/** The title of the page: the file's name. */
+/** Returns the title of the page, which is the file's name. */
 function titleOf(label: string): string {
   return label === "-" ? "conversation" : label.slice(label.lastIndexOf("/") + 1);
 }
 
-/** Narrower text is unreadable. */
+/** Minimum width in columns; narrower text is unreadable. */
 const LEAST_WIDTH = 20;
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Maximum width in columns; longer lines are hard to read, however wide the terminal is. */
 const MOST_WIDTH = 100;
 const USUAL_WIDTH = 80;
 
@@ -105,7 +105,7 @@ function terminalWidth(): number {
   }
 }
 
-/** Lines per write. */
+/** Number of lines in one write. */
 const PIECE = 200;
 
 /** Joins lines to larger pieces for streams. */

@@ -20,7 +20,7 @@ interface SandboxSummary {
   readonly error: string | null;
 }
 
-/** A call with the reasons for its decision, if known. */
+/** Returns a call with the reasons for its decision, if known. */
 export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> | undefined) {
   const { id, number, name, status, line, preview, decided: { decision, source } } = call;
   return { id, number, name, status, line, preview, decision, source, ...reason };
@@ -29,7 +29,7 @@ export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> |
 export function reportJson(
   report: Report,
   { document, calls, sandbox }: {
-    /** Its real path, or its label. */
+    /** Real path of the document, or its label. */
     readonly document: string;
     readonly calls: readonly ReturnType<typeof callJson>[];
     readonly sandbox: SandboxSummary;

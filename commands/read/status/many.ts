@@ -51,7 +51,10 @@ async function showPending(invocation: Invocation): Promise<number> {
   return codes.length === 0 ? Exit.ok : worstExit(codes);
 }
 
-/** The calls that wait for a person. Documents without pending results are only read, without a session. */
+/**
+ * Returns the calls that wait for a person. A document without pending results is only read, without opening a
+ * session.
+ */
 async function pendingIn(
   invocation: Invocation,
   file: string,
@@ -65,11 +68,11 @@ async function pendingIn(
   const opened = await openAsRead(invocation, read);
   if ("exit" in opened) return opened;
   await using session = opened;
-  // Text in the block of a call becomes its result, so that call waits for nobody.
+  // Text in the block of a call becomes its result, so such a call waits for nobody.
   return (await session.calls()).filter(({ status, hasText }) => status === "pending" && !hasText);
 }
 
-/** The same command line about one of its documents. */
+/** Returns the same command line for only one of its documents. */
 function about(invocation: Invocation, file: string): Invocation {
   return { ...invocation, arguments: { ...invocation.arguments, positionals: [file] } };
 }

@@ -22,20 +22,20 @@ import { decisionAdvice, lastWordSentence } from "../../line/next_steps.ts";
 
 export type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 
-/** What is known of a document, with or without a session. */
+/** Facts about a document that are known with or without a session. */
 export interface StatusFacts {
   readonly settings: Settings;
   readonly calls: readonly OpenCall[];
   readonly steps: readonly Step[];
   readonly blockers: readonly Diagnostic[];
   readonly holder: Holder | null;
-  /** One sentence per process of a killed run. */
+  /** One sentence for each process that a killed run left running. */
   readonly leftRunning: readonly string[];
   readonly fileChanges: readonly FileChange[];
   readonly doubts: readonly string[];
 }
 
-/** Adds what is computed only on demand. */
+/** `StatusFacts` with facts that are computed only on demand. */
 export interface StatusView extends StatusFacts {
   /** Problems to show first. */
   readonly notices: readonly Problem[];
@@ -56,7 +56,7 @@ export interface Report extends StatusFacts {
 }
 
 /**
- * The lines for a person. `sandbox` describes the sandbox in words, and `changes` the files that commands
+ * Returns the lines for a person. `sandbox` describes the sandbox in words, and `changes` the files that commands
  * changed.
  */
 export function reportLines(
@@ -66,7 +66,7 @@ export function reportLines(
   const { file, chat, settings, calls, steps, next, blockers, holder, rules, used, fill } = report;
   const lines = calls.map((call) => {
     const { status, preview, line, number, id } = call;
-    // With invalid frontmatter no approval decisions are made.
+    // If the frontmatter is invalid, no approval decisions are made.
     const fateOf = blockers.length === 0 ? fate(call, steps) : "";
     const reported = fateOf === "" ? "" : `   ${fateOf}`;
     return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${reported}`;
@@ -84,7 +84,7 @@ export function reportLines(
   return lines;
 }
 
-/** The approval rules of this session, and how to remove them. */
+/** Returns the approval rules of this session, and how to remove them. */
 function ruleLines(rules: readonly ProposedRule[], file: string | null): readonly string[] {
   const back = `   undo: flemma session reset ${file === null ? "FILE" : operands(file)}`;
   return rules.map(({ text }, at) => `session rule: ${text}${at === rules.length - 1 ? back : ""}`);
@@ -99,7 +99,7 @@ function usageLines(records: readonly UsageRecord[], prices: boolean): readonly 
   return [`used: ${requests}, ${usageWords(total, { prices })}${window === "" ? "" : `; last ${window}`}`];
 }
 
-/** How full the context window is: an estimate before the first request, and advice once it is nearly full. */
+/** Returns how full the context window is: an estimate before the first request, and advice once it is nearly full. */
 function fillLines(
   fill: Fill,
   { context }: Settings,
@@ -115,7 +115,7 @@ function fillLines(
 
 const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable", "invalid-input"]);
 
-/** What the next advance does with a call, and who decided; empty if the status already says it. */
+/** Returns what the next advance does with a call, and who decided; empty if the status already says it. */
 function fate(
   { id, status, hasText, decided: { decision, source, rule } }: OpenCall,
   steps: readonly Step[],
@@ -133,7 +133,7 @@ function fate(
   return who === "default" ? "will wait for you" : `will wait for you (${who})`;
 }
 
-/** The kind of the next step; "idle" if there is nothing to advance. */
+/** Returns the kind of the next step; "idle" if there is nothing to advance. */
 export function nextStep(chat: Chat, steps: readonly Step[]): Next {
   if (steps.length === 0) return "idle";
   if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
@@ -144,7 +144,7 @@ export function nextStep(chat: Chat, steps: readonly Step[]): Next {
   return steps.at(-1)?.do === "send" ? "send" : "wait";
 }
 
-/** Whether the plan ends with `at`. */
+/** True if the plan ends with `at`. */
 function ends(steps: readonly Step[], at: PlanEnd): boolean {
   const end = steps.at(-1);
   return end?.do === "rest" && end.at === at;
@@ -196,7 +196,7 @@ export function nextSentence(
   }
 }
 
-/** What an advance does with calls that are already decided. */
+/** Returns what an advance does with calls that are already decided. */
 function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string {
   const back = new Set(steps.flatMap((step) => step.do === "demote" ? [step.id] : []));
   const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
@@ -206,7 +206,7 @@ function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string 
   ].join(" and ");
 }
 
-/** `1 call`, `2 calls`: all, or those of one status. */
+/** Counts calls in words, as in `1 call` or `2 calls`: all calls, or those of one status. */
 function count(calls: readonly OpenCall[], status?: string): string {
   const found = calls.filter((call) => status === undefined || call.status === status).length;
   return found === 1 ? "1 call" : `${found} calls`;

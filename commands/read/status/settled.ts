@@ -1,5 +1,5 @@
-// Reports on documents that have no open call and set no settings, without opening a session. Editors mostly
-// ask about such documents, all day.
+// Reports on documents that have no open call and set no settings, without opening a session. Most documents that
+// editors ask about are of this kind.
 
 import type { SettingsHost, SubjectSettings } from "../../../agent/settings.ts";
 import { fileChangesOf } from "../../../agent/trust/file_changes.ts";
@@ -14,7 +14,9 @@ import { describeLeftCommands } from "../../../sandbox/process/leftovers.ts";
 import type { ReadText } from "../../document/read.ts";
 import type { StatusView } from "./report.ts";
 
-/** The view of such a document; null if a session is needed. `subject` holds the settings if they were loaded. */
+/**
+ * Returns the view of such a document; null if a session is needed. `subject` holds the settings if they were loaded.
+ */
 export async function withoutSession(
   host: SettingsHost,
   read: ReadText,
@@ -40,7 +42,7 @@ export async function withoutSession(
   return { view, subject };
 }
 
-/** The rules of this session. Most people have none; then the code that reads them is not loaded. */
+/** Returns the rules of this session. Most people have no rules; then the code that reads them is not loaded. */
 async function rulesOf(
   environment: Environment,
   document: string | null,

@@ -73,7 +73,10 @@ async function sandboxWords({ settings, calls, sandbox }: StatusView): Promise<s
   return available.ok ? `on (${available.value})` : `not usable: ${available.problem.message}`;
 }
 
-/** The messages of the last filter run of a document; of the last run of any document if none is given. */
+/**
+ * Prints the messages of a document's last filter run. If no document is given, prints those of the last run of any
+ * document.
+ */
 async function showLast({ arguments: given, environment, messages, input }: Invocation): Promise<number> {
   const [file = textOption(given, "name")] = given.positionals;
   const piped = file === undefined ? await readPipedInput(environment, input) : null;

@@ -81,7 +81,7 @@ function nothingAsked(): Outcome<Question> {
   );
 }
 
-/** The conversation to continue; null to begin a new one. */
+/** Returns the conversation to continue; null to begin a new one. */
 async function existing({ arguments: given, environment }: Invocation): Promise<Outcome<string | null>> {
   const file = textOption(given, "file");
   const last = switchOption(given, "last") === true;
@@ -128,15 +128,15 @@ async function begin(invocation: Invocation, { words, piped }: Question): Promis
   return made.ok ? success(place.value) : made;
 }
 
-/** The names of `--tools`; null without the option, empty for "none". */
+/** Returns the names of `--tools`; null without the option, empty for "none". */
 function toolsOption(given: string | undefined): readonly string[] | null {
   if (given === undefined) return null;
   return given === "none" ? [] : given.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
 /**
- * Settings for the frontmatter of a new document. `folder` is where its tools work, because the document is
- * stored elsewhere; null leaves them in the document's own folder.
+ * Returns the settings for the frontmatter of a new document. `folder` is the folder in which the document's tools
+ * work, because the document is stored in another one. If it is null, the tools work in the document's own folder.
  */
 function blockOf(
   { templating }: Settings,
@@ -146,7 +146,7 @@ function blockOf(
     BUILTIN_TOOLS.filter(({ hasFolder }) => hasFolder).map(({ name }) => [name, { cwd: folder }]),
   );
   const block = {
-    // Piped text is kept literal by template tags, so templating must be enabled.
+    // Piped text is wrapped in template tags that keep it literal. These tags work only if templating is enabled.
     ...(templating.enabled ? {} : { templating: { enabled: true } }),
     ...(tools === null && folder === null
       ? {}
@@ -155,7 +155,7 @@ function blockOf(
   return Object.keys(block).length === 0 ? undefined : block;
 }
 
-/** Tells the model the shell's folder, which is not the document's folder. */
+/** Returns text that informs the model about the shell's folder, which is not the document's folder. */
 function whereFrom(folder: string): string {
   return literalTags(
     `The person asks from a shell in the folder ${folder}. Commands start there. Use absolute paths for files, ` +

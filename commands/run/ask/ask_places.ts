@@ -7,12 +7,12 @@ import { expandHome } from "../../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
 import { option } from "../../../base/shell_word.ts";
 
-/** The default folder, and the file in it that names the last document. */
+/** Returns the default folder, and the file in it that names the last document. */
 const folderOf = (environment: Environment): string => `${stateFolder(environment)}/asks`;
 const lastIn = (environment: Environment): string => `${folderOf(environment)}/last`;
 
 /**
- * A path for a new document in the folder of the setting `ask.dir`, by default in the state folder. Creates
+ * Returns a path for a new document in the folder of the setting `ask.dir`, by default in the state folder. Creates
  * the folder.
  */
 export async function nextPlace(environment: Environment, dir: string | null): Promise<Outcome<string>> {
@@ -32,7 +32,7 @@ export async function nextPlace(environment: Environment, dir: string | null): P
   return success(`${folder}/${name}`);
 }
 
-/** Records the real path of the document that is asked in now; returns the problem if it cannot. */
+/** Records the real path of the document that the question is asked in; returns the problem if it cannot. */
 export async function keepLast(environment: Environment, path: string): Promise<Problem | null> {
   try {
     await Deno.mkdir(folderOf(environment), { recursive: true, mode: 0o700 });
@@ -47,7 +47,7 @@ export async function keepLast(environment: Environment, path: string): Promise<
   }
 }
 
-/** The path of the document that was asked in last. */
+/** Returns the path of the document in which the last question was asked. */
 export async function lastAsked(environment: Environment): Promise<Outcome<string>> {
   const bytes = await readOrNull(lastIn(environment));
   const path = bytes === null ? "" : new TextDecoder().decode(bytes).trimEnd();

@@ -1,4 +1,4 @@
-// Streams the reply to standard output for a person at a terminal; everything else goes to standard error.
+// Streams the reply to standard output for a person at a terminal. All other text goes to standard error.
 
 import { visible } from "../../../base/visible.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
@@ -9,9 +9,9 @@ import { writeOutput } from "../../io/streams.ts";
 
 /** Shows text as it arrives; calls, results and requests get lines of their own. */
 export class StreamedAnswer implements Display {
-  /** Null if only the answer is wanted. */
+  /** Prints calls, results and requests; null if only the answer is wanted. */
   readonly #lines: PlainLines | null;
-  /** Whether the last output was text without a line end. */
+  /** True if the last output was text without a line end. */
   #inText = false;
 
   constructor(messages: Messages, options: { readonly quiet: boolean }) {

@@ -1,4 +1,4 @@
-// `flemma advance`: one document as usual, or several documents, `--jobs` in parallel, in one process.
+// `flemma advance`: runs one document as usual, or several documents in one process, `--jobs` of them in parallel.
 
 import type { Invocation } from "../../invocation.ts";
 import { numberOption } from "../../line/options.ts";

@@ -1,4 +1,4 @@
-// Advances several documents in one process: each has its own lock and settings, all share the provider limits.
+// Advances several documents in one process. Each has its own lock and settings, and all share the provider limits.
 
 import { RequestLimiter } from "../../../providers/http/limiter.ts";
 import { runInTurn } from "./in_turn.ts";
@@ -50,7 +50,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
   }
 }
 
-/** Each document once, under the first of its names. */
+/** Returns each document once, under the first of its names. */
 async function distinct({ arguments: { positionals }, environment }: Invocation): Promise<readonly string[]> {
   const byPath = new Map<string, string>();
   for (const file of positionals) {

@@ -1,4 +1,4 @@
-// Reports on several documents: a line as each one ends, and a summary.
+// Reports on several documents: prints a line as each one ends, and a summary.
 
 import type { Stop, UsageRecord } from "../../../cycle/types.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
@@ -10,12 +10,12 @@ import { type MessageLevel, Messages } from "../../io/messages.ts";
 import { switchOption } from "../../line/options.ts";
 
 interface Running {
-  /** Messages about how it ended, or why it did not start. */
+  /** Messages about how the document's run ended, or why it did not start. */
   readonly lines: { readonly level: MessageLevel; readonly text: string }[];
   stop: Stop | null;
 }
 
-/** How documents end, in the order of the summary. */
+/** Ways in which documents end, in the order of the summary. */
 const OUTCOMES = ["complete", "idle", "waiting", "blocked", "busy", "failed", "interrupted"] as const;
 type Outcome = typeof OUTCOMES[number];
 
@@ -25,7 +25,7 @@ export class BatchReport {
   readonly #running = new Map<string, Running>();
   readonly #records: UsageRecord[] = [];
   readonly #outcomes = new Map<Outcome, number>();
-  /** Messages already shown for another document. */
+  /** Messages that were already shown for another document. */
   readonly #reported = new Set<string>();
   #done = 0;
   #over = false;
@@ -35,7 +35,7 @@ export class BatchReport {
     this.#total = total;
   }
 
-  /** Starts a document: the messages and the end of its run are reported here. */
+  /** Starts a document. The returned functions receive the messages and the end of its run. */
   begin(file: string): { readonly messages: Messages; readonly among: Pick<Among, "ended"> } {
     const { environment, arguments: given } = this.#invocation;
     const running: Running = { lines: [], stop: null };
@@ -43,7 +43,7 @@ export class BatchReport {
     const quiet = switchOption(given, "quiet") === true;
     const messages = new Messages(environment, { filter: false, quiet, place: "failure" });
     messages.onLine = (level, text) => {
-      // Notes before the end are shown immediately; the last messages appear with the document's name.
+      // Notes before the end are shown immediately. The last messages appear with the document's name.
       if (running.stop === null && level === "note") this.#news(file, text);
       else running.lines.push({ level, text });
     };

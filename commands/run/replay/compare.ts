@@ -3,10 +3,10 @@
 /** A pattern for a whole result: `~/regex/`. */
 const WHOLE = /^~\/(.*)\/$/s;
 
-/** Matches the rest of its line. */
+/** Pattern that matches the rest of its line. */
 const ANY = "<any>";
 
-/** Whether an expected result contains a pattern. */
+/** True if an expected result contains a pattern. */
 export function hasMatcher(expected: string): boolean {
   return expected.includes(ANY) || WHOLE.test(expected);
 }
@@ -18,8 +18,8 @@ export interface ComparedResult {
 }
 
 /**
- * How a result differs from the expected one: lines of a diff, `-` expected, `+` found; none if it matches.
- * An invalid pattern is reported in a line that begins with `!`.
+ * Returns how a result differs from the expected one, as lines of a diff (`-` expected, `+` found); empty if it
+ * matches. An invalid pattern is reported in a line that begins with `!`.
  */
 export function differences(expected: ComparedResult, found: ComparedResult): readonly string[] {
   const status = expected.isError === found.isError

@@ -1,4 +1,4 @@
-// Replays a conversation in a copy of its folder: replies come from the document, tools really run.
+// Replays a conversation in a copy of its folder. Replies come from the document, and tools really run.
 
 import { openChat } from "../../../agent/open.ts";
 import type { ChatOptions, ChatSession } from "../../../agent/types.ts";
@@ -20,7 +20,7 @@ import { hadRun, type RecordedResult, type Recording, recordingOf } from "./reco
 
 export interface Played {
   readonly recorded: RecordedResult;
-  /** Lines of a diff; none if the result is as recorded. */
+  /** Lines of a diff; empty if the result is as recorded. */
   readonly differs: readonly string[];
   /** The new result; null for a call that did not run. */
   readonly found: ReplayedResult | null;
@@ -40,14 +40,11 @@ export interface PlayOptions {
   /** The folder to copy, which holds the document; the tools work in the copy. */
   readonly folder: string;
   readonly path: string;
-  /**
-   * Whether returned images and files are saved in the person's state folder, because the document will name
-   * them.
-   */
+  /** True if returned images and files are saved in the person's state folder, because the document will name them. */
   readonly keepsFiles: boolean;
-  /** Whether the person allowed the tools to run without a sandbox. */
+  /** True if the person allowed the tools to run without a sandbox. */
   readonly bare: boolean;
-  /** Whether requests pass that the provider would refuse. */
+  /** True if requests that the provider would refuse are accepted. */
   readonly lenient: boolean;
   readonly signal: AbortSignal;
 }
@@ -89,7 +86,7 @@ async function inCopy(
   const { configPath = host.environment.variables.FLEMMA_CONFIG || undefined, ...named } = host.settings ??
     {};
   const environment = { ...host.environment, cwd: folder, variables };
-  // Autopilot is off: the recorded steps decide what comes next.
+  // Autopilot is off, because the recorded steps decide what comes next.
   const overrides = withoutAutopilot(named.overrides ?? {});
   // A relative settings path is resolved here, because the copy is in another folder.
   const from = configPath === undefined ? {} : { configPath: absolutePath(host.environment, configPath) };
@@ -147,7 +144,7 @@ function withoutAutopilot(overrides: Readonly<Record<string, unknown>>): Readonl
   return { ...overrides, tools: { ...isObject(tools) ? tools : {}, autopilot: { enabled: false } } };
 }
 
-/** Why the replay may not run; null if it may. */
+/** Returns why the replay may not run; null if it may. */
 async function obstacleOf(session: ChatSession, bare: boolean): Promise<Outcome<never> | null> {
   const [blocker] = session.blockers;
   if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
@@ -201,7 +198,7 @@ async function playResult(
   return success({ recorded, differs: differences(recorded, found), found });
 }
 
-/** Copies the folder with everything in it; links stay links. */
+/** Copies the folder with everything in it; links are copied as links. */
 async function copyFolder(from: string, to: string): Promise<Outcome<void>> {
   const child = new Deno.Command("cp", { args: ["-a", "--", from, to], stdout: "null", stderr: "piped" });
   const { success: done, stderr } = await child.output();

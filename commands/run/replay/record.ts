@@ -70,7 +70,7 @@ function escaped(character: string): string {
   return `\\U${character.codePointAt(0)!.toString(16).padStart(8, "0")}`;
 }
 
-/** Each reply with what its request must contain: the last user text and the results of the calls before it. */
+/** Returns each reply with what its request must contain: the last user text and the results of the calls before it. */
 function scriptOf(steps: readonly RecordedStep[]): readonly ScriptedReply[] {
   const replies: ScriptedReply[] = [];
   let results: Record<string, ResultExpectation> = {};
@@ -94,7 +94,7 @@ function scriptOf(steps: readonly RecordedStep[]): readonly ScriptedReply[] {
   return replies;
 }
 
-/** Whether a text is sent unchanged: template tags and file references are replaced by other text. */
+/** True if a text is sent unchanged. Template tags and file references are not: other text replaces them. */
 function isLiteral(text: string): boolean {
   return !/\{[{%]/.test(text) && !/(?:^|\s)@[.~/]/.test(text);
 }

@@ -26,8 +26,8 @@ export interface Recording {
 }
 
 /**
- * Splits a conversation into steps; leaves out user text after the last reply and its results, which nothing
- * answers.
+ * Splits a conversation into steps. It leaves out user text after the last reply and its results, because nothing
+ * answers that text.
  */
 export function recordingOf(chat: Chat): Recording {
   const first = chat.turns.findIndex(({ role, segments }) => role === "Assistant" && segments.length > 0);
@@ -51,7 +51,7 @@ export function recordingOf(chat: Chat): Recording {
   return { beginning, steps: steps.slice(0, last + 1) };
 }
 
-/** Text and calls of a reply; thinking is left out, because only the provider can create it. */
+/** Returns the text and calls of a reply. Thinking is left out, because only the provider can create it. */
 function blocksOf(chat: Chat, turn: Turn): readonly ReplyBlock[] {
   return unescapeTurn(chat, turn).flatMap((segment): ReplyBlock[] => {
     if (segment.kind === "text") return segment.value.trim() === "" ? [] : [{ text: segment.value.trim() }];
@@ -61,7 +61,7 @@ function blocksOf(chat: Chat, turn: Turn): readonly ReplyBlock[] {
   });
 }
 
-/** The text of a turn without its results, unchanged. */
+/** Returns the text of a turn without its results, unchanged. */
 function wordsOf(chat: Chat, turn: Turn): string {
   const decoder = new TextDecoder();
   const lineEnd = chat.bytes.indexOf(0x0a, turn.place.from);
@@ -86,8 +86,8 @@ function recorded(call: Call, { id, content, status, header }: Result): Recorded
 }
 
 /**
- * Whether the call of a result had run; a replay does not run refused calls. A person may refuse a call in
- * any words, so an error counts as a real run only for built-in tools.
+ * True if the call of a result had run; a replay does not run refused calls. A person may refuse a call in any words,
+ * so an error counts as a real run only for built-in tools.
  *
  * @param tool the tool that would run now; undefined if there is none
  */

@@ -7,11 +7,11 @@ import type { Played } from "./play.ts";
 export interface Replayed {
   readonly file: string;
   readonly played: readonly Played[];
-  /** Why the replay stopped early; null if it finished. */
+  /** Reason why the replay stopped early; null if it finished. */
   readonly problem: Problem | null;
 }
 
-/** Whether the replay finished and every result is as recorded. */
+/** True if the replay finished and every result is as recorded. */
 export function isAsRecorded({ played, problem }: Replayed): boolean {
   return problem === null && played.every(({ differs }) => differs.length === 0);
 }
@@ -22,7 +22,7 @@ function nameOf({ recorded: { name, id, line } }: Played): string {
 
 const NOT_RUN = "was not run when recorded, and is not run now";
 
-/** Lines for people: each difference and the counts. */
+/** Returns the lines for people: each difference and the counts. */
 export function plainLines({ file, played, problem }: Replayed): readonly string[] {
   const differing = played.filter(({ differs }) => differs.length > 0);
   const same = played.filter(({ differs, found }) => differs.length === 0 && found !== null).length;

@@ -58,7 +58,7 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
   const host = hostOptions(invocation);
   if (!host.ok) return none(host.problem);
   const read = await readDocument(file, invocation.environment);
-  // The usual advice does not fit: a new, empty document would have nothing to replay.
+  // The usual advice does not fit, because a new, empty document would have nothing to replay.
   if (!read.ok) return none({ ...read.problem, next: undefined });
   const { realPath: path, bytes } = read.value;
   const folder = folderOf(invocation, path);
@@ -92,14 +92,14 @@ async function checkTrust(file: string, host: Parameters<typeof openChat>[1]): P
   const opened = await openChat(file, { ...host, readOnly: true });
   if (!opened.ok) return opened.problem;
   await using session = opened.value;
-  // A disabled sandbox is refused elsewhere.
+  // A disabled sandbox is refused by another check.
   const [doubt] = session.sandbox.enabled ? session.doubts : [];
   return doubt === undefined
     ? null
     : { code: "document-not-trusted", message: `Nothing was replayed. ${doubt}` };
 }
 
-/** The folder to copy: the document's own, or the `--folder` around it. */
+/** Returns the folder to copy: the document's own, or the one that `--folder` names around it. */
 function folderOf({ arguments: given, environment }: Invocation, path: string): Outcome<string> {
   const named = textOption(given, "folder");
   if (named === undefined) return success(parentOf(path));

@@ -1,4 +1,4 @@
-// `flemma git merge-driver`: git calls it for each conversation that both sides of a merge changed.
+// `flemma git merge-driver`: git calls this command for each conversation that both sides of a merge changed.
 
 import { rewriteFile } from "../../../base/files.ts";
 import { absolutePath } from "../../../base/paths.ts";
@@ -48,9 +48,8 @@ interface Versions {
 }
 
 /**
- * Merges line by line, as git does without a driver, if a version is not readable text. A driver that only
- * failed would leave one side in the file, without markers for the other. Returns the exit code that git
- * expects.
+ * Merges line by line, as git does without a driver, if a version is not readable text. A driver that only failed
+ * would leave one side in the file, without markers for the other side. Returns the exit code that git expects.
  */
 async function mergeLines({ base, ours, theirs, size }: Versions): Promise<number> {
   const { code } = await new Deno.Command("git", {

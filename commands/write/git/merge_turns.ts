@@ -8,7 +8,7 @@ import type { Chat, Result } from "../../../parser/types.ts";
 
 export interface Merged {
   readonly text: string;
-  /** Whether the text contains a conflict. */
+  /** True if the text contains a conflict. */
   readonly conflict: boolean;
 }
 
@@ -23,9 +23,9 @@ type Stretch =
   | { readonly kind: "conflict"; readonly ours: readonly string[]; readonly theirs: readonly string[] };
 
 /**
- * Merges two versions that share `base`. A change on one side only is taken. Two branches that only added
- * messages are joined, if the result is a conversation. Everything else is kept between markers of `size`
- * characters. Nothing of either side is lost, and nothing is approved that no one approved in this form.
+ * Merges two versions that share `base`. A change on one side only is taken. All other changes are kept between
+ * markers of `size` characters. Everything else is kept between markers of `size` characters. Nothing of either side
+ * is lost, and the result approves nothing that nobody approved in this form.
  */
 export function mergeTurns(base: string, ours: string, theirs: string, size = 7): Merged {
   const versions = [base, ours, theirs].map(versionOf) as [Version, Version, Version];
@@ -72,7 +72,7 @@ function isEmptyYou(piece: string | undefined): boolean {
   return piece !== undefined && /^@You:\s*$/.test(piece);
 }
 
-/** The parts of the result; null if the versions differ too much to compare. */
+/** Returns the parts of the result; null if the versions differ too much to compare. */
 function stretchesOf(pieces: Pieces, versions: Versions): readonly Stretch[] | null {
   const mine = difference(pieces.base, pieces.ours);
   const other = difference(pieces.base, pieces.theirs);
@@ -84,7 +84,7 @@ function stretchesOf(pieces: Pieces, versions: Versions): readonly Stretch[] | n
     const from = Math.min(mine[i]?.from ?? Infinity, other[j]?.from ?? Infinity);
     let to = from;
     const [firstMine, firstOther] = [i, j];
-    // Adjacent changes belong together, such as a call and its result.
+    // Adjacent changes are merged as one, such as a call and its result.
     for (let grown = true; grown;) {
       grown = false;
       while (mine[i] !== undefined && mine[i]!.from <= to) {
@@ -113,7 +113,7 @@ function stretchesOf(pieces: Pieces, versions: Versions): readonly Stretch[] | n
   return out;
 }
 
-/** A range of the base as one side has it. */
+/** Returns a range of the base as one side has it. */
 function replaced(
   base: readonly string[],
   { from, to }: { readonly from: number; readonly to: number },
@@ -155,16 +155,13 @@ function same(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((piece, at) => piece.trimEnd() === b[at]!.trimEnd());
 }
 
-/**
- * Whether a version approves more than the base. Such approvals were not given under the other side's
- * frontmatter.
- */
+/** True if a version approves more than the base. Such approvals were not given under the other side's frontmatter. */
 function approvesMore(before: Version, after: Version): boolean {
   const approved = (result: Result | undefined) => result?.status === "approved";
   return after.chat.results.some((result) => approved(result) && !approved(before.chat.result(result.id)));
 }
 
-/** Whether added messages end with an answer that leaves no call open. */
+/** True if added messages end with an answer that leaves no call open. */
 function endsAnswered(pieces: readonly string[]): boolean {
   const { turns, calls, result } = chatOf(pieces);
   const final = calls.every(({ id }) => {
@@ -175,7 +172,7 @@ function endsAnswered(pieces: readonly string[]): boolean {
   return final && last?.role === "Assistant" && last.calls.length === 0;
 }
 
-/** Whether added messages begin with text by the person, not with results. */
+/** True if added messages begin with text by the person, not with results. */
 function beginsAsking(pieces: readonly string[]): boolean {
   const [first] = chatOf(pieces).turns;
   return first?.role === "You" && first.results.length === 0;
@@ -191,7 +188,7 @@ function chatOf(pieces: readonly string[]) {
   return { turns: chat.turns, calls: chat.calls, result: (id: string) => chat.result(id) };
 }
 
-/** Everything after the first difference as one conflict. */
+/** Returns everything after the first difference as one conflict. */
 function apart(ours: readonly string[], theirs: readonly string[]): readonly Stretch[] {
   let head = 0;
   while (head < ours.length && head < theirs.length && same([ours[head]!], [theirs[head]!])) head++;
@@ -201,7 +198,7 @@ function apart(ours: readonly string[], theirs: readonly string[]): readonly Str
   ];
 }
 
-/** The result as text, with the final empty `@You:` if a version had one. */
+/** Returns the result as text, with the final empty `@You:` if a version had one. */
 function written(stretches: readonly Stretch[], size: number, empty: boolean): Merged {
   const mark = (character: string, name = "") =>
     `${character.repeat(size)}${name === "" ? "" : ` ${name}`}\n`;
@@ -243,7 +240,7 @@ function ended(piece: string): string {
   return ticks === 0 ? whole : `${whole}${"`".repeat(ticks)}\n`;
 }
 
-/** Whether a result without conflicts is sound: no call id occurs more often than in a version. */
+/** True if a result without conflicts is sound: no call id occurs more often in it than in one of the versions. */
 function isSound({ text, conflict }: Merged, versions: readonly Version[]): boolean {
   if (conflict) return true;
   const { chat } = versionOf(text);

@@ -14,13 +14,13 @@ import { switchOption } from "../../line/options.ts";
 const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
 
 /**
- * Converts a conversation to text. If this fails, git aborts the whole diff or log, so unreadable files, or
- * any file once flemma is gone, are printed unchanged. Git passes top-level files by name alone, which may
- * look like an option.
+ * Shell function that converts a conversation to text. If a converter fails, git aborts the whole diff or log. So this
+ * one prints a file unchanged if flemma cannot read it, or if flemma is no longer installed. Git passes top-level
+ * files by name alone, which may look like an option.
  */
 const TEXTCONV = 'f() { flemma show --plain -- "$1" 2>/dev/null || cat -- "$1"; }; f';
 
-/** Without flemma, git merges line by line: a driver that fails would leave only one side, without markers. */
+/** Without flemma, git merges line by line. A driver that fails would leave only one side, without markers. */
 const DRIVER = 'f() { if command -v flemma >/dev/null; then flemma git merge-driver -- "$@"; ' +
   'else git merge-file --marker-size="$4" -- "$2" "$1" "$3"; fi; }; f %O %A %B %L %P';
 
@@ -98,13 +98,13 @@ async function takeBack(git: Git, path: string): Promise<Outcome<void>> {
   return await changeLines(path, (lines) => lines.filter((line) => line !== ATTRIBUTES));
 }
 
-/** Changes whole lines of a file and keeps all other bytes. Removes a file that would become empty. */
+/** Changes whole lines of a file and keeps all other bytes. Removes the file if it would become empty. */
 async function changeLines(
   path: string,
   change: (lines: readonly string[]) => readonly string[],
 ): Promise<Outcome<void>> {
   try {
-    // One character per byte, because file names may have any encoding.
+    // The text has one character per byte, because file names may have any encoding.
     const text = Array.from(await readOrNull(path) ?? [], (byte) => String.fromCharCode(byte)).join("");
     const eol = text.includes("\r\n") ? "\r\n" : "\n";
     const lines = text === "" ? [] : (text.endsWith(eol) ? text.slice(0, -eol.length) : text).split(eol);
@@ -122,7 +122,7 @@ async function changeLines(
   }
 }
 
-/** Runs git for one repository or, with `--global`, for the person. */
+/** Runs git for one repository or, with `--global`, for the person's whole configuration. */
 class Git {
   readonly #environment: Environment;
   readonly #global: boolean;
@@ -152,7 +152,7 @@ class Git {
     return success(`${variables.XDG_CONFIG_HOME || `${home}/.config`}/git/attributes`);
   }
 
-  /** The output of git without its last line end. */
+  /** Returns the output of git without its last line end. */
   async run(...args: readonly string[]): Promise<Outcome<string>> {
     try {
       const { success: done, stdout, stderr } = await new Deno.Command("git", {
@@ -194,7 +194,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** How to fix the error that git reported, if known. */
+/** Returns how to fix the error that git reported, if known. */
 function nextAfter(errorLine: string): string | undefined {
   const [, file] = /^error: could not lock config file (.+): File exists$/.exec(errorLine) ?? [];
   if (file === undefined) return undefined;

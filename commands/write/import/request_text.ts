@@ -11,7 +11,7 @@ export interface Converted {
   readonly leftOut: readonly string[];
 }
 
-/** The document that would send this request. */
+/** Returns the document that would send this request. */
 export function documentOf(request: Readonly<Record<string, unknown>>): Converted {
   const leftOut: string[] = [];
   const note = (sentence: string) => void (leftOut.includes(sentence) || leftOut.push(sentence));
@@ -87,7 +87,7 @@ function reply(content: unknown, note: Note): string {
       : (note(`Blocks of the type ${JSON.stringify(block.type)} were left out.`), null);
     if (problem !== null) note(problem.message);
   }
-  // The next `@You:` message follows anyway.
+  // A `@You:` message follows anyway.
   return writer.finish({ kind: "completed" }, true).join("").replace(/\n*$/, "\n");
 }
 
@@ -96,7 +96,7 @@ function blocksOf(content: unknown): readonly Readonly<Record<string, unknown>>[
   return Array.isArray(content) ? content.filter(isObject) : [];
 }
 
-/** All text of a message content, one part per line. */
+/** Returns all text of a message's content, one part per line. */
 function textOf(content: unknown, note: Note): string {
   return blocksOf(content).flatMap((block) => {
     if (block.type === "text") return [String(block.text ?? "")];
@@ -123,10 +123,10 @@ function literal(text: string, note: Note): string {
   return `{% raw %}${raw}{% endraw %}`;
 }
 
-/** Lines that a document reads as the beginning of a message or of a tool block. */
+/** Matches lines that a document reads as the beginning of a message or of a tool block. */
 const STRUCTURE = /^(?:@[A-Za-z]+:\s*$|\*\*Tool (?:Use|Result):\*\*)/;
 
 const END_OF_RAW = /\{%-?\s*endraw\s*-?%\}/g;
 
-/** Template tags and references to files. */
+/** Matches template tags and references to files. */
 const MEANS_MORE = /\{\{|\{%|@(?:\.{0,2}|~)\//;
