@@ -12,7 +12,14 @@ import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
 import { removeEmptyFromFolder } from "../paths/open_folder.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
-import { type InputGate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
+import {
+  type InputGate,
+  LONGEST_ARGUMENT,
+  notSetUp,
+  PROMISED_DESCRIPTOR,
+  promisedMounts,
+  withInnerScript,
+} from "../process/inner_script.ts";
 import { MARK, newMark } from "../process/marks.ts";
 import { PrivateFiles } from "../process/private_files.ts";
 import { endsWithOutside } from "../process/process_table.ts";
@@ -78,20 +85,30 @@ function assemble(
 
   const status = parts.files.fresh("status");
   const mounts = [...mountsOf(policy), ...ownedSshSettings(policy, host, parts)];
+  const promised = promisedBy(policy, mounts);
+  const isLong = promised.join("\n").length > LONGEST_ARGUMENT;
   const around = assembleArguments(policy, host, {
     settings: { ...settings.value, path: program.value },
     filtered: filter.value !== null,
     mounts,
+    promised: isLong ? "descriptor" : promised,
     inner: limited.value.inner,
   });
   const options = network.value?.options ?? [];
-  const list = parts.files.fresh("mounts");
-  Deno.writeTextFileSync(list, withMountsFile(around(options)).mounts.map((word) => `${word}\0`).join(""), {
-    createNew: true,
-    mode: 0o600,
-  });
+  const fileWith = (kind: string, text: string) => {
+    const path = parts.files.fresh(kind);
+    Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
+    return path;
+  };
   const mark = newMark();
-  const descriptors = { status, filter: filter.value, group: limited.value.group, mounts: list, mark };
+  const descriptors = {
+    status,
+    filter: filter.value,
+    group: limited.value.group,
+    mounts: fileWith("mounts", withMountsFile(around(options)).mounts.map((word) => `${word}\0`).join("")),
+    promised: isLong ? fileWith("promised", promised.join("\n")) : null,
+    mark,
+  };
   return success({
     mark,
     isTied: (outside) => {
@@ -114,21 +131,26 @@ interface ArgumentParts {
   readonly settings: BwrapSettings;
   readonly filtered: boolean;
   readonly mounts: readonly string[];
+  /** The entries that the mounts must produce in the mount table. */
+  readonly promised: readonly string[] | "descriptor";
   readonly inner: readonly string[];
+}
+
+/** The entries of the mount table to check before the command begins; none if nothing could replace a path. */
+function promisedBy(policy: MountablePolicy, mounts: readonly string[]): string[] {
+  if (!policy.unsteady) return [];
+  return promisedMounts(
+    [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
+    parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
+  );
 }
 
 /** Returns a function that makes the argument list for given network options, with or without a gate. */
 function assembleArguments(
   policy: MountablePolicy,
   host: Host,
-  { settings, filtered, mounts, inner }: ArgumentParts,
+  { settings, filtered, mounts, promised, inner }: ArgumentParts,
 ): (networkOptions: readonly string[], gate?: InputGate) => string[] {
-  const promised = policy.unsteady
-    ? promisedMounts(
-      [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
-      parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
-    )
-    : [];
   // Otherwise the superuser would keep its capabilities in its own namespace and could mount everything writable
   // again.
   const confined = host.root && !policy.allow_privileged;
@@ -192,11 +214,12 @@ function withMountsFile(list: readonly string[]): { short: string[]; mounts: str
  */
 function handOver(
   wrapped: readonly string[],
-  { status, filter, group, mounts, mark }: {
+  { status, filter, group, mounts, promised, mark }: {
     status: string;
     filter: string | null;
     group: string | null;
     mounts: string;
+    promised: string | null;
     mark: string;
   },
 ): string[] {
@@ -207,6 +230,7 @@ function handOver(
     `set -C; exec ${STATUS_DESCRIPTOR}>"$0"; set +C`,
     `exec ${MOUNTS_DESCRIPTOR}<"$1"; shift`,
     ...(filter === null ? [] : [`exec ${FILTER_DESCRIPTOR}<"$1"; shift`]),
+    ...(promised === null ? [] : [`exec ${PROMISED_DESCRIPTOR}<"$1"; shift`]),
     `exec "$@"`,
   ];
   return [
@@ -214,6 +238,7 @@ function handOver(
     ...(group === null ? [] : [group]),
     mounts,
     ...(filter === null ? [] : [filter]),
+    ...(promised === null ? [] : [promised]),
     ...wrapped,
   ];
 }

@@ -14,6 +14,18 @@ export type InputGate = "" | "empty" | "piped";
  */
 export const WAIT_FOR_START = `read -r _ || exit 125; exec </dev/null; `;
 
+/**
+ * Shell command that waits for its start and runs the rest of its input. Unlike an argument, which Linux limits to 128
+ * KiB, the input may have any length.
+ */
+export const RUN_INPUT = `read -r _ || exit 125; exec 2>&1\neval "$(cat)" </dev/null`;
+
+/** Descriptor of a list of expected mounts that may be too long for an argument. */
+export const PROMISED_DESCRIPTOR = "6";
+
+/** Longest text in bytes to pass as an argument. The environment and all arguments together are limited, too. */
+export const LONGEST_ARGUMENT: number = 32 * 1024;
+
 /** Prefix of the script's message if the command cannot start. The rest of the line is the cause. */
 const NOT_SET_UP = "flemma: the sandbox was not set up: ";
 
@@ -21,15 +33,18 @@ const NOT_SET_UP = "flemma: the sandbox was not set up: ";
 const NOT_STARTED = 125;
 
 /**
- * The script. Its arguments are the expected mounts, one per line; the gate; and the command. A path can become a link
- * between the inspection and the mount, and then something else is mounted there. Nothing can move a mount afterwards,
- * so checking now is not too early. While the gate is closed, this process ends together with the program that would
- * open it.
+ * The script. Its arguments are the expected mounts, one per line, or `@` if a descriptor has them; the gate; and the
+ * command. A path can become a link between the inspection and the mount, and then something else is mounted there.
+ * Nothing can move a mount afterwards, so checking now is not too early. While the gate is closed, this process ends
+ * together with the program that would open it.
  */
 const SCRIPT = `want=$1 gate=$2; shift 2
 fail() { echo "${NOT_SET_UP}$1" >&2; exit ${NOT_STARTED}; }
 command -v -- "$1" >/dev/null 2>&1 || fail "execvp $1: No such file or directory"
 case "$1" in -*) found=$(command -v -- "$1"); shift; set -- "$found" "$@";; esac
+if [ "$want" = @ ]; then
+want=$(cat <&${PROMISED_DESCRIPTOR}) && exec ${PROMISED_DESCRIPTOR}<&- && [ -n "$want" ] || fail "the list of mounts cannot be read"
+fi
 if [ -n "$want" ]; then
 have=$(cat /proc/self/mountinfo) || fail "its mounts cannot be read"
 IFS='
@@ -43,12 +58,14 @@ piped) read -r _ || exit ${NOT_STARTED};;
 esac
 exec "$@"`;
 
+/** @param promised entries of the mount table, or `descriptor` if `PROMISED_DESCRIPTOR` has them, one per line */
 export function withInnerScript(
-  promised: readonly string[],
+  promised: readonly string[] | "descriptor",
   gate: InputGate,
   command: readonly string[],
 ): string[] {
-  return ["/bin/sh", "-c", SCRIPT, "flemma", promised.join("\n"), gate, ...command];
+  const want = promised === "descriptor" ? "@" : promised.join("\n");
+  return ["/bin/sh", "-c", SCRIPT, "flemma", want, gate, ...command];
 }
 
 /**

@@ -35,8 +35,8 @@ export interface Gate {
 /**
  * Starts `argv` without a shell, in its own session.
  *
- * Fails with `program-not-found`, `program-not-executable`, `no-such-directory`, `spawn-failed`, or with the gate's
- * problem.
+ * Fails with `program-not-found`, `program-not-executable`, `no-such-directory`, `arguments-too-long`, `spawn-failed`,
+ * or with the gate's problem.
  */
 export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gate): Outcome<Running> {
   const [program, ...args] = argv;
@@ -151,6 +151,13 @@ function spawnFailure(program: string, cwd: string, thrown: unknown): Outcome<Ru
       "program-not-executable",
       `The program ${program} could not be started in ${cwd}: permission denied.`,
       "Check the permissions of both.",
+    );
+  }
+  if (/\(os error 7\)/.test(String(thrown))) {
+    return failure(
+      "arguments-too-long",
+      "The command was not started: its arguments and environment variables are too long for this system.",
+      "Shorten them, or pass long text on standard input.",
     );
   }
   return failure("spawn-failed", `The program ${program} could not be started: ${thrownText(thrown)}`);

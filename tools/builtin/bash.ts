@@ -5,7 +5,7 @@ import { problemLine } from "../../base/problem.ts";
 import { after, afterSilence } from "../../base/system/timer.ts";
 import { plural } from "../../base/text/plural.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
-import { WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
+import { LONGEST_ARGUMENT, RUN_INPUT, WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import {
   type BuiltinTool,
@@ -119,8 +119,10 @@ async function runCommand(
 
   // Both streams share one pipe inside the shell, which keeps their order. The error pipe is left to the sandbox around
   // the shell.
-  const argv = [shell.value, "-c", `${WAIT_FOR_START}exec 2>&1\n${command}`];
-  const started = { argv, cwd, seconds };
+  const bytes = new TextEncoder().encode(command);
+  const stdin = bytes.length > LONGEST_ARGUMENT ? bytes : undefined;
+  const script = stdin === undefined ? `${WAIT_FOR_START}exec 2>&1\n${command}` : RUN_INPUT;
+  const started = { argv: [shell.value, "-c", script], stdin, cwd, seconds };
   // Setup may fail because another process changed something at that moment. In that case nothing ran, so nothing runs
   // twice.
   return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
@@ -128,13 +130,15 @@ async function runCommand(
 
 interface Command {
   readonly argv: readonly string[];
+  /** The command itself, if it is too long for an argument. */
+  readonly stdin: Uint8Array | undefined;
   readonly cwd: string;
   readonly seconds: number;
 }
 
 /** Runs the command once; null if the sandbox setup failed and this was not the `last` attempt. */
 async function attempt<Last extends boolean>(
-  { argv, cwd, seconds }: Command,
+  { argv, stdin, cwd, seconds }: Command,
   context: ExecutionContext,
   truncate: TruncateSettings,
   last: Last,
@@ -143,7 +147,7 @@ async function attempt<Last extends boolean>(
   if (!prepared.ok) return failed(sandboxSentence(prepared.problem));
   try {
     if (context.signal.aborted) return failed(STOPPED);
-    const running = prepared.value.start({ cwd, env: context.env });
+    const running = prepared.value.start({ cwd, env: context.env, stdin });
     if (!running.ok) {
       if (running.problem.code === "sandbox-outdated" && !last) {
         return null as Last extends true ? never : null;

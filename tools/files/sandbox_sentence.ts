@@ -1,9 +1,11 @@
 // Message for the model if the sandbox prevents a call from running.
 
-import type { Problem } from "../../base/problem.ts";
+import { type Problem, problemLine } from "../../base/problem.ts";
 
 /** Tells the model that the cause is not the call and that a retry changes nothing. */
 export function sandboxSentence(problem: Problem): string {
+  // Not the sandbox, and nothing that a person could fix.
+  if (problem.code === "arguments-too-long") return problemLine(problem);
   if ("forModel" in problem) return `Sandbox: ${problem.forModel}`;
   // The reasons of all backends are for the person and are shown to the person.
   const what = problem.code === "backend-unavailable"
