@@ -21,7 +21,7 @@ async function inMemory(text: string, options: MemoryOptions): Promise<ChatSessi
 const decisionsOf = async (session: ChatSession) =>
   (await session.calls()).map(({ decided: { decision, source } }) => [decision, source.split(":").at(-1)]);
 
-test("after a person trusts a document, policy decides differently in this session and the next one for the same path", async ({ environment }) => {
+test("once a person trusts a document, its own policy decides, in this session and in the next one for the same path", async ({ environment }) => {
   const options = { environment, path: "a.chat" };
   await using session = await inMemory(BLOCK + CALL, options);
   assert.equal(session.doubts.length, 1);
@@ -63,7 +63,7 @@ test("an unreadable trust record counts as no trust, and the reason is reported"
   assert.ok(!shown.ok);
 });
 
-test("a document created by flemma is trusted if its frontmatter needs trust", async ({ folder, environment }) => {
+test("a document that flemma created is trusted if its frontmatter needs trust", async ({ folder, environment }) => {
   const made = await newChat("a.chat", { question: "Hello" }, { environment });
   assert.ok(made.ok);
   const opened = await openChat(`${folder}/a.chat`, { environment, readOnly: true });

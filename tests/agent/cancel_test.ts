@@ -30,7 +30,7 @@ async function listening({ environment }: Place, answer: () => CancelAnswer = ()
   return { end, asked, deaf, run };
 }
 
-test("if two processes cancel the same call, one learns that the call was stopped, the other that it is not running", async (place) => {
+test("if two processes cancel the same call, one learns that the call was stopped, and the other that it is not running", async (place) => {
   const { tool } = waiting();
   const events: CycleEvent[] = [];
   const both = Promise.withResolvers<void>();
@@ -77,7 +77,7 @@ test("the list of runs omits texts without a path and runs that have ended", asy
   await advancing;
 });
 
-test("if a run ends before it answers a cancel request, it is reported as ended and leaves no files", async (place) => {
+test("if a run ends before it responds to a cancel request, it is reported as ended and leaves no files", async (place) => {
   const { end, run } = await listening(place);
   await end();
   assert.equal(await sendCancelRequest(run, { kind: "one" }), "over");
@@ -103,7 +103,7 @@ test("a run whose state folder was removed can still be found", async (place) =>
   assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
 });
 
-test("if an answer to a cancel request ends the run, the answer is still delivered", async (place) => {
+test("if a cancel request ends the run, its response is still delivered", async (place) => {
   for (let round = 0; round < 5; round++) {
     const { end, run } = await listening(place, () => {
       ended = end();
@@ -115,7 +115,7 @@ test("if an answer to a cancel request ends the run, the answer is still deliver
   }
 });
 
-test("a run that does not answer is reported as silent, and the request is withdrawn", async (place) => {
+test("a run that does not respond to a cancel request is reported as silent, and the request is withdrawn", async (place) => {
   const folder = `${runsFolder(place.environment)}/stopped`;
   Deno.mkdirSync(folder, { recursive: true });
   using file = Deno.openSync(`${folder}/run`, { create: true, write: true });
@@ -128,7 +128,7 @@ test("a run that does not answer is reported as silent, and the request is withd
   assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["run"]);
 });
 
-test("a cancel request that is invalid or from a later version is skipped, and the next request is answered", async (place) => {
+test("a cancel request that is invalid or from a later version is skipped, and the next request gets a response", async (place) => {
   const { end, asked, run } = await listening(place);
   const wrong = ["", "[]", '{"pid":1}', '{"pid":1,"request":{"kind":"other"}}', '{"request":{"kind":"all"}}'];
   for (const [at, text] of wrong.entries()) Deno.writeTextFileSync(`${run.folder}/0${at}.ask`, text);
@@ -137,7 +137,7 @@ test("a cancel request that is invalid or from a later version is skipped, and t
   await end();
 });
 
-test("a run continues although its state folder is full, and reports that it cannot be reached", async (place) => {
+test("if the state folder is full, a run continues and reports that it cannot be cancelled from outside", async (place) => {
   Deno.mkdirSync(`${place.folder}/state/flemma`);
   Deno.writeTextFileSync(`${place.folder}/state/flemma/running`, "a file in the way");
   const { tool, end } = waiting();

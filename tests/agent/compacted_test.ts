@@ -35,7 +35,7 @@ function parts(text: string, keep: number) {
   return [text.slice(0, head), text.slice(head, kept), text.slice(kept), asked?.place.start ?? null];
 }
 
-Deno.test("the person's last messages are kept with everything after them", () => {
+Deno.test("compact keeps the person's last messages and everything after them", () => {
   const old = ask("One?") + say("1.") + ask("Two?") + call("a") + result("a") + say("2.");
   const kept = ask("Three?") + say("3.") + ask("Four?") + call("b") + result("b") + say("4.") + "@You:\n\n";
   assert.deepEqual(parts(HEAD + old + kept, 2), [HEAD, old, kept, null]);
@@ -48,13 +48,13 @@ Deno.test("the person's last messages are kept with everything after them", () =
   ]);
 });
 
-Deno.test("a result is never separated from its call, even if its message also contains other text", () => {
+Deno.test("compact never separates a result from its call, even if the result's message also contains other text", () => {
   const begin = ask("One?") + say("1.");
   const work = call("a") + result("a", "ok", "And the rest?") + say("2.");
   assert.deepEqual(parts(begin + work, 1), ["", begin, work, 1]);
 });
 
-Deno.test("long work on one message is split inside that work, and the message is kept", () => {
+Deno.test("if the work on one message is long, compact splits inside this work and keeps the message", () => {
   const one = ask("Mend it.") + call("a") + result("a") + call("b") + result("b");
   const kept = call("c") + result("c") + say("Done.");
   assert.deepEqual(parts(HEAD + one + kept, 2), [HEAD, one, kept, HEAD.split("\n").length]);
@@ -71,7 +71,7 @@ Deno.test("if there is nothing to summarize, compact says so", () => {
   }
 });
 
-Deno.test("the new document has the old frontmatter and instructions, the summary as text, and the kept turns byte for byte", () => {
+Deno.test("the compacted document has the old frontmatter and instructions, the summary as text, and the kept turns byte for byte", () => {
   const old = ask("One?") + say("1.");
   const kept = ask("Two?") + say("2.", THINKING) + "@You:\n\n";
   const chat = chatOf(HEAD + old + kept);
@@ -96,7 +96,7 @@ Deno.test("the new document has the old frontmatter and instructions, the summar
   }
 });
 
-Deno.test("a CR LF document keeps its line ends, and a document without a final line break stays well-formed", () => {
+Deno.test("compacting keeps CR LF line ends, and a document without a final line break stays well-formed", () => {
   const text = (ask("One?") + say("1.") + ask("Two?") + say("2.")).trimEnd();
   const crlf = chatOf(text.replaceAll("\n", "\r\n"));
   const cut = cutOf(crlf, 1);
@@ -116,7 +116,7 @@ Deno.test("the request for a summary begins with the conversation byte for byte"
   assert.match(text, /In \{% raw %\}\{\{\{% endraw %\} German \}\}\.\n$/);
 });
 
-Deno.test("long results before the kept turns are shortened to their first and last lines", () => {
+Deno.test("compact shortens long results before the kept turns to their first and last lines", () => {
   const long = Array.from({ length: 300 }, (_, at) => `line ${at + 1}`).join("\n");
   const text = ask("One?") + call("a") + result("a", long) + call("b") + result("b", "short") + say("1.") +
     ask("Two?") + call("c") + result("c", long) + say("2.");
@@ -154,7 +154,7 @@ Deno.test("long results before the kept turns are shortened to their first and l
   assert.ok(short.length < 1000, "one very long line too");
 });
 
-Deno.test("a fork ends after a complete turn and contains no call without a result", () => {
+Deno.test("a fork of a document ends after a complete turn and contains no call without a result", () => {
   const one = ask("One?") + call("a") + result("a") + say("1.");
   const two = ask("Two?") + call("b");
   const text = HEAD + one + two + pending("b");

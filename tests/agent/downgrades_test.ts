@@ -58,7 +58,7 @@ function question(folder: string, person: Stated, document: Stated, works = true
   };
 }
 
-test("if settings loosen policy, they are reported with the calls that they affect", async (folder) => {
+test("settings that loosen policy are reported with the calls that they affect", async (folder) => {
   const off = { enabled: false };
   const wide = { policy: { rw_paths: ["/"] } };
   const hides = { policy: { deny_read: ["/srv/hidden"] } };
@@ -105,7 +105,7 @@ test("if settings loosen policy, they are reported with the calls that they affe
   }
 });
 
-test("a person who trusts exactly these settings for this path is not asked", async (folder) => {
+test("a person who trusts exactly these settings for this path is not asked about them again", async (folder) => {
   const asked = question(folder, {}, { sandbox: { enabled: false } });
   const { environment, path, authority } = asked;
   assert.notEqual(await assessTrust(asked), null);
@@ -128,7 +128,7 @@ const FEW: UntrustedDocument = {
 
 const NO_JOURNAL = { approval: () => null, isFromThisRun: () => false };
 
-Deno.test("if an approval does not count, the person is asked instead and told the reason once: one row per condition", async () => {
+Deno.test("if an approval does not count, the person is asked instead and learns the reason once: one row per condition", async () => {
   const rows: readonly (readonly [
     string,
     Partial<UntrustedDocument>,
@@ -184,7 +184,7 @@ Deno.test("if an approval does not count, the person is asked instead and told t
   }
 });
 
-Deno.test("a rule is suggested only if the person would not be asked about the call in spite of it: one row per condition", () => {
+Deno.test("a rule is suggested only if with it the person would no longer be asked: one row per condition", () => {
   const bash = { name: "bash" };
   assert.equal(downgradesCall(null, bash, TOOLS), false);
   assert.equal(downgradesCall(FEW, bash, TOOLS), true);

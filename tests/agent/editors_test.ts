@@ -44,7 +44,7 @@ class Buffer extends MemoryStore {
   }
 }
 
-test("a language server on a buffer offers findings, calls, an approval as an edit, commands and progress", async (place) => {
+test("on an open buffer, a language server offers diagnostics, calls, an approval as an edit, commands and progress", async (place) => {
   const text = answered(asking(["a", "echo", '{"text":"hi"}']), answer("a", "pending"));
   const buffer = new Buffer(text, place.path("a.chat"));
   const events: string[] = [];
@@ -73,7 +73,7 @@ test("a language server on a buffer offers findings, calls, an approval as an ed
   });
 });
 
-test("a changed buffer refuses an edit: the run stops, nothing of the person's is lost, and the next run continues", async (place) => {
+test("if a changed buffer refuses an edit, the run stops, the person's text is kept, and the next run continues", async (place) => {
   const buffer = new Buffer(asking(["a", "echo", '{"text":"hi"}']), null);
   await using session = await place.memory("", {
     store: buffer,
@@ -88,7 +88,7 @@ test("a changed buffer refuses an edit: the run stops, nothing of the person's i
   assert.match(textOf(session), /typed[^]*```\nhi\n```/);
 });
 
-test("an agent protocol creates a document, sends prompts, asks for permission, and continues after the answer", async (place) => {
+test("an agent protocol session creates a document, sends prompts, asks for permission, and continues with the decision", async (place) => {
   const { environment } = place;
   const call = { tool_use: { id: "call_1", name: "echo", input: { text: "hi" } } };
   await withModel(
@@ -119,7 +119,7 @@ test("an agent protocol creates a document, sends prompts, asks for permission, 
   );
 });
 
-test("an agent protocol cancels a prompt while its tool runs, and rejects a call with a reason", async (place) => {
+test("an agent protocol session cancels a prompt while its tool runs, and rejects a call with a reason", async (place) => {
   const { environment } = place;
   const { tool, begun } = waiting();
   place.write("s.chat", asking(["a", "wait"], ["b", "echo", '{"text":"hi"}']));

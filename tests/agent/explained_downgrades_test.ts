@@ -55,7 +55,7 @@ async function explained(decision: Decision, ...downgrades: ApprovalDowngrade[])
   return [found.source.replace("urn:flemma:approval:", ""), ...named];
 }
 
-Deno.test("the explanation names every reason why an approval became a question: each reason alone, and all together", async () => {
+Deno.test("the explanation names every reason why an approval became a question: each reason alone, and all reasons together", async () => {
   const rows: readonly (readonly [Decision, ApprovalDowngrade[], string[]])[] = [
     ["approve", [watched], ["watched-file", "watched-file: npm would act on .npmrc"]],
     ["approve", [document], ["trust", "trust: the document is wide"]],

@@ -83,7 +83,7 @@ async function hashIn(text: string, id: string): Promise<string> {
   return await callHash(call);
 }
 
-test("after commands that could not reach the document, nothing counts as tampered, whatever the person wrote", async (place) => {
+test("after commands that could not reach the document, no approval counts as tampered, whatever the person wrote", async (place) => {
   const { guard, journal } = await place.guard();
   assert.equal(guard.commandsLive, false);
   assert.equal(await guard.begin(), null);
@@ -94,7 +94,7 @@ test("after commands that could not reach the document, nothing counts as tamper
   assert.deepEqual([journal.tampered(), journal.tamperCheck(), place.reported], [null, null, []]);
 });
 
-test("new text in a file that was replaced during commands counts as tampered, and later text does not", async (place) => {
+test("text that was new in a replaced file during commands counts as tampered, but later text does not", async (place) => {
   const { guard } = await place.guard();
   await guard.begin();
   place.replace(FORGED);
@@ -109,7 +109,7 @@ test("new text in a file that was replaced during commands counts as tampered, a
   assert.equal((await place.journal()).tampered(), null);
 });
 
-test("a call whose block contains text does not run, whatever its status, and the block counts as tampered if a command emptied it", async (place) => {
+test("a call whose block contains text does not run, whatever its status, and an emptied block counts as tampered", async (place) => {
   const filled = FORGED.replace(/(`c2`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
   assert.notEqual(filled, FORGED);
   place.replace(filled);
@@ -136,7 +136,7 @@ test("an approval that flemma itself records while commands run does not count a
   assert.equal(guard.tampered, null);
 });
 
-test("the document is watched from the start of the first overlapping command to the end of the last, and again for later commands", async (place) => {
+test("the document is watched from the start of the first overlapping command to the end of the last, and again for later ones", async (place) => {
   const { guard } = await place.guard();
   const [one, two] = [guard.begin(), guard.begin()];
   assert.equal(one, two);
@@ -167,7 +167,7 @@ test("after a run was killed, the next run checks its document for tampering", a
   }
 });
 
-test("if an editor passes only part of a document, the tamper check of the file stays open", async (place) => {
+test("if an editor passes only a part of the document, the tamper check of the file stays open", async (place) => {
   await (await place.guard()).guard.begin();
   place.replace(FORGED);
   const piece = new MemoryStore(new TextEncoder().encode("@You:\n"), place.path);
@@ -186,7 +186,7 @@ test("text that an editor loaded while commands ran counts as tampered, whatever
   assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("after a person confirms the document of a killed run, they are not asked again, but later differences are still found", async (place) => {
+test("once a person confirms the document of a killed run, flemma asks no more about it, but later differences are still found", async (place) => {
   const link = `${place.folder}/link.chat`;
   for (const named of [place.path, link]) {
     place.replace(BEFORE);
@@ -212,7 +212,7 @@ test("after a person confirms the document of a killed run, they are not asked a
   }
 });
 
-test("tampered approvals stay tampered when more commands run", async (place) => {
+test("an approval that counts as tampered still does when more commands run", async (place) => {
   const first = await place.guard();
   await first.guard.begin();
   place.replace(FORGED);
@@ -225,7 +225,7 @@ test("tampered approvals stay tampered when more commands run", async (place) =>
   assert.deepEqual(Object.keys(second.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("if a command made the document's name lead to another file, opening the document reports it, unless the name was restored", async (place) => {
+test("if a command made the document's name lead to another file, the next opening reports this, unless the name was restored", async (place) => {
   const link = `${place.folder}/link.chat`;
   Deno.symlinkSync("a.chat", link);
   const { guard } = await place.guard({ named: link });
@@ -243,7 +243,7 @@ test("if a command made the document's name lead to another file, opening the do
   assert.deepEqual(Object.keys(forged.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a document that no command can write is not watched, unless the file has a second name", async (place) => {
+test("a document that no command can write is not watched, unless its file has a second name", async (place) => {
   const far = { inReach: () => false };
   const { guard, journal } = await place.guard(far);
   await guard.begin();
@@ -260,7 +260,7 @@ test("a document that no command can write is not watched, unless the file has a
   assert.match(linked.guard.tampered?.why ?? "", /hard link/);
 });
 
-test("if the document cannot be recorded before a command, the command does not start; if not after it, a message says so", async (place) => {
+test("if the document cannot be recorded before a command, the command does not start; if not afterwards, a message says so", async (place) => {
   const { guard } = await place.guard();
   Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
   assert.equal((await guard.begin())?.code, "state-unwritable");
@@ -276,7 +276,7 @@ test("if the document cannot be recorded before a command, the command does not 
   assert.equal(guard.commandsLive, false);
 });
 
-test("a document deleted by commands has no tampered parts", async (place) => {
+test("if commands deleted the document, no part of it counts as tampered", async (place) => {
   const { guard } = await place.guard();
   await guard.begin();
   Deno.removeSync(place.path);
@@ -341,7 +341,7 @@ test("a document is watched if policy lets commands write it, or if the policy i
   }
 });
 
-test("a text without a path is not watched, and if there was nothing to check, nothing is recorded", async (place) => {
+test("a text without a path is not watched, and nothing is recorded if nothing had to be checked", async (place) => {
   const recorded = () => Array.from(Deno.readDirSync(place.folder), ({ name }) => name).includes("state");
   const { guard, journal } = await place.guard();
   assert.deepEqual([await guard.open(), await guard.confirm()], [null, null]);

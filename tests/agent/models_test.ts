@@ -50,7 +50,7 @@ const LIST = {
   ],
 };
 
-test("the list names the current model, the default, and the models that $best and $cheap stand for", async ({ environment }) => {
+test("the list of models contains the current model, the default, and the models that $best and $cheap stand for", async ({ environment }) => {
   const list = await modelList({ environment, settings: DEFAULT_SETTINGS, provider: "anthropic", now: NOW });
   const marked = list.models.flatMap(({ name, marks }) => marks.map((mark) => `${mark} ${name}`)).sort();
   assert.deepEqual(marked, [
@@ -84,7 +84,7 @@ test("the list names the current model, the default, and the models that $best a
   assert.deepEqual([last?.name, last?.state, last?.prices], ["claude-x", "unknown", null]);
 });
 
-test("a provider's model list is fetched with the key, cached, and overrides the built-in table; settings override both", async ({ environment }) => {
+test("a provider's model list is fetched with the key and cached; it overrides the built-in table, and settings override both", async ({ environment }) => {
   await using server = serving(() => Response.json(LIST));
   const keyed = {
     ...environment,
@@ -125,7 +125,7 @@ test("a provider's model list is fetched with the key, cached, and overrides the
   );
 });
 
-test("an unreadable list changes nothing and says why", async ({ environment }) => {
+test("if a model list is unreadable, the known models stay the same, and the reason is reported", async ({ environment }) => {
   const cases: readonly (readonly [string, () => Response, string, RegExp])[] = [
     [
       "anthropic",
@@ -156,7 +156,7 @@ test("an unreadable list changes nothing and says why", async ({ environment }) 
   }
 });
 
-test("a corrupted cache of the list is ignored", async ({ environment, folder }) => {
+test("a corrupted cache of a model list is ignored", async ({ environment, folder }) => {
   const path = `${folder}/state/flemma/models`;
   await Deno.mkdir(path, { recursive: true });
   for (const text of ["", "{", "[]", '{"day":1,"models":{}}', '{"day":"x"}']) {
@@ -182,7 +182,7 @@ Deno.test("model lists of every provider's format are read, and unreadable field
   for (const body of [null, [], {}, { data: "x" }, "list"]) assert.equal(readList(body), null);
 });
 
-Deno.test("settings can define a model as a copy of another with some facts changed", () => {
+Deno.test("settings can define a model as a copy of another model with some facts changed", () => {
   const settings = settingsWith("anthropic", {
     "claude-next-6": { like: "claude-opus-5-5", prices: { input: 5, output: 25, cache_write_long: 9 } },
     "claude-bare": {},

@@ -5,7 +5,7 @@ import { newChat } from "../../agent/conversation/new_chat.ts";
 import { openChat } from "../../agent/open.ts";
 import { codeOf, sessionOf, testInPlace as test } from "./place.ts";
 
-test("a new document contains an empty question or the given texts", async ({ environment, path, read }) => {
+test("a new document contains an empty question, or the given texts", async ({ environment, path, read }) => {
   const place = { path, read };
   for (
     const [name, content, text] of [
@@ -41,7 +41,7 @@ test("a text that would act as a message, call, result or open fence is refused,
   assert.equal(codeOf(await newChat("a.chat", { question }, { environment })), "ok");
 });
 
-test("an existing file is left alone, and a missing folder is reported", async (place) => {
+test("an existing file is not overwritten by a new document, and a missing folder is reported", async (place) => {
   const { environment } = place;
   place.write("a.chat", "mine");
   assert.equal(codeOf(await newChat("a.chat", {}, { environment })), "document-exists");

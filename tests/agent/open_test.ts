@@ -24,7 +24,7 @@ function open(place: Place, name: string, options: Parameters<typeof openChat>[1
   return openChat(name, { environment: place.environment, ...options });
 }
 
-test("a file is changed in place, and another session can open it after the first closes", async (place) => {
+test("a session changes the file in place, and after it closes another session can open the file", async (place) => {
   place.write("a.chat", QUESTION);
   await withModel([{ reply: [{ text: "Hello." }] }], async (provider) => {
     {
@@ -38,7 +38,7 @@ test("a file is changed in place, and another session can open it after the firs
   });
 });
 
-test("a second session on the same file is refused, or waits if asked to, and its wait can be cancelled", async (place) => {
+test("a second session on the same file is refused, or waits if it is asked to, and its wait can be cancelled", async (place) => {
   place.write("a.chat", QUESTION);
   const first = sessionOf(await open(place, "a.chat"));
   assert.equal(codeOf(await open(place, "a.chat")), "document-locked");
@@ -52,14 +52,14 @@ test("a second session on the same file is refused, or waits if asked to, and it
   assert.equal(await session.edit([{ from: 0, to: 0, insert: "" }]), null);
 });
 
-test("a failure after the file was locked releases the lock", async (place) => {
+test("if opening fails after the file was locked, the lock is released", async (place) => {
   place.write("a.chat", QUESTION);
   const settings = { overrides: { modle: "x" } };
   assert.equal(codeOf(await open(place, "a.chat", { settings })), "config-invalid");
   await sessionOf(await open(place, "a.chat"))[Symbol.asyncDispose]();
 });
 
-test("a path that cannot be a writable document is refused, and the error names it", async (place) => {
+test("a path that cannot be a writable document is refused, and the error names the path", async (place) => {
   Deno.mkdirSync(place.path("folder"));
   place.write("nul.chat", "a\0b");
   for (
@@ -96,7 +96,7 @@ test("a read-only session takes no lock, writes nothing, and refuses every chang
   assert.deepEqual([await place.files("place"), await place.files("state")], before);
 });
 
-test("a read-only session sees that another run holds the document, and which calls it runs", async (place) => {
+test("a read-only session learns which run holds the document and which calls that run executes", async (place) => {
   place.write("a.chat", asking(["a", "wait"]));
   const { tool, begun, end } = waiting();
   const settings = { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } };
@@ -110,7 +110,7 @@ test("a read-only session sees that another run holds the document, and which ca
   await advancing;
 });
 
-test("notices about the file are sent as events, or passed to the host's own function", async (place) => {
+test("notices about the file are sent as events, or given to the host's own function", async (place) => {
   for (const asked of [false, true]) {
     place.write("a.chat", `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n`);
     const events: CycleEvent[] = [];
@@ -130,7 +130,7 @@ test("notices about the file are sent as events, or passed to the host's own fun
   }
 });
 
-test("the file is written in place, never replaced, while a sandboxed command runs", async (place) => {
+test("while a sandboxed command runs, the document is written in place and not replaced", async (place) => {
   const text = asking(["a", "hold"], ["b", "echo", '{"text":"x"}']);
   place.write("a.chat", text);
   const inodes: (number | null)[] = [];
@@ -178,7 +178,7 @@ test("closing a session while tools run leaves a valid document that the next se
   assert.deepEqual((await next.calls()).map(({ status }) => status), []);
 });
 
-test("an unfinished call of an earlier run does not count as running if nobody holds the document", async (place) => {
+test("an unfinished call of an earlier run does not count as running if no run holds the document", async (place) => {
   place.write("a.chat", answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "approved")));
   const journal = await openJournal({ environment: place.environment, path: place.path("a.chat") });
   assert.ok(journal.ok);

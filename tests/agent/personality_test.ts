@@ -30,7 +30,7 @@ function journalOf(place: Place): string {
   return `${folder}/${entry!.name}`;
 }
 
-test("the prompt lists exactly the tools that the request offers, and includes the descriptions of the host's tools", async (place) => {
+test("the built-in prompt lists exactly the offered tools, and includes the descriptions of the host's tools", async (place) => {
   const tool = {
     ...ECHO,
     personalities: { "coding-assistant": { snippet: "echoes", guidelines: "Echo twice." } },
@@ -56,7 +56,7 @@ test("a tool that the frontmatter removes disappears from the prompt with its de
   assert.doesNotMatch(system, /After a change, verify/);
 });
 
-test("the prompt keeps the date of the first request, and previewing a request stores no date", async (place) => {
+test("the built-in prompt keeps the date of the first request, and previewing a request stores no date", async (place) => {
   place.write("a.chat", INCLUDE);
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
     await using session = await open(place, { provider });
@@ -80,7 +80,7 @@ test("the prompt keeps the date of the first request, and previewing a request s
   assert.equal(Deno.readTextFileSync(journal).match(/"kind":"day"/g)?.length, 1);
 });
 
-test("a document without the built-in prompt has no date", async (place) => {
+test("a document without the built-in prompt stores no date", async (place) => {
   place.write("a.chat", "@You:\n{{ 1 }}\n");
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
     await using session = await open(place, { provider });
@@ -90,7 +90,7 @@ test("a document without the built-in prompt has no date", async (place) => {
   assert.ok(!Object.values(kept).some((text) => text.includes('"kind":"day"')));
 });
 
-Deno.test("over twenty turns each request extends the bytes of the one before, wherever the program is started", async (t) => {
+Deno.test("over twenty turns, each request extends the bytes of the request before, wherever the program is started", async (t) => {
   await inPlace(async (place) => {
     const turns = 20;
     place.write("AGENTS.md", "Use tabs.\n");

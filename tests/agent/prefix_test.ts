@@ -33,7 +33,7 @@ function kept(body: string): string {
   return body.slice(body.indexOf('"system":'));
 }
 
-Deno.test(`over ${TURNS} turns with includes, tools and frontmatter, each request extends the bytes of the one before`, async (t) => {
+Deno.test(`over ${TURNS} turns with includes, tools and frontmatter, each request extends the bytes of the request before`, async (t) => {
   await inPlace(async (place) => {
     place.write("rules.md", "Be brief.\n");
     place.write("notes.md", "Notes.\n");

@@ -30,7 +30,7 @@ async function readsDuring(body: () => Promise<void>): Promise<ReadonlyMap<strin
   return counts;
 }
 
-test("opening reads the document and each settings file once", async (place) => {
+test("opening a session reads the document and each settings file once", async (place) => {
   place.settings("model: claude-sonnet-5-5\nlock: { place: beside }\n");
   place.write("a.chat", QUESTION);
   for (const readOnly of [true, false]) {
@@ -45,7 +45,7 @@ test("opening reads the document and each settings file once", async (place) => 
   }
 });
 
-test("settings are read only once the lock is held, also when waiting for another run or behind a link", async (place) => {
+test("settings are read only once the lock is held, also after waiting for another run or behind a link", async (place) => {
   place.settings("model: claude-sonnet-5-5\n");
   place.write("a.chat", QUESTION);
   Deno.symlinkSync(place.path("a.chat"), place.path("b.chat"));
@@ -60,7 +60,7 @@ test("settings are read only once the lock is held, also when waiting for anothe
   }
 });
 
-test("if a write was cut off inside a character, the next session completes it when it opens the document", async (place) => {
+test("if an interrupted write ended inside a character, the next session completes the text when it opens the document", async (place) => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const [old, text] = [bytes(QUESTION), bytes("@You:\nGrün.\n")];
   const torn = new Uint8Array(old.length);
@@ -75,7 +75,7 @@ test("if a write was cut off inside a character, the next session completes it w
   assert.deepEqual(session.chat.bytes, text);
 });
 
-test("a document that is not text is refused, the error uses the name that the person gave, and no lock is left", async (place) => {
+test("a document that is not text is refused, the error contains the name that the person gave, and no lock remains", async (place) => {
   Deno.writeFileSync(place.path("a.chat"), Uint8Array.of(0x40, 0xff, 0x0a));
   const environment = { ...place.environment, cwd: place.path("") };
   for (const readOnly of [true, false, false]) {

@@ -44,7 +44,7 @@ test("a session rule takes effect immediately, in this session and the next, unt
   assert.deepEqual(await next.removeRule(rule), { ok: true, value: false });
 });
 
-test("a session rule given twice is stored once and removed once", async (world) => {
+test("a session rule that is given twice is stored once and removed once", async (world) => {
   await using session = await open(world, [bash("ls")], SETTINGS);
   const rule = await always(session, "c1");
   await always(session, "c1");

@@ -36,7 +36,7 @@ test("advance runs an approved tool of the host, sends its result and writes the
   });
 });
 
-test("a tool that nothing approves waits, shows a preview, and runs once approved", async (place) => {
+test("a call that nothing approves waits, has a preview, and runs once it is approved", async (place) => {
   await withModel([{ reply: [ECHO_CALL] }, { reply: [{ text: "Done." }] }], async (provider) => {
     const session = await place.memory("@You:\nSay hi.\n", { provider, tools: [ECHO] });
     assert.deepEqual((await session.advance()).reason, "pending");
@@ -57,7 +57,7 @@ test("a tool that nothing approves waits, shows a preview, and runs once approve
   });
 });
 
-test("input that does not match the schema of a host's tool is an error result, and the preview says so", async (place) => {
+test("if an input does not match the schema of a host's tool, the result is an error and the preview says so", async (place) => {
   const session = await place.memory(asking(["a", "echo", '{"text":1}']), {
     tools: [ECHO],
     settings: { approve: ["echo"], overrides: { tools: { autopilot: { enabled: false } } } },
@@ -83,7 +83,7 @@ test("send refuses while calls have no result, and otherwise sends without runni
   });
 });
 
-test("a request excludes every other operation, and cancel ends it", async (place) => {
+test("during a request every other operation is refused, and cancel ends the request", async (place) => {
   const { fetch, asked } = hangingFetch();
   await withModel([], async (provider) => {
     const session = await place.memory("@You:\nHi\n", { provider, fetch });
@@ -112,7 +112,7 @@ test("send is refused while tools run", async (place) => {
   assert.equal((await advancing).reason, "stepped");
 });
 
-test("cancelCall ends the one call it names", async (place) => {
+test("cancelCall ends only the call it names", async (place) => {
   const { session, advancing } = await running(place);
   assert.equal(session.cancelCall("b"), false);
   assert.equal(session.cancelCall("a"), true);
@@ -149,7 +149,7 @@ test("execute runs one call, named by its id, a prefix of the id, or a line", as
   assert.equal(textOf(session), before);
 });
 
-test("approve and reject change either all calls they are given or none", async (place) => {
+test("approve and reject change either all of the given calls or none", async (place) => {
   const calls = asking(["a", "echo", '{"text":"1"}'], ["b", "echo", '{"text":"2"}'], [
     "c",
     "echo",
@@ -204,7 +204,7 @@ test("plan returns the next steps and executes none of them", async (place) => {
   assert.deepEqual(await (await place.memory("```yaml\nflemma: { nope: 1 }\n```\n" + before)).plan(), []);
 });
 
-test("request shows what send would send, including the frontmatter, without a key and without sending it", async (place) => {
+test("request returns what send would send, including the frontmatter, without a key and without sending it", async (place) => {
   const text =
     "```yaml\nflemma:\n  model: claude-sonnet-4-6\n  parameters: { temperature: 0.5, thinking: false }\nname: Ada\n```\n" +
     "@System:\nYou are {{ name }}.\n\n@You:\nHi\n";
@@ -249,7 +249,7 @@ test("frontmatter with an error blocks advance, send and execute, but not approv
   assert.equal(codeOf(await session.approve("a")), "ok");
 });
 
-Deno.test("text before the frontmatter, or text that looks like one, blocks the next step until it is removed", async () => {
+Deno.test("text or a misplaced block above the frontmatter blocks the next step until it is removed", async () => {
   await inPlace(async (place) => {
     const text = "```yaml\nflemma: { tools: { auto_approve: [] } }\n```\n" +
       asking(["a", "echo", '{"text":"1"}']);
@@ -273,7 +273,7 @@ Deno.test("text before the frontmatter, or text that looks like one, blocks the 
   });
 });
 
-test("when the frontmatter changes between two calls, the next call uses the new frontmatter", async (place) => {
+test("if the frontmatter changes between two operations of a session, the second uses the new frontmatter", async (place) => {
   const text = asking(["a", "echo", '{"text":"1"}']);
   const session = await place.memory(text, { tools: [ECHO] });
   const decided = async () => (await session.calls())[0]?.decided;
@@ -286,7 +286,7 @@ test("when the frontmatter changes between two calls, the next call uses the new
   assert.equal((await decided())?.decision, "require_approval");
 });
 
-test("a change of the frontmatter during a run stops the run before anything else is decided, run or sent", async (place) => {
+test("if the frontmatter changes during a run, the run stops before it decides, runs or sends anything else", async (place) => {
   await withModel([{ reply: [{ text: "Never." }] }], async (provider, replay) => {
     const { session, advancing, end } = await running(place, { provider });
     await session.edit([{ from: 0, to: 0, insert: "```yaml\nflemma: { model: claude-haiku-4-5 }\n```\n" }]);
@@ -300,7 +300,7 @@ test("a change of the frontmatter during a run stops the run before anything els
   });
 });
 
-test("if settings become unreadable, nothing is decided, run or sent, and each operation says why", async (place) => {
+test("if settings become unreadable, no call is decided or run, no request is sent, and each operation reports the reason", async (place) => {
   place.settings("model: claude-haiku-4-5\n");
   const text = asking(["a", "echo", '{"text":"1"}']);
   const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
@@ -321,7 +321,7 @@ test("if settings become unreadable, nothing is decided, run or sent, and each o
   assert.equal((await session.calls())[0]?.decided.decision, "approve");
 });
 
-test("invalid host options or text make opening fail", async (place) => {
+test("invalid options of a host, or an invalid text, make opening fail", async (place) => {
   const { environment } = place;
   const open = async (text: string | Uint8Array, options = {}) =>
     codeOf(await chatInMemory(typeof text === "string" ? bytesOf(text) : text, { environment, ...options }));
@@ -358,7 +358,7 @@ test("a host's tool replaces a built-in one of the same name, and this is report
   assert.match(textOf(session), /```\nmine\n```/);
 });
 
-test("resolvers of the host decide by priority, and an invalid one makes opening fail", async (place) => {
+test("resolvers of the host decide by priority, and an invalid resolver makes opening fail", async (place) => {
   class Guard {
     readonly name = "guard";
     readonly priority = 200;
@@ -395,7 +395,7 @@ test("resolvers of the host decide by priority, and an invalid one makes opening
   );
 });
 
-test("text printed by frontmatter reaches the host escaped, or is dropped if the host does not want it", async (place) => {
+test("the host gets text printed by frontmatter in escaped form, or no such text if it does not want it", async (place) => {
   const lines: string[] = [];
   const text = '```lua\nprint("a\\27[2Jb")\n```\n@You:\nHi\n';
   await place.memory(text, { print: (line) => lines.push(line) });
@@ -403,7 +403,7 @@ test("text printed by frontmatter reaches the host escaped, or is dropped if the
   await place.memory(text);
 });
 
-test("aborting the signal cancels what runs and starts nothing else", async (place) => {
+test("aborting the signal cancels everything that runs and starts nothing else", async (place) => {
   const abort = new AbortController();
   const { session, advancing } = await running(place, { signal: abort.signal });
   abort.abort();
@@ -412,7 +412,7 @@ test("aborting the signal cancels what runs and starts nothing else", async (pla
   assert.equal((await session.send()).reason, "cancelled");
 });
 
-test("closing a session cancels running work, waits for it, and refuses everything afterwards", async (place) => {
+test("closing a session cancels running work, waits for its end, and refuses all later operations", async (place) => {
   const { session, advancing } = await running(place);
   await Promise.all([session[Symbol.asyncDispose](), session[Symbol.asyncDispose]()]);
   assert.equal((await advancing).reason, "cancelled");
@@ -426,7 +426,7 @@ test("closing a session cancels running work, waits for it, and refuses everythi
   assert.equal(textOf(session), before);
 });
 
-test("typing in an untrusted document does not make its settings trusted", async (place) => {
+test("a person's typing in an untrusted document does not make its settings trusted", async (place) => {
   const text = "```yaml\nflemma: { sandbox: { enabled: false }, tools: { auto_approve: [bash] } }\n```\n" +
     asking(["a", "bash", '{"command":"true","timeout":null}']);
   place.write("a.chat", text);
@@ -437,7 +437,7 @@ test("typing in an untrusted document does not make its settings trusted", async
   assert.equal((await again.calls())[0]?.decided.source, "urn:flemma:approval:trust");
 });
 
-test("a run still completes its own calls after the frontmatter changed during it", async (place) => {
+test("if the frontmatter changes during a run, the run still completes its running calls", async (place) => {
   const { session, advancing } = await running(place);
   await session.edit([{ from: 0, to: 0, insert: "```yaml\na: 1\n```\n" }]);
   assert.equal((await session.calls())[0]?.status, "running");
@@ -456,7 +456,7 @@ test("closing a session ends a request that hangs", async (place) => {
   });
 });
 
-test("work requested just before closing does not start afterwards", async (place) => {
+test("an operation that was requested just before closing does not start afterwards", async (place) => {
   const text = answered(asking(["a", "echo", '{"text":"1"}']), answer("a", "pending"));
   const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
   const advancing = session.advance();

@@ -27,7 +27,7 @@ async function statusIn(place: Place, text: string, named = "a.chat") {
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("a document without open calls has the status that its session reports", async () => {
+Deno.test("status without a session equals the session's status for a document without open calls", async () => {
   for (
     const [name, text] of [
       ["a question", DONE],
@@ -55,7 +55,7 @@ Deno.test("a document without open calls has the status that its session reports
   }
 });
 
-test("a text without a file has the status that its session reports", async (place) => {
+test("status without a session equals the session's status for a text without a file", async (place) => {
   place.settings("model: claude-sonnet-5-5\n");
   const { environment } = place;
   const found = await settledStatus({ environment }, { path: null, named: null, chat: parse(bytesOf(DONE)) });
@@ -64,7 +64,7 @@ test("a text without a file has the status that its session reports", async (pla
   assert.deepEqual([found.subject?.settings, found.status?.blockers], [session.settings, session.blockers]);
 });
 
-Deno.test("status opens a session whenever its answer could differ", async () => {
+Deno.test("status opens a session whenever the status could differ without one", async () => {
   const rows: Readonly<Record<string, (place: Place) => string | void | Promise<string | void>>> = {
     "an open call": () => `@You:\nGo.\n\n${CALL}`,
     "a call that waits": () => `@You:\nGo.\n\n${CALL}${RESULT(" (pending)")}`,

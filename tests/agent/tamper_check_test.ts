@@ -22,7 +22,7 @@ const THEN: TamperCheck = {
 };
 const NOW: Leaves = { approved: { c1: "one" }, block: "says", narrows: false };
 
-Deno.test("a document was out of reach only if its name, its file and its number of links are unchanged", () => {
+Deno.test("a document counts as out of reach only if its name, its file and its number of links are unchanged", () => {
   const path = "/d/a.chat";
   const rows:
     readonly (readonly [now: Parameters<typeof breachSince>[1], then: TamperCheck, why: RegExp | null])[] = [
@@ -44,7 +44,7 @@ Deno.test("a document was out of reach only if its name, its file and its number
   }
 });
 
-Deno.test("only differences are tampered: an approval of another text or without an earlier one, or a changed block", () => {
+Deno.test("only differences are tampered: an approval of changed or new text, or a changed block", () => {
   const rows: readonly (readonly [
     now: Partial<Leaves>,
     then: Partial<TamperCheck>,
@@ -67,7 +67,7 @@ Deno.test("only differences are tampered: an approval of another text or without
   }
 });
 
-Deno.test("tampered parts stay tampered when more are found", () => {
+Deno.test("parts that were reported as tampered stay reported when more are found", () => {
   const one: TamperedParts = { why: "one", calls: { c1: "x" }, block: "b" };
   const two: TamperedParts = { why: "two", calls: { c2: "y" }, block: null };
   assert.equal(mergeTampered(null, null), null);
@@ -81,7 +81,7 @@ Deno.test("tampered parts stay tampered when more are found", () => {
   });
 });
 
-Deno.test("before commands start, everything not known to be tampered is trusted", () => {
+Deno.test("before commands start, all text that is not known to be tampered is trusted", () => {
   assert.deepEqual(withoutTampered(NOW, null), { approved: { c1: "one" }, block: "says" });
   const tampered: TamperedParts = { why: "so", calls: { c1: "one" }, block: "says" };
   const left = withoutTampered({ ...NOW, approved: { c1: "one", c2: "two" } }, tampered);
@@ -94,7 +94,7 @@ Deno.test("before commands start, everything not known to be tampered is trusted
   });
 });
 
-Deno.test("a block counts as tampered only while it keeps the text it was found with", () => {
+Deno.test("a block counts as tampered only while it still has the text that the check found", () => {
   const tampered: TamperedParts = { why: "so", calls: {}, block: "says" };
   assert.equal(isBlockTampered({ block: "says" }, tampered), true);
   assert.equal(isBlockTampered({ block: "other" }, tampered), false);
@@ -102,7 +102,7 @@ Deno.test("a block counts as tampered only while it keeps the text it was found 
   assert.equal(isBlockTampered({ block: "says" }, null), false);
 });
 
-Deno.test("names of built-in object properties are not call ids", () => {
+Deno.test("names of built-in object properties are not taken for call ids", () => {
   assert.equal(hashOf({}, "constructor"), undefined);
   assert.equal(hashOf({ c1: "one" }, "c1"), "one");
 });

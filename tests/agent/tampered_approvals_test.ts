@@ -11,7 +11,7 @@ const WHY = "the file was replaced";
 
 const ONE: TamperedParts = { why: WHY, calls: { c1: "hash" }, block: null };
 
-Deno.test("a waiting call, and no other, is reported as approved by text that a command could have written", async () => {
+Deno.test("only a waiting call is reported as approved by text that a command could have written", async () => {
   const rows: readonly (readonly [ApprovalDecision["decision"], TamperedParts | null, string, boolean])[] = [
     ["require_approval", ONE, "c1", true],
     ["require_approval", ONE, "c2", false],

@@ -73,7 +73,7 @@ function file(body: string, members = ""): string {
   return `export default {\n  ${members}\n  async execute(input, ctx) {\n${body}\n  },\n};\n`;
 }
 
-Deno.test("output, processes and leftovers of a tool do not disturb any result", async () => {
+Deno.test("output, processes and leftover files of a tool do not disturb any result", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -184,7 +184,7 @@ const BROKEN: readonly (readonly [name: string, code: string, cause: RegExp])[] 
   ["ends its process", "Deno.exit(3);", /exit code 3/],
 ];
 
-Deno.test("a broken tool file affects only itself: one warning with its cause, and the same text for a call of it", async () => {
+Deno.test("a broken tool file affects only its own tool: one warning names the cause, and a call of the tool returns the same text", async () => {
   await inPlace(async (place) => {
     for (const [at, [, code]] of BROKEN.entries()) userTool(place, `broken_${at}.js`, code);
     userTool(place, "well.js", file(`return { content: "well" };`));
@@ -200,7 +200,7 @@ Deno.test("a broken tool file affects only itself: one warning with its cause, a
   });
 });
 
-Deno.test("export default {} is a tool whose call says that it has no implementation, and so is a definition in JSON", async () => {
+Deno.test("a tool file with export default {} or only a JSON definition is offered, and calling it reports a missing implementation", async () => {
   await inPlace(async (place) => {
     userTool(place, "empty.ts", "export default {};");
     userTool(
@@ -215,7 +215,7 @@ Deno.test("export default {} is a tool whose call says that it has no implementa
   });
 });
 
-Deno.test("status, yieldToUser, errors, data and additional texts of a result all have their documented effect", async () => {
+Deno.test("status, yieldToUser, errors, data and additional texts of a result have their documented effects", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -276,7 +276,7 @@ Deno.test("status, yieldToUser, errors, data and additional texts of a result al
   });
 });
 
-Deno.test("output appears while the tool runs, and is not part of the result", async () => {
+Deno.test("a tool's output appears while the tool runs and is not part of its result", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -296,7 +296,7 @@ Deno.test("output appears while the tool runs, and is not part of the result", a
   });
 });
 
-Deno.test("a long result is shortened like that of every tool", async () => {
+Deno.test("a long result of a tool file is shortened like that of any other tool", async () => {
   await inPlace(async (place) => {
     userTool(place, "long.ts", file(`return { content: "line\\n".repeat(5000) };`));
     const { text } = await called(place, "long");
@@ -374,7 +374,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`cancelling ends a tool that ${what}; nothing of it is left, and the next call works`, async () => {
+  Deno.test(`cancelling ends a tool that ${what}, no process of it remains, and the next call works`, async () => {
     await inPlace(async (place) => {
       userTool(
         place,
@@ -397,7 +397,7 @@ for (
   });
 }
 
-Deno.test("a tool that takes too long is ended and reports it", async () => {
+Deno.test("a tool that exceeds its time limit is ended, and the result says so", async () => {
   await inPlace(async (place) => {
     userTool(place, "slow.ts", file(`await new Promise(() => setInterval(() => {}, 1000));`));
     const { text } = await called(place, "slow", {}, {
@@ -427,7 +427,7 @@ Deno.test("a sandboxed tool writes only where policy allows, and keeps its data 
   });
 });
 
-Deno.test("a tool marked for the host runs with the person's rights, outside the sandbox", async () => {
+Deno.test("a tool file marked for the host runs with the person's rights, outside the sandbox", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -449,7 +449,7 @@ Deno.test("a tool marked for the host runs with the person's rights, outside the
   });
 });
 
-Deno.test("processes started by a host tool end with the document, even in a process session of their own", async () => {
+Deno.test("processes started by a host tool end when the document is closed, even in a separate process session", async () => {
   await inPlace(async (place) => {
     const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
     userTool(
@@ -469,7 +469,7 @@ Deno.test("processes started by a host tool end with the document, even in a pro
   });
 });
 
-Deno.test("if a person can be asked, flemma asks them for a secret, and does not store it", async () => {
+Deno.test("if a person can be asked, flemma asks for a secret and does not store it", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -495,7 +495,7 @@ Deno.test("if a person can be asked, flemma asks them for a secret, and does not
   });
 });
 
-Deno.test("if tool files share a name, the earlier folder wins, then code over data, then .js over .ts, and a warning says so", async () => {
+Deno.test("if tool files share a name, the earlier folder is used, then code before data, then .js before .ts, and a warning says so", async () => {
   await inPlace(async (place) => {
     const says = (text: string) => file(`return { content: ${JSON.stringify(text)} };`);
     const dir = `${place.folder}/place/more`;
@@ -571,7 +571,7 @@ Deno.test("the definition of a tool file is read once for each content of the fi
   });
 });
 
-Deno.test("tools of unselected categories, or without one, are not offered but can still be called", async () => {
+Deno.test("tools of categories that are not selected, or without a category, are not offered but can still be called", async () => {
   await inPlace(async (place) => {
     userTool(place, "wanted.ts", file(`return { content: "w" };`, `category: "notes",`));
     userTool(place, "other.ts", file(`return { content: "o" };`, `category: "shop",`));
@@ -586,7 +586,7 @@ Deno.test("tools of unselected categories, or without one, are not offered but c
   });
 });
 
-Deno.test("two parallel calls share a host process, and if one ends it, the other becomes an error too", async () => {
+Deno.test("if one of two parallel calls in a shared host process ends the process, the other call also becomes an error", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -603,7 +603,7 @@ Deno.test("two parallel calls share a host process, and if one ends it, the othe
   });
 });
 
-Deno.test("a tool file's text for generated prompts appears in them, and its format_preview is reported and ignored", async () => {
+Deno.test("a tool file's text for generated prompts is used in prompts, and its format_preview is reported and ignored", async () => {
   await inPlace(async (place) => {
     const says =
       `personalities: { "coding-assistant": { snippet: "looks up tides", guidelines: ["Ask for a place."] } },`;

@@ -33,7 +33,7 @@ async function decisionOf(session: ChatSession) {
   return call?.decided;
 }
 
-test("in an untrusted document the built-in ls runs without asking, and a tool that replaces it waits", async (place) => {
+test("in an untrusted document, the built-in ls runs without asking, but a tool that replaces it waits", async (place) => {
   const text = WIDENING + asking(["c1", "ls", '{"path":"."}']);
   place.settings("tools:\n  auto_approve: [ls]\n");
   {
@@ -46,7 +46,7 @@ test("in an untrusted document the built-in ls runs without asking, and a tool t
   assert.deepEqual([decided?.decision, decided?.source], ["require_approval", "urn:flemma:approval:trust"]);
 });
 
-test("after a kill the built-in ls runs again, but the person is asked about a tool that replaces it", async (place) => {
+test("after a kill, a call of the built-in ls runs again, but the person is asked if another tool replaces ls", async (place) => {
   const text = answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved"));
   const options = { environment: place.environment, settings: OFF };
   const started = async (name: string, effects: "reads" | "writes") => {
@@ -66,7 +66,7 @@ test("after a kill the built-in ls runs again, but the person is asked about a t
   assert.doesNotMatch(replaced, /of the module/);
 });
 
-test("the record of a start says what the started tool may change", async (place) => {
+test("the record of a started call says what its tool may change", async (place) => {
   const noted = async (name: string) => {
     place.write(name, answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved")));
     await using session = sessionOf(
@@ -82,7 +82,7 @@ test("the record of a start says what the started tool may change", async (place
   assert.equal(await noted("replaced.chat"), "writes");
 });
 
-test("the list of tools says who registered each, whatever the tool says about itself", async (place) => {
+test("the list of tools says who registered each tool, whatever the tool claims", async (place) => {
   withModule(place, "ls");
   const host = { environment: place.environment };
   const subject = await subjectSettings(host, { path: null, ...blocksOf(null) });
@@ -102,7 +102,7 @@ async function shown(place: Place, text: string, options: MemoryOptions = {}) {
   return { sandboxed, wall, warnings: warnings.join(" ") };
 }
 
-test("a call is shown with the place where its tool would run", async (place) => {
+test("a call is shown together with where its tool would run", async (place) => {
   const inside = await shown(place, asking(["c1", "bash", '{"command":"true"}']));
   assert.equal(inside.sandboxed, !inside.wall.startsWith("outside"));
   const calculate = await shown(place, asking(["c1", "calculator", '{"expression":"1"}']));
@@ -132,7 +132,7 @@ test("a call is shown with the place where its tool would run", async (place) =>
   assert.match(far.warnings, /may come from a source that has not listed its tools/);
 });
 
-test('a rule for the sandbox approves only sandboxed calls, and "always" writes it only for those', async (place) => {
+test('a rule for the sandbox approves only sandboxed calls, and "always" writes such a rule only for sandboxed calls', async (place) => {
   const rules = (tool: string) => `  auto_approve: []\n  rules: [{ approve: ${tool}, sandboxed: true }]\n`;
   const asked = async (tool: string) => {
     await using session = await place.memory(asking(["c1", tool]));
@@ -146,7 +146,7 @@ test('a rule for the sandbox approves only sandboxed calls, and "always" writes 
   assert.deepEqual(await asked("calculator"), works.ok ? ["approve", true] : ["require_approval", false]);
 });
 
-test("an open call runs the module that replaces its tool, also without a request", async (place) => {
+test("an open call is run by the module that replaces its tool, also if no request was sent before", async (place) => {
   const text = asking(["c1", "bash", '{"command":"echo of the program"}']);
   withModule(place, "bash", "  auto_approve: [bash]\n");
   {
@@ -160,7 +160,7 @@ test("an open call runs the module that replaces its tool, also without a reques
   assert.equal((await session.tool("bash"))?.origin, "module");
 });
 
-test("if a module that may replace a tool fails to load, the tool's calls wait and do not run", async (place) => {
+test("if a module that may replace a tool fails to load, calls of the tool wait", async (place) => {
   place.write("tools.ts", "throw new Error('broken');\n");
   place.settings(`tools:\n  modules: [${place.path("tools.ts")}]\n  auto_approve: [bash]\n`);
   const call = asking(["c1", "bash", '{"command":"echo ran > ran.txt"}']);
@@ -172,7 +172,7 @@ test("if a module that may replace a tool fails to load, the tool's calls wait a
   }
 });
 
-test("a tool file with a different file name may replace a tool only if the person lists it", async (place) => {
+test("a tool file with a different file name may replace a tool only if the person lists the file", async (place) => {
   Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
   Deno.writeTextFileSync(
     `${place.folder}/config/flemma/tools/other.ts`,

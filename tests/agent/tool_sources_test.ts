@@ -44,7 +44,7 @@ function heard(): { readonly emit: Emit; readonly events: CycleEvent[]; codes():
   };
 }
 
-test("a send waits until every source has answered, offers their tools, and reports once that all are ready", async (place) => {
+test("a request waits until every tool source has responded, offers their tools, and reports once that all are ready", async (place) => {
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
     const { source, asked, answer } = retained();
     const { emit, events } = heard();
@@ -59,7 +59,7 @@ test("a send waits until every source has answered, offers their tools, and repo
   });
 });
 
-test("a send that waits longer than a second says for which source", async (place) => {
+test("if a request waits longer than a second for a tool source, flemma reports which source it is", async (place) => {
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
     const { source, answer } = retained();
     const reported: string[] = [];
@@ -74,7 +74,7 @@ test("a send that waits longer than a second says for which source", async (plac
   });
 });
 
-test("a failed source causes a notice, and the send continues without it", async (place) => {
+test("a tool source that fails causes a notice, and the request is sent without its tools", async (place) => {
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
     const { emit, codes } = heard();
     const broken: ResolveTools = (_register, done) => done("no such program");
@@ -85,7 +85,7 @@ test("a failed source causes a notice, and the send continues without it", async
   });
 });
 
-test("cancelling a send that waits for a source ends it, and nothing is sent", async (place) => {
+test("if a request that waits for a tool source is cancelled, it ends and nothing is sent", async (place) => {
   await withModel([], async (provider, replay) => {
     const { source, asked } = retained();
     await using session = await place.memory(ASKING, { provider, tools: [source] });
@@ -96,7 +96,7 @@ test("cancelling a send that waits for a source ends it, and nothing is sent", a
   });
 });
 
-test("reading and approval decisions start no source", async (place) => {
+test("reading a document and deciding approvals start no tool source", async (place) => {
   const { source, asked } = retained();
   let begun = false;
   asked.then(() => begun = true);
@@ -109,7 +109,7 @@ test("reading and approval decisions start no source", async (place) => {
   assert.equal(begun, false);
 });
 
-test("an open call waits for the source that may have its tool before it is decided", async (place) => {
+test("an open call is decided only after the source that may have its tool has responded", async (place) => {
   await withModel([{ reply: [{ text: "Done." }] }], async (provider) => {
     const { source, asked, answer } = retained();
     const text = asking(["c1", "echo", `{"text":"from the source"}`]);
@@ -123,7 +123,7 @@ test("an open call waits for the source that may have its tool before it is deci
   });
 });
 
-test("a call of an available tool waits for no source", async (place) => {
+test("a call whose tool is available waits for no source", async (place) => {
   const { source, asked, answer } = retained();
   const { emit, events } = heard();
   const never: ToolSource = { ...source, mayHave: (name) => name !== "other" };
@@ -140,7 +140,7 @@ test("a call of an available tool waits for no source", async (place) => {
   });
 });
 
-test("cancelling a step that waits for a source writes nothing", async (place) => {
+test("cancelling a step that waits for a source writes nothing to the document", async (place) => {
   const { source, asked, answer } = retained();
   const text = asking(["c1", "echo", `{"text":"x"}`]);
   await using session = await place.memory(text, { tools: [source], settings: FREE });
@@ -153,7 +153,7 @@ test("cancelling a step that waits for a source writes nothing", async (place) =
 });
 
 for (const how of ["advance", "execute"] as const) {
-  test(`a call whose source failed waits for a person and does not run: ${how}`, async (place) => {
+  test(`if the source of a call's tool failed, the call waits for a person and does not run: ${how}`, async (place) => {
     const failed: ToolSource = { name: "the server", resolve: (_register, done) => done("down") };
     const text = answered(asking(["c1", "echo", `{"text":"x"}`]), answer("c1", "approved"));
     await using session = await place.memory(text, { tools: [failed], settings: FREE });
@@ -201,7 +201,7 @@ const LISTS: readonly {
     says: /"ecoh".*mean "echo"/,
   },
   {
-    what: "names a tool from elsewhere",
+    what: "names a tool of another program",
     block: "flemma: { tools: [nowhere] }",
     offers: null,
     says: /"nowhere", which does not exist$/,
@@ -210,7 +210,7 @@ const LISTS: readonly {
 ];
 
 for (const { what, block, offers, says } of LISTS) {
-  test(`a document's list of tools offers or reports the right tools when it ${what}`, async (place) => {
+  test(`the right tools are offered or reported if a document's list of tools ${what}`, async (place) => {
     await withModel(offers === null ? [] : [{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
       const source: ToolSource = {
         name: "the server",
@@ -237,7 +237,7 @@ for (const { what, block, offers, says } of LISTS) {
   });
 }
 
-test("settings may name tools from the code files they name, and set the options of those", async (place) => {
+test("settings may list tools from the code files that they name, and set options for these tools", async (place) => {
   Deno.mkdirSync(`${place.folder}/config/flemma`, { recursive: true });
   Deno.writeTextFileSync(
     `${place.folder}/config/flemma/tools.ts`,
@@ -255,12 +255,12 @@ test("settings may name tools from the code files they name, and set the options
   });
 });
 
-test("a missing code file named in settings is reported at start", async (place) => {
+test("if settings name a code file that does not exist, this is reported at the start", async (place) => {
   place.settings("tools:\n  modules: [./nowhere.ts]\n");
   await assert.rejects(place.memory(ASKING), /nowhere\.ts, which does not exist/);
 });
 
-test("a tool registered once by a program exists in every document it opens, weaker than a document's own", async (place) => {
+test("a tool that a program registers once exists in every document it opens, and a document's own tool takes precedence", async (place) => {
   const stated = async (tools: readonly OwnTools[]) => {
     await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), {
       tools,
@@ -278,7 +278,7 @@ test("a tool registered once by a program exists in every document it opens, wea
   }
 });
 
-test("a tool that is offered depending on settings gets the document's settings", async (place) => {
+test("a tool that decides by settings whether it is offered gets the settings of the document", async (place) => {
   await withModel(
     [{ reply: [{ text: "Hi." }] }, { reply: [{ text: "Hi." }] }],
     async (provider, replay) => {
@@ -292,7 +292,7 @@ test("a tool that is offered depending on settings gets the document's settings"
   );
 });
 
-test("a resolver registered once by a program is used in every document it opens", async (place) => {
+test("a resolver that a program registers once is used in every document it opens", async (place) => {
   try {
     assert.equal(
       codeOf(approval.register("echo is fine", { resolve: (tool) => tool === "echo" ? "approve" : null })),
@@ -306,7 +306,7 @@ test("a resolver registered once by a program is used in every document it opens
   }
 });
 
-test("a closed session keeps nothing alive for a source that has not answered", async (place) => {
+test("a closed session keeps no process alive for a source that has not responded", async (place) => {
   await withModel([], async (provider) => {
     const { source, asked, answer } = retained();
     const { emit, codes } = heard();

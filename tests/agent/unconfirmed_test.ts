@@ -40,7 +40,7 @@ async function runWhileSaved(place: Scene, name: string, args: readonly string[]
   return await started.finished;
 }
 
-test("a call that a command approved after an editor's save waits for the person, who learns why", async (place) => {
+test("if a command approved a call after an editor's save, the call waits for the person, who learns the reason", async (place) => {
   place.settings(ASK);
   approvedAndPending(place, "a.chat", FLIP("a.chat"));
   const first = await runWhileSaved(place, "a.chat");
@@ -62,7 +62,7 @@ test("a call that a command approved after an editor's save waits for the person
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("review shows which calls a command could have approved, with the reason, and a key confirms or refuses it", async (place) => {
+test("review shows which calls a command could have approved, with the reason, and the person confirms or refuses each with a key", async (place) => {
   place.settings(ASK);
   approvedAndPending(place, "a.chat", FLIP("a.chat"));
   await runWhileSaved(place, "a.chat");
@@ -89,7 +89,7 @@ for (const confirm of [["approve", "a.chat", "call_2"], ["trust", "a.chat"]]) {
   });
 }
 
-test("a save by an editor without differences is not reported", async (place) => {
+test("a save by an editor that changes nothing is not reported", async (place) => {
   place.settings(ASK);
   approvedAndPending(place, "a.chat", "touch started; until test -e saved; do sleep 0.02; done");
   const started = place.start([...STEP, "a.chat"]);
@@ -103,7 +103,7 @@ test("a save by an editor without differences is not reported", async (place) =>
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("frontmatter that a command wrote, or removed a restriction from, has no effect until confirmed", async (place) => {
+test("frontmatter that a command wrote, or from which it removed a restriction, has no effect until the person confirms it", async (place) => {
   place.settings("tools: { auto_approve: [read, write, edit] }\n");
   const restricting = "```lua\nflemma.opt.tools.auto_approve_sandboxed = false\n```\n";
   const blocks: readonly (readonly [before: string, sed: string])[] = [
@@ -131,7 +131,7 @@ test("frontmatter that a command wrote, or removed a restriction from, has no ef
   }
 });
 
-test("a link that a command replaces points to the document again after the command", async (place) => {
+test("if a command replaces a link to the document, the link is restored after the command", async (place) => {
   place.settings(ASK);
   Deno.mkdirSync(place.path("docs"));
   approvedAndPending(
@@ -146,7 +146,7 @@ test("a link that a command replaces points to the document again after the comm
   assert.ok(!place.exists("runs.txt"));
 });
 
-test("after a kill, a forged document in place of the link is not taken for the person's", async (place) => {
+test("after a kill, a forged document in place of the link is not taken for the person's document", async (place) => {
   place.settings(ASK);
   Deno.mkdirSync(place.path("docs"));
   for (const [at, forge] of ["cp forged", "ln -s forged", "ln forged"].entries()) {

@@ -9,7 +9,7 @@ import { type ApprovalDecision, withDowngrades } from "../../tools/approval/mod.
 
 const call = (id: string) => ({ id, name: "bash", input: {} });
 
-Deno.test("calls of an incomplete reply that policy would run wait for the person, and each is reported once", async () => {
+Deno.test("calls of an incomplete reply that policy would approve wait for the person, and each is reported once", async () => {
   const decisions: Readonly<Record<string, ApprovalDecision>> = {
     runs: { decision: "approve", source: "config" },
     denied: { decision: "deny", source: "config" },
@@ -40,7 +40,7 @@ Deno.test("calls of an incomplete reply that policy would run wait for the perso
   assert.equal((await decide(call("runs"))).decision, "approve");
 });
 
-Deno.test("status names calls of an incomplete reply while they have no block, and no others", () => {
+Deno.test("status lists calls of an incomplete reply only while they have no block", () => {
   const use = (id: string) => `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n\n`;
   const block = "@You:\n\n**Tool Result:** `b`\n\n```flemma:tool status=pending\n```\n";
   const chat = parse(

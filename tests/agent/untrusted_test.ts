@@ -24,7 +24,7 @@ function waits(place: Scene, name: string): void {
   assert.ok(!place.exists("runs.txt"), "the call ran");
 }
 
-test("policy approves no call that an untrusted document moves out of the sandbox, and says so", async (place) => {
+test("policy approves no call that an untrusted document moves out of the sandbox, and the reason is reported", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   const { code, stderr } = await place.run([...STEP, "a.chat"]);
   assert.equal(code, 3);
@@ -32,7 +32,7 @@ test("policy approves no call that an untrusted document moves out of the sandbo
   waits(place, "a.chat");
 });
 
-test("an approved status in an untrusted document does not count as the person's", async (place) => {
+test("an approved status in an untrusted document does not count as the person's approval", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, APPROVED));
   const stepped = await place.run([...STEP, "a.chat"]);
   assert.equal(stepped.code, 3);
@@ -45,7 +45,7 @@ test("an approved status in an untrusted document does not count as the person's
   assert.ok(!place.exists("runs.txt"));
 });
 
-test("a person who approves a call learns that the untrusted document moves it out of the sandbox", async (place) => {
+test("a person who approves a call is informed that the untrusted document moves it out of the sandbox", async (place) => {
   const off = "```yaml\nflemma:\n  sandbox: false\n```\n";
   for (const status of ["", APPROVED]) {
     place.write("a.chat", withCall(off, status));
@@ -64,7 +64,7 @@ test("a person who approves a call learns that the untrusted document moves it o
   }
 });
 
-test("a person's approval runs a call of an untrusted document", async (place) => {
+test("a call of an untrusted document runs once a person approves it", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   await place.run([...STEP, "a.chat"]);
   assert.equal((await place.run(["approve", "a.chat"])).code, 0);
@@ -91,7 +91,7 @@ test("in an untrusted document, a status that the person writes after being aske
   assert.equal(place.read("runs.txt"), "other\nran\n");
 });
 
-test("a trusted document decides for itself, and asks again when its frontmatter loosens more", async (place) => {
+test("a trusted document decides for itself, and the person is asked again when its frontmatter loosens more", async (place) => {
   const network = FIRST_BLOCK.replace("```lua\n", "```lua\nflemma.opt.sandbox.policy.network = true\n");
   /** Each block comes to the same as the one before, or it does not. */
   const blocks: readonly (readonly [block: string, same: boolean])[] = [
@@ -123,7 +123,7 @@ test("a trusted document decides for itself, and asks again when its frontmatter
   }
 });
 
-test("trust in frontmatter with a function is trust in the whole block", async (place) => {
+test("trust in frontmatter that contains a function applies to the whole block", async (place) => {
   const block = "```lua\nflemma.opt.sandbox = false\nlocal ok = true\n" +
     "flemma.opt.tools.auto_approve = function(tool) return ok end\n```\n";
   place.write("a.chat", withCall(block, ""));
@@ -133,7 +133,7 @@ test("trust in frontmatter with a function is trust in the whole block", async (
   assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
 });
 
-test("trust applies to one real path, whatever link leads there", async (place) => {
+test("trust in a document applies to one real path, whatever link leads to it", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   Deno.symlinkSync("a.chat", place.path("link.chat"));
   assert.equal((await place.run(["trust", "link.chat"])).code, 0);
@@ -164,7 +164,7 @@ test("neither text written by flemma nor a single approved call makes a document
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("a call that policy approved before the frontmatter loosened anything is decided again", async (place) => {
+test("if policy approved a call before the frontmatter loosened anything, the call is decided again", async (place) => {
   place.write("a.chat", withCall("", ""));
   // Approved, but no slot is free.
   const two = withCall("", "").replace(
@@ -201,7 +201,7 @@ test("frontmatter that only restricts needs no trust", async (place) => {
 const NO_BACKEND = "sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n";
 const OFF = "sandbox: false\n";
 
-Deno.test("if the person's own settings give no sandbox, only the person can approve a call", async () => {
+Deno.test("if the person's own settings use no sandbox, only the person can approve a call", async () => {
   const lua = (line: string) => `\`\`\`lua\n${line}\n\`\`\`\n`;
   const blocks = [
     lua("flemma.opt.tools.auto_approve = { 'bash' }"),
@@ -239,7 +239,7 @@ Deno.test("if the person's own settings give no sandbox, only the person can app
   }
 });
 
-test("a document that turns the sandbox on approves no commands for a person who has it off", async (place) => {
+test("if the person's sandbox is off, a document that turns it on approves no commands thereby", async (place) => {
   place.settings(OFF);
   const on = "```lua\nflemma.opt.sandbox = true\n```\n";
   place.write("a.chat", withCall(on, ""));
@@ -252,7 +252,7 @@ test("a document that turns the sandbox on approves no commands for a person who
   waits(place, "b.chat");
 });
 
-test("reading files and everything inside the person's own sandbox runs as usual in an untrusted document", async (place) => {
+test("in an untrusted document, reading files and everything inside the person's own sandbox runs as usual", async (place) => {
   place.write("note.txt", "a note\n");
   const read = withCall(
     FIRST_BLOCK,
@@ -268,7 +268,7 @@ test("reading files and everything inside the person's own sandbox runs as usual
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("trust.documents: ask makes every call of an untrusted document wait, and always trusts it", async (place) => {
+test("with trust.documents: ask, every call of an untrusted document waits; with always, every document is trusted", async (place) => {
   place.settings("trust: { documents: ask }\n");
   place.write("a.chat", withCall("", ""));
   assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
@@ -286,7 +286,7 @@ test("trust.documents: ask makes every call of an untrusted document wait, and a
   assert.equal(place.read("runs.txt"), "ran\nran\nran\n");
 });
 
-test("a run reports that a project's settings are not trusted, and how to trust them", async (place) => {
+test("a run reports that a project's settings are not trusted and how to trust them", async (place) => {
   Deno.mkdirSync(place.path(".flemma"));
   place.write(".flemma/config.yaml", "sandbox:\n  enabled: false\n");
   place.write("a.chat", withCall("", APPROVED.replace("approved", "pending")));

@@ -32,7 +32,7 @@ async function inPlace(work: (place: Place) => void | Promise<void>): Promise<vo
   });
 }
 
-Deno.test("write says that it replaces an unread file exactly if no call of this document has read the file", () =>
+Deno.test("write reports that it replaces an unread file exactly if no call of this document has read the file", () =>
   inPlace(({ folder, seen, files, call }) => {
     Deno.writeTextFileSync(`${folder}/a.txt`, "old\n");
     Deno.mkdirSync(`${folder}/sub`);
@@ -49,7 +49,7 @@ Deno.test("write says that it replaces an unread file exactly if no call of this
     assert.equal(note("write", "a.txt"), null, "it was read");
   }));
 
-Deno.test("the event's diff equals the output of diff -u for the file before and after the call", () =>
+Deno.test("the diff in the event equals the output of diff -u for the file before and after the call", () =>
   inPlace(async ({ folder, files, call }) => {
     const lines = Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`);
     const rows: readonly (readonly [string, string | null, string, Record<string, unknown>])[] = [
@@ -87,7 +87,7 @@ Deno.test("the event's diff equals the output of diff -u for the file before and
     );
   }));
 
-Deno.test("there is no diff if nothing changes, the file is not text or not readable, or the tool is not built in", () =>
+Deno.test("there is no diff if nothing changes, if the file is not readable text, or if the tool is not built in", () =>
   inPlace(({ folder, hidden, files, call }) => {
     const diff = (name: string, input: Record<string, unknown>) =>
       files.diff(call(name, { path: "f", ...input }));

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { toHex } from "../../base/hash.ts";
 import { commonPrefix, concat, fromBase64, sameBytes } from "../../base/bytes.ts";
 
-Deno.test("parts are joined in order; one part is not copied, and no parts give no bytes", () => {
+Deno.test("parts of bytes are joined in order; a single part is not copied, and no parts give an empty array", () => {
   const [a, b] = [Uint8Array.of(1, 2), Uint8Array.of(3)];
   assert.deepEqual(concat([a, new Uint8Array(0), b]), Uint8Array.of(1, 2, 3));
   assert.equal(concat([a]), a);
   assert.equal(concat([]).length, 0);
 });
 
-Deno.test("byte arrays are equal if length and every byte are, whatever their type", () => {
+Deno.test("byte arrays are equal if their lengths and all their bytes are equal, whatever their types", () => {
   const whole = Uint8Array.of(9, 1, 2);
   assert.ok(sameBytes(whole, whole));
   assert.ok(sameBytes(whole.subarray(1), Uint8Array.of(1, 2)));
@@ -17,13 +17,13 @@ Deno.test("byte arrays are equal if length and every byte are, whatever their ty
   assert.ok(!sameBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 3)));
 });
 
-Deno.test("the common prefix ends at the first difference or with the shorter array", () => {
+Deno.test("the common prefix of two arrays ends at the first difference or at the end of the shorter array", () => {
   assert.equal(commonPrefix(Uint8Array.of(1, 2, 3), Uint8Array.of(1, 2, 4)), 2);
   assert.equal(commonPrefix(Uint8Array.of(1, 2), Uint8Array.of(1, 2, 4)), 2);
   assert.equal(commonPrefix(Uint8Array.of(5), Uint8Array.of(1)), 0);
 });
 
-Deno.test("Base64 and hexadecimal digits are read and written the same on runtimes without methods for them", () => {
+Deno.test("on runtimes without methods for Base64 and hexadecimal digits, they are read and written the same", () => {
   const has = Uint8Array.fromBase64;
   const all = Uint8Array.from({ length: 256 }, (_, at) => at);
   try {

@@ -40,7 +40,7 @@ Deno.test("a new private file is readable by this person only, and never replace
   }));
 
 for (const durable of [true, false]) {
-  Deno.test(`a small file is replaced as a whole and leaves nothing next to it${durable ? ", durably" : ""}`, () =>
+  Deno.test(`a small file is replaced as a whole, and no other file is left next to it${durable ? ", durably" : ""}`, () =>
     inFolder(async (folder) => {
       const path = `${folder}/small`;
       for (const text of ["first", "second"]) {
@@ -51,7 +51,7 @@ for (const durable of [true, false]) {
       assert.deepEqual(names(folder), ["small"]);
     }));
 
-  Deno.test(`a small file that cannot be replaced stays, and no other file is left${durable ? ", durably" : ""}`, () =>
+  Deno.test(`if a small file cannot be replaced, it stays unchanged and no other file is left${durable ? ", durably" : ""}`, () =>
     inFolder(async (folder) => {
       await Deno.mkdir(`${folder}/taken/inner`, { recursive: true });
       await assert.rejects(replaceSmallFile(`${folder}/taken`, bytes("text"), { durable }));
@@ -63,7 +63,7 @@ for (const durable of [true, false]) {
     }));
 }
 
-Deno.test("an existing file is removed, and a folder with files in it is reported", () =>
+Deno.test("removing a file works, and removing a folder that contains files is reported as a problem", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a`, "");
     await removeIfThere(`${folder}/a`);
@@ -139,7 +139,7 @@ Deno.test("a file that disappeared just before a write is not recreated, and one
     return Promise.resolve();
   }));
 
-Deno.test("a new file takes a free place only: a file put there at the last moment stays", () =>
+Deno.test("a new file is created only at a free path: a file put there at the last moment stays", () =>
   inFolder((folder) => {
     const [path, temporary] = [`${folder}/a`, `${folder}/.a.12345678.tmp`];
     for (const rename of [undefined, (() => false) as RenameWith]) {
@@ -169,7 +169,7 @@ Deno.test("a new file is created whole, with the mode that the umask gives, and 
     assert.equal(await Deno.readTextFile(long), "text");
   }));
 
-Deno.test("the next write removes the temporary file of a killed writer, and no others", () =>
+Deno.test("the next write removes the temporary file of a killed writer and no other files", () =>
   inFolder(async (folder) => {
     const kept = [
       // Of another file, of a name that is not ours, a folder, and one whose writer lives.
@@ -186,7 +186,7 @@ Deno.test("the next write removes the temporary file of a killed writer, and no 
     assert.equal(isThere(`${folder}/.a.chat.01234567.tmp`), false);
   }));
 
-Deno.test("a person's file is rewritten behind its link and keeps its mode, and a new one gets the usual mode", () =>
+Deno.test("a person's file behind a link is rewritten and keeps its mode, and a new file gets the usual mode", () =>
   inFolder(async (folder) => {
     Deno.writeTextFileSync(`${folder}/real`, "old", { mode: 0o600 });
     Deno.chmodSync(`${folder}/real`, 0o640);
@@ -199,7 +199,7 @@ Deno.test("a person's file is rewritten behind its link and keeps its mode, and 
     assert.equal(Deno.statSync(`${folder}/fresh`).mode! & 0o777, 0o644);
   }));
 
-Deno.test("a path that cannot be checked counts as possibly existing, one row per condition", () =>
+Deno.test("a path that cannot be checked counts as possibly existing: one row per condition", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/file`, "");
     await Deno.symlink("loop", `${folder}/loop`);

@@ -56,9 +56,9 @@ const CHANGES: Readonly<Record<string, [names: string[], change: (root: string) 
 /** Ways to ask: for one thing or for many, which is answered from a listing; soon or long after the last change. */
 const WAYS: readonly (readonly [string, others: readonly string[], age: number])[] = [
   ["one path in a recently changed folder", [], 0],
-  ["one path in a folder unchanged for long", [], 60_000],
+  ["one path in a folder that has not changed for long", [], 60_000],
   ["many paths in a recently changed folder", ["x", "y", "z"], 0],
-  ["many paths in a folder unchanged for long", ["x", "y", "z"], 60_000],
+  ["many paths in a folder that has not changed for long", ["x", "y", "z"], 60_000],
 ];
 
 for (const [name, [planted, change, holds]] of Object.entries(CHANGES)) {
@@ -96,7 +96,7 @@ function touch(folder: string): void {
   }
 }
 
-Deno.test("paths requested by prefix are noticed when they appear or disappear", () =>
+Deno.test("a snapshot of all names with a prefix is invalid once such a name appears or disappears", () =>
   inFolder((root) => {
     plant(root, "w/sock-1", "w/other");
     const look = (snapshot: FsSnapshot) => assert.deepEqual(snapshot.names(`${root}/w`, "sock-"), ["sock-1"]);
@@ -216,7 +216,7 @@ Deno.test("many missing paths in one folder, and paths in a missing folder, are 
     assert.ok(!snapshot.has(`${root}/w/here/below`));
   }));
 
-Deno.test("a shared snapshot gives the same real paths as a new one for each path", () =>
+Deno.test("a shared snapshot gives the same real paths as a separate snapshot for each path", () =>
   inFolder((root) => {
     plant(root, "a/b/c", "l -> a", "a/up -> ..", "dangling -> nowhere/x", "loop -> loop");
     const snapshot = new FsSnapshot();
@@ -237,7 +237,7 @@ Deno.test("a shared snapshot gives the same real paths as a new one for each pat
     assert.equal(realPath("dangling/y", root, snapshot), `${root}/nowhere/x/y`);
   }));
 
-Deno.test("only a regular file is read, and no more of it than allowed", () =>
+Deno.test("only a regular file is read, and at most the allowed number of bytes", () =>
   inFolder((root) => {
     plant(root, "f", "folder/");
     Deno.writeTextFileSync(`${root}/f`, "four");
@@ -251,7 +251,7 @@ Deno.test("only a regular file is read, and no more of it than allowed", () =>
     }
   }));
 
-Deno.test("a file read and unchanged for long is valid until it or its name changes", () =>
+Deno.test("the snapshot of a file that has not changed for long is valid until the file or its name changes", () =>
   inFolder((root) => {
     const now = Date.now;
     Date.now = () => now() + 60_000;
@@ -270,7 +270,7 @@ Deno.test("a file read and unchanged for long is valid until it or its name chan
     }
   }));
 
-Deno.test("requested names are noticed also when their folder disappears, or one appears and another disappears", () =>
+Deno.test("a snapshot of names is also invalid once their folder disappears, or one name appears and another disappears", () =>
   inFolder((root) => {
     const look = (snapshot: FsSnapshot) => void snapshot.names(`${root}/w`, "s", ".k");
     plant(root, "w/s1.k", "w/s2.x", "w/t1.k", "w/s.k");
@@ -282,7 +282,7 @@ Deno.test("requested names are noticed also when their folder disappears, or one
     assert.deepEqual(new FsSnapshot().names(`${root}/w`), []);
   }));
 
-Deno.test("a small folder is listed after two missing paths, a larger one later", () => {
+Deno.test("after two missing paths a small folder is listed as a whole, a larger one only after more", () => {
   const rows: readonly (readonly [size: number, misses: number])[] = [
     [0, 2],
     [4096, 2],

@@ -6,7 +6,7 @@ import { homeIn } from "../../base/environment.ts";
 const DATABASE =
   "root:x:0:0:root:/root:/bin/sh\nodd:x:7:7\nme:x:70:70:Me,,,:/home/me:/bin/sh\nno:x:8:8::relative:\n";
 
-Deno.test("the home folder is the sixth field of the user's own line, and must be an absolute path", () => {
+Deno.test("the home folder is the sixth field of the user's line in the user database, and must be an absolute path", () => {
   assert.equal(homeIn(DATABASE, 70), "/home/me");
   assert.equal(homeIn(DATABASE, 0), "/root");
   for (const uid of [7, 8, 9, null]) assert.equal(homeIn(DATABASE, uid), undefined, String(uid));
@@ -46,13 +46,13 @@ async function run(args: string[], { unknown = false, stdin = "" } = {}) {
   }
 }
 
-Deno.test("without the HOME variable the user database gives the home folder", async () => {
+Deno.test("without the HOME variable, the home folder comes from the user database", async () => {
   const { code, stdout, stderr } = await run(["config", "path"]);
   assert.equal(code, 0, stderr);
   assert.doesNotMatch(stdout, / \/\.config|\/\//);
 });
 
-Deno.test("without any home folder the program stops with one sentence, and a piped document is printed unchanged", async () => {
+Deno.test("without any home folder, the program stops with a one-sentence error, and a piped document is printed unchanged", async () => {
   const text = "@You:\nhi\n";
   const { code, stdout, stderr } = await run(["advance"], { unknown: true, stdin: text });
   assert.notEqual(code, 0);

@@ -10,7 +10,7 @@ Deno.test("only an object with fields counts as an object; arrays and null do no
   }
 });
 
-Deno.test("a table returns nothing for the names of built-in object properties", () => {
+Deno.test("looking up the name of a built-in object property in a table returns nothing", () => {
   const table = { mine: "word" };
   for (const name of ["constructor", "toString", "hasOwnProperty", "__proto__", "valueOf", ""]) {
     assert.equal(own(table, name), undefined, name);

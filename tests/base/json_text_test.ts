@@ -24,7 +24,7 @@ Deno.test("every value inside JSON is found by its path, however the text is for
   }));
 });
 
-Deno.test("a path that leads nowhere finds nothing", () => {
+Deno.test("a path that does not exist in the JSON finds no value", () => {
   const text = '{"a": [1, {"b": "x"}], "c": "a"}';
   for (const way of [["b"], ["a", 2], ["a", "0"], ["c", 0], ["a", 1, "c"], [0], ["c", "a"]]) {
     assert.equal(valueText(text, way), null, JSON.stringify(way));
@@ -33,7 +33,7 @@ Deno.test("a path that leads nowhere finds nothing", () => {
   assert.equal(valueText("[]", [0]), null);
 });
 
-Deno.test("numbers, and keys written with escapes, stay as they were written", () => {
+Deno.test("numbers, and keys written with escapes, are kept as written", () => {
   assert.equal(valueText('{"\\u0061": 1.50e+2}', ["a"]), "1.50e+2");
   assert.equal(valueText('{"a":{"n":12345678901234567890 ,"b":0}}', ["a", "n"]), "12345678901234567890");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { joinNames } from "../../base/names.ts";
 
-Deno.test("a sentence lists a few names completely, and of many the first ten and the number of others", () => {
+Deno.test("a sentence contains a few names completely; of many names it contains the first ten and the number of the others", () => {
   const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`);
   assert.equal(joinNames([]), "");
   assert.equal(joinNames(["a", "b"]), "a, b");

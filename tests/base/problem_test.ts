@@ -21,7 +21,7 @@ Deno.test("a system error is reported without its number and the name of the sys
   assert.equal(thrownText("a word"), "a word");
 });
 
-Deno.test("a problem on one line says what is wrong, and what to do if there is something", () => {
+Deno.test("a problem on one line says what is wrong and, if there is a remedy, what to do", () => {
   assert.equal(problemLine({ message: "It broke." }), "It broke.");
   assert.equal(problemLine({ message: "It broke.", next: "Mend it." }), "It broke. Mend it.");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { quickHash } from "../../base/hash.ts";
 
-Deno.test("a quick hash is the same for the same text, and 14 hexadecimal digits", () => {
+Deno.test("a quick hash is the same for the same text, and has 14 hexadecimal digits", () => {
   assert.equal(quickHash("You help Ada."), quickHash(["You help", "Ada."].join(" ")));
   for (const text of ["", "a", "é😀\0", "x".repeat(100_000)]) {
     assert.match(quickHash(text), /^[0-9a-f]{14}$/);

@@ -11,14 +11,14 @@ import {
   withTimeout,
 } from "../../base/system/reading.ts";
 
-Deno.test("paths below /proc, /sys and /dev are the system's, and paths that only look similar are not", () => {
+Deno.test("paths below /proc, /sys and /dev count as system files, and paths that only look similar do not", () => {
   for (const path of ["/proc", "/proc/self/environ", "/sys/kernel", "/dev/shm/x"]) {
     assert.ok(isSystemPath(path));
   }
   for (const path of ["/process", "/home/proc/x", "/developer", "/"]) assert.ok(!isSystemPath(path));
 });
 
-Deno.test("a file is the system's by its path or by its device", () => {
+Deno.test("a file is recognized as a system file by its path or by its device", () => {
   const { dev } = Deno.statSync("/proc/self/environ");
   const own = Deno.statSync(new URL(import.meta.url));
   assert.ok(isSystemFile("/srv/root/proc/self/environ", { dev }));
@@ -53,7 +53,7 @@ async function both(path: string, evaluate: Parameters<typeof readChecked>[1]): 
   );
 }
 
-Deno.test("the check applies to the file that a link leads to", () =>
+Deno.test("if the path is a link, its target is checked", () =>
   inFolder(async (folder) => {
     Deno.writeTextFileSync(`${folder}/a`, "text");
     Deno.symlinkSync("a", `${folder}/link`);
@@ -82,7 +82,7 @@ for (
     }],
   ] as const
 ) {
-  Deno.test(`${what} that replaces a file between check and opening is not read`, async () => {
+  Deno.test(`if ${what} replaces a file between check and opening, the file is not read`, async () => {
     for (const read of [readChecked, readCheckedSync]) {
       await inFolder(async (folder) => {
         Deno.mkdirSync(`${folder}/d`);
@@ -100,7 +100,7 @@ for (
 
 const never = new Promise<never>(() => {});
 
-Deno.test("a file that arrives in time is returned unchanged", async () => {
+Deno.test("a file that is read in time is returned unchanged", async () => {
   assert.equal(await withTimeout(60, Promise.resolve(1)), 1);
   await assert.rejects(withTimeout(60, Promise.reject(new Error("x"))), { message: "x" });
 });
@@ -109,7 +109,7 @@ Deno.test("a read that never ends is given up after its timeout", async () => {
   await assert.rejects(withTimeout(0.001, never), TimeOver);
 });
 
-Deno.test("a person's stop ends a wait, even if it came before the wait began", async () => {
+Deno.test("if the person stops a wait, it ends, even if the stop came before the wait began", async () => {
   const controller = new AbortController();
   const waiting = withTimeout(60, never, controller.signal);
   controller.abort(new Error("stopped"));
@@ -117,7 +117,7 @@ Deno.test("a person's stop ends a wait, even if it came before the wait began", 
   await assert.rejects(withTimeout(60, never, controller.signal), { message: "stopped" });
 });
 
-Deno.test("a process can exit although a file it has given up on still does not answer", () => {
+Deno.test("a process can exit although a file that it gave up on still does not respond", () => {
   const folder = Deno.makeTempDirSync();
   try {
     const pipe = `${folder}/pipe`;

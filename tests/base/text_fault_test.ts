@@ -5,13 +5,13 @@ const text = (value: string) => new TextEncoder().encode(value);
 const join = (...parts: readonly (string | readonly number[])[]) =>
   new Uint8Array(parts.flatMap((part) => typeof part === "string" ? [...text(part)] : [...part]));
 
-Deno.test("text in any language is valid UTF-8, with a byte order mark, without a final line break, and empty", () => {
+Deno.test("text in any language is valid UTF-8, also with a byte order mark, without a final line break, and if it is empty", () => {
   for (const value of ["", "a", "größe\nничего\n名前 𝑥", "\ufeffa\n"]) {
     assert.equal(textFault(text(value)), null, value);
   }
 });
 
-Deno.test("the first invalid byte is reported with line and column in bytes", () => {
+Deno.test("the first invalid byte of a text is reported with line and column, counted in bytes", () => {
   const rows: readonly (readonly [string, Uint8Array, string])[] = [
     ["Latin-1", join("a\ngr", [0xf6], "ße\n"), "line 2, column 3: the text is not valid UTF-8 (byte 0xF6)"],
     [
@@ -56,7 +56,7 @@ Deno.test("the first invalid byte is reported with line and column in bytes", ()
   }
 });
 
-Deno.test("an invalid byte in a long text is found, wherever it is relative to the searched pieces", () => {
+Deno.test("an invalid byte in a long text is found, wherever it is relative to the searched chunks", () => {
   const long = text("\u00e9".repeat(100_000));
   const sizes = [0, 1, 2, 3, 4, 65_533, 65_534, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000];
   for (const size of sizes) {
@@ -70,7 +70,7 @@ Deno.test("an invalid byte in a long text is found, wherever it is relative to t
   }
 });
 
-Deno.test("following the remedy turns the file into valid text", async () => {
+Deno.test("following the printed remedy turns the file into valid text", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-text-" });
   const wide = (value: string, big: boolean) =>
     [...value].flatMap((one) => big ? [0, one.charCodeAt(0)] : [one.charCodeAt(0), 0]);
@@ -97,7 +97,7 @@ Deno.test("following the remedy turns the file into valid text", async () => {
   }
 });
 
-Deno.test("a text from standard input has a remedy without a file", () => {
+Deno.test("for invalid text from standard input, the remedy names no file", () => {
   assert.equal(textRemedy(textFault(join([0xe4]))!, null), "Save it as UTF-8.");
   assert.match(textRemedy(textFault(join([0]))!, null), /right text/);
 });

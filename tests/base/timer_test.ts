@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, afterSilence } from "../../base/system/timer.ts";
 import { withClock } from "../waiting.ts";
 
-Deno.test("a timer fires once, after earlier ones", async () => {
+Deno.test("a timer fires once, after timers that were due earlier", async () => {
   const order: string[] = [];
   await new Promise<void>((done) => {
     after(30, () => (order.push("late"), done()));
@@ -22,7 +22,7 @@ Deno.test("a cancelled timer never fires, and can be cancelled again", async () 
   assert.equal(happened, false);
 });
 
-Deno.test("a delay too long for a timer becomes the longest possible, and one in the past becomes zero", async () => {
+Deno.test("a delay that is too long for a timer becomes the longest possible delay, and a time in the past becomes zero", async () => {
   after(2 ** 40, () => assert.fail("this is due in years"))();
   await new Promise<void>((done) => after(-5, done));
 });
@@ -60,7 +60,7 @@ async function runOf(code: string): Promise<{ readonly stated: string; readonly 
   }
 }
 
-Deno.test("a process stays alive for a timer but not for a cancelled one, and no Node module is loaded", async () => {
+Deno.test("a process stays alive for a timer but not for a cancelled timer, and no Node module is loaded", async () => {
   const module = JSON.stringify(new URL("../../base/system/timer.ts", import.meta.url).href);
   const code = `after(5, () => console.log("due")); after(600000, () => {})();`;
   assert.deepEqual(await runOf(`import { after } from ${module}; ${code}`), {

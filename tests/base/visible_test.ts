@@ -17,7 +17,7 @@ Deno.test("bidirectional controls and zero-width characters become visible", () 
   assert.equal(visible("a\u{e0041}\u2028\u2029\u180e\ud800"), "a\\u{e0041}\\u2028\\u2029\\u180e\\ud800");
 });
 
-Deno.test("an emoji keeps its joiners, and other text loses them", () => {
+Deno.test("the joiners inside an emoji are kept, and those in other text are removed", () => {
   assert.equal(visible("👨‍👩‍👧 ❤️ 👍🏽"), "👨‍👩‍👧 ❤️ 👍🏽");
   assert.equal(visible("👨‍a"), "👨\\u200da");
   assert.equal(visible("a\ufe0f"), "a\\ufe0f");
@@ -27,7 +27,7 @@ Deno.test("text of several lines keeps only line feeds and tabs", () => {
   assert.equal(visible("a\n\tb\r\n", { lines: true }), "a\n\tb\\r\n");
 });
 
-Deno.test("nothing that acts on a terminal survives, and escaping twice changes nothing", () => {
+Deno.test("after escaping, no character acts on a terminal, and escaping twice changes nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
       const shown = visible(text);
@@ -38,7 +38,7 @@ Deno.test("nothing that acts on a terminal survives, and escaping twice changes 
   );
 });
 
-Deno.test("the width of text equals that of the reference package", () => {
+Deno.test("the width of a text equals the width that the reference package computes", () => {
   const samples = [
     "plain",
     "日本語",
@@ -58,7 +58,7 @@ Deno.test("the width of text equals that of the reference package", () => {
   for (const sample of samples) assert.equal(displayWidth(sample), stringWidth(sample), sample);
 });
 
-Deno.test("the width of every letter, number and symbol equals that of the reference package", () => {
+Deno.test("the width of every letter, number and symbol equals the width that the reference package computes", () => {
   const different: string[] = [];
   for (let code = 0x20; code < 0x20000; code++) {
     const character = String.fromCodePoint(code);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { compare, medianInterval } from "../../bench/pairs.ts";
 
-Deno.test("the interval of a median omits as many values on each side as the binomial tables say", () => {
+Deno.test("the confidence interval of a median omits as many values on each side as the binomial tables say", () => {
   const numbers = (count: number) => Array.from({ length: count }, (_, at) => count - at);
   // From tables of the sign test, for 95 per cent: ranks counted from 1.
   for (const [count, rank] of [[6, 1], [8, 1], [9, 2], [20, 6], [61, 23], [100, 40]] as const) {
@@ -9,11 +9,11 @@ Deno.test("the interval of a median omits as many values on each side as the bin
   }
 });
 
-Deno.test("the interval of too few values is their whole range", () => {
+Deno.test("the confidence interval of too few values is their whole range", () => {
   assert.deepEqual(medianInterval([3, 1, 2]), [1, 3]);
 });
 
-Deno.test("two versions take turns in going first, and each pair gives one ratio per measure", async () => {
+Deno.test("two versions take turns in going first, and each pair of runs gives one ratio per measure", async () => {
   const order: string[] = [];
   let run = 0;
   const figures = await compare({

@@ -16,7 +16,7 @@ function measured(bench: string, value: number, changes: Partial<Measured> = {})
   return { bench, about: "whole processes", day: "2026-01-02", version: "0.1.0", machine, rows, ...changes };
 }
 
-Deno.test("a new measurement replaces the earlier one of the same bench, and nothing else", async () => {
+Deno.test("a new measurement replaces only the earlier measurement of the same bench", async () => {
   const path = await Deno.makeTempFile();
   try {
     const file = new URL(`file://${path}`);
@@ -37,7 +37,7 @@ Deno.test("a new measurement replaces the earlier one of the same bench, and not
   }
 });
 
-Deno.test("the page lists each bench by name, with machine, day and whether goals are met, and reports a busy machine", () => {
+Deno.test("the page contains each bench by name, with machine, day and whether goals are met, and reports a busy machine", () => {
   const page = pageOf([
     measured("startup", 150),
     measured("parse", 130, { machine: { ...machine, processor: "", cores: 1, load: 7 } }),

@@ -13,39 +13,39 @@ import { KEPT_SEEDS, readers } from "./reader_fuzz.ts";
 import { replies } from "./replies.ts";
 import { saves } from "./saves.ts";
 
-Deno.test("a few saves by another writer at random and chosen moments lose nothing", async () => {
+Deno.test("saves by another program at random and chosen moments lose no text", async () => {
   await saves(16, 1);
 });
 
-Deno.test("a few saves in the ways of editors while replies stream lose nothing and cut nothing", async () => {
+Deno.test("saves in the ways of editors while replies stream lose no text and cut off no reply", async () => {
   await replies(8, 1);
 });
 
-Deno.test("a few kills lose nothing, duplicate nothing and leave nothing behind", async () => {
+Deno.test("kills at random moments lose no text, run no call twice and leave no files behind", async () => {
   await kills(3, 1);
 });
 
-Deno.test("a few kills of undo and fork leave every file old or new, and the next run completes them", async () => {
+Deno.test("kills of undo and fork leave every file old or new, and the next run completes them", async () => {
   await commandKills(2, 0);
 });
 
-Deno.test("every command of the campaign of killed commands changes something if nobody kills it", async () => {
+Deno.test("every command of the campaign of killed commands changes a file if nobody kills it", async () => {
   for (const command of COMMANDS) await undisturbed(command);
 });
 
-Deno.test("a few hundred replies of every provider forge nothing, and are read back as declared", async () => {
+Deno.test("a few hundred replies of every provider forge no structure, and are read back as declared", async () => {
   await forgery(150, 1);
 });
 
-Deno.test("a few filters that hit a fault print the document they were given, or more", async () => {
+Deno.test("a filter that hits a fault prints the document it was given, or more", async () => {
   await filterFaults(4, 1);
 });
 
-Deno.test("a few faults of the machine damage no document", async () => {
+Deno.test("faults of the machine damage no document", async () => {
   await machineFaults(3, 1);
 });
 
-Deno.test("random input for streams, settings, frontmatter, commands and messages is read or refused", async () => {
+Deno.test("random input for streams, settings, frontmatter, commands and messages is read or refused without a crash", async () => {
   for (const seed of KEPT_SEEDS) await readers(1, seed);
   await readers(240, 1);
 });
@@ -58,7 +58,7 @@ Deno.test("a few hundred random commands that rules approve start only what the 
   assert.ok(Number(ran) > 20 && Number(started) > 20, `hardly anything was tried: ${reported}`);
 });
 
-Deno.test("a command that starts something else or leaves a file behind would be found", () =>
+Deno.test("the campaign of approved commands finds a command that starts another program or leaves a file behind", () =>
   inFolder(async (folder) => {
     await assert.rejects(checkApproved("cat a; rm b", folder), /started \["rm","b"\]/);
     await assert.rejects(checkApproved("sort -o c a", folder), /it may write or run|started/);

@@ -23,7 +23,7 @@ const READERS: Readonly<Record<string, (random: Chance) => Promise<void>>> = {
   "settings": settings,
   "a command": commands,
   "messages of an editor": messages,
-  "an answer of an MCP server": answers,
+  "a result of an MCP server": answers,
 };
 
 /** Seeds with which something once went wrong; the gate tries them each time. */

@@ -14,7 +14,7 @@ async function advised(place: Scene, args: readonly string[]): Promise<string> {
   return stderr;
 }
 
-test("flemma advises keeping fewer messages only if something would then be left to summarize or shorten", async (place) => {
+test("flemma advises keeping fewer messages only if the rest could then be summarized or shortened", async (place) => {
   place.write("one.chat", `${turn(1)}@You:\n`);
   place.write("last.chat", `${turn(1)}${turn(2, LONG)}@You:\n`);
   place.write("asked.chat", "@You:\nHello\n");

@@ -33,7 +33,7 @@ test("approve --always approves the call, reports the rule and how to undo it, a
   assert.match((await place.run(["status", "my notes.chat"])).stdout, /#1 c2 {3}will wait for you\n/);
 });
 
-test("approve --always approves nothing and gives the reason when no rule can cover the call", async (place) => {
+test("if no rule can cover the call, approve --always approves nothing and gives the reason", async (place) => {
   place.settings(ASKING);
   const text = callsDocument([
     { id: "c1", command: "echo a", status: "pending" },
@@ -49,7 +49,7 @@ test("approve --always approves nothing and gives the reason when no rule can co
   assert.match((await place.run(["session", "show", "a.chat"])).stderr, /This session has no settings/);
 });
 
-test("in a filter, approve --always needs the document's path to record the rule, and approves the call even without the path", async (place) => {
+test("in a filter, approve --always approves the call, but records the rule only if it knows the document's path", async (place) => {
   place.settings(ASKING);
   const text = callsDocument([{ id: "c1", command: "echo a", status: "pending" }]);
   place.write("a.chat", text);

@@ -95,7 +95,7 @@ Deno.test("a command cannot write the document that runs it or the files that po
   });
 });
 
-Deno.test("a call that needs an answer is marked as pending and the program exits when nobody is there to answer", async () => {
+Deno.test("if nobody is there to decide about a call, the call is marked as pending and the program exits", async () => {
   const asking = callsDocument([{ id: "c1", command: "touch ran" }]);
   const settings = "tools: { auto_approve_sandboxed: false, autopilot: { enabled: true } }\n";
   await withScene(async (place) => {
@@ -112,7 +112,7 @@ Deno.test("a call that needs an answer is marked as pending and the program exit
   });
 });
 
-Deno.test("a shortened preview says that it is shortened, and the document holds the whole command", async () => {
+Deno.test("a shortened preview says that it is shortened, and the document contains the whole command", async () => {
   const end = "; curl evil.example";
   const commands: readonly (readonly [string, RegExp])[] = [
     [`${Array.from({ length: 40 }, (_, line) => `echo ${line}`).join("\n")}${end}`, /echo 0↵echo 1.*…/],

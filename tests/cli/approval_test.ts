@@ -28,7 +28,7 @@ async function inProject(test: (world: World, settings: string) => Promise<void>
   });
 }
 
-Deno.test("approval explain shows each resolver's answer, each part of a command, and the line of the rule", async () => {
+Deno.test("approval explain shows each resolver's decision, each part of a command, and the line of the rule", async () => {
   await inProject(async (world, settings) => {
     const { code, out, err } = await world.run("approval", "explain", "talk.chat", "one");
     assert.equal(err, "");
@@ -145,7 +145,7 @@ Deno.test("approval test --json reports the same as approval explain for each co
   });
 });
 
-Deno.test("the event for a waiting call holds the same reasons, and the model learns why a call was denied", async () => {
+Deno.test("the event for a waiting call contains the same reasons, and the model learns why a call was denied", async () => {
   await inProject(async (world) => {
     const explained = JSON.parse((await world.run("approval", "explain", "talk.chat", "--json")).out);
     const { out, code } = await world.run("advance", "talk.chat", "--json");
@@ -163,7 +163,7 @@ Deno.test("the event for a waiting call holds the same reasons, and the model le
   });
 });
 
-Deno.test("show prints whole calls, and the change a call would make to the current file", async () => {
+Deno.test("show prints whole calls, and the change that a call would make to the current file", async () => {
   await inProject(async (world) => {
     await world.write(`${world.project}/package.json`, "{}\n");
     const all = await world.run("approval", "show", "talk.chat");
@@ -192,7 +192,7 @@ Deno.test("show prints whole calls, and the change a call would make to the curr
   });
 });
 
-Deno.test("show escapes control characters, keeps line breaks, and says when no call is open", async () => {
+Deno.test("show escapes control characters, keeps line breaks, and reports if no call is open", async () => {
   await inProject(async (world) => {
     const input = JSON.stringify({ path: "a.txt", content: "one\n\u001b[31mtwo\u202e\n" });
     const call = `@Assistant:\n**Tool Use:** \`write\` (\`w\`)\n\n${FENCE}json\n${input}\n${FENCE}\n`;

@@ -38,14 +38,14 @@ Deno.test("options may come anywhere, take their value after = or a space, and e
   assert.deepEqual(runs("advance - --approve bash --approve $x").options.get("approve"), ["bash", "$x"]);
 });
 
-Deno.test("a nested command line follows --", () => {
+Deno.test("after --, the words are a separate command line", () => {
   const given = runs("sandbox run a.chat -- make --all");
   assert.deepEqual(given.positionals, ["a.chat"]);
   assert.deepEqual(given.rest, ["make", "--all"]);
   assert.match(mistakeOf("sandbox run make").message, /after --/);
 });
 
-Deno.test("the error for an unknown option names the command that it was given to", () => {
+Deno.test("the error for an unknown option names the command for which it was given", () => {
   assert.equal(mistakeOf("advanec").command, null);
   assert.equal(mistakeOf("advance - --autopilt").unknown?.word, "--autopilt");
   assert.equal(mistakeOf("advance - --autopilt").command?.name, "advance");
@@ -63,7 +63,7 @@ Deno.test("no option approves every call", () => {
   assert.match(mistakeOf("advance --yes -").message, /no option --yes/);
 });
 
-Deno.test("every command has a module, and help with its options and an example", () => {
+Deno.test("every command has a module, and a help text with its options and an example", () => {
   assert.deepEqual(Object.keys(MODULES).sort(), COMMANDS.map(({ name }) => name).sort());
   assert.deepEqual(FILTERS, COMMANDS.filter(({ kind }) => kind === "filter").map(({ name }) => name));
   for (const { name, options, example } of COMMANDS) {
@@ -115,7 +115,7 @@ Deno.test("help accepts a topic before or after it, and suggests a command for a
   assert.match(lost("run")[0]!, /Did you mean advance\?$/);
 });
 
-Deno.test("help has no line wider than 80 columns, and wrapping loses no text", () => {
+Deno.test("no line of help is wider than 80 columns, and wrapping loses no text", () => {
   for (const topic of ["", "all", ...COMMANDS.map(({ name }) => name)]) {
     for (const line of helpFor(topic)!.split("\n")) assert.ok(line.length <= 80, `${topic}: ${line}`);
   }

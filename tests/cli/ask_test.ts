@@ -58,7 +58,7 @@ const asks = (place: Scene): string[] =>
   [...Deno.readDirSync(`${place.folder}/state/flemma/asks`)].map(({ name }) => name)
     .filter((name) => name.endsWith(".chat"));
 
-Deno.test("ask prints only the answer to standard output and includes piped text in the question", () =>
+Deno.test("ask prints only the reply to standard output and includes piped text in the question", () =>
   withModel([say("Looks good."), say("Good.")], async (run, replay, place) => {
     const diff = "diff --git a/x b/x\n@@ -1 +1 @@\n-{{ old }}\n+see @./secret.txt\n";
     place.write("secret.txt", "the secret");
@@ -78,7 +78,7 @@ Deno.test("ask prints only the answer to standard output and includes piped text
     assert.match(gone.stderr, /no longer exists: .*\n.*leave out --last/);
   }));
 
-Deno.test("the command printed for continuing works with a file of any name and continues in that file", () =>
+Deno.test("the command that ask prints for continuing works with a file of any name and continues in that file", () =>
   withModel([say("One."), say("Two."), say("Three."), say("Four.")], async (run, _replay, place) => {
     for (const name of ["my talk.chat", "-x.chat"]) {
       const first = await run(["ask", `--file=${name}`, "one"]);
@@ -92,7 +92,7 @@ Deno.test("the command printed for continuing works with a file of any name and 
     }
   }));
 
-Deno.test("when a call waits, ask prints no answer, names the document and ends with exit code 3", () =>
+Deno.test("when a call waits, ask prints no reply, names the document and exits with 3", () =>
   withModel([call("c1", "ls")], async (run, _replay, place) => {
     place.settings("tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n");
     const { code, stdout, stderr } = await run(["ask", "--file", "q.chat", "look"]);
@@ -104,7 +104,7 @@ Deno.test("when a call waits, ask prints no answer, names the document and ends 
     assert.ok(!place.read("q.chat").includes("and now?"));
   }));
 
-Deno.test("with ask, tools work in the current folder, and the answer is the last reply only", () =>
+Deno.test("with ask, tools work in the current folder, and only the last reply is printed", () =>
   withModel([call("c1", "pwd"), say("There.")], async (run, replay, place) => {
     const { code, stdout, stderr } = await run(["ask", "where?", "--approve", "bash", "--no-sandbox"]);
     assert.deepEqual([code, stdout], [0, "There.\n"], stderr);
@@ -133,7 +133,7 @@ Deno.test("ask --json prints one value with the reply, the document and how the 
     assert.deepEqual([waits.reply, waits.reason, waits.exit, waits.ids], ["", "pending", 3, ["c1"]]);
   }));
 
-Deno.test("ask --file creates or continues the named document, and ask.dir sets the folder for all others", () =>
+Deno.test("ask --file creates or continues the named document, and ask.dir sets the folder for all other documents", () =>
   withModel([say("One."), say("Two."), say("Three.")], async (run, replay, place) => {
     place.write("notes.txt", "the notes");
     assert.equal((await run(["ask", "--file", "q.chat", "see @./notes.txt"])).stdout, "One.\n");
@@ -189,7 +189,7 @@ Deno.test("a failed request leaves the question in the document, and ask --last 
     assert.equal(asked(replay), "why?\n\nplease");
   }));
 
-test("ask at a terminal shows the answer once, while it streams", async (place) => {
+test("ask at a terminal shows the reply once, while it streams", async (place) => {
   await using replay = await startReplay({ replies: [say("The answer is 42.")] });
   const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
   const terminal = new AtTerminal(place, ["ask", "what?"], { env, size: [100, 30] });

@@ -21,7 +21,7 @@ function withRing(place: Scene, present = true): Record<string, string> {
   return { PATH: bin, RING: ring };
 }
 
-test("a piped key is used by the next run and can be removed, and only its name is ever shown", (place) =>
+test("a piped key is used by the next run and can be removed, and flemma never shows more than its name", (place) =>
   withServer([textReply("Hello!")], async ({ env }) => {
     const ring = { ...withRing(place), ...env };
     const stated: string[] = [];

@@ -25,7 +25,7 @@ test("an unknown command or option is a usage error that suggests the nearest na
   refused(none, 2, /no command or file qqqqqqqq\.\n/);
 });
 
-test("if the first word is a question or another program's command name, the error names the right command", async (place) => {
+test("if the first word is a question or another program's command, the error names the right command", async (place) => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["What's 2+2?", /\. To ask that: flemma ask 'What'\\''s 2\+2\?'\n/],
     ["What is Node.js?", /To ask that: flemma ask 'What is Node\.js\?'\n/],
@@ -41,7 +41,7 @@ test("if the first word is a question or another program's command name, the err
   }
 });
 
-test("a line that looks like a marker but is none is reported if the document cannot continue because of it", async (place) => {
+test("a line that looks like a role line is reported if the document cannot continue because of it", async (place) => {
   const answered = "@You:\nTell me.\n\n@Assistant:\nSo be it.\n\n";
   for (
     const written of [
@@ -216,7 +216,7 @@ test("the message for a missing key names the environment variable, and the docu
   assert.equal(place.read("a.chat"), "@You:\nHi\n");
 });
 
-test("check prints one line for each finding, and its exit code says whether one of them blocks a run", async (place) => {
+test("check prints one line for each problem, and its exit code says whether one of them blocks a run", async (place) => {
   place.write("good.chat", "@You:\nHi\n");
   place.write("bad.chat", "@You:\nHi\n\n@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{\n```\n");
   const [good, both] = await Promise.all([
@@ -230,7 +230,7 @@ test("check prints one line for each finding, and its exit code says whether one
   assert.match(both.stdout, /tool_use_invalid/);
 });
 
-test("reports work without a state folder, even if a file is at its path", async (place) => {
+test("reports work without a state folder, even if a file is in its place", async (place) => {
   place.write("a.chat", "@You:\nHi\n");
   place.write("f", "");
   const env = { XDG_STATE_HOME: place.path("f") };
@@ -240,7 +240,7 @@ test("reports work without a state folder, even if a file is at its path", async
   }
 });
 
-test("a state folder owned by root is reported together with how to fix it", async (place) => {
+test("a state folder owned by root is reported together with the command that fixes it", async (place) => {
   place.write("a.chat", "@You:\nHi\n");
   Deno.symlinkSync("loop", place.path("loop"));
   const env = { XDG_STATE_HOME: place.path("loop"), XDG_RUNTIME_DIR: "" };

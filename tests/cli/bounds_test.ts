@@ -42,7 +42,7 @@ test("a model that keeps repeating one call is stopped after the third equal res
   assert.equal(other.code, 0, other.stderr);
 });
 
-test("--max-cost stops before the request that would exceed it, and its advice works", async (place) => {
+test("--max-cost stops before the request that would exceed it, and the printed advice works", async (place) => {
   place.write("a.chat", "@You:\nGo.\n");
   place.settings(
     "providers:\n  anthropic:\n    models:\n      claude-sonnet-5-5: { prices: { input: 3, output: 15 } }\n",
@@ -68,7 +68,7 @@ test("--max-cost stops before the request that would exceed it, and its advice w
   assert.equal(more.code, 0, more.stderr);
 });
 
-test("--max-cost is an error before the first request when the model's price is unknown", async (place) => {
+test("if the model's price is unknown, --max-cost is an error before the first request", async (place) => {
   place.write("a.chat", "@You:\nGo.\n");
   const args = ["advance", "a.chat", "--model", "claude-of-tomorrow", "--max-cost", "1"];
   const { code, stderr, requests } = await advance(place, (at) => call(at, "true"), args);
@@ -138,7 +138,7 @@ const reported = (place: Scene, name: string) => {
   }
 };
 
-test("for each way in which a run can end, flemma calls a different hook", async (place) => {
+test("for each way in which a run can end, flemma runs a different hook", async (place) => {
   const all = ["on_pending", "on_done", "on_error"];
   place.settings(`hooks:\n${all.map((name) => hook(place, name)).join("")}`);
   place.write("a.chat", "@You:\nGo.\n");
@@ -179,7 +179,7 @@ test("for each way in which a run can end, flemma calls a different hook", async
   assert.ok(reported(place, "on_error").problem.message.length > 0);
 });
 
-test("a hook that fails, is missing, prints without end or reads no input causes a notice and nothing else", async (place) => {
+test("a hook that fails, is missing, prints without end or reads no input causes only a notice", async (place) => {
   const rows = [
     ['"exit 3"', /hooks\.on_done failed: exit code 3/],
     ['"echo no such screen >&2; exit 1"', /no such screen \(exit code 1\)/],
@@ -201,7 +201,7 @@ test("a hook that fails, is missing, prints without end or reads no input causes
   }
 });
 
-test("hooks in the settings of a project, document or session start nothing", async (place) => {
+test("hooks in the settings of a project, document or session are not run", async (place) => {
   const evil = `touch ${place.folder}/evil`;
   Deno.mkdirSync(place.path(".git"));
   Deno.mkdirSync(place.path(".flemma"));

@@ -61,7 +61,7 @@ test("cancel stops all calls together, and --json reports what was stopped", asy
   assert.equal((await started.finished).code, 1);
 });
 
-test("cancel --line stops the call at that line, or the first running call if the call at that line is not running", async (place) => {
+test("cancel --line stops the call at that line, or the first running call if that call is not running", async (place) => {
   const started = await running(place, "a.chat", "call_1", "call_2");
   const line = place.read("a.chat").split("\n").findIndex((text) => text.includes("`call_2`")) + 1;
   const at = await cancel(place, "a.chat", "--line", String(line));

@@ -47,7 +47,7 @@ async function withModel(
 const usage = { input_tokens: 7, output_tokens: 40 };
 const say = (text: string): ScriptedReply => ({ reply: [{ text }], usage });
 
-Deno.test("a conversation of sixty turns with a window of 20,000 tokens is warned, stopped, compacted twice, and reaches its end", () =>
+Deno.test("a conversation of sixty turns in a window of 20,000 tokens is warned, stopped, compacted twice, and finished", () =>
   withScene(async (place) => {
     const calls = Array.from({ length: 60 }, (_, at): ScriptedReply => ({
       reply: [{ text: `Step ${at}.` }, {
@@ -157,7 +157,7 @@ async function whileAsking(
 
 const names = (place: Scene) => [...Deno.readDirSync(place.path(""))].map(({ name }) => name).sort();
 
-Deno.test("compact killed while the model summarizes leaves nothing behind and can be repeated", () =>
+Deno.test("if compact is killed while the model summarizes, no files remain and it can be repeated", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     await whileAsking(place, (started) => started.kill("SIGKILL"));
@@ -174,7 +174,7 @@ Deno.test("compact killed while the model summarizes leaves nothing behind and c
     );
   }));
 
-Deno.test("while compact works, no other run starts, and text that somebody else writes is kept", () =>
+Deno.test("while compact works, no other run starts, and text that another program writes is kept", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     const typed = await whileAsking(place, async () => {
@@ -196,7 +196,7 @@ Deno.test("while compact works, no other run starts, and text that somebody else
     assert.equal(place.read("a.3.chat"), "mine");
   }));
 
-Deno.test("an empty, truncated or missing summary is reported and leaves nothing behind", () =>
+Deno.test("an empty, truncated or missing summary is reported, and no files remain", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     const tool_use = { id: "c1", name: "bash", input: { label: "x", command: "ls", timeout: null } };
@@ -255,7 +255,7 @@ Deno.test("the person chooses the model, the instructions, the number of kept me
     });
   }));
 
-Deno.test("compact without a model shortens long results to their ends and saves their full text in files", () =>
+Deno.test("compact without a model shortens long results to their beginning and end and saves the full text in files", () =>
   withScene(async (place) => {
     const long = Array.from({ length: 2000 }, (_, at) => `line ${at}`).join("\n");
     const text =
@@ -328,7 +328,7 @@ Deno.test("a fork is a separate document whose references still lead to the same
     assert.match(body, /@\.\/raw\.txt/);
   }));
 
-Deno.test("a compacted document is trusted if the original was, and untrusted if the original was untrusted", () =>
+Deno.test("a compacted document is trusted exactly if the original was", () =>
   withScene(async (place) => {
     const block = '```json\n{ "flemma": { "sandbox": { "enabled": false } } }\n```\n\n';
     place.write("mine.chat", block + TALK);

@@ -192,7 +192,7 @@ test("completed ids come with a description of their calls, and a broken documen
   assert.match(unknown.stderr, /bash, zsh, fish/);
 });
 
-test("completion offers a number instead of an id that the shell would interpret or that looks like an option", async (place) => {
+test("if an id looks like an option or the shell would interpret it, completion offers a number instead", async (place) => {
   const ids = ["toolu_1", "--all", "a;touch_ran", "2", "a|b"];
   place.write("f.chat", callsDocument(ids.map((id) => ({ id, command: "make", status: "pending" }))));
   const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);

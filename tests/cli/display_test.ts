@@ -73,7 +73,7 @@ Deno.test("the terminal shows progress while a reply thinks and while the input 
   assert.equal(world.ticking, false);
 });
 
-Deno.test("the spinner appears below a paused line of text and disappears when the text continues", () => {
+Deno.test("the spinner appears below an unfinished line of text and disappears when the text continues", () => {
   const { world, show } = drawn();
   show(sending, text("Half a sen"));
   assert.equal(world.pass(900), "", "a short pause does not count");
@@ -94,7 +94,7 @@ Deno.test("the provider and model are shown on a line of their own, once at the 
   assert.match(world.written, /anthropic other/);
 });
 
-Deno.test("a thinking block is shown when it is complete, separately from the text, and cannot move the cursor", () => {
+Deno.test("a thinking block is shown separately from the text once it is complete, and cannot move the cursor", () => {
   const thought: CycleEvent = { event: "thinking", text: "I look\u001b[2J\nat it." };
   const { world, show } = drawn();
   show(sending, text("Half a line"));
@@ -170,7 +170,7 @@ Deno.test("a running tool shows its elapsed time and last line of output, and bo
   assert.equal(world.ticking, false, "what a tool puts out after its end begins nothing");
 });
 
-Deno.test("each tool that runs in parallel has its own row, and the tools that do not fit on the screen are counted", () => {
+Deno.test("each of several parallel tools has its own row, and the tools that do not fit on the screen are counted", () => {
   const { world, show } = drawn();
   show(runs("a"), runs("b"), putsOut("b", "said by b\n"));
   assert.match(world.pass(100), /work a.*\n.*work b.*\n.*said by b␛\[0m$/);

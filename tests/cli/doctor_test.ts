@@ -41,7 +41,7 @@ test("doctor names what is wrong and sets its exit code accordingly", async (pla
   assert.match(wrong.stdout, /! .*config\.yaml:1:1: unknown key "modle".*did you mean "model"/);
 });
 
-test("config show --changed says so if nothing is changed, and status --json matches the text output of status", async (place) => {
+test("config show --changed says so if no setting is changed, and status --json contains the same as the text of status", async (place) => {
   const changed = await place.run(["config", "show", "--changed"]);
   assert.equal(changed.stdout, "No setting differs from its default.\n");
   place.write("a.chat", "```yaml\nflemma:\n  modle: x\n```\n@You:\nhi\n");

@@ -23,7 +23,7 @@ test("after Ctrl-C the result keeps the command's output, followed by the senten
   assert.match(stderr, /^Interrupted\. Continue with: flemma advance a\.chat$/m);
 });
 
-test("if somebody removes the locks or the state folder of a run, the run ends normally with at most one notice", async (place) => {
+test("if another program removes the locks or the state folder of a run, the run ends normally with at most one notice", async (place) => {
   for (const gone of ["state/flemma/locks", "state"]) {
     await withServer(
       [{ ...textReply("I am well."), hang: true }, textReply("Well.")],

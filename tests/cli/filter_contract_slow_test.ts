@@ -11,7 +11,7 @@ const APPROVED = PENDING.replace("status=pending", "status=approved");
 const RUNNABLE = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const RESULT = RUNNABLE.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
 
-Deno.test("if a document is piped, an id as argument names one of its calls", () =>
+Deno.test("if a document is piped, an argument that is an id names one of its calls", () =>
   withScene(async (place) => {
     const approved = await place.run(["approve", "call_1"], { stdin: PENDING });
     assert.deepEqual([approved.code, approved.stdout], [0, APPROVED]);
@@ -32,7 +32,7 @@ Deno.test("if no document is piped, an unknown first argument is reported as a m
     }
   }));
 
-Deno.test("a filter given both a FILE and a piped document prints the document unchanged and leaves the FILE alone", () =>
+Deno.test("if a filter gets both a FILE and a piped document, it prints the document unchanged and does not touch the FILE", () =>
   withScene(async (place) => {
     place.write("a.chat", RUNNABLE);
     place.write("in", PENDING);
@@ -58,7 +58,7 @@ Deno.test("a filter given both a FILE and a piped document prints the document u
     assert.equal(place.read("a.chat"), RUNNABLE);
   }));
 
-Deno.test("a FILE is changed in place if standard input is empty, a device, or a list instead of a document", () =>
+Deno.test("a FILE is changed in place if standard input is empty, a device, or a list of names", () =>
   withScene(async (place) => {
     for (const name of ["a.chat", "b.chat"]) place.write(name, RUNNABLE);
     place.write("list", "a.chat\nb.chat\n");
@@ -84,7 +84,7 @@ Deno.test("an in-place run starts even if the editor's pipe stays open and empty
     assert.equal(place.read("a.chat"), RESULT);
   }));
 
-Deno.test("a selection that contains only a status block counts as a fragment, and the rest of the selection stays unchanged", () =>
+Deno.test("if an editor selects only a status block, flemma treats it as a fragment and keeps the rest of the selection", () =>
   withScene(async (place) => {
     const cases: readonly (readonly [string, string])[] = [
       ["```flemma:tool status=pending\n```\n", "```flemma:tool status=approved\n```\n"],
@@ -108,7 +108,7 @@ Deno.test("a line number past the end means the last line", () =>
     assert.deepEqual([code, stdout], [0, APPROVED]);
   }));
 
-Deno.test("advice printed by a filter names no file, and the command it names works", () =>
+Deno.test("advice printed by a filter names no file, and the advised command works", () =>
   withScene(async (place) => {
     place.write("a.chat", "older\n");
     for (const name of [[], ["--name", "a.chat"]]) {
@@ -122,7 +122,7 @@ Deno.test("advice printed by a filter names no file, and the command it names wo
     }
   }));
 
-Deno.test("if the output is an empty file, it contains the old text while the filter runs, and the new text afterwards", () =>
+Deno.test("if a filter's output is an empty file, it contains the old text while the filter runs, and the new text afterwards", () =>
   withScene(async (place) => {
     const long =
       callsDocument([{ id: "c1", command: "cat out > seen; exec sleep 600", status: "approved" }]) +
@@ -231,7 +231,7 @@ while piece := ours.recv(1 << 16): sys.stdout.buffer.write(piece)
     }
   }));
 
-Deno.test("an editor that reads two sockets gets the document through one and nothing through the other", () =>
+Deno.test("if an editor reads two sockets, it gets the document through one and nothing through the other", () =>
   withScene(async (place) => {
     place.write("in", QUESTION);
     const script = `
@@ -254,7 +254,7 @@ print(child.wait())
     assert.match((await place.run(["status", "--last"])).stdout, /ANTHROPIC_API_KEY/);
   }));
 
-Deno.test("a report ends without a message if the reader closes the pipe", () =>
+Deno.test("a report ends without a message if its reader closes the pipe", () =>
   withScene(async (place) => {
     const bad = "**Tool Use:** `x` (`y`)\n\n```json\n[1]\n```\n\n";
     place.write("a.chat", `@Assistant:\n${bad.repeat(3000)}`);
@@ -293,7 +293,7 @@ Deno.test("with --edits the events report each change of the text, and applying 
       }),
   ));
 
-Deno.test("under Helix, which inserts standard error into the buffer, a failing filter saves its messages instead of printing them", () =>
+Deno.test("under Helix, which inserts standard error into the buffer, a failing filter saves its messages and does not print them", () =>
   withScene(async (place) => {
     // A process has the name of the file that it was started by.
     for (const name of ["hx", ".hx-wrapped", "helix"]) {

@@ -202,7 +202,7 @@ test("if a call is pending, a filter reports its id and exits with 0, or with 3 
   assert.ok(!place.exists("ran"));
 });
 
-test("in filter mode events go to the named file, one JSON object per line", async (place) => {
+test("in filter mode, events go to the named file, one JSON object per line", async (place) => {
   const args = ["advance", "--no-autopilot", "--json", "--events", "events.jsonl"];
   const { stdout } = await place.run(args, { stdin: APPROVED });
   assert.ok(stdout.startsWith("@You:"), "standard output is the document, also with --json");
@@ -212,7 +212,7 @@ test("in filter mode events go to the named file, one JSON object per line", asy
   assert.deepEqual(events.at(-1), { event: "stopped", reason: "stepped", ids: [], line: null, exit: 0 });
 });
 
-test("--name tells a filter the document's name, and the filter leaves that file alone", async (place) => {
+test("--name tells a filter the document's name, and the filter does not touch that file", async (place) => {
   await Deno.mkdir(place.path("project"));
   const stdin = callsDocument([{ id: "c1", command: "pwd", status: "approved" }]);
   const { stdout } = await place.run(["advance", "--no-autopilot", "--name", "project/x.chat"], { stdin });
@@ -220,7 +220,7 @@ test("--name tells a filter the document's name, and the filter leaves that file
   assert.ok(!place.exists("project/x.chat"));
 });
 
-test("a tool cannot consume the document on standard input", async (place) => {
+test("a tool cannot read the document from standard input", async (place) => {
   const stdin = callsDocument([{ id: "c1", command: "cat; echo end", status: "approved" }]);
   const { stdout } = await place.run(["advance", "--no-autopilot"], { stdin });
   assert.match(stdout, /```\nend\n```\n$/);

@@ -108,7 +108,7 @@ Deno.test("git merges line by line and marks conflicts if a conversation is unre
     }
   }));
 
-Deno.test("git shows and merges conversations under any file name, and no file name is read as an option or a command", () =>
+Deno.test("git shows and merges conversations with any file name, and reads no file name as an option or a command", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const names = [
@@ -198,7 +198,7 @@ Deno.test("git merges two branches of a conversation, also after a rename and in
     assert.equal(check.code, last.code === 0 ? 0 : 4, check.stdout);
   }));
 
-Deno.test("git and check both report a merge conflict, and nothing in it runs or is sent", () =>
+Deno.test("git and check both report a merge conflict, and no call in it runs and no part of it is sent", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const pending = callsDocument([{ id: "c1", command: "echo ran > made", status: "pending" }]);

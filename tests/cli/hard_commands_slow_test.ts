@@ -113,7 +113,7 @@ for (const sandbox of [true, false]) {
     assert.equal(running(mark), 0);
   });
 
-  test(`${where}: excessive output stops at its limit in bounded memory`, async (place) => {
+  test(`${where}: a command with excessive output stops at its limit, in bounded memory`, async (place) => {
     const mark = MARK();
     const { text, memory } = await ran(place, [
       { id: "flood", command: `yes ${mark}` },

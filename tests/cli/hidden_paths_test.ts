@@ -28,7 +28,7 @@ test("a document can hide more paths from itself, and its frontmatter cannot rea
   assert.match(stdout, /the sandbox policy hides it/);
 });
 
-test("a document cannot uncover hidden paths by making a part of them writable", async (place) => {
+test("a document cannot make hidden paths visible by making a part of them writable", async (place) => {
   Deno.mkdirSync(place.path("secrets/keys"), { recursive: true });
   place.write("secrets/keys/key.txt", "the key is 1234\n");
   place.settings(`sandbox: { policy: { deny_read: [${place.path("secrets")}] } }\n`);

@@ -10,8 +10,8 @@ const HOSTILE: Readonly<Record<string, readonly [code: string, reported: RegExp]
     /stopped: it took more than \d+ steps/,
   ],
   "recursion that catches itself": ["local function f() pcall(f) end\nf()", /more than 200 levels deep/],
-  "texts of a gigabyte": ['while true do pcall(string.rep, "x", 1e9) end', /memory|string of more/],
-  "a pattern that tries everything": [
+  "strings of a gigabyte": ['while true do pcall(string.rep, "x", 1e9) end', /memory|string of more/],
+  "a pattern that backtracks exponentially": [
     'local s = ("a"):rep(5000)\nx = s:find(("a*"):rep(20) .. "b")',
     /steps|seconds/,
   ],
@@ -20,7 +20,7 @@ const HOSTILE: Readonly<Record<string, readonly [code: string, reported: RegExp]
     'while true do pcall(function() flemma.opt.tools:append("bash") end) end',
     /steps|seconds/,
   ],
-  "a device as a file": [
+  "an included device": [
     'x = include("/dev/zero")',
     /\/dev\/zero cannot be read \(it is a system file/,
   ],

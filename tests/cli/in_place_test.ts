@@ -26,7 +26,7 @@ test("advance runs from a question through a call and its result to the answer",
     assert.match(stderr, /flemma advance a\.chat\n$/);
   }));
 
-test("a second run waits for the lock on request, and otherwise names the holder and exits 5", async (place) => {
+test("a second run waits for the lock if asked to; otherwise it names the holder and exits with 5", async (place) => {
   place.write("a.chat", callsDocument([gated("c1")]));
   const first = place.start(["advance", "--no-autopilot", "a.chat"]);
   await place.appears("c1.started", first);
@@ -110,7 +110,7 @@ test("--no-stream writes the reply once, at its end", (place) =>
     assert.equal(place.read("a.chat"), QUESTION);
   }));
 
-test("changes that somebody else makes in other parts of the file while a tool runs are kept", async (place) => {
+test("changes that another program makes in other parts of the file while a tool runs are kept", async (place) => {
   const document = callsDocument([gated("c1")]) + "\nA note.\n";
   place.write("a.chat", document);
   const run = place.start(["advance", "--no-autopilot", "a.chat"]);
@@ -124,7 +124,7 @@ test("changes that somebody else makes in other parts of the file while a tool r
   assert.match(after, /```\n\(no output\)\n```\n\nTwo notes\.\n$/);
 });
 
-test("a run stops with exit code 5 and loses nothing if somebody else changes a status while a tool runs", async (place) => {
+test("if another program changes a status while a tool runs, the run stops with exit code 5 and loses nothing", async (place) => {
   const document = callsDocument([gated("c1"), { id: "c2", command: "touch obeyed", status: "pending" }]);
   place.write("a.chat", document);
   const run = place.start(["advance", "a.chat"]);
@@ -140,7 +140,7 @@ test("a run stops with exit code 5 and loses nothing if somebody else changes a 
   assert.match(Deno.readTextFileSync(aside), /`c1`\n\n```\n\(no output\)\n```/);
 });
 
-test("a tool in the sandbox can write next to the document but not to it, nor to the state folder", async (place) => {
+test("a tool in the sandbox can write next to the document, but not into it or into the state folder", async (place) => {
   const command = "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
     "echo x > ../outside; ls -1";
   place.write("a.chat", callsDocument([{ id: "c1", command, status: "approved" }]));

@@ -3,7 +3,7 @@ import { runInTurn } from "../../commands/run/many/in_turn.ts";
 
 const NEVER = new AbortController().signal;
 
-Deno.test("at most N jobs run in parallel, the next starts when one ends, and results keep their order", async () => {
+Deno.test("at most N jobs run in parallel, the next starts when one ends, and the results keep their order", async () => {
   let running = 0;
   let most = 0;
   const begun: number[] = [];
@@ -17,13 +17,13 @@ Deno.test("at most N jobs run in parallel, the next starts when one ends, and re
   assert.deepEqual([most, begun, results], [2, [5, 1, 4, 2, 3], [50, 10, 40, 20, 30]]);
 });
 
-Deno.test("there may be more jobs than items, and no items at all", async () => {
+Deno.test("there may be more parallel jobs than items, and there may be no items", async () => {
   const double = (item: number) => Promise.resolve(item * 2);
   assert.deepEqual(await runInTurn([1], { jobs: 64, signal: NEVER }, double), [2]);
   assert.deepEqual(await runInTurn([], { jobs: 2, signal: NEVER }, double), []);
 });
 
-Deno.test("nothing starts after a stop, and jobs that have started finish", async () => {
+Deno.test("after a stop no further job starts, and jobs that have started finish", async () => {
   const stop = new AbortController();
   const results = await runInTurn([1, 2, 3], { jobs: 1, signal: stop.signal }, (item) => {
     if (item === 2) stop.abort();

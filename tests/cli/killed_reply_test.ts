@@ -55,7 +55,7 @@ test("if kill -9 ends a reply after a complete call, the call waits for the pers
     assert.deepEqual([ran.code, place.read("log"), requests.length], [0, "ran\n", 2], ran.stderr);
   }));
 
-test("after a reply was completed or stopped, the person is not asked about its calls", async (place) => {
+test("if a reply was completed or stopped, the person is not asked about its calls because of an incomplete reply", async (place) => {
   place.settings("tools: { auto_approve: [bash] }\n");
   place.write("a.chat", QUESTION);
   await withServer(

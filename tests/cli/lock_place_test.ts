@@ -5,7 +5,7 @@ import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const BESIDE = "lock: { place: beside }\nsandbox: false\ntools: { auto_approve: [bash] }\n";
 
-test("if two machines share only the folder, one runs, and the other names the first and exits with 5", async (place) => {
+test("if two machines share only the folder, one runs, and the other names it and exits with 5", async (place) => {
   place.settings(BESIDE);
   const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
   place.write("a.chat", document);
@@ -34,7 +34,7 @@ test("if two machines share only the folder, one runs, and the other names the f
   assert.ok(!place.exists(".a.chat.lock"));
 });
 
-test("if a killed run on another machine may have started a call, the call does not run again until the person is asked", async (place) => {
+test("if a killed run on another machine may have started a call, the person is asked before the call runs again", async (place) => {
   place.settings(BESIDE);
   const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
   assert.ok(success);
@@ -61,7 +61,7 @@ test("if a killed run on another machine may have started a call, the call does 
   assert.equal(place.read("runs"), "ran\nran\n", "approved again it runs");
 });
 
-test("only the person sets the location of the lock, not a document or a project", async (place) => {
+test("only the person can set the location of the lock, not a document or a project", async (place) => {
   place.write("a.chat", "```yaml\nlock:\n  place: beside\n```\n\n@You:\nHi\n");
   const { stdout } = await place.exits(4, ["check", "a.chat"]);
   assert.match(stdout, /lock/);

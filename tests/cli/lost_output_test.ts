@@ -10,7 +10,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const RESULT = APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
 
-test("a reply that was paid for is written to the document even if nobody reads the events any more", (place) =>
+test("a paid reply is written to the document even if nobody reads the events any more", (place) =>
   withServer([textReply("I am well.")], async ({ env }) => {
     place.write("a.chat", "@You:\nHow are you?\n");
     const line = "{ flemma advance --json a.chat; echo $? > exit; } | head -c 1";

@@ -11,7 +11,7 @@ function questions(place: Scene, count: number): string[] {
   });
 }
 
-test("each document is reported in one line, a failed document does not stop the others, and the worst exit code wins", (place) =>
+test("each document is reported in one line, a failed document does not stop the others, and the worst exit code is returned", (place) =>
   withCrowd({}, async ({ env, answered }) => {
     const [one = "", two = ""] = questions(place, 2);
     place.write("waits.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
@@ -54,7 +54,7 @@ test("a provider with a request limit never gets more requests in parallel", (pl
     },
   ));
 
-test("a provider that refuses too many parallel requests gets fewer, and all documents get their answer", (place) =>
+test("if a provider refuses too many parallel requests, fewer are sent, and all documents get their replies", (place) =>
   withCrowd({ limit: 3, hold: ({ refused }) => refused === 0 }, async (crowd) => {
     const { stderr } = await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 16)], crowd);
     assert.equal(crowd.answered.length, 16);
@@ -62,7 +62,7 @@ test("a provider that refuses too many parallel requests gets fewer, and all doc
     assert.match(stderr, /rate_limit_error/);
   }));
 
-test("after a kill during a run and a new start, no call runs twice and no question is answered twice", (place) =>
+test("after a run is killed and started again, no call runs twice and no question is sent twice", (place) =>
   withCrowd({}, async ({ env, answered }) => {
     const files = Array.from({ length: 8 }, (_, at) => {
       const command = `echo ${at} >> runs; until [ -e go ]; do read -t 0.1 < /dev/zero; done`;

@@ -86,7 +86,7 @@ test("a rejection sends its message to the model", async (place) => {
   assert.match(place.read("a.chat"), /`call_1` \(error\)\n\n````\nUse ```rg```\.\n````\n/);
 });
 
-test("approve and reject change a block selected in an editor as a fragment, and keep the rest of it", async (place) => {
+test("approve and reject change a block that an editor selected as a fragment, and keep the rest of it", async (place) => {
   const block = "**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n";
   const fragment = `text above\r\n${block}\n  text below`;
   const [approved, rejected, nothing] = await Promise.all([
@@ -113,7 +113,7 @@ test("a call with a shortened preview can be approved only by its id", async (pl
   await place.exits(0, ["approve", "a.chat", "c1"]);
 });
 
-test("an approval is bound to the text of the call: if that changes, the call waits again", async (place) => {
+test("an approval applies only to the approved text of the call: if the text changes, the call waits again", async (place) => {
   place.write("a.chat", callsDocument([{ id: "c1", command: "touch good", status: "pending" }]));
   await place.exits(0, ["approve", "a.chat"]);
   place.write("a.chat", place.read("a.chat").replace("touch good", "touch evil"));
@@ -150,7 +150,7 @@ test("send is refused while calls are open and names them, and --dry-run shows t
     assert.match(place.read("b.chat"), /@Assistant:\nDone\.\n\n@You:\n\n$/);
   }));
 
-test("status shows the status of each call, what the next advance would do, and who decides", async (place) => {
+test("status shows the status of each call, the effect of the next advance, and who decides", async (place) => {
   place.settings("tools: { auto_approve_sandboxed: false }\n");
   const next = async (document: string) => {
     place.write("a.chat", document);
@@ -266,7 +266,7 @@ test("version and help need no document, and neither loads the code of the other
   assert.doesNotMatch(first, /table\.ts|help\.ts|commands\/main\.ts/);
 });
 
-test("new creates no document if it cannot record that it did", async (place) => {
+test("new creates no document if it cannot record that it created one", async (place) => {
   place.write("no-folder", "");
   const { stderr } = await place.exits(1, ["new", "a.chat"], {
     env: { XDG_STATE_HOME: place.path("no-folder") },
@@ -329,7 +329,7 @@ test("no advice leads to a request that would be refused again", (place) => {
   });
 });
 
-test("status reports a call that was running when the program ended, and an approved block that holds text", async (place) => {
+test("status reports a call that was running when the program ended, and an approved block that contains text", async (place) => {
   place.write("a.chat", callsDocument([{ id: "c1", command: "touch began; sleep 60", status: "approved" }]));
   const run = place.start(["advance", "a.chat"]);
   await place.appears("began", run);

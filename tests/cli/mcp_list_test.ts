@@ -5,7 +5,7 @@ import { testWithScene as test } from "./harness.ts";
 
 const SCRIPTED = new URL("../tools/mcp/scripted.ts", import.meta.url).pathname;
 
-test("tools list queries an MCP server once, queries it again with --refresh, and reports a server that does not answer", async (place) => {
+test("tools list queries an MCP server once, queries it again with --refresh, and reports a server that does not respond", async (place) => {
   const list = (...names: string[]) =>
     place.write("tools.json", JSON.stringify(names.map((name) => ({ name, inputSchema: {} }))));
   const server = `

@@ -7,7 +7,7 @@ import { testWithScene as test } from "./harness.ts";
 
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in" : "outside of";
-  test(`Ctrl-C stops a call of an MCP server ${where} the sandbox, notifies it, and leaves nothing running`, async (place) => {
+  test(`Ctrl-C stops a call of an MCP server ${where} the sandbox, notifies the server, and leaves no process running`, async (place) => {
     const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
     const input = { command: `setsid sleep ${seconds} & touch started; wait` };
     place.settings(JSON.stringify({ mcp: { servers: { one: { ...scripted(), sandbox } } } }));

@@ -81,7 +81,7 @@ test("calls of an untrusted MCP server wait, as those of other untrusted tools d
   assert.notEqual(code, 0);
 });
 
-test("if two servers in one file get the same name, the first wins and both are reported", async (place) => {
+test("if two servers in one file get the same name, the first is used and both are reported", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   const mcpServers = {
     "my.db": { command: "first" },

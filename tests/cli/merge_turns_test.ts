@@ -78,7 +78,7 @@ Deno.test("if merged parts would not form a conversation, both sides are kept be
   }
 });
 
-Deno.test("an approval is never combined with a change of the call it is about", () => {
+Deno.test("a merge never combines an approval with a change of the approved call", () => {
   const asks = `${BASE}@You:\nGo.\n\n@Assistant:\n${call("c1", "ls")}@You:\n\n`;
   const pending = `${asks}${approved("c1").replace("approved", "pending")}`;
   const yes = `${asks}${approved("c1")}`;
@@ -107,7 +107,7 @@ Deno.test("several changes by one side are merged, and so are changes by both si
   });
 });
 
-Deno.test("merging random branches loses nothing, and every outcome is valid or reported as a conflict", () => {
+Deno.test("merging random branches loses no text, and every outcome is valid or reported as a conflict", () => {
   let state = 17;
   const next = (below: number) => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % below;
   for (let round = 0; round < 400; round++) {
@@ -141,7 +141,7 @@ Deno.test("merging random branches loses nothing, and every outcome is valid or 
   }
 });
 
-Deno.test("conflict marks inside a quotation are not a conflict", () => {
+Deno.test("conflict marks inside a quotation are not taken for a conflict", () => {
   const quoted = "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> branch\n";
   const texts = [
     `@You:\nResolve this:\n${quoted}\n@Assistant:\nTwo.\n`,

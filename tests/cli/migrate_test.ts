@@ -39,7 +39,7 @@ test("migrate refuses --json without --dry-run, and prints a piped document unch
   assert.deepEqual([code, stdout, stderr], [2, OLD, "flemma: --json needs --dry-run.\n"]);
 });
 
-test("migrate warns if a call that was plain text becomes active and is already approved", async (place) => {
+test("migrate warns if a call that was plain text becomes active and already has an approval", async (place) => {
   const call =
     '**Tool Use:** `bash` (`call_1`)\n\n```json\n{"command": "ls", "label": "x", "timeout": null}\n```';
   const waiting = "**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```";

@@ -25,7 +25,7 @@ test("new creates a document with instructions and an empty question, unless opt
   assert.match(request.stdout, /You are a coding assistant/);
 });
 
-test("new.system is the system message, or the path of a file that holds it", async (place) => {
+test("new.system is the system message, or the path of a file that contains it", async (place) => {
   place.settings("new:\n  system: Answer in Latin.\n");
   await place.run(["new", "a.chat"]);
   assert.equal(place.read("a.chat"), "@System:\nAnswer in Latin.\n\n@You:\n\n");

@@ -9,7 +9,7 @@ const ASKS = "@You:\nHi\n";
 const SPOKE = "@You:\nHi\n\n@Assistant:\nHalf a\n";
 const GO_ON = "Continue with: flemma advance a.chat";
 
-Deno.test("an error advises sending the request again exactly if the same request may succeed later", () => {
+Deno.test("an error advises sending the request again only if the same request may succeed later", () => {
   const other = { code: "provider-other", message: "m" };
   const rows: readonly (readonly [string, Problem, string, RegExp | null])[] = [
     [

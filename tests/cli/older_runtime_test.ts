@@ -19,7 +19,7 @@ Deno.test("versions of Deno are compared number by number", () => {
   for (const [version, other, holds] of rows) assert.equal(isAtLeast(version, other), holds, version);
 });
 
-Deno.test("the substitute for tryLock has one holder, says if the lock is held, and releases the lock when the file is closed", () =>
+Deno.test("the substitute for tryLock allows one holder, says whether the lock is held, and releases it when the file is closed", () =>
   inFolder(async (folder) => {
     const path = `${folder}/a lock`;
     const open = () => Deno.openSync(path, { create: true, read: true, write: true });
@@ -59,7 +59,7 @@ test("if Deno is too old, the error names both versions, and a piped document is
   assert.match(stderr, /^flemma: Deno \d+\.\d+\.\d+ or later is needed; this is 2\.3\.9\.$/m);
 });
 
-test("an older Deno without the flock program says what to install, and the document is unchanged", async (place) => {
+test("with an older Deno and without the flock program, flemma says what to install and leaves the document unchanged", async (place) => {
   place.write("a.chat", "@You:\nHello\n");
   place.write(
     "old.ts",

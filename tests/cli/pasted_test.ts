@@ -25,7 +25,7 @@ const SAYS: readonly (readonly string[])[] = [
   ["advance", "--", `missing/${NAME}`],
 ];
 
-test("a printed command pasted into a shell names the same document, whatever its name, and runs nothing from the name", async (place) => {
+test("a command that flemma prints, pasted into a shell, names the same document, and starts nothing because of its name", async (place) => {
   place.settings("tools: { auto_approve_sandboxed: false, auto_approve: [] }\n");
   let pasted = 0;
   for (const words of SAYS) {

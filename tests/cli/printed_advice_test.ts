@@ -228,7 +228,7 @@ test("prefill: true sends a document that ends with the model's turn only to a m
   });
 });
 
-test("a question that is empty after evaluation is not sent, whatever made it empty", async (place) => {
+test("a question that is empty after its template is evaluated is not sent, whatever made it empty", async (place) => {
   await withReplay([], async (replay, env) => {
     for (const blank of ["{{ '' }}", "{% local x = 1 %}"]) {
       place.write("a.chat", `${ANSWERED}\n@You:\n${blank}\n`);
@@ -274,14 +274,14 @@ test("send names the calls that have not run and the command that runs them, and
   assert.match(ran.stderr, /^bash \(c1\) failed: out {3}line \d+$/m);
 });
 
-test("a call that policy denied is named in one line", async (place) => {
+test("a call that policy denied is reported in one line", async (place) => {
   place.settings("tools:\n  presets:\n    $never: { deny: [bash] }\n  auto_approve: [$never]\n");
   place.write("a.chat", callsDocument([{ id: "c1", command: "rm -rf build" }]));
   const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
   assert.match(stderr, /^flemma: denied by .*: bash: \$ rm -rf build$/m);
 });
 
-test("no advice suggests continuing a reply that a content filter stopped", async (place) => {
+test("if a content filter stopped a reply, no advice suggests continuing it", async (place) => {
   const refused = { reply: [{ text: "I" }], stop_reason: "refusal", stop_details: { category: "cyber" } };
   await withReplay([refused], async (_, env) => {
     place.write("a.chat", QUESTION);

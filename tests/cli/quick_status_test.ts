@@ -51,7 +51,7 @@ const ROWS: readonly Row[] = [
   { words: ["--name", "new.chat"], stdin: SETTLED },
 ];
 
-test("status without a session says the same as with one, for a file and for piped text", async (place) => {
+test("status without a session prints the same as with a session, for a file and for piped text", async (place) => {
   place.settings("model: claude-sonnet-5-5\nsandbox: { policy: { network: { allow: [example.org] } } }\n");
   place.write("a.chat", SETTLED);
   const quiet = await reported(place, ROWS);

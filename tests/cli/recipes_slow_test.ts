@@ -29,7 +29,7 @@ test("GNU parallel advances each document once, and a second run sends nothing",
     assert.deepEqual(files.map((file) => place.read(file)), texts);
   }));
 
-test("make advances documents without an answer and leaves answered ones alone", (place) =>
+test("the make recipe advances documents without a reply and does not touch the others", (place) =>
   withServer([textReply("Yes."), textReply("Yes.")], async ({ env, requests }) => {
     place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
     for (const name of ["a", "b"]) place.write(`${name}.chat`, "@You:\nWell?\n");
@@ -50,7 +50,7 @@ const HOSTILE = [
   "';>ran;'.chat",
 ];
 
-test("make runs no command from a document's name, and still advances the other documents", (place) =>
+test("the make recipe runs no command from a document's name, and still advances the other documents", (place) =>
   withServer([textReply("Yes.")], async ({ env, requests }) => {
     place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
     for (const name of ["a.chat", ...HOSTILE]) place.write(name, "@You:\nWell?\n");
@@ -60,7 +60,7 @@ test("make runs no command from a document's name, and still advances the other 
     assert.deepEqual([code, requests.length, place.exists("ran")], [0, 1, false], stderr);
   }));
 
-test("the lines for cron, systemd and parallel advance documents with any name and run no command from the name", (place) =>
+test("the recipes for cron, systemd and parallel advance documents with any name and run no command from the name", (place) =>
   withServer(HOSTILE.map(() => textReply("Yes.")), async ({ env, requests }) => {
     const cron = /&& (flemma advance .*\*\.chat)/.exec(page())?.[1] ?? "";
     const systemd = /exec (flemma advance .*\*\.chat)'/.exec(page())?.[1] ?? "";

@@ -37,7 +37,7 @@ const CALL = (id: string, name = "bash") =>
 const RESULT = (id: string, text: string, error = false) =>
   `**Tool Result:** \`${id}\`${error ? " (error)" : ""}\n\n\`\`\`\n${text}\n\`\`\`\n`;
 
-Deno.test("a refused call is not taken for one that ran, whatever the wording of the refusal", () => {
+Deno.test("a refused call is not taken for a call that ran, whatever the wording of the refusal", () => {
   const rows: [tool: string, text: string, error: boolean, ran: boolean, replacedBy?: ToolOrigin][] = [
     ["bash", "fine", false, true],
     ["bash", "x\n\nThe command failed with exit code 2.", true, true],
@@ -72,7 +72,7 @@ Deno.test("a refused call is not taken for one that ran, whatever the wording of
   }
 });
 
-Deno.test("the person's text next to results is replayed after them, and a question without an answer is not replayed", () => {
+Deno.test("a replay sends the person's text next to results after them, and does not send a question without a reply", () => {
   const text = `@System:\nBe brief.\n\n@You:\nGo.\n\n@Assistant:\nI will.\n\n${CALL("c1")}\n@You:\n\n${
     RESULT("c1", "out")
   }\nAnd faster.\n\n@Assistant:\n\\@You: is a marker.\n\n@You:\nThanks.\n`;

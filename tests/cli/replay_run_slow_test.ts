@@ -108,7 +108,7 @@ Deno.test("a document that widens the sandbox is replayed only after the person 
     assert.equal(place.exists("../beside/made"), true);
   }));
 
-Deno.test("a replay does not run a call that policy denies, whatever the document says about it", () =>
+Deno.test("a replay does not run a call that policy denies, whatever the document contains", () =>
   withExamples(async (place) => {
     place.write("deny.yaml", 'tools:\n  rules:\n    - { deny: bash, command: ["sh total.sh **"] }\n');
     const { stderr } = await place.exits(1, ["replay", "run", "total/total.chat", "--config", "deny.yaml"]);

@@ -16,7 +16,7 @@ function busy(milliseconds: number): Reply {
   };
 }
 
-test("a busy provider is asked again, and each wait is reported in one line", (place) =>
+test("flemma repeats a request to a busy provider and reports each wait in one line", (place) =>
   withServer([busy(1), busy(1), textReply("Hello!")], async ({ env, requests }) => {
     place.write("a.chat", QUESTION);
     const { stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });

@@ -250,7 +250,7 @@ test("review approves only the text that it showed: if the call changed meanwhil
   assert.match(place.read("a.chat"), /A line more\./);
 });
 
-test("an approval of a diff is bound to the file: if it changes before the key press, the new diff is shown", async (place) => {
+test("an approval of a diff applies only to the shown file: if the file changes before the key press, the new diff is shown", async (place) => {
   place.write("f.txt", "one\n");
   write(place, ["w", "write", JSON.stringify({ path: "f.txt", content: "two\n" })]);
   const { shown, ending } = await review(place, [() => place.write("f.txt", "precious\n"), "y", "y", "x"]);
@@ -258,7 +258,7 @@ test("an approval of a diff is bound to the file: if it changes before the key p
   assert.equal(ending.approved, 1);
 });
 
-test("a call that disappeared while it was shown is reported, and nothing is done", async (place) => {
+test("if a call disappears while it is shown, review reports this and does nothing", async (place) => {
   write(place, bash("c1", "echo 1"));
   const { shown, ending } = await review(place, [() => place.write("a.chat", "@You:\nNothing.\n"), "y"]);
   assert.match(shown, /has changed since it was shown/);
@@ -266,7 +266,7 @@ test("a call that disappeared while it was shown is reported, and nothing is don
   assert.equal(place.read("a.chat"), "@You:\nNothing.\n");
 });
 
-test("undo reverts the last steps one by one, byte for byte", async (place) => {
+test("undo in review reverts the last decisions one by one, byte for byte", async (place) => {
   const text = write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const { shown, ending } = await review(place, ["y", "n", "> no", "u", "u", "u", "k", "u", "q"]);
   assert.match(
@@ -278,7 +278,7 @@ test("undo reverts the last steps one by one, byte for byte", async (place) => {
   assert.equal(place.read("a.chat"), text);
 });
 
-test("undo does not change text that somebody else has changed since", async (place) => {
+test("undo in review does not change text that another program has changed since", async (place) => {
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const mine = () => place.write("a.chat", place.read("a.chat").replace("status=approved", "status=denied"));
   const { shown } = await review(place, ["y", mine, "u", "q"]);
@@ -345,7 +345,7 @@ test('"always for this document" shows the rule, lets the person widen it, appli
   assert.deepEqual(statuses(place), { c1: "pending" });
 });
 
-test("if no rule can be made, or a rule would change nothing, the reason is reported and nothing is done", async (place) => {
+test("if no rule can be made, or a rule would change nothing, review gives the reason and does nothing", async (place) => {
   write(place, bash("c1", "(ls)"));
   const opaque = await review(place, ["s", "a", "q"]);
   assert.match(opaque.shown, /No rule can approve this call again/);
@@ -381,7 +381,7 @@ test('"always everywhere" shows the line and the settings file before it writes 
   assert.equal(Deno.readTextFileSync(file), `${settings}model: m\n`);
 });
 
-test("several documents are reviewed in turn, and undo also reverts a step in an earlier one", async (place) => {
+test("several documents are reviewed in turn, and undo also reverts a decision in an earlier document", async (place) => {
   const text = write(place, bash("c1", "echo 1"));
   place.write("b.chat", text.replace("echo 1", "echo b"));
   const { shown, ending } = await review(place, ["y", "u", "y", "y", "x"], { files: ["a.chat", "b.chat"] });
@@ -390,7 +390,7 @@ test("several documents are reviewed in turn, and undo also reverts a step in an
   assert.equal(ending.approved, 2);
 });
 
-test("a document that is missing, has no calls or has broken frontmatter is reported, and the others are still reviewed", async (place) => {
+test("review reports a document that is missing, has no calls or has broken frontmatter, and still reviews the others", async (place) => {
   const text = write(place, bash("c1", "echo 1"));
   place.write("none.chat", "@You:\nHi\n");
   place.write("broken.chat", `\`\`\`json\n{"flemma":{"modle":1}}\n\`\`\`\n\n${text}`);
@@ -400,7 +400,7 @@ test("a document that is missing, has no calls or has broken frontmatter is repo
   assert.deepEqual(ending.problems.map(({ code }) => code), ["document-missing", "first-block-invalid"]);
 });
 
-test("if two reviews have the same document open, one reports a decision of the other, and the decision is not made twice", async (place) => {
+test("if two reviews have the same document open, each reports the other's decisions, and no decision is made twice", async (place) => {
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const other = async () => void await review(place, ["n", "> from the other", "q"]);
   const { shown, ending } = await review(place, [other, "y", "y", "x"]);
@@ -408,7 +408,7 @@ test("if two reviews have the same document open, one reports a decision of the 
   assert.deepEqual([ending.approved, statuses(place)], [1, { c1: "rejected", c2: "approved" }]);
 });
 
-test("nothing is decided while another run holds the document, and the same key works once it is free", async (place) => {
+test("while another run holds the document, review decides nothing; once the document is free, the same key works", async (place) => {
   write(place, bash("c1", "echo 1"));
   const { openChat } = await import("../../agent/mod.ts");
   let retained: AsyncDisposable | null = null;
@@ -423,7 +423,7 @@ test("nothing is decided while another run holds the document, and the same key 
   assert.equal(ending.approved, 1);
 });
 
-test("Ctrl-C, Ctrl-D, the end of the terminal and q leave the document unchanged", async (place) => {
+test("Ctrl-C, Ctrl-D, the end of the terminal input and q leave the document unchanged", async (place) => {
   for (const [key, how] of [["ctrl-c", "interrupted"], ["ctrl-d", "quit"], ["q", "quit"]] as const) {
     const text = write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
     const { ending } = await review(place, ["y", key]);
@@ -439,7 +439,7 @@ test("Ctrl-C, Ctrl-D, the end of the terminal and q leave the document unchanged
   );
 });
 
-test("calls about which nobody has been asked yet are counted, but the person cannot decide about them", async (place) => {
+test("review counts calls that are not pending yet, but the person cannot decide about them", async (place) => {
   place.settings(BARE);
   place.write("a.chat", asking(bash("c1", "echo 1")));
   const { ending } = await review(place, []);

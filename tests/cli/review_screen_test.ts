@@ -34,7 +34,7 @@ Deno.test("a sentence is broken between words, and inside a word only where it h
   assert.deepEqual(sentence("", 5), [""]);
 });
 
-Deno.test("the terminal input read at once counts as one key; several keys, arrow keys and partial characters count as none", () => {
+Deno.test("terminal input that is read together counts as one key; several keys, arrow keys and partial characters count as none", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["y", "y"],
     ["Y", "Y"],

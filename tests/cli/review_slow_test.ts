@@ -94,7 +94,7 @@ async function pressEarly(place: Scene): Promise<void> {
   assert.deepEqual(statuses(place), ["approved", "pending"]);
 }
 
-Deno.test("keys typed before a call was shown, and pasted text, decide nothing", () => withScene(pressEarly));
+Deno.test("keys typed before a call is shown, and pasted text, decide nothing", () => withScene(pressEarly));
 
 Deno.test("even without permission to call system functions, keys typed before a call is shown decide nothing", () =>
   withScene(async (place) => {
@@ -123,7 +123,7 @@ Deno.test("Ctrl-C, Ctrl-D and a signal end the review, and earlier decisions are
     }
   }));
 
-Deno.test("the call is shown again when an editor saves the document in between", () =>
+Deno.test("if an editor saves the document during a review, the call is shown again", () =>
   withScene(async (place) => {
     const text = write(place, "echo harmless");
     const terminal = new AtTerminal(place, ["review", "a.chat"]);
@@ -137,7 +137,7 @@ Deno.test("the call is shown again when an editor saves the document in between"
     assert.deepEqual(statuses(place), ["pending"]);
   }));
 
-Deno.test("the input is edited in the person's own editor, which has the terminal meanwhile", () =>
+Deno.test("the input of a call is edited in the person's own editor, which uses the terminal meanwhile", () =>
   withScene(async (place) => {
     write(place, "echo 1");
     const editor = `${place.folder}/editor`;
@@ -161,7 +161,7 @@ Deno.test("the input is edited in the person's own editor, which has the termina
     await failing.ended();
   }));
 
-Deno.test("if there is no terminal, no call or no file, or the document is piped, review says what to do", () =>
+Deno.test("if there is no terminal, no call or no file, or if the document is piped, review says what to do", () =>
   withScene(async (place) => {
     const text = write(place, "echo 1");
     const piped = await place.run(["review", "a.chat"]);
@@ -218,7 +218,7 @@ Deno.test("review says that a document is untrusted, and refuses a lasting rule 
 
 const PROMPT = /bash-[\d.]+[#$] /;
 
-Deno.test("Ctrl-Z returns to the shell, text typed in the shell decides nothing, and fg shows the question again", () =>
+Deno.test("Ctrl-Z returns to the shell, text typed in the shell decides nothing, and fg shows the call again", () =>
   withScene(async (place) => {
     write(place, "echo one");
     const shell = new Scene(place.folder, { program: ["bash", "--norc", "--noprofile", "-i"] });
@@ -242,7 +242,7 @@ Deno.test("Ctrl-Z returns to the shell, text typed in the shell decides nothing,
     assert.match(place.read("a.chat"), /status=rejected\nno\n/);
   }));
 
-Deno.test("Ctrl-Z shows the question again when no shell waits for the program", () =>
+Deno.test("if no shell waits for the program, Ctrl-Z shows the call again", () =>
   withScene(async (place) => {
     write(place, "echo one");
     const terminal = new AtTerminal(place, ["review", "a.chat"]);

@@ -85,7 +85,7 @@ test("leaving the pager early is not an error, and Ctrl-C goes to the pager", as
   assert.equal(code, 0, shown);
 });
 
-test("show --html masks secrets and says so, and overwrites only an earlier page", async (place) => {
+test("show --html masks secrets and says so, and overwrites a file only if it is an earlier page", async (place) => {
   place.write("a.chat", DOCUMENT);
   const made = await place.run(["show", "a.chat", "--html", "-o", "a.html"]);
   assert.deepEqual([made.code, made.stdout], [0, ""]);
@@ -113,13 +113,13 @@ test("show --html masks secrets and says so, and overwrites only an earlier page
   }
 });
 
-test("show does not overwrite an empty document with a page", async (place) => {
+test("show does not overwrite an empty document with an HTML page", async (place) => {
   place.write("empty.chat", "");
   await place.exits(1, ["show", "empty.chat", "--html", "-o", "empty.chat"]);
   assert.equal(place.read("empty.chat"), "");
 });
 
-test("show --files puts the referenced files into the page, as far as the policy allows reading them", async (place) => {
+test("show --files puts the referenced files into the HTML page, as far as the policy allows reading them", async (place) => {
   place.write("notes.md", `# Notes\n${KEY}\n`);
   place.write("hidden.md", "hidden\n");
   const png =
@@ -147,7 +147,7 @@ test("show --files puts the referenced files into the page, as far as the policy
   assert.equal(made.stdout.split("./notes.md</summary>").length, 2);
 });
 
-test("show --files puts images returned by tools into the page, and reports those that were not kept", async (place) => {
+test("show --files puts images returned by tools into the HTML page, and reports those that were not kept", async (place) => {
   const name = await sha256(PNG);
   const folder = `${place.folder}/state/flemma/attachments`;
   Deno.mkdirSync(folder, { recursive: true });

@@ -111,7 +111,7 @@ function build(place: Scene): void {
   );
 }
 
-Deno.test("every command is either tested here or has a reason why it is not", () => {
+Deno.test("every command is either tested in this file or has a stated reason why not", () => {
   assert.deepEqual(Object.keys(CALLED).sort(), COMMANDS.map(({ name }) => name).sort());
 });
 

@@ -196,7 +196,7 @@ Deno.test("the model loads a skill without asking, reads its file and runs its s
     assert.match(document, /forged: Read-only file system\n3\ncounted by the skill/);
   }));
 
-Deno.test("a skill that changed after it was offered is not loaded", () =>
+Deno.test("if a skill changed after it was offered, it is not loaded", () =>
   withTen(async (place) => {
     await place.run(["trust", "."]);
     const result = (command: string) =>
@@ -242,7 +242,7 @@ test("a document can narrow its skills, and an unknown skill it names is reporte
   assert.equal(skillOf(requests[0]!), undefined);
 });
 
-test("if two skills share a name, the earlier location wins, and the later one is listed with it", async (place) => {
+test("if two skills share a name, the one in the earlier location is used, and the other is listed with it", async (place) => {
   const skill = (description: string) => ({
     pdf: { "SKILL.md": `---\nname: pdf\ndescription: ${description}\n---\nText.\n` },
   });
@@ -278,7 +278,7 @@ test("if two skills share a name, the earlier location wins, and the later one i
   assert.equal(stdout.match(/warning skill_shadowed/g)?.length, 5);
 });
 
-test("a folder with two names counts as one skill, and trust given under either name is enough", async (place) => {
+test("a folder with two names counts as one skill location, and trust given under either name is enough", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   const { "word-count": only } = TEN_SKILLS;
   await writeSkills(place.path(".claude/skills"), { "word-count": only! });
@@ -291,7 +291,7 @@ test("a folder with two names counts as one skill, and trust given under either 
   assert.deepEqual(await states(place), { "word-count": "offered" });
 });
 
-test("a document has the skills of its folder and of the folders above up to the repository root, but not of folders below", async (place) => {
+test("a document has the skills of its folder and of the folders above, up to the repository root, but not of folders below", async (place) => {
   const skill = (name: string) => ({
     [name]: { "SKILL.md": `---\nname: ${name}\ndescription: x\n---\nText.\n` },
   });
@@ -305,7 +305,7 @@ test("a document has the skills of its folder and of the folders above up to the
   assert.deepEqual(Object.keys(await states(place, "repo/docs/a.chat")), ["near", "root"]);
 });
 
-test("a project's settings select among skills but add none, and their dirs key has no effect", async (place) => {
+test("a project's settings select among skills but add none, and their key dirs has no effect", async (place) => {
   await writeSkills(`${place.folder}/home/.agents/skills`);
   await writeSkills(place.path("more"), {
     evil: { "SKILL.md": "---\nname: evil\ndescription: x\n---\nObey.\n" },
@@ -329,7 +329,7 @@ test("a project's settings select among skills but add none, and their dirs key 
   assert.ok(!(await offered(dirs)).includes("evil"));
 });
 
-test("files that only look like a SKILL.md are listed with what is wrong, and affect nothing else", async (place) => {
+test("files that only look like a SKILL.md are listed with what is wrong, and affect no other skill", async (place) => {
   const places = `${place.folder}/home/.agents/skills`;
   const { "word-count": sound } = TEN_SKILLS;
   await writeSkills(places, { "word-count": sound!, small: { "skill.md": "---\nname: small\n" } });

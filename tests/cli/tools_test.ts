@@ -30,7 +30,7 @@ test("tools list applies the document's list of tools, its approval lists, and r
   assert.equal(row("read")?.by_input, false);
 });
 
-test("tools show prints description, input, settings and the names of withheld environment variables, never their values", async (place) => {
+test("tools show prints description, input, settings and the names of withheld environment variables, but not their values", async (place) => {
   const env = { ANTHROPIC_API_KEY: "sk-secret-value" };
   const shown = await place.exits(0, ["tools", "show", "bash"], { env });
   const cases = [
@@ -56,7 +56,7 @@ test("tools show prints description, input, settings and the names of withheld e
   assert.equal(whole.withheld, null);
 });
 
-test("an error in the frontmatter is reported in addition to the list of tools", async (place) => {
+test("tools list reports an error in the frontmatter in addition to the tools", async (place) => {
   place.write("a.chat", '```json\n{"flemma": {"tools": ["grpe"]}}\n```\n\n@You:\nhello\n');
   const { stdout, stderr } = await place.exits(0, ["tools", "list", "a.chat"]);
   assert.match(stdout, /^grep /m);

@@ -133,7 +133,7 @@ test("trust describes a project's settings, and lists its code and the settings 
   assert.match((await reported(place, "--list"))[1], /config\.yaml\n +with PLACE\/\.flemma\/policy\.ts\n$/);
 });
 
-test("if something cannot be trusted, trust refuses it and gives the reason", async (place) => {
+test("if trust is not possible, trust refuses and gives the reason", async (place) => {
   place.write("mistake.chat", "```lua\nflemma.opt.sandbox = 'of'\n```\n@You:\nHello\n");
   place.write("none.txt", "no document\n");
   place.write("empty.chat", "@You:\nHello\n");

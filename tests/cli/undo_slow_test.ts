@@ -38,7 +38,7 @@ async function made(place: Scene, calls: readonly Made[], document = "a.chat"): 
 
 const undo = (place: Scene, ...args: string[]) => place.run(["undo", "a.chat", ...args]);
 
-test("undo reverts all changes, newest first, and notes it in the document, which otherwise stays the same", async (place) => {
+test("undo reverts all changes, newest first, and adds a note to the document, which otherwise stays the same", async (place) => {
   place.write("old.txt", "one\ntwo\nthree\n");
   Deno.chmodSync(place.path("old.txt"), 0o640);
   await made(place, [
@@ -82,7 +82,7 @@ test("undo reverts all changes, newest first, and notes it in the document, whic
   assert.match((await undo(place, "--list")).stdout, /call_1 {2}restored/);
 });
 
-test("undo does not change a file that somebody else has changed since, and reports the changed lines", async (place) => {
+test("undo does not change a file that another program has changed since, and reports the changed lines", async (place) => {
   place.write("a.txt", "1\n2\n3\n4\n");
   place.write("b.txt", "b\n");
   await made(place, [write("gone.txt", "x\n"), edit("b.txt", "b", "B"), edit("a.txt", "2", "two")]);
@@ -230,7 +230,7 @@ test("the oldest saved version is removed first when space runs out, and a file 
   assert.match(reported.at(-1)!, /flemma undo cannot restore 7, because its content was not saved/);
 });
 
-test("files saved by a killed run are reported with their location, and no file stays saved for a change that never happened", async (place) => {
+test("files saved by a killed run are reported with their location, and no saved file remains for a change that never happened", async (place) => {
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
   const kept = new SavedFiles(environment, place.path("a.chat"), 1, () => {});
   place.write("a.txt", "before\n");
@@ -258,7 +258,7 @@ test("with undo.keep: 0 nothing is saved for undo, and a document may not set un
   assert.match((await place.run(["check", "b.chat"])).stdout, /warning config_ignored_value.*undo\.keep/);
 });
 
-test("a failed call saves nothing to undo, and undo refuses a locked document", async (place) => {
+test("a failed call saves no file for undo, and undo refuses a locked document", async (place) => {
   place.write("a.txt", "1\n");
   await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
   assert.match((await undo(place)).stderr, /no saved file changes to undo/);
@@ -298,7 +298,7 @@ test("files that a killed undo restored without reporting are reported once by t
   assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
 });
 
-test("if undo is killed while it removes a file, the next undo removes what is left, including folders", async (place) => {
+test("if undo is killed while it removes a file, the next undo removes the remaining files and folders", async (place) => {
   await made(place, [write("deep/er/a.txt", "a\n")]);
   const path = Deno.realPathSync(place.path("deep/er/a.txt"));
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };

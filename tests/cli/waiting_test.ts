@@ -52,7 +52,7 @@ test("for each call, check says what the call waits for", async (place) => {
   }
 });
 
-test("if a call cannot run, even a pending one, the model learns it immediately, and status says so in advance", async (place) => {
+test("if a call cannot run, the model learns this immediately, even for a pending call, and status says so in advance", async (place) => {
   const ghost = PENDING.replace("`bash`", "`bosh`");
   for (
     const [text, why] of [[ghost, /There is no tool named bosh\./], [

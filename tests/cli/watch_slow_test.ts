@@ -10,7 +10,7 @@ import { textReply, withServer } from "./replies.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const at = (stamp: string, text: string): FileState => ({ stamp, text: bytes(text) });
 
-Deno.test("watch reacts only to text that somebody else wrote: one row per condition", () => {
+Deno.test("watch reacts only to text that another program wrote: one row per condition", () => {
   const known: IdleDocument = { fileState: at("1", "a"), failed: false };
   assert.equal(isSaved(known, at("2", "b")), true);
   assert.equal(isSaved(known, null), false, "it is gone");
@@ -26,7 +26,7 @@ Deno.test("watch reacts only to text that somebody else wrote: one row per condi
   assert.equal(isSaved({ fileState: null, failed: false }, at("1", "a")), true, "it has come again");
 });
 
-Deno.test("files that a run writes start no other run, but a save by somebody else during a run does: one row per condition", () => {
+Deno.test("files that a run writes start no other run, but a save by another program during a run does: one row per condition", () => {
   const ended = { ours: bytes("ours"), now: at("3", "theirs"), reason: "done" } as const;
   const isNext = (
     more: Partial<Parameters<typeof knownAfter>[0]>,
@@ -110,7 +110,7 @@ async function watching(
 const QUESTION = "@You:\nHow are you?\n";
 
 for (const [habit, save] of Object.entries(HABITS)) {
-  Deno.test(`a file that is ${habit} is advanced once, and what the run writes starts nothing`, () =>
+  Deno.test(`a file that is ${habit} is advanced once, and the text that the run writes starts no other run`, () =>
     withServer(
       [textReply("Fine."), textReply("Better."), textReply("Never asked.")],
       ({ env, requests }) =>
@@ -242,7 +242,7 @@ test("Ctrl-C cancels a run, keeps the text that arrived, and ends watch with exi
   });
 });
 
-test("a file that cannot be watched is refused before any file is watched", async (place) => {
+test("if one of several files cannot be watched, watch refuses before it watches any", async (place) => {
   place.write("a.chat", "@You:\n");
   const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
     [[], 2, /FILE/],

@@ -46,7 +46,7 @@ Deno.test("the authority text depends only on the values, not on their order, sp
   assert.equal(texts.has(text(one)), false);
 });
 
-Deno.test("keys below those that decide what may run need trust too; keys that only begin with the same text do not", () => {
+Deno.test("keys below those that decide what may run also need trust; keys that only begin with the same text do not", () => {
   const rows: readonly (readonly [string, unknown, boolean])[] = [
     ["sandbox.policy.network", true, true],
     ["tools.auto_approve", [], true],
@@ -64,7 +64,7 @@ Deno.test("keys below those that decide what may run need trust too; keys that o
   }
 });
 
-Deno.test("a function cannot be compared, so only with a function is the whole frontmatter part of the authority text", () => {
+Deno.test("only if frontmatter contains a function, which cannot be compared, all of it belongs to the authority text", () => {
   const decides = block(["tools.auto_approve", () => true]);
   assert.notEqual(text(decides, "one"), text(decides, "two"));
   assert.equal(text(decides, "one"), text(block(["tools.auto_approve", () => false]), "one"));
@@ -72,7 +72,7 @@ Deno.test("a function cannot be compared, so only with a function is the whole f
   assert.equal(text(list, "one"), text(list, "two"));
 });
 
-Deno.test("only settings from the document itself count when flemma decides which of its settings need trust", () => {
+Deno.test("only settings in the document itself are examined when flemma decides which of its settings need trust", () => {
   const person = new LayerLog("G", [{ op: "set", path: ["sandbox", "enabled"], value: false }]);
   assert.equal(authorityOf([person], null).text, text(null));
   assert.equal(authorityOf([person, block(["sandbox.enabled", true])], null).lines.length, 1);

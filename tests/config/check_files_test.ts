@@ -40,7 +40,7 @@ async function reported(world: World, text: string): Promise<{ lines: readonly s
 const MISTAKEN = cases("mistaken_files.txt");
 const SOUND = cases("sound_files.txt");
 
-Deno.test(`config check reports every mistake of ${MISTAKEN.length} settings files, with location and the right hint, and nothing else`, async (test) => {
+Deno.test(`config check reports every mistake in ${MISTAKEN.length} settings files with its location and the right hint, and nothing else`, async (test) => {
   assert.ok(MISTAKEN.length >= 40);
   await inWorld(async (world) => {
     for (const { name, text, reported: expected } of MISTAKEN) {

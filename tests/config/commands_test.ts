@@ -41,7 +41,7 @@ test("config check lists all ten mistakes of a file with line, column and sugges
   assert.equal(shown.out, "");
 });
 
-test("config show names the layer of each value when all six layers have some", async (world) => {
+test("if all six layers have values, config show names the layer of each value", async (world) => {
   await world.write(
     `${world.home}/.config/flemma/config.yaml`,
     "thinking: low\ntimeout: 5\ntools: { auto_approve: [$default] }\n",
@@ -91,7 +91,7 @@ test("config show names the layer of each value when all six layers have some", 
   assert.match(text.out, /^GPMC +tools\.auto_approve +\[\$default, bash, grep\] +\(without write\)$/m);
 });
 
-test("config show evaluates a document's Lua, and config check reports its mistakes with their lines", async (world) => {
+test("config show evaluates a document's Lua, and config check reports the mistakes in it with their lines", async (world) => {
   const lua = (code: string) =>
     world.write(`${world.project}/a.chat`, `\`\`\`lua\n${code}\n\`\`\`\n\n@You:\nHi\n`);
   await lua(
@@ -114,7 +114,7 @@ test("config show evaluates a document's Lua, and config check reports its mista
   assert.match(endless.out, /frontmatter_runtime/);
 });
 
-test("config get of an old key without effect says what replaced it, and of a renamed one prints its value", async (world) => {
+test("config get says what replaced an old key without effect, and prints the value of a renamed key", async (world) => {
   for (
     const [key, message] of [
       ["tools.mcporter.path", '"tools.mcporter.path" has no effect; flemma no longer starts mcporter.'],
@@ -130,7 +130,7 @@ test("config get of an old key without effect says what replaced it, and of a re
   assert.deepEqual(await world.run("config", "get", "pricing.enabled"), { code: 0, out: "true\n", err: "" });
 });
 
-test("config get prints one value, and an unknown key gets the nearest one and exit code 2", async (world) => {
+test("config get prints one value; for an unknown key it suggests the nearest key and exits with 2", async (world) => {
   assert.deepEqual(await world.run("config", "get", "sandbox.backend"), { code: 0, out: "auto\n", err: "" });
   assert.equal((await world.run("config", "get", "model")).out, "claude-sonnet-5-5\n");
   assert.equal((await world.run("config", "get", "model", "--model", "$best")).out, "claude-fable-5-2\n");
@@ -140,7 +140,7 @@ test("config get prints one value, and an unknown key gets the nearest one and e
   assert.match(err, /did you mean "sandbox\.backend"\?/);
 });
 
-test("an untrusted project only restricts, and its trust ends with the next change of its settings or code", async (world) => {
+test("an untrusted project can only restrict, and trust in it ends when its settings or code change", async (world) => {
   const file = `${world.project}/.flemma/config.yaml`;
   await world.write(`${world.project}/.flemma/approve.ts`, "export default () => true;\n");
   const yaml =
@@ -178,7 +178,7 @@ test("an untrusted project only restricts, and its trust ends with the next chan
   assert.equal((await world.run("trust", "--revoke", ".")).code, 1);
 });
 
-test("a change of a file that a project's trusted code imports, directly or not, ends the trust", async (world) => {
+test("trust in a project ends when a file changes that its trusted code imports directly or indirectly", async (world) => {
   const folder = `${world.project}/.flemma`;
   await world.write(`${folder}/config.yaml`, "tools: { auto_approve: [./approve.ts] }\n");
   await world.write(`${folder}/approve.ts`, 'import { rule } from "../lib/rule.ts";\nexport default rule;\n');
@@ -194,7 +194,7 @@ test("a change of a file that a project's trusted code imports, directly or not,
   assert.equal(await policy(), "[$default]");
 });
 
-test("an untrusted project that removes names from a missing sandbox policy does not create a policy", async (world) => {
+test("if there is no sandbox policy, an untrusted project that removes names from it does not create one", async (world) => {
   await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
   for (const item of ["write", "$default"]) {
     await world.write(
@@ -206,7 +206,7 @@ test("an untrusted project that removes names from a missing sandbox policy does
   }
 });
 
-test("--preset applies a preset for one run, an unknown one is refused, and unknown approvals are reported", async (world) => {
+test("--preset applies a preset for one run; an unknown preset is refused, and unknown approvals are reported", async (world) => {
   await world.write(
     `${world.home}/.config/flemma/config.yaml`,
     "presets: { $quick: { provider: anthropic, model: m1, temperature: 0.2, approve: [bash] } }\n",
@@ -232,7 +232,7 @@ test("a parameter with the name of a built-in object property is an unknown key"
   }
 });
 
-test("a module that decides about approval is protected like the file that names it, and must exist", async (world) => {
+test("a module that decides about approval is protected like the settings file that names it, and must exist", async (world) => {
   const file = `${world.home}/.config/flemma/config.yaml`;
   await world.write(file, "tools: { auto_approve: [./guard.ts] }\n");
   const missing = await loadSettingsLayers({ environment: world.environment() });
@@ -248,7 +248,7 @@ test("a module that decides about approval is protected like the file that names
   assert.deepEqual([loaded.value.files, loaded.value.code], [[file], [guard]]);
 });
 
-test("imports of an approval module, direct or not, are protected too, since it is loaded only at the first question", async (world) => {
+test("files that an approval module imports, directly or indirectly, are protected too, because it is loaded only at its first decision", async (world) => {
   const lib = (name: string) => `${world.project}/lib/${name}`;
   await world.write(lib("one.ts"), 'export { two } from "./two.ts";\n');
   await world.write(lib("two.ts"), "export const two = 2;\n");
@@ -268,7 +268,7 @@ test("imports of an approval module, direct or not, are protected too, since it 
   }
 });
 
-test("session overrides end after twelve hours on systems where logout does not end them", async (world) => {
+test("session settings end after twelve hours on systems where logout does not end them", async (world) => {
   const { cwd, home } = world.environment();
   const environment = { cwd, home, variables: {} };
   const start = new Date("2026-01-01T00:00:00Z");
@@ -294,7 +294,7 @@ test("session overrides end after twelve hours on systems where logout does not 
   assert.match(loaded.value.notices[0]!.message, /not by the session; it has no effect/);
 });
 
-test("a project with a mistake is not trusted and stops the program", async (world) => {
+test("a project whose settings contain a mistake is not trusted, and the program stops", async (world) => {
   await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_aprove: [] }\n");
   const trusted = await world.run("trust", ".");
   assert.equal(trusted.code, 2);
@@ -302,7 +302,7 @@ test("a project with a mistake is not trusted and stops the program", async (wor
   assert.equal((await world.run("config", "show")).code, 2);
 });
 
-test("session set validates its value and applies to all documents or to one", async (world) => {
+test("session set validates its value, and applies to all documents or to one", async (world) => {
   await world.write(`${world.project}/a.chat`, "@You:\nHi\n");
   await world.write(`${world.project}/b.chat`, "@You:\nHi\n");
   const refused = await world.run("session", "set", "tools.bash.shell=zsh");
@@ -326,7 +326,7 @@ test("session set validates its value and applies to all documents or to one", a
   assert.equal(mode, 0o600);
 });
 
-test("session set accepts whole rules and lists, as written in settings files and in JSON", async (world) => {
+test("session set accepts whole rules and lists, written as in settings files or as JSON", async (world) => {
   const get = async (key: string) => JSON.parse((await world.run("config", "get", key, "--json")).out).value;
   const rules = '[{"deny":"bash","command":["git push **","sudo a, b"]},{"ask":"write"}]';
   assert.equal((await world.run("session", "set", `tools.rules=${rules}`)).code, 0);

@@ -45,7 +45,7 @@ Deno.test("every mistake in YAML is reported with its line, and valid settings s
   assert.deepEqual(found.variables, { who: "QA" });
 });
 
-Deno.test("broken YAML names its line; duplicate keys, tags and alias bombs are errors", async () => {
+Deno.test("for broken YAML the error names the line; duplicate keys, tags and alias bombs are errors", async () => {
   assert.deepEqual(codes(await evaluate("yml", "a: 1\nb: [")), ["frontmatter_yaml_syntax 3"]);
   assert.deepEqual(codes(await evaluate("yaml", "a: 1\na: 2")), ["frontmatter_yaml_syntax 3"]);
   assert.equal((await evaluate("yaml", "a: !!binary x")).diagnostics[0]!.code, "frontmatter_yaml_syntax");
@@ -59,7 +59,7 @@ Deno.test("broken YAML names its line; duplicate keys, tags and alias bombs are 
   assert.equal((await evaluate("yaml", bomb)).diagnostics[0]!.code, "frontmatter_yaml_syntax");
 });
 
-Deno.test("JSON that is not an object is ignored, and settings that are not an object are an error", async () => {
+Deno.test("JSON frontmatter that is not an object is ignored, but settings in it that are not an object are an error", async () => {
   for (const code of ["42", "null", '"x"', "[1]"]) {
     assert.deepEqual(codes(await evaluate("json", code)), ["frontmatter_not_object"]);
   }
@@ -70,7 +70,7 @@ Deno.test("JSON that is not an object is ignored, and settings that are not an o
   assert.deepEqual(codes(await evaluate("json", '{"flemma": null}')), []);
 });
 
-Deno.test("every mistake in JSON is reported with its line, and so is broken JSON, whatever the engine's message says", async () => {
+Deno.test("every mistake in JSON is reported with its line, and so is invalid JSON, whatever message the JavaScript engine gives", async () => {
   const code = '{"flemma": {\n"timeout": "x",\n"tools": {\n"max_concurrent": -1}}}';
   assert.deepEqual(codes(await evaluate("json", code)), [
     "config_invalid_value parameters.timeout 3",
@@ -92,7 +92,7 @@ Deno.test("every mistake in JSON is reported with its line, and so is broken JSO
   }
 });
 
-Deno.test("a duplicate key in JSON is an error, so that nobody reads a value other than the effective one", async () => {
+Deno.test("a duplicate key in JSON is an error, because a reader could take the wrong value for the effective one", async () => {
   const code =
     '{"flemma": {"tools": {"auto_approve": []}},\n"flemma": {"tools": {"auto_approve": ["bash"]}}}';
   const found = await evaluate("json", code);
@@ -166,13 +166,13 @@ Deno.test("names of built-in object properties are unknown keys or plain names, 
   }
 });
 
-Deno.test("an unknown language is an error that lists the known ones", async () => {
+Deno.test("an unknown frontmatter language is an error that lists the known languages", async () => {
   const { diagnostics } = await evaluate("jsom", "{}");
   assert.equal(diagnostics[0]!.code, "frontmatter_unknown_language");
   assert.equal(diagnostics[0]!.suggestion, "json");
 });
 
-Deno.test("Lua without an engine is an error, never ignored", async () => {
+Deno.test("without a Lua engine, Lua frontmatter is an error and never ignored", async () => {
   const { diagnostics, settings } = await evaluate("lua", "flemma.opt.tools.require_approval = true");
   assert.deepEqual(diagnostics.map(({ code, severity }) => [code, severity]), [[
     "frontmatter_lua_unavailable",
@@ -181,7 +181,7 @@ Deno.test("Lua without an engine is an error, never ignored", async () => {
   assert.equal(settings.tools.require_approval, true);
 });
 
-Deno.test("an error text raised by frontmatter is shortened to a readable length", async () => {
+Deno.test("a long error text raised by frontmatter is shortened", async () => {
   const loaded = await loadSettingsLayers({
     environment: { cwd: "/", home: "/", variables: {} },
     noConfig: true,
@@ -195,13 +195,13 @@ Deno.test("an error text raised by frontmatter is shortened to a readable length
   assert.ok(diagnostics[0]!.message.length < 1100);
 });
 
-Deno.test("a variable named like a built-in of templates is dropped with a warning", async () => {
+Deno.test("a frontmatter variable with the name of a template function is dropped with a warning", async () => {
   const found = await evaluate("json", '{"format": 1, "who": 2}', {}, new Set(["format"]));
   assert.deepEqual(found.variables, { who: 2 });
   assert.deepEqual(codes(found), ["config_ignored_value format"]);
 });
 
-Deno.test("a list with one invalid item is not set, and an invalid item of append is skipped", async () => {
+Deno.test("a list that contains an invalid item is not set, but an invalid item of append is only skipped", async () => {
   const found = await evaluate(
     "json",
     '{"flemma": {"sandbox": {"policy": {"rw_paths": {"$append": ["/a", 5], "$remove": 7}}}}}',
@@ -210,7 +210,7 @@ Deno.test("a list with one invalid item is not set, and an invalid item of appen
   assert.equal(found.settings.sandbox.policy.rw_paths.at(-1), "/a");
 });
 
-Deno.test("the command line overrides the document, and a document that contradicts a preset is reported as the document's mistake", async () => {
+Deno.test("the command line overrides the document, and a contradiction between a document and a preset is the document's mistake", async () => {
   const found = await evaluate("json", '{"flemma": {"temperature": 0.3}}', { temperature: 0.9 });
   assert.equal(found.settings.parameters.temperature, 0.9);
   const presets = '"presets": {"$quick": "vertex gemini-2.5-flash temperature=0.2 project_id=p"}';

@@ -23,7 +23,7 @@ import { inWorld, testInWorld as test } from "./world.ts";
 
 const catalog = BUILTIN_CATALOG;
 
-Deno.test("a write counts as a restriction only with the right operation and direction, relative to the current value", () => {
+Deno.test("a change of a setting is a restriction only if its operation and direction restrict the current value", () => {
   const rows: readonly (readonly [string, Op, unknown, unknown, boolean])[] = [
     ["tools.require_approval", "set", true, false, true],
     ["tools.require_approval", "set", false, true, false],
@@ -65,7 +65,7 @@ Deno.test("a write counts as a restriction only with the right operation and dir
   }
 });
 
-Deno.test("only the restrictions of an untrusted project take effect, and the rest is named", async () => {
+Deno.test("from an untrusted project's settings only restrictions take effect, and the others are reported", async () => {
   const person =
     "tools: { auto_approve: [read, bash], max_concurrent: 2 }\nsandbox: { policy: { rw_paths: [/a, /b], network: true } }\n";
   const rows: readonly (readonly [string, string, unknown, boolean])[] = [
@@ -119,7 +119,7 @@ Deno.test("only the restrictions of an untrusted project take effect, and the re
   }
 });
 
-test("a list of an untrusted project removes nothing from a missing policy", async (world) => {
+test("if there is no policy, a list of an untrusted project removes nothing from it", async (world) => {
   await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
   await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_approve: [read] }\n");
   const loaded = await loadSettingsLayers({ environment: world.environment() });
@@ -128,7 +128,7 @@ test("a list of an untrusted project removes nothing from a missing policy", asy
   assert.deepEqual(loaded.value.notices.map(({ code }) => code), ["project-untrusted"]);
 });
 
-test("denials of a preset listed by an untrusted project apply, and its other entries do not", async (world) => {
+test("if an untrusted project lists a preset, the preset's denials apply and its other entries do not", async (world) => {
   const yaml =
     "presets: { $p: { approve: [bash], deny: [write] } }\ntools: { auto_approve: { $append: $p } }\n";
   await world.write(`${world.project}/.flemma/config.yaml`, yaml);
@@ -144,7 +144,7 @@ test("denials of a preset listed by an untrusted project apply, and its other en
   assert.deepEqual(unlisted.value.notices, [], "a preset that only denies grants nothing");
 });
 
-Deno.test("a trusted project may name code inside itself and nothing that belongs to the person", () => {
+Deno.test("a trusted project may name code inside itself, but no code elsewhere that belongs to the person", () => {
   const rows: readonly (readonly [string, unknown, boolean])[] = [
     ["tools.auto_approve", ["read", "/p/.flemma/a.ts"], true],
     ["tools.auto_approve", ["/p/a.ts"], true],
@@ -170,7 +170,7 @@ Deno.test("a trusted project may name code inside itself and nothing that belong
   }
 });
 
-Deno.test("a project's files are those it would load, not those it removes from a list", () => {
+Deno.test("a project's code files are those that its settings load, not those that they remove from a list", () => {
   const log = new LayerLog("P", [
     { op: "set", path: ["tools", "auto_approve"], value: ["read", "./a.ts"] },
     { op: "remove", path: ["tools", "auto_approve"], value: "./b.ts" },
@@ -204,7 +204,7 @@ test("a code file that decides about approval must exist", async (world) => {
   }
 });
 
-test("trust applies to exactly this path, this text, these files and their content", async (world) => {
+test("trust applies only to exactly this path, this settings text, and these files with this content", async (world) => {
   const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
   const [settings, code, other] = ["config.yaml", "a.ts", "b.ts"].map((name) => `${world.project}/${name}`);
   await world.write(code!, "export default 1;\n");
@@ -226,7 +226,7 @@ test("trust applies to exactly this path, this text, these files and their conte
   assert.deepEqual(await isTrusted(environment, settings!, "text", [code!]), { ok: true, value: false });
 });
 
-test("an invalid list of trusted files or session overrides is an error, never an empty list", async (world) => {
+test("an invalid list of trusted files or of session settings is an error and never counts as an empty list", async (world) => {
   const environment = world.environment();
   const entry = { op: "set", path: ["model"], value: "m" };
   const session = await sessionPath(environment, null);
@@ -252,7 +252,7 @@ test("an invalid list of trusted files or session overrides is an error, never a
   assert.deepEqual(await isTrusted(environment, "/x", "", []), { ok: true, value: false });
 });
 
-test("resetting a session setting removes its key and those below, and the file when nothing is left", async (world) => {
+test("resetting a session setting removes its key and the keys below it, and the file if it is then empty", async (world) => {
   const environment = world.environment();
   const now = new Date();
   const path = await sessionPath(environment, null);
@@ -275,7 +275,7 @@ test("resetting a session setting removes its key and those below, and the file 
   assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: false });
 });
 
-test("session overrides end at their time, and not before", async (world) => {
+test("session settings end at their time and not before", async (world) => {
   const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
   const began = new Date("2026-01-01T00:00:00Z");
   const at = (hours: number) => new Date(began.getTime() + hours * 3_600_000);
@@ -290,7 +290,7 @@ test("session overrides end at their time, and not before", async (world) => {
 const draft = (layer: Layer, lua = false, ...others: LayerLog[]) =>
   draftLayer({ layer, others, catalog, lua });
 
-Deno.test("fields of a record are one value, old keys accept fields, and unknown keys are reported", () => {
+Deno.test("a record such as thinking can be set as a whole or by its fields, and unknown keys are reported", () => {
   const kinds = (key: string) => {
     const answer = draft("M").kind(key.split("."));
     return answer.ok ? answer.value : answer.problem.code;
@@ -310,7 +310,7 @@ Deno.test("fields of a record are one value, old keys accept fields, and unknown
   assert.deepEqual(draft("M").read(["keymaps"]), { ok: true, value: null });
 });
 
-Deno.test("an empty Lua table is an empty group, and anything else that looks like a list is not a group", () => {
+Deno.test("an empty Lua table is an empty group of settings, and any other list is not a group", () => {
   const codes = (value: unknown, lua: boolean) =>
     draft("M", lua).apply("set", ["sandbox"], value).map(({ code }) => code);
   assert.deepEqual(codes([], true), []);
@@ -319,7 +319,7 @@ Deno.test("an empty Lua table is an empty group, and anything else that looks li
   assert.deepEqual(codes("x", true), ["config_not_assignable"]);
 });
 
-Deno.test("a document that assigns a policy has its own policy, recorded once, even if the document adds other items", () => {
+Deno.test("if a document assigns a policy, this is recorded once, even if the document adds other items", () => {
   const assigned = (...ops: Op[]) => {
     const log = new LayerLog(
       "M",
@@ -338,7 +338,7 @@ Deno.test("a document that assigns a policy has its own policy, recorded once, e
   assert.equal(assigned("remove", "set"), true);
 });
 
-Deno.test("a preset in two forms whose parts contradict each other is an error that names the model", () => {
+Deno.test("if a preset is defined in two forms that contradict each other, the error names the model", () => {
   const log = new LayerLog("G", [
     {
       op: "set",
@@ -352,7 +352,7 @@ Deno.test("a preset in two forms whose parts contradict each other is an error t
   assert.deepEqual(faults.map(({ code, key }) => [code, key]), [["config_invalid_value", "model"]]);
 });
 
-Deno.test("the source of a value names the layers that contributed, and the defaults if no other did", () => {
+Deno.test("the origin of a value contains the layers that set it, or the defaults if no layer did", () => {
   const logs = [
     new LayerLog("G", [{ op: "append", path: ["tools", "auto_approve"], value: "bash" }]),
     new LayerLog("C", [{ op: "set", path: ["model"], value: "m" }]),
@@ -367,7 +367,7 @@ Deno.test("the source of a value names the layers that contributed, and the defa
   assert.equal(originOf(logs, catalog, "sandbox.policy"), "frontmatter");
 });
 
-Deno.test("list operations are replayed on a list, on nothing and on a function, with and without presets", () => {
+Deno.test("list operations give the right value on a list, on no value and on a function, with and without presets", () => {
   const policy = () => true;
   const presets = { $p: { approve: ["read", "$q", "edit"] } };
   type Step = readonly [Layer, Op, unknown];
@@ -462,7 +462,7 @@ Deno.test("two values are equal if their content is, whatever their representati
   }
 });
 
-Deno.test("expanding an approval list into tools drops exclusions and duplicates, and a function gives none", () => {
+Deno.test("the tools in an approval list are found without exclusions and duplicates, and for a function there are none", () => {
   const expanded = (value: unknown, excluded?: readonly string[]) =>
     expandedOf([], { key: "tools.auto_approve", value, layers: ["D"], ...(excluded ? { excluded } : {}) });
   assert.deepEqual(expanded(["$default", "bash", "read"]), ["read", "write", "edit", "bash"]);

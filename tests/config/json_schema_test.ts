@@ -9,7 +9,7 @@ import { settingsSchema } from "../../scripts/generate/settings/settings.ts";
 const validate = new Ajv2020({ strict: false, allErrors: true }).compile(settingsSchema());
 const wrong = (tree: unknown) => (validate(tree) ? [] : validate.errors!.map((error) => error.instancePath));
 
-Deno.test("every settings file shown in the manual is accepted, except those with mistakes", async () => {
+Deno.test("the JSON schema accepts every settings file shown in the manual, except those with mistakes", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/reference/configuration.md", import.meta.url));
   const files = fencesOf(page).filter(({ info }) => /^yaml file=/.test(info));
   assert.ok(files.length >= 12);
@@ -25,7 +25,7 @@ Deno.test("every settings file shown in the manual is accepted, except those wit
   }
 });
 
-Deno.test("short forms, operators, aliases and presets are accepted, wrong values and unknown keys are not", () => {
+Deno.test("the JSON schema accepts short forms, operators, aliases and presets, but no wrong values or unknown keys", () => {
   for (
     const tree of [
       {

@@ -24,7 +24,7 @@ async function settingsOf(environment: Environment, extra = {}) {
   return loaded.value;
 }
 
-Deno.test("without any settings file the defaults apply", async () => {
+Deno.test("without any settings file, the defaults apply", async () => {
   await withFiles({}, async (environment) => {
     const { settings, files, origin } = await settingsOf(environment);
     assert.deepEqual(settings, DEFAULT_SETTINGS);
@@ -33,7 +33,7 @@ Deno.test("without any settings file the defaults apply", async () => {
   });
 });
 
-Deno.test("a YAML file overrides the defaults and the command line overrides both", async () => {
+Deno.test("a YAML settings file overrides the defaults, and the command line overrides both", async () => {
   const yaml = `
 model: some-model
 thinking: low
@@ -61,7 +61,7 @@ sandbox:
   });
 });
 
-Deno.test("every mistake of a settings file is listed with line, column and the nearest key, and nothing applies", async () => {
+Deno.test("if a settings file has mistakes, all are listed with line, column and nearest key, and none of its settings apply", async () => {
   const yaml = [
     "modle: x", // 1: unknown key with a near name
     "tools:",
@@ -86,7 +86,7 @@ Deno.test("every mistake of a settings file is listed with line, column and the 
   });
 });
 
-Deno.test("broken YAML names file, line and column", async () => {
+Deno.test("for broken YAML, the error names file, line and column", async () => {
   await withFiles({ "c.yaml": "tools:\n  auto_approve: [bash\n" }, async (environment) => {
     const loaded = await loadSettingsLayers({ environment, configPath: "c.yaml" });
     assert.ok(!loaded.ok);
@@ -95,7 +95,7 @@ Deno.test("broken YAML names file, line and column", async () => {
   });
 });
 
-Deno.test("a configuration file named explicitly must exist, and an empty variable means no file", async () => {
+Deno.test("a settings file that is named explicitly must exist, and an empty variable means no file", async () => {
   await withFiles({ ".config/flemma/config.yaml": "model: from-file\n" }, async (environment) => {
     const missing = await loadSettingsLayers({ environment, configPath: "nowhere.yaml" });
     assert.ok(!missing.ok && missing.problem.code === "config-missing");
@@ -106,7 +106,7 @@ Deno.test("a configuration file named explicitly must exist, and an empty variab
   });
 });
 
-Deno.test("a JSON file works, and a folder in its place is an error that names it", async () => {
+Deno.test("a settings file may be JSON, and a folder in its place is an error that names the folder", async () => {
   await withFiles({ "a.json": '{"tools":{"auto_approve":null}}', "d/x": "" }, async (environment) => {
     const loaded = await settingsOf(environment, { configPath: "a.json" });
     assert.equal(loaded.settings.tools.auto_approve, null);
@@ -115,14 +115,14 @@ Deno.test("a JSON file works, and a folder in its place is an error that names i
   });
 });
 
-Deno.test("names approved for one run are added to the effective list", async () => {
+Deno.test("tools approved for one run are added to the effective approval list", async () => {
   await withFiles({}, async (environment) => {
     const { settings } = await settingsOf(environment, { approve: ["bash"] });
     assert.deepEqual(settings.tools.auto_approve, ["$default", "bash"]);
   });
 });
 
-Deno.test("keys of the editor plugin are accepted and dropped", async () => {
+Deno.test("settings keys of the editor plugin are accepted and ignored", async () => {
   await withFiles({ "c.yaml": "keymaps: { send: x }\nediting: false\n" }, async (environment) => {
     const { settings } = await settingsOf(environment, { configPath: "c.yaml" });
     assert.deepEqual(settings, DEFAULT_SETTINGS);

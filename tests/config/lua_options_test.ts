@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { runLua } from "../lua/lua.ts";
 
-Deno.test("every spelling of a write is one operation on the canonical key", async () => {
+Deno.test("in Lua, every form of setting a value is recorded as one operation on the canonical key", async () => {
   const { draft, problems } = await runLua(`
     flemma.opt.thinking = "low"
     flemma.opt["parameters.temperature"] = 0.5
@@ -38,7 +38,7 @@ Deno.test("every spelling of a write is one operation on the canonical key", asy
   ]);
 });
 
-Deno.test("reads return what was written above, through records and copies of tables", async () => {
+Deno.test("in Lua, reading a setting returns the value written above, also through records and copies of tables", async () => {
   const { variables, problems } = await runLua(`
     flemma.opt.thinking.level = "max"
     level, foreign = flemma.opt.thinking.level, flemma.opt.parameters.thinking.foreign
@@ -59,7 +59,7 @@ Deno.test("reads return what was written above, through records and copies of ta
   });
 });
 
-Deno.test("an impossible write is refused with its code, its key and the line", async () => {
+Deno.test("an invalid assignment in Lua is refused with an error code, the key and the line", async () => {
   for (
     const [code, expected, key] of [
       ["flemma.opt.nope = 1", "config_unknown_key", "nope"],
@@ -97,7 +97,7 @@ Deno.test("an impossible write is refused with its code, its key and the line", 
   }
 });
 
-Deno.test("misused operators and methods are errors of the frontmatter", async () => {
+Deno.test("misused operators and methods in Lua are errors of the frontmatter", async () => {
   for (
     const code of [
       'local x = "grep" + flemma.opt.tools',
@@ -112,7 +112,7 @@ Deno.test("misused operators and methods are errors of the frontmatter", async (
   }
 });
 
-Deno.test("adding an item to a function instead of a list gives an error of its own; other misuse of functions gives Lua's error", async () => {
+Deno.test("appending an item to a function instead of a list gives its own error; other misuse of functions gives Lua's error", async () => {
   const assigned = "flemma.opt.tools.auto_approve = function() end\n";
   for (
     const code of [
@@ -135,12 +135,12 @@ Deno.test("adding an item to a function instead of a list gives an error of its 
   }
 });
 
-Deno.test("the precedence of ^ is explained if it makes a power of two strings", async () => {
+Deno.test("if the precedence of ^ in Lua leads to a power of two strings, the error explains it", async () => {
   const { problems } = await runLua('flemma.opt.tools = flemma.opt.tools + "grep" - "write" ^ "bash"');
   assert.match(problems[0]!.message, /put the part with \^ in parentheses/);
 });
 
-Deno.test("settings written before an error stay written, and an error that pcall caught is not reported", async () => {
+Deno.test("Lua settings written before an error are kept, and an error that pcall caught is not reported", async () => {
   const { draft, codes, variables } = await runLua(
     "x = pcall(function() flemma.opt.nope = 1 end)\nflemma.opt.timeout = 9\nflemma.opt.nope = 2\nflemma.opt.timeout = 10",
   );
@@ -149,14 +149,14 @@ Deno.test("settings written before an error stay written, and an error that pcal
   assert.deepEqual(draft.operations.map(({ value }) => value), [9]);
 });
 
-Deno.test("a caught error about a setting does not affect a later one", async () => {
+Deno.test("a caught error about one setting does not affect a later setting", async () => {
   const { problems } = await runLua(
     'local ok, text = pcall(function() flemma.opt.nope = 1 end)\nerror("other: " .. text, 0)',
   );
   assert.deepEqual(problems.map(({ code }) => code), ["frontmatter_runtime"]);
 });
 
-Deno.test("an approval function is called with the tool, its input and the documented names", async () => {
+Deno.test("an approval function in Lua is called with the tool, its input and the documented names", async () => {
   const { draft, problems } = await runLua(`
     local calls = 0
     flemma.opt.tools.auto_approve = function(tool_name, input, ctx)

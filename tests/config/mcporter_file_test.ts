@@ -21,7 +21,7 @@ async function loaded(world: World, files: Readonly<Record<string, unknown>>, va
 const ON = "tools: { mcporter: { enabled: true } }\n";
 const FILE = "home/.mcporter/mcporter.json";
 
-test("servers in mcporter's file become servers of the settings, with a warning that says what to do", async (world) => {
+test("servers in mcporter's file are added to the settings, with a warning that says what to do", async (world) => {
   const { servers, warnings } = await loaded(world, {
     "home/.config/flemma/config.yaml": ON,
     [FILE]: {
@@ -49,7 +49,7 @@ test("mcporter's file is not read unless a setting requests it", async (world) =
   assert.deepEqual([servers, warnings], [{}, []]);
 });
 
-test("a server named in the settings replaces mcporter's", async (world) => {
+test("a server named in the settings replaces mcporter's server of the same name", async (world) => {
   const { servers, warnings } = await loaded(world, {
     "home/.config/flemma/config.yaml": "mcp: { servers: { a: { url: 'https://a.example/' } } }\n" +
       "tools: { mcporter: { enabled: true } }\n",
@@ -59,7 +59,7 @@ test("a server named in the settings replaces mcporter's", async (world) => {
   assert.match(warnings[0]!.message, /mcp\.servers: b\.$/);
 });
 
-test("a file in the settings folder comes before the one in the home folder, and a missing or broken one is reported", async (world) => {
+test("mcporter's file in the settings folder takes precedence over the one in the home folder; a missing or broken file is reported", async (world) => {
   const none = await loaded(world, { "home/.config/flemma/config.yaml": ON });
   assert.match(none.warnings[0]!.message, /has no settings file/);
   const broken = await loaded(world, { [FILE]: "// words\n{}" });

@@ -22,7 +22,7 @@ function toldOf(lines: readonly string[]): string[] {
   );
 }
 
-Deno.test("settings files of the person and a project with every old key load, with one warning for each", async () => {
+Deno.test("settings files of a person and a project with every old key are loaded, with one warning for each key", async () => {
   for (const where of ["home/.config/flemma", "project/.flemma"]) {
     await inWorld(async (world) => {
       await world.write(`${world.folder}/${where}/config.yaml`, JSON.stringify(TREE));
@@ -37,7 +37,7 @@ Deno.test("settings files of the person and a project with every old key load, w
   }
 });
 
-Deno.test("a document with every old key runs, with one warning for each, in every language", async () => {
+Deno.test("a document with every old key runs in every frontmatter language, with one warning for each key", async () => {
   const lua = KEYS.map((key) => `flemma.opt.${key} = { enabled = false }\nflemma.opt.${key}.enabled = false`);
   const blocks: Readonly<Record<string, string>> = {
     json: JSON.stringify({ flemma: TREE }),
@@ -84,7 +84,7 @@ function checkTogether({ parameters, tools, model }: Settings, where: string): v
   }
 }
 
-Deno.test("every old key and alias together load from files and from a document, with one warning per key", async () => {
+Deno.test("if files and a document use every old key and alias together, they are loaded with one warning per key", async () => {
   assert.deepEqual(Object.keys(ALIASES), Object.keys(SCHEMA.aliases ?? {}));
   for (const where of ["home/.config/flemma", "project/.flemma", "document"]) {
     await inWorld(async (world) => {
@@ -108,7 +108,7 @@ Deno.test("every old key and alias together load from files and from a document,
   }
 });
 
-Deno.test("a value that the replacement of an old key does not accept is part of its one warning, not an error", async () => {
+Deno.test("if a new key does not accept the value of its old key, the one warning says so, and there is no error", async () => {
   const refused = '"pricing" is now "ui.pricing"; the new key does not accept this value';
   const rows: readonly (readonly [value: unknown, warning: string, enabled: boolean])[] = [
     [false, refused, true],
@@ -153,7 +153,7 @@ Deno.test("a value that the replacement of an old key does not accept is part of
   }
 });
 
-test("the command line and the session accept old keys with a warning too", async (world) => {
+test("the command line and session settings also accept old keys with a warning", async (world) => {
   // The new key of this one is the person's alone.
   const { pricing: _pricing, ...overrides } = TREE as Record<string, unknown>;
   const loaded = await loadSettingsLayers({ environment: world.environment(), overrides });
@@ -170,7 +170,7 @@ test("the command line and the session accept old keys with a warning too", asyn
   assert.deepEqual(toldOf(session.value.notices.map(({ message }) => message)), KEYS);
 });
 
-Deno.test("no old key is a current setting, and every new name is one", () => {
+Deno.test("no old key is a current setting, and every key that replaces one is", () => {
   for (const [key, { now }] of Object.entries(OLD_KEYS)) {
     let node: typeof SCHEMA | undefined = SCHEMA;
     for (const name of key.split(".")) node = node?.members[name] as typeof SCHEMA | undefined;

@@ -39,7 +39,7 @@ const operation: fc.Arbitrary<SettingOperation> = fc.oneof(
 );
 const operations = fc.array(operation, { maxLength: 6 });
 
-Deno.test("a list has the same value whether its operations are in one layer or split between two", () => {
+Deno.test("a list has the same value whether its operations are in one layer or divided between two", () => {
   fc.assert(
     fc.property(operations, operations, (weaker, stronger) => {
       const apart = resolveList(
@@ -78,7 +78,7 @@ Deno.test("the last operation on a list has the effect that its documentation st
   );
 });
 
-Deno.test("no preset approves a removed tool until somebody names it again", () => {
+Deno.test("once a tool is removed, no preset approves it until a later setting names it again", () => {
   fc.assert(
     fc.property(operations, fc.constantFrom("read", "write", "bash"), (before, tool) => {
       const log = new LayerLog("G", [...before, { op: "remove", path: PATH, value: tool }]);
@@ -94,7 +94,7 @@ Deno.test("no preset approves a removed tool until somebody names it again", () 
   );
 });
 
-Deno.test("a scalar has the strongest layer's last value, and the session overrides the document for the sandbox", () => {
+Deno.test("a scalar setting has the last value of the strongest layer, and for the sandbox the session overrides the document", () => {
   const layers: readonly Layer[] = ["G", "P", "R", "M", "C"];
   const writes = fc.array(fc.tuple(fc.constantFrom(...layers), fc.boolean()), { maxLength: 8 });
   fc.assert(
@@ -184,7 +184,7 @@ async function approvals(settings: Settings): Promise<Record<string, string>> {
 
 const RANK: Readonly<Record<string, number>> = { deny: 0, require_approval: 1, approve: 2 };
 
-Deno.test("no settings file of an untrusted project widens anything", async () => {
+Deno.test("no settings file of an untrusted project allows more than before", async () => {
   await fc.assert(
     fc.asyncProperty(tree, tree, async (person, untrusted) => {
       const own = layer("G", person, []);
@@ -222,7 +222,7 @@ Deno.test("no settings file of an untrusted project widens anything", async () =
   );
 });
 
-Deno.test("no document lifts a denial by the person or loosens a restriction", async () => {
+Deno.test("no document removes a denial by the person or loosens a restriction", async () => {
   await fc.assert(
     fc.asyncProperty(tree, tree, async (person, document) => {
       const own = layer("G", person, []);
@@ -243,7 +243,7 @@ Deno.test("no document lifts a denial by the person or loosens a restriction", a
   );
 });
 
-Deno.test("loading a settings file of any content returns an answer instead of throwing", () => {
+Deno.test("loading a settings file of any content returns a value or a problem and never throws", () => {
   fc.assert(
     fc.property(
       fc.object({ key: fc.oneof(fc.constantFrom("tools", "sandbox", "$set", "presets", "$x"), fc.string()) }),

@@ -32,7 +32,7 @@ Deno.test("frontmatter that restricts is accepted, in every language and spellin
   for (const [spelling, block] of WORKS) assert.deepEqual(await errors(block), [], spelling);
 });
 
-Deno.test("frontmatter meant to restrict that would set nothing is one error, at its line, with the right spelling", async () => {
+Deno.test("if frontmatter meant to restrict sets nothing, this is one error with its line and the right spelling", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     const found = await errors(block);
     assert.equal(found.length, 1, `${spelling}: ${JSON.stringify(found)}`);
@@ -40,7 +40,7 @@ Deno.test("frontmatter meant to restrict that would set nothing is one error, at
   }
 });
 
-Deno.test("a restriction without effect causes the same error with CR LF or a byte order mark", async () => {
+Deno.test("a restriction without effect causes the same error in a document with CR LF or a byte order mark", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     for (
       const spelt of [(text: string) => text.replaceAll("\n", "\r\n"), (text: string) => `\ufeff${text}`]
@@ -60,7 +60,7 @@ Deno.test("frontmatter that is never closed is an error if it contains settings"
   assert.deepEqual(await warnings("```lua\nx = 1\n"), ["frontmatter_misplaced"]);
 });
 
-Deno.test("a block without settings that is not frontmatter is reported at most, and blocks nothing", async () => {
+Deno.test("a block that is neither frontmatter nor contains settings is at most reported, and the document still runs", async () => {
   const reported = ["frontmatter_misplaced"];
   const rows: readonly (readonly [string, string, readonly string[]])[] = [
     ["variables after an info string", "```lua foo\nx = 1\n```\n", reported],
@@ -80,12 +80,12 @@ Deno.test("a block without settings that is not frontmatter is reported at most,
   for (const [what, block, codes] of rows) assert.deepEqual(await warnings(block), codes, what);
 });
 
-Deno.test("a line above the frontmatter is an error even without settings in it, since its variables are lost", async () => {
+Deno.test("a line above the frontmatter is an error even if it contains no settings, because its variables are lost", async () => {
   assert.match((await errors("\n```lua\nx = 1\n```\n"))[0] ?? "", /^:2:1: This block has no effect/);
   assert.deepEqual(await warnings("\n```sh\nx = 1\n```\n"), []);
 });
 
-Deno.test("variables that only resemble settings are variables", async () => {
+Deno.test("frontmatter variables that only resemble settings remain variables", async () => {
   const data = {
     model_name: "x",
     tool: 1,
@@ -101,7 +101,7 @@ Deno.test("variables that only resemble settings are variables", async () => {
   assert.deepEqual(await errors(`\`\`\`lua\n${lua}\nreturn flemma.opt\n\`\`\`\n`), []);
 });
 
-Deno.test("reading an unknown field of flemma gives nothing, unless it is named like a setting", async () => {
+Deno.test("in Lua, reading an unknown field of flemma gives nil, but is an error if the field has the name of a setting", async () => {
   assert.deepEqual(await errors("```lua\nif flemma.version then error('x') end\n```\n"), []);
   assert.match(
     (await errors("```lua\nlocal s = flemma.sandbox\n```\n"))[0] ?? "",
@@ -111,7 +111,7 @@ Deno.test("reading an unknown field of flemma gives nothing, unless it is named 
   assert.match((await errors("```lua\nflemma[1] = 1\n```\n"))[0] ?? "", /"flemma" has no member/);
 });
 
-Deno.test("a name without a value below flemma is an error where a list or a restriction is expected, and otherwise ignored", async () => {
+Deno.test("a key below flemma without a value is an error where a list or a restriction is expected, and otherwise ignored", async () => {
   for (
     const key of [
       "tools",

@@ -20,13 +20,13 @@ function keysOf(node: Node, path: readonly string[] = []): [string, SettingKey][
   return Object.entries(node.members).flatMap(([name, member]) => keysOf(member, [...path, name]));
 }
 
-Deno.test("the schema's defaults are the settings without any layer", () => {
+Deno.test("the defaults in the schema equal the settings that result without any layer", () => {
   const { settings, faults } = effectiveSettings([], { catalog });
   assert.deepEqual(settings, DEFAULT_SETTINGS);
   assert.deepEqual(faults, []);
 });
 
-Deno.test("every default is a value that its key accepts, in every layer that may set it", () => {
+Deno.test("every default is a value that its key accepts, in every layer that may set the key", () => {
   const keys = keysOf(SCHEMA).filter(([, key]) => key.default !== undefined);
   assert.ok(keys.length > 60);
   for (const [name, key] of keys) {
@@ -35,7 +35,7 @@ Deno.test("every default is a value that its key accepts, in every layer that ma
   }
 });
 
-Deno.test("naming a provider or a backend from a file that does not exist is an error", () => {
+Deno.test("naming a provider or a backend by a file that does not exist is an error", () => {
   for (const key of ["sandbox.backend", "provider"]) {
     const [fault, ...more] = faultsOf({ [key]: "./own.ts" });
     assert.deepEqual([fault?.code, fault?.severity, fault?.key], ["config_invalid_value", "error", key]);
@@ -44,7 +44,7 @@ Deno.test("naming a provider or a backend from a file that does not exist is an 
   }
 });
 
-Deno.test("an unknown key gets the nearest one as a suggestion, a known last part its full key", () => {
+Deno.test("for an unknown key the nearest key is suggested; if its last part is a known name, the full key is suggested", () => {
   const messages = (tree: unknown) => faultsOf(tree).map(({ message }) => message);
   assert.deepEqual(messages({ parameters: { temprature: 1 } }), [
     'unknown key "parameters.temprature"; did you mean "parameters.temperature"?',
@@ -61,12 +61,12 @@ Deno.test("an unknown key gets the nearest one as a suggestion, a known last par
   assert.match(messages({ thinking: "hgih" })[0]!, /, found "hgih"; did you mean "high"\?$/);
 });
 
-Deno.test("an integer may be written 2.0 but not as text", () => {
+Deno.test("an integer may be written as 2.0 but not as a string", () => {
   assert.deepEqual(faultsOf({ tools: { max_concurrent: 2.0 } }), []);
   assert.equal(faultsOf({ tools: { max_concurrent: "2" } })[0]!.code, "config_invalid_value");
 });
 
-Deno.test("settings that name a program, a file or a location are ignored in a document, with one warning per key", () => {
+Deno.test("settings in a document that name a program, a file or a location are ignored, with one warning per key", () => {
   const host = keysOf(SCHEMA).filter(([, key]) => !key.who.includes("M"));
   assert.ok(host.length > 25);
   for (const [name, key] of host) {
@@ -101,7 +101,7 @@ Deno.test("a document may lower a limit, but not raise or remove it", () => {
   assert.equal(ignored({ memory: 200, processes: 5 }), 1);
 });
 
-Deno.test("a module path in a document's or session's approval list is dropped with a warning", () => {
+Deno.test("a module path in the approval list of a document or session is dropped with a warning", () => {
   for (const layer of ["M", "R"] as const) {
     const draft = draftLayer({ layer, others: [], catalog });
     assert.deepEqual(draft.apply("set", ["tools", "auto_approve"], ["read", "./evil.ts"]), []);
@@ -116,7 +116,7 @@ Deno.test("a module path in a document's or session's approval list is dropped w
   assert.match(dotted[0]!.message, /Lua module of the editor plugin/);
 });
 
-Deno.test("a loop that writes settings ends in an error instead of an endless log", () => {
+Deno.test("a loop that writes settings ends in an error and does not fill the log endlessly", () => {
   const draft = draftLayer({ layer: "M", others: [], catalog });
   let faults = 0;
   for (let turn = 0; turn < 3000; turn++) faults += draft.apply("set", ["temperature"], 0.5).length;
@@ -129,7 +129,7 @@ Deno.test("a loop that writes settings ends in an error instead of an endless lo
   assert.deepEqual(long.operations, []);
 });
 
-Deno.test("no name in a file reaches the prototype of objects", () => {
+Deno.test("no name in a settings file reaches the prototype of objects", () => {
   for (const path of [["providers"], ["sandbox", "backends"], ["tools"], []]) {
     const content = path.reduceRight<string>(
       (inner, name) => `{"${name}": ${inner}}`,

@@ -9,13 +9,13 @@ const ROOMS = ["agent", "commands", "config", "cycle", "prompt", "providers", "s
 /** Where settings are declared and carried along; that is no use of them. */
 const CARRIERS = /^config\/(?:schema\/|settings\.ts|layers\/effective\.ts)|\.generated\.ts$/;
 
-Deno.test("every key is read by some code outside the schema", async () => {
+Deno.test("every settings key is read by code outside the schema", async () => {
   const sources = await readSources();
   const unread = keysOf(SCHEMA).filter(({ path }) => !readers(sources, path).length);
   assert.deepEqual(unread.map(({ path }) => path.join(".")), []);
 });
 
-Deno.test("a key that no code reads would be found", async () => {
+Deno.test("the check of unused settings finds a key that no code reads", async () => {
   const sources = await readSources();
   for (const key of ["tools.no_such_setting", "sandbox.no_such_group.enabled", "tools.bash.no_such"]) {
     assert.deepEqual(readers(sources, key.split(".")), [], key);

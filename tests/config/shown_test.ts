@@ -13,7 +13,7 @@ import { IncludeFault } from "../../lua/library/fault.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import { testInWorld as test } from "./world.ts";
 
-Deno.test("values are shown as one would write them", () => {
+Deno.test("config show writes values as one would write them in a settings file", () => {
   const rows: readonly (readonly [unknown, string])[] = [
     [[], "[]"],
     [["a", 1], "[a, 1]"],
@@ -24,7 +24,7 @@ Deno.test("values are shown as one would write them", () => {
   for (const [value, text] of rows) assert.equal(formatValue(value), text);
 });
 
-Deno.test("a row shows its layers, excluded items and hidden values", () => {
+Deno.test("a row of config show contains the layers, excluded items and hidden values of a key", () => {
   const row = { key: "tools.auto_approve", value: ["$default"], layers: ["D", "G"] as const };
   assert.match(renderRows([row]), /^DG +tools\.auto_approve +\[\$default\]$/m);
   assert.match(renderRows([{ ...row, excluded: [] }]), /\[\$default\]$/m);
@@ -33,7 +33,7 @@ Deno.test("a row shows its layers, excluded items and hidden values", () => {
   assert.match(renderLegend(["G", "D", "G"]), /^D defaults, G global file$/);
 });
 
-Deno.test("switching to a preset writes its model or else its provider, and its approvals as the list", () => {
+Deno.test("switching to a preset writes its model, or else its provider, and its approvals as the approval list", () => {
   const switched = (preset: Record<string, unknown>) => {
     const log = new LayerLog("G", [{ op: "set", path: ["presets", "$x"], value: preset }]);
     const draft = draftLayer({ layer: "C", others: [log], catalog: BUILTIN_CATALOG });
@@ -47,7 +47,7 @@ Deno.test("switching to a preset writes its model or else its provider, and its 
   assert.deepEqual(switched({ parameters: {} }), []);
 });
 
-test("an unknown preset is refused for one run, and an existing one applies", async (world) => {
+test("for one run, an unknown preset is refused and a known preset applies", async (world) => {
   const load = (preset: string) => loadSettingsLayers({ environment: world.environment(), preset });
   const none = await load("$none");
   assert.equal(none.ok ? "" : none.problem.code, "usage");
@@ -55,7 +55,7 @@ test("an unknown preset is refused for one run, and an existing one applies", as
   assert.deepEqual(readonly.ok ? readonly.value.settings.tools.auto_approve : [], ["$readonly"]);
 });
 
-test("settings of a document that is not written yet are those of its path", async (world) => {
+test("a document that does not exist yet gets the settings for its path", async (world) => {
   await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
   const loaded = await loadSettingsLayers({
     environment: world.environment(),
@@ -65,7 +65,7 @@ test("settings of a document that is not written yet are those of its path", asy
   assert.equal(await Deno.stat(`${world.project}/new`).then(() => true, () => false), false);
 });
 
-Deno.test("a mistake found late is located at its key, not at a variable of that name", async () => {
+Deno.test("a mistake found late is reported at its key, not at a variable with the same name", async () => {
   const loaded = await loadSettingsLayers({
     environment: { cwd: "/", home: "/", variables: {} },
     noConfig: true,
@@ -77,7 +77,7 @@ Deno.test("a mistake found late is located at its key, not at a variable of that
   assert.deepEqual(diagnostics.map(({ key, line }) => [key, line]), [["sandbox.backend", 4]]);
 });
 
-Deno.test("a missing included file has its own code, and other errors of includes do not", async () => {
+Deno.test("a missing included file has its own error code, which other errors of includes do not have", async () => {
   const codes = async (code: "file_not_found" | "include_circular") => {
     const { options } = session(() => {});
     const lua = new LuaSession({
@@ -91,7 +91,7 @@ Deno.test("a missing included file has its own code, and other errors of include
   assert.deepEqual(await codes("include_circular"), ["frontmatter_runtime"]);
 });
 
-test("a finding about an item is located in the file with the item, even if another adds to the same list", async (world) => {
+test("a mistake in an item is reported in the file that contains the item, even if another file adds to the same list", async (world) => {
   const person = `${world.home}/.config/flemma/config.yaml`;
   const project = `${world.project}/.flemma/config.yaml`;
   await world.write(person, "sandbox: { policy: { deny_read: [/a] } }\n");

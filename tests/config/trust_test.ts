@@ -13,7 +13,7 @@ import { testInWorld as test } from "./world.ts";
 
 const NOW = new Date("2026-11-29T00:00:00Z");
 
-test("trust is bound to one path, its exact content, and the content of all files it names", async (world) => {
+test("trust applies to one path, its exact content, and the content of all files it names", async (world) => {
   const environment = world.environment();
   const [one, two, three] = ["one", "two", "three"].map((name) => `${world.project}/${name}.ts`) as [
     string,
@@ -48,7 +48,7 @@ test("trust is bound to one path, its exact content, and the content of all file
   assert.equal(await trusted(), "file-broken");
 });
 
-test("trust in a path replaces earlier trust in it, and is withdrawn separately", async (world) => {
+test("trust in a path replaces earlier trust in the same path, and can be withdrawn for each path", async (world) => {
   const environment = world.environment();
   const paths = () => {
     const entries = trustedEntries(environment);

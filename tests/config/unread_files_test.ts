@@ -9,7 +9,7 @@ async function refusal(world: World, options: { configPath?: string } = {}) {
   return loaded.ok ? null : loaded.problem;
 }
 
-Deno.test("an unreadable settings file stops the program and is named, the person's and a project's", async () => {
+Deno.test("an unreadable settings file of the person or a project stops the program, and the message names the file", async () => {
   const kinds: readonly (readonly [string, RegExp, (path: string) => Promise<unknown>])[] = [
     [
       "a link to nothing",
@@ -79,7 +79,7 @@ Deno.test("a settings folder that is a broken link or a file counts as unreadabl
   }
 });
 
-test("a file named explicitly must exist; it may have any size or be /dev/null, but no other special file", async (world) => {
+test("a settings file named explicitly must exist; it may have any size or be /dev/null, but no other special file", async (world) => {
   await Deno.symlink("gone", `${world.project}/link.yaml`);
   const named = (configPath: string) => refusal(world, { configPath });
   assert.equal((await named("none.yaml"))?.code, "config-missing");
@@ -99,13 +99,13 @@ test("a file named explicitly must exist; it may have any size or be /dev/null, 
   assert.equal(refused?.next, "Write the text to a file, and name that file.");
 });
 
-test("session overrides behind a broken link stop the program too: they may be the only restriction", async (world) => {
+test("session settings behind a broken link also stop the program, because they may be the only restriction", async (world) => {
   await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
   await Deno.symlink("gone", `${world.folder}/run/flemma/session/default.json`);
   assert.match((await refusal(world))?.message ?? "", /is a symbolic link to gone/);
 });
 
-Deno.test("if two settings files exist in one folder, the ignored one is reported with the file that takes precedence", async () => {
+Deno.test("if a folder contains two settings files, the ignored file is reported with the one that takes precedence", async () => {
   for (
     const [folder, read, other] of [
       ["home/.config/flemma", "config.yaml", "config.yml"],
@@ -134,7 +134,7 @@ Deno.test("if two settings files exist in one folder, the ignored one is reporte
   }
 });
 
-Deno.test("a settings file with a wrong name alone stops the program, since none of its settings would apply", async () => {
+Deno.test("a folder whose only settings file has a wrong name stops the program, because no setting would apply", async () => {
   for (
     const [folder, name, next] of [
       ["home/.config/flemma", "settings.yaml", /^Rename it: mv .*settings\.yaml .*config\.yaml$/],
@@ -154,7 +154,7 @@ Deno.test("a settings file with a wrong name alone stops the program, since none
   }
 });
 
-test("every refusal to read settings ends a command with 2 and names the file", async (world) => {
+test("if settings cannot be read, every command exits with 2 and names the file", async (world) => {
   await Deno.mkdir(`${world.home}/.config/flemma`, { recursive: true });
   await Deno.symlink("/gone", `${world.home}/.config/flemma/config.yaml`);
   for (const words of [["config", "check"], ["config", "show"], ["sandbox", "status"]]) {

@@ -14,7 +14,7 @@ function refused(key: string, value: unknown): boolean {
   return draft.apply("set", key.split("."), value).some(({ severity }) => severity === "error");
 }
 
-Deno.test("each key accepts values of its kind and no others", () => {
+Deno.test("each settings key accepts values of its kind and no others", () => {
   const rows: readonly (readonly [string, readonly unknown[], readonly unknown[]])[] = [
     [
       "sandbox.policy.rw_paths",
@@ -133,7 +133,7 @@ Deno.test("each key accepts values of its kind and no others", () => {
   }
 });
 
-Deno.test("key=value arguments keep their literal values", () => {
+Deno.test("values in key=value arguments are taken literally", () => {
   const rows: readonly (readonly [string, unknown])[] = [
     ["true", true],
     ["false", false],
@@ -180,7 +180,7 @@ Deno.test("key=value arguments keep their literal values", () => {
   assert.equal((typedValue(hostile) as unknown[]).length > 2, true);
 });
 
-Deno.test("a model line has a provider, a model and parameters in any order", () => {
+Deno.test("a model line contains a provider, a model and parameters in any order", () => {
   const rows: readonly (readonly [string, unknown])[] = [
     ["anthropic m", { provider: "anthropic", model: "m" }],
     ["  anthropic   m  ", { provider: "anthropic", model: "m" }],
@@ -199,7 +199,7 @@ Deno.test("a model line has a provider, a model and parameters in any order", ()
   }
 });
 
-Deno.test("a module is recognized by the beginning or end of its path, and found relative to its file", () => {
+Deno.test("a module is recognized by the beginning or end of its path, and its path is relative to the file that names it", () => {
   for (const path of ["./a", "../a", "~/a", "/a", "file:///a", "a.ts", "a.js", "a.mjs"]) {
     assert.ok(isModulePath(path), path);
   }
@@ -217,7 +217,7 @@ Deno.test("a module is recognized by the beginning or end of its path, and found
   assert.equal(modulePath("file:///x/a%20b.ts", "/f", "/h"), "/x/a b.ts");
 });
 
-Deno.test("an entry in a list of paths that names nothing is reported with the right spelling", () => {
+Deno.test("if an entry in a list of paths looks like a misspelled name, the right spelling is reported", () => {
   const words = ["$git", "$shell"];
   const rows: readonly (readonly [string, string | null])[] = [
     ["$git", ""],
@@ -266,7 +266,7 @@ Deno.test("an entry in a list of paths that names nothing is reported with the r
   }
 });
 
-Deno.test("words that stand for a switch or a number are reported with their value, others are not", () => {
+Deno.test("a word used as a value that stands for a switch or a number is reported with that value; other words are not", () => {
   for (const word of ["off", "no", "OFF", " never ", "disabled"]) {
     assert.match(switchHint(word) ?? "", /write false/, word);
   }
@@ -283,7 +283,7 @@ Deno.test("words that stand for a switch or a number are reported with their val
   for (const value of ["", " ", "many", 5, null]) assert.equal(numberHint(value), undefined, String(value));
 });
 
-Deno.test("a name counts as a setting by its own or another spelling, another agent's word or a single typo", () => {
+Deno.test("a name counts as a setting if it is one, has another spelling or a single typo, or is another agent's word for one", () => {
   const rows: readonly (readonly [string, string | null])[] = [
     ["tools", "tools"],
     ["tools.auto_approve", "tools"],

@@ -14,7 +14,7 @@ function stated(op: SettingOperation["op"], key: string, value: unknown): string
   return words.slice(0, -` (${key})`.length);
 }
 
-Deno.test("each operation is described by its effect, and an operation with the opposite effect by the opposite words", () => {
+Deno.test("each operation on a setting is described by its effect, and the opposite operation by the opposite words", () => {
   const rows: readonly (readonly [SettingOperation["op"], string, unknown, string])[] = [
     ["set", "sandbox.enabled", true, "switches the sandbox on"],
     ["set", "sandbox.enabled", false, "switches the sandbox off"],
@@ -87,7 +87,7 @@ Deno.test("each operation is described by its effect, and an operation with the 
   for (const [op, key, value, expected] of rows) assert.equal(stated(op, key, value), expected);
 });
 
-Deno.test("a list, a text and the number of operations may reach their limits but not exceed them", () => {
+Deno.test("a list, a string and the number of operations may reach their limits but not exceed them", () => {
   const fresh = () => draftLayer({ layer: "G", others: [], catalog: BUILTIN_CATALOG });
   const key = ["tools", "auto_approve"];
   const rows: readonly (readonly [unknown, RegExp | null])[] = [
@@ -110,7 +110,7 @@ Deno.test("a list, a text and the number of operations may reach their limits bu
   assert.equal(draft.operations.length, 1000);
 });
 
-test("a discovered file must be a regular file of readable size, and one named explicitly anything but a folder", async ({ folder }) => {
+test("a settings file that flemma finds must be regular and of readable size; one named explicitly may be anything but a folder", async ({ folder }) => {
   const path = `${folder}/settings`;
   const ask = (named: boolean) => {
     const read = readText(path, { named });

@@ -12,7 +12,7 @@ async function added(text: string | null, json = false): Promise<string> {
   return made.ok ? made.value.text : made.problem.code;
 }
 
-Deno.test("the rule is added at the end of tools.rules, in the style of the file", async () => {
+Deno.test("a new rule is added at the end of tools.rules, in the style of the file", async () => {
   const rows: readonly (readonly [string | null, string])[] = [
     [null, `tools:\n  rules:\n    - ${WRITTEN}\n`],
     ["", `tools:\n  rules:\n    - ${WRITTEN}\n`],
@@ -50,7 +50,7 @@ Deno.test("the rule is added at the end of tools.rules, in the style of the file
   }
 });
 
-Deno.test("a rule added to a JSON file is JSON", async () => {
+Deno.test("a rule added to a JSON settings file is written as JSON", async () => {
   const written = JSON.stringify(RULE);
   const rows: readonly (readonly [string | null, string])[] = [
     [null, `{ "tools": { "rules": [${written}] } }\n`],
@@ -67,7 +67,7 @@ Deno.test("a rule added to a JSON file is JSON", async () => {
   }
 });
 
-Deno.test("a list written in a form that cannot be extended is left unchanged", async () => {
+Deno.test("if a list of rules has a form that cannot be extended, the file stays unchanged", async () => {
   for (
     const text of [
       "tools: &a { rules: [] }\nother: *a\n",
@@ -86,7 +86,7 @@ Deno.test("a list written in a form that cannot be extended is left unchanged", 
   }
 });
 
-Deno.test("the line of the new rule is reported", async () => {
+Deno.test("after a rule is added, its line in the file is reported", async () => {
   const rows: readonly (readonly [string | null, number])[] = [[null, 3], ["a: 1\n", 4], [
     "tools:\n  rules:\n    - { deny: write }\nmodel: m\n",
     4,

@@ -21,7 +21,7 @@ function cursors(built: Bench): number[] {
   return built.events.flatMap((event) => event.event === "cursor" ? [event.line] : []);
 }
 
-Deno.test("advancing a document that waits for the person changes and writes nothing, however often it is repeated", async () => {
+Deno.test("if a document waits for the person, advancing it again and again changes nothing and writes nothing", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "echo"]),
     block("a", "pending"),
@@ -35,7 +35,7 @@ Deno.test("advancing a document that waits for the person changes and writes not
   assert.deepEqual([built.store.commits, built.ran, built.sends()], [[], [], 0]);
 });
 
-Deno.test("advancing until nothing changes reaches a document that a new run does not change either", async () => {
+Deno.test("once advancing a document changes nothing more, a new run does not change the document either", async () => {
   const suffix = fc.constantFrom(
     "none",
     "pending",
@@ -78,7 +78,7 @@ Deno.test("advancing until nothing changes reaches a document that a new run doe
   );
 });
 
-Deno.test("the tree after each commit equals that of the whole text parsed again", async () => {
+Deno.test("after each commit, the document's syntax tree equals the tree of the whole text parsed again", async () => {
   const text = chatWith(["a", "echo"], ["b", "boom"], ["c", "slow"]);
   const built = bench({ text, tools: { ...OFF, auto_approve: ["echo", "boom"] } });
   await built.cycle.advance();
@@ -89,7 +89,7 @@ Deno.test("the tree after each commit equals that of the whole text parsed again
   );
 });
 
-Deno.test("everything written to a CR LF document has CR LF line ends", async () => {
+Deno.test("in a CR LF document, everything that flemma writes has CR LF line ends", async () => {
   const text = chatWith(["a", "echo", '{"text": "1\\n2"}'], ["b", "slow"], ["c", "boom"]).replaceAll(
     "\n",
     "\r\n",
@@ -106,7 +106,7 @@ Deno.test("everything written to a CR LF document has CR LF line ends", async ()
   );
 });
 
-Deno.test("a reply that ends inside an open fence is closed before a placeholder", async () => {
+Deno.test("if a reply ends inside an open fence, flemma closes the fence before it writes a placeholder", async () => {
   const text = `${chatWith(["a", "echo"])}\nSee:\n\n\`\`\`\`js\nlet x\n`;
   const built = bench({ text, tools: OFF });
   await built.cycle.advance();
@@ -114,7 +114,7 @@ Deno.test("a reply that ends inside an open fence is closed before a placeholder
   assert.equal(built.store.chat.result("a")?.status, "pending");
 });
 
-Deno.test("the placeholders of one step are written in one commit, before anything runs", async () => {
+Deno.test("flemma writes the placeholders of one step in one commit, before any call runs", async () => {
   const built: Bench = bench({
     text: chatWith(["a", "echo"], ["b", "slow"], ["c", "echo"]),
     tools: { ...OFF, auto_approve: ["echo"] },
@@ -131,7 +131,7 @@ Deno.test("the placeholders of one step are written in one commit, before anythi
   );
 });
 
-Deno.test("each waiting call is reported once with its preview, and the cursor goes to the first", async () => {
+Deno.test("each waiting call is reported once with its preview, and the cursor goes to the first waiting call", async () => {
   const built = bench({ text: chatWith(["a", "echo"], ["b", "slow"]), tools: HEADER });
   await built.cycle.advance();
   const pending = built.events.filter(({ event }) => event === "approval:pending");
@@ -142,7 +142,7 @@ Deno.test("each waiting call is reported once with its preview, and the cursor g
   assert.deepEqual(cursors(built), [21]);
 });
 
-Deno.test("a denied call is reported with the source of the denial and becomes an error result in the same step", async () => {
+Deno.test("a denied call is reported with the resolver that denied it, and gets an error result in the same step", async () => {
   const text = chatWith(["a", "echo"]);
   const built = bench({
     text,
@@ -156,7 +156,7 @@ Deno.test("a denied call is reported with the source of the denial and becomes a
   ]);
 });
 
-Deno.test("nobody is asked about a call that is answered, aborted, or refused by its schema", async () => {
+Deno.test("no resolver is asked about a call that has a result, was aborted, or has an input that its schema refuses", async () => {
   const asked: string[] = [];
   const built = bench({
     text: chatAnswered(chatWith(["a", "echo"], ["b", "echo"], ["c", "slow"]), block("a", "", "x")),
@@ -173,7 +173,7 @@ Deno.test("nobody is asked about a call that is answered, aborted, or refused by
   assert.equal(built.store.chat.result("c")?.status, "error");
 });
 
-Deno.test("the cursor goes to the new block that waits, never to an approved one", async () => {
+Deno.test("the cursor goes to a new block that waits for approval, never to an approved block", async () => {
   const tools = { ...HEADER, auto_approve: ["echo"], cursor_after_result: "stay" } as const;
   const built = bench({ text: chatWith(["b", "slow"], ["a", "echo"]), tools });
   await built.cycle.advance();
@@ -183,7 +183,7 @@ Deno.test("the cursor goes to the new block that waits, never to an approved one
   assert.deepEqual(cursors(none), []);
 });
 
-Deno.test("the cursor position after a result follows the setting", async () => {
+Deno.test("after a result, the cursor goes to the position that the setting defines", async () => {
   const text = `${callsOf("echo", { a: "approved" })}\nwords\n`;
   const lines = async (where: "result" | "next" | "stay") => {
     const built = bench({ text, tools: { ...OFF, cursor_after_result: where } });
@@ -195,7 +195,7 @@ Deno.test("the cursor position after a result follows the setting", async () => 
   assert.deepEqual(await lines("stay"), []);
 });
 
-Deno.test("results do not move the cursor while autopilot continues, but the block where it pauses does", async () => {
+Deno.test("results do not move the cursor while autopilot continues; the block at which autopilot pauses does", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "slow"]),
     block("a", "approved"),
@@ -206,7 +206,7 @@ Deno.test("results do not move the cursor while autopilot continues, but the blo
   assert.deepEqual([cursors(built), stop.line], [[27], 27]);
 });
 
-Deno.test("a document without messages or with unreadable frontmatter is refused and stays unchanged", async () => {
+Deno.test("flemma refuses to advance a document without messages or with unreadable frontmatter, and does not change it", async () => {
   const empty = bench({ text: "", tools: HEADER });
   assert.equal((await empty.cycle.advance()).reason, "empty");
   const broken = bench({
@@ -228,7 +228,7 @@ Deno.test("a document without messages or with unreadable frontmatter is refused
   assert.deepEqual([broken.store.commits, empty.store.commits], [[], []]);
 });
 
-Deno.test("a send that is blocked by diagnostics ends the run with the first of them", async () => {
+Deno.test("if errors in the document prevent a request, the run ends with the first of them", async () => {
   const built = bench({
     text: "@You:\nhi\n",
     tools: HEADER,
@@ -242,7 +242,7 @@ Deno.test("a send that is blocked by diagnostics ends the run with the first of 
   assert.deepEqual([stop.reason, stop.line, stop.problem?.code], ["diagnostics", 1, "x"]);
 });
 
-Deno.test("executing a call that is unknown, running or without a tool changes nothing and says why", async () => {
+Deno.test("executing a call that is unknown, already running or without a tool changes nothing, and flemma reports why", async () => {
   const text = chatWith(["a", "ghost"]);
   const built = bench({ text, tools: OFF });
   assert.equal((await built.cycle.executeOne("zz")).problem?.code, "unknown-call");
@@ -250,7 +250,7 @@ Deno.test("executing a call that is unknown, running or without a tool changes n
   assert.deepEqual([built.store.text, built.notices()], [text, ["unknown-tool"]]);
 });
 
-Deno.test("execute cannot override a denial: it says who denies the call and changes nothing", async () => {
+Deno.test("execute cannot override a denial: it reports who denied the call and changes nothing", async () => {
   for (const given of [[], [block("a", "pending")], [block("a", "approved")], [block("a", "", "x")]]) {
     const text = given.length === 0
       ? chatWith(["a", "echo"])
@@ -263,7 +263,7 @@ Deno.test("execute cannot override a denial: it says who denies the call and cha
   }
 });
 
-Deno.test("an approved status runs no denied call, unless policy itself wrote it for this text", async () => {
+Deno.test("a denied call with the status approved does not run, unless policy itself approved this text of the call", async () => {
   const text = callsOf("echo", { a: "approved" });
   const decide = () => Promise.resolve(DENIAL);
   const byHand = bench({ text, tools: OFF, decide });
@@ -289,7 +289,7 @@ Deno.test("an approved status runs no denied call, unless policy itself wrote it
   assert.deepEqual(asked.ran, []);
 });
 
-Deno.test("an approved call does not run in a step if it changes while policy is asked about it", async () => {
+Deno.test("if an approved call is edited while policy decides about it, it does not run in this step", async () => {
   const text = callsOf("echo", { a: "approved" });
   const changes: readonly (readonly [string, string])[] = [
     ["(approved)", "(pending)"],
@@ -319,7 +319,7 @@ Deno.test("executing one call does not start the others", async () => {
   assert.deepEqual([stop.reason, built.ran, built.sends()], ["stepped", ["a"], 0]);
 });
 
-Deno.test("approving or rejecting is refused for a call without a block and for one that is done", async () => {
+Deno.test("approve and reject refuse a call that has no block and a call that already has a result", async () => {
   const text = chatAnswered(chatWith(["a", "echo"], ["b", "echo"]), block("b", "", "x"));
   const built = bench({ text, tools: OFF });
   assert.equal((await built.cycle.approve("a"))?.code, "no-result-block");
@@ -329,21 +329,21 @@ Deno.test("approving or rejecting is refused for a call without a block and for 
   assert.equal(built.store.text, text);
 });
 
-Deno.test("approving twice writes once and still binds the approval to the text", async () => {
+Deno.test("approving a call twice writes the status once, and the approval applies only to the approved text", async () => {
   const built = bench({ text: callsOf("echo", { a: "pending" }), tools: OFF });
   assert.equal(await built.cycle.approve("a"), null);
   assert.equal(await built.cycle.approve("a"), null);
   assert.deepEqual([built.store.commits.length, built.journal.approval("a")?.by], [1, "person"]);
 });
 
-Deno.test("the plan of the next step can be read without executing it", async () => {
+Deno.test("the plan of the next step can be requested without executing it", async () => {
   const built = bench({ text: chatWith(["a", "echo"]), tools: { ...OFF, auto_approve: ["echo"] } });
   const steps = await built.cycle.plan();
   assert.deepEqual(steps.map((step) => step.do), ["place", "run", "rest"]);
   assert.deepEqual([built.store.commits, built.ran, built.events], [[], [], []]);
 });
 
-Deno.test("approve and reject change nothing if the approval or the replaced text cannot be saved", async () => {
+Deno.test("if the approval or the replaced text cannot be saved, approve and reject change nothing", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "echo"]),
     block("a", "pending"),

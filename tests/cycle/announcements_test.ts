@@ -56,7 +56,7 @@ function reported(text: string, ...diffs: (string | null)[]) {
 const lineOf = (text: string, id: string) =>
   text.split("\n").findIndex((line) => line.startsWith(`**Tool Result:** \`${id}\``)) + 1;
 
-Deno.test("each kind of step has its own announcement, and calls that run without asking have none", () => {
+Deno.test("each kind of step is announced by its own event, except that calls which run without a question are not announced", () => {
   const rows: readonly (readonly [Step, readonly string[]])[] = [
     [place("a", "pending"), ["pending a echo <a> list", `cursor ${lineOf(TEXT, "a")}`]],
     [place("a", "approved"), []],
@@ -77,7 +77,7 @@ Deno.test("each kind of step has its own announcement, and calls that run withou
   }
 });
 
-Deno.test("a call is announced once, and the cursor goes to the first new waiting block, until a person starts another step", () => {
+Deno.test("a call is announced once and the cursor goes to the first new waiting block, until a person starts another step", () => {
   const { announcements, take } = reported(TEXT);
   const all = [
     "pending b echo <b> document",
@@ -98,7 +98,7 @@ Deno.test("a call is announced once, and the cursor goes to the first new waitin
   assert.deepEqual(take(), all);
 });
 
-Deno.test("a waiting call is announced with the change it would make, if there is one", () => {
+Deno.test("a waiting call is announced together with the file change it would make, if it would make one", () => {
   for (const diff of [null, "+ line"]) {
     const { announcements, take } = reported(TEXT, diff);
     announcements.waiting(["a"]);

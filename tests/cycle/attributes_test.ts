@@ -18,7 +18,7 @@ function mark(path: string): boolean {
 }
 
 Deno.test({
-  name: "a document keeps its extended attributes when its file is replaced, on file systems that have them",
+  name: "on file systems with extended attributes, a document keeps them when its file is replaced",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const folder = await Deno.makeTempDir();

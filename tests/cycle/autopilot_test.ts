@@ -33,7 +33,7 @@ const ROWS: readonly (readonly [Autopilot, AutopilotEvent, AutopilotState, strin
 
 for (const [before, event, state, effect, turns] of ROWS) {
   const what = event.kind === "check" ? JSON.stringify(event.check) : JSON.stringify(event);
-  Deno.test(`autopilot: ${before.state} and ${what} gives ${state}`, () => {
+  Deno.test(`autopilot in the state ${before.state} changes to ${state} after the event ${what}`, () => {
     const after = react(before, event);
     assert.deepEqual([after.autopilot.state, after.effect, after.autopilot.turns], [state, effect, turns]);
   });
@@ -58,7 +58,7 @@ const anyEvent: fc.Arbitrary<AutopilotEvent> = fc.oneof(
   ),
 );
 
-Deno.test("an autopilot that is off never leaves idle and never requests anything", () => {
+Deno.test("if autopilot is disabled, it stays idle and never requests a step", () => {
   fc.assert(
     fc.property(fc.array(anyEvent), (events) => {
       let autopilot = startAutopilot({ enabled: false, max_turns: 1 });
@@ -73,7 +73,7 @@ Deno.test("an autopilot that is off never leaves idle and never requests anythin
   );
 });
 
-Deno.test("between two cancels autopilot continues after at most max_turns replies", () => {
+Deno.test("between two cancellations, autopilot continues after at most max_turns replies", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.integer({ min: 0, max: 4 }), (events, limit) => {
       let autopilot = startAutopilot({ enabled: true, max_turns: limit });

@@ -16,7 +16,7 @@ class CancellingJournal extends MemoryJournal {
   }
 }
 
-Deno.test("a call whose start is being recorded when everything is cancelled does not run and stays approved", async () => {
+Deno.test("if everything is cancelled while the start of a call is being recorded, the call does not run and stays approved", async () => {
   const journal = new CancellingJournal();
   const built = bench({ text: CHAT, journal });
   journal.cycle = built.cycle;
@@ -26,7 +26,7 @@ Deno.test("a call whose start is being recorded when everything is cancelled doe
   assert.deepEqual([...journal.started()], []);
 });
 
-Deno.test("a call executed by hand does not run if everything is cancelled while its input is checked", async () => {
+Deno.test("if everything is cancelled while the input of a manually executed call is checked, the call does not run", async () => {
   const built = bench({
     text: CHAT,
     checkInput: () => {
@@ -38,7 +38,7 @@ Deno.test("a call executed by hand does not run if everything is cancelled while
   assert.deepEqual([stop.reason, built.ran, built.store.text], ["cancelled", [], CHAT]);
 });
 
-Deno.test("if everything is cancelled while one call runs, the next one does not start and stays approved", async () => {
+Deno.test("if everything is cancelled while one call runs, the next call does not start and stays approved", async () => {
   const text = callsOf("echo", { a: "approved", b: "approved" });
   const built = bench({
     text,

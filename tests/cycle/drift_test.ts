@@ -84,7 +84,7 @@ const test = testsWith(withPlace);
 const changed = (path: string) =>
   `file_drift ${path} has changed since the last request; the model gets the current version.`;
 
-Deno.test("a changed file is reported once, however the document includes it", async () => {
+Deno.test("if an included file changes, flemma reports it once, however often the document includes it", async () => {
   const ways = [
     "@You:\nSee @./notes.md.\n",
     '@You:\n{{ include("notes.md") }}\n',
@@ -111,7 +111,7 @@ Deno.test("a changed file is reported once, however the document includes it", a
   }
 });
 
-test("a file read by both a template and the frontmatter is reported once, for the last reader", async (place) => {
+test("if a template and the frontmatter both read a changed file, flemma reports it once, for the last of the two", async (place) => {
   place.write("a.md", "one");
   place.write("b.md", "one");
   const chat = '```lua\na = include("a.md")\n```\n@You:\n{{ a }}{{ include("a.md") }} @./a.md @./b.md\n';
@@ -122,7 +122,7 @@ test("a file read by both a template and the frontmatter is reported once, for t
   assert.deepEqual(reported, ["a.md", "b.md"].map((name) => changed(`${place.folder}/${name}`)));
 });
 
-test("an unsaved document remembers within its process and leaves nothing behind", async (place) => {
+test("for an unsaved document, flemma remembers seen files only within its process and stores nothing on disk", async (place) => {
   const chat = "@You:\nSee @./notes.md.\n";
   place.write("notes.md", "one");
   const memory = await place.memory(null);
@@ -134,7 +134,7 @@ test("an unsaved document remembers within its process and leaves nothing behind
   await assert.rejects(Deno.stat(`${place.folder}/state`), Deno.errors.NotFound);
 });
 
-test("a dry run and a blocked send report a change; only a request also records it", async (place) => {
+test("a dry run and a blocked request report a changed file; only a sent request also records the new content", async (place) => {
   const chat = "@You:\nSee @./notes.md.\n";
   place.write("notes.md", "one");
   await place.send(chat, await place.memory());
@@ -145,7 +145,7 @@ test("a dry run and a blocked send report a change; only a request also records 
   assert.deepEqual(await place.send(chat, await place.memory()), [changed(`${place.folder}/notes.md`)]);
 });
 
-test("failing to write the record of seen files is reported and does not stop the request", async (place) => {
+test("if the record of seen files cannot be written, flemma reports it and still sends the request", async (place) => {
   place.write("notes.md", "one");
   const memory = await place.memory();
   await Deno.writeTextFile(`${place.folder}/state`, "no folder");
@@ -154,7 +154,7 @@ test("failing to write the record of seen files is reported and does not stop th
   assert.match(reported[0]!, /^file_drift_unrecorded .*cannot save their hashes: /);
 });
 
-test("hashes of seen files survive the shortening of a long journal", async (place) => {
+test("the hashes of seen files are kept when a long journal is shortened", async (place) => {
   const chat = "@You:\nSee @./notes.md.\n";
   place.write("notes.md", "one");
   await place.send(chat, await place.memory());

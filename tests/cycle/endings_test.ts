@@ -22,7 +22,7 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegE
 ];
 
 for (const [reason, reply, reported] of ENDINGS) {
-  Deno.test(`a reply that ends with ${reason} is ${reply} and ${reported === null ? "needs no message" : "is reported"}`, async () => {
+  Deno.test(`a reply that ends with ${reason} is ${reply}, and ${reported === null ? "no message is needed" : "flemma reports the reason"}`, async () => {
     await converse({ replies: [saying("Well", reason)] }, async (talk) => {
       const { outcome, reported: found } = await talk.send();
       assert.ok(outcome.kind === "completed");
@@ -34,7 +34,7 @@ for (const [reason, reply, reported] of ENDINGS) {
   });
 }
 
-Deno.test("a refusal names its category and the next step, and the partial reply is marked so that it is not continued", async () => {
+Deno.test("a refusal is reported with its category and the next step, and its partial reply is marked as not to be continued", async () => {
   const details = { category: "cyber", explanation: "Not that.", fallback_credit_token: "x" };
   await converse({ replies: [saying("I", "refusal", details)] }, async (talk) => {
     const { outcome } = await talk.send();
@@ -56,7 +56,7 @@ Deno.test("a refusal names its category and the next step, and the partial reply
   });
 });
 
-Deno.test("a reply that the provider pauses is sent back unchanged and continues automatically", async () => {
+Deno.test("if the provider pauses a reply, flemma sends it back unchanged, and the reply continues automatically", async () => {
   const replies = [
     { reply: [{ thinking: "a" }, { text: "One," }], stop_reason: "pause_turn" },
     saying("two,", "pause_turn"),
@@ -75,7 +75,7 @@ Deno.test("a reply that the provider pauses is sent back unchanged and continues
   });
 });
 
-Deno.test("a provider that keeps pausing is given up after twenty times, with the reply marked as cut", async () => {
+Deno.test("if the provider pauses twenty times, flemma gives up and marks the reply as incomplete", async () => {
   const replies = Array.from({ length: 30 }, (_, index) => saying(`Part ${index}.`, "pause_turn"));
   await converse({ replies }, async (talk) => {
     const { outcome, reported } = await talk.send();
@@ -87,7 +87,7 @@ Deno.test("a provider that keeps pausing is given up after twenty times, with th
   });
 });
 
-Deno.test("a pause before any content is an empty reply and not sent again", async () => {
+Deno.test("if the provider pauses before any content, flemma treats the reply as empty and does not send it again", async () => {
   await converse({ replies: [{ reply: [], stop_reason: "pause_turn" }] }, async (talk) => {
     const { outcome } = await talk.send();
     assert.ok(outcome.kind === "completed");
@@ -96,7 +96,7 @@ Deno.test("a pause before any content is an empty reply and not sent again", asy
   });
 });
 
-Deno.test("warnings about a refused request are reported with the retry that was answered", async () => {
+Deno.test("if a request is refused and the retry is answered, the warnings about the refusal are reported with the retry", async () => {
   await converse({ replies: [thought("a"), thought("b")], withoutBetas: true }, async (talk) => {
     await talk.sent();
     talk.say("Two?");

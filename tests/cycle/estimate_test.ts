@@ -32,7 +32,7 @@ async function estimated(name: string, model: string, answer: Answer) {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-Deno.test("the provider counts a document's tokens and the price is computed; nothing is sent to the model", async () => {
+Deno.test("for an estimate, the provider counts the tokens and flemma computes the price; the model gets no request", async () => {
   const { outcome, requests } = await estimated("anthropic", "claude-sonnet-5-5", {
     headers: JSON_TYPE,
     body: '{"input_tokens": 500000}',
@@ -44,14 +44,14 @@ Deno.test("the provider counts a document's tokens and the price is computed; no
   assert.deepEqual(requests.map(({ path }) => path), ["/v1/messages/count_tokens"]);
 });
 
-Deno.test("if a server cannot count tokens, no count is requested, and the estimate is called rough", async () => {
+Deno.test("if a server cannot count tokens, flemma requests no count and calls its estimate rough", async () => {
   const { outcome, requests } = await estimated("openai_chat", "mine", { body: "" });
   assert.ok(outcome.ok);
   assert.deepEqual([outcome.value.rough, outcome.value.cost, requests.length], [true, null, 0]);
   assert.ok(outcome.value.tokens > 0);
 });
 
-Deno.test("a refused count is reported like a refused request, and if the answer has no number, the error says so", async () => {
+Deno.test("a refused token count is reported like a refused request, and a response without a count is an error that says so", async () => {
   const refused = await estimated("anthropic", "claude-sonnet-5-5", {
     status: 401,
     headers: JSON_TYPE,

@@ -18,21 +18,24 @@ const ROWS: readonly (readonly [string, string, string, ReturnType<typeof extens
   ["shorter", "one\n", "one", null],
   ["other text", "one\n", "two\nthree\n", null],
   ["one more line", "one\n", "one\ntwo\n", { at: 4, ends: [8] }],
-  ["a last line that goes on", "one\n", "one and two\n", { at: 3, ends: [12] }],
-  ["the same with CR LF", "one\r\n", "one and two\r\n", { at: 3, ends: [13] }],
-  ["two blank lines in place of a text", "one\n\n", "one two\n", { at: 3, ends: [8] }],
+  ["a last line that gets longer", "one\n", "one and two\n", { at: 3, ends: [12] }],
+  ["a last line that gets longer, with CR LF", "one\r\n", "one and two\r\n", { at: 3, ends: [13] }],
+  ["a blank line replaced by text", "one\n\n", "one two\n", { at: 3, ends: [8] }],
   ["one replaced letter", "one.\n", "one and two\n", null],
   ["three replaced bytes", "one\n\n\n", "one and two\n", null],
-  ["as much as is written in one step", "one\n", `one\n${LARGE}`, { at: 4, ends: [4 + MAX_STEP_BYTES] }],
-  ["one byte more than that", "one\n", `one\n${LARGE}x`, null],
+  ["exactly as much text as one step writes", "one\n", `one\n${LARGE}`, {
+    at: 4,
+    ends: [4 + MAX_STEP_BYTES],
+  }],
+  ["one byte more than one step writes", "one\n", `one\n${LARGE}x`, null],
 ];
 for (const [what, base, content, expected] of ROWS) {
-  Deno.test(`a file grows only at its end and at most by one step's limit: ${what}`, () => {
+  Deno.test(`a file is extended only at its end, and at most by the limit of one write step: ${what}`, () => {
     assert.deepEqual(extension(base, content), expected);
   });
 }
 
-Deno.test("a text in pieces is written piece by piece, as many together as one step takes", () => {
+Deno.test("pieces of a text are written in order, as many in each write step as its limit allows", () => {
   const pieces = [
     " and two",
     "x".repeat(MAX_STEP_BYTES),
@@ -48,7 +51,7 @@ Deno.test("a text in pieces is written piece by piece, as many together as one s
   assert.equal(extension("one\n", `one${tooLarge.join("")}`, { from: 3, pieces: tooLarge }), null);
 });
 
-Deno.test("each write step ends at a piece boundary, and all steps together are the new text", () => {
+Deno.test("each write step ends at the end of a piece, and all steps together write the whole new text", () => {
   const words = fc.constantFrom("a line\n", "–🙂", "\r\n", "w".repeat(5000), "山".repeat(2000));
   fc.assert(
     fc.property(fc.array(words, { minLength: 1, maxLength: 30 }), fc.boolean(), (pieces, unfinished) => {

@@ -96,7 +96,7 @@ function replacing(chat: Chat, old: string, insert: string): Edit[] {
 
 const result = (chat: Chat) => replacing(chat, "```flemma:tool status=approved\n```", "```\ndone\n```");
 
-test("after a commit the file and the store's document are the same", async ({ open, read, beside }) => {
+test("after a commit, the file and the store contain the same document", async ({ open, read, beside }) => {
   const store = await open();
   assert.equal(await store.commit(result(store.chat)), null);
   assert.equal(read(), DONE);
@@ -105,7 +105,7 @@ test("after a commit the file and the store's document are the same", async ({ o
   assert.deepEqual(beside(), ["a.chat"]);
 });
 
-test("overlapping commits are all written, in order", async ({ open, read }) => {
+test("overlapping commits are all written, in the order in which they were requested", async ({ open, read }) => {
   const store = await open();
   const all = [];
   for (let count = 0; count < 20; count++) {
@@ -116,7 +116,7 @@ test("overlapping commits are all written, in order", async ({ open, read }) => 
   assert.equal(read(), DOCUMENT + Array.from({ length: 20 }, (_, count) => `${count}\n`).join(""));
 });
 
-test("text at the end is appended and keeps the inode; any other edit creates a new file", async ({ open, path, read }) => {
+test("text at the end is appended to the same inode; any other edit replaces the file by a new one", async ({ open, path, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   const end = store.chat.bytes.length;
@@ -128,7 +128,7 @@ test("text at the end is appended and keeps the inode; any other edit creates a 
 });
 
 for (const eol of ["\n", "\r\n"]) {
-  test(`a piece that replaces the final ${JSON.stringify(eol)} is appended too, and removes only that`, async ({ open, path, read }) => {
+  test(`a piece that replaces the final ${JSON.stringify(eol)} is appended too, and only this line end is removed`, async ({ open, path, read }) => {
     await Deno.writeTextFile(path, `@You:${eol}one${eol}two${eol}`);
     const store = await open();
     const { ino } = await Deno.stat(path);
@@ -145,7 +145,7 @@ for (const eol of ["\n", "\r\n"]) {
   });
 }
 
-test("a symbolic link is followed and stays a link", async ({ folder, path, read, environment }) => {
+test("if the document's path is a symbolic link, flemma writes to the target and keeps the link", async ({ folder, path, read, environment }) => {
   await Deno.mkdir(`${folder}/far`);
   await Deno.rename(path, `${folder}/far/real.chat`);
   await Deno.symlink("far/real.chat", path);
@@ -159,7 +159,7 @@ test("a symbolic link is followed and stays a link", async ({ folder, path, read
   assert.deepEqual([...Deno.readDirSync(`${folder}/far`)].map(({ name }) => name), ["real.chat"]);
 });
 
-test("a hard-linked file keeps both names, and its mode", async ({ folder, path, open }) => {
+test("a hard-linked file keeps both names and its mode when flemma writes to it", async ({ folder, path, open }) => {
   await Deno.chmod(path, 0o600);
   await Deno.link(path, `${folder}/other.chat`);
   const store = await open();
@@ -173,7 +173,7 @@ test("a hard-linked file keeps both names, and its mode", async ({ folder, path,
   );
 });
 
-test("a file that another program holds is overwritten in place", async ({ path, open, read }) => {
+test("if another program has the file open, flemma overwrites it in place", async ({ path, open, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   store.inPlaceWhile = () => true;
@@ -185,7 +185,7 @@ test("a file that another program holds is overwritten in place", async ({ path,
   assert.equal(read(), DONE.replace("done", "all done"));
 });
 
-test("a second opening fails and names the holder, but reading needs no lock", async ({ open, environment }) => {
+test("opening a document a second time fails and names the run that holds it, but reading needs no lock", async ({ open, environment }) => {
   await open();
   const second = await openFile("a.chat", { environment, wait: 0 });
   assert.ok(!second.ok);
@@ -194,7 +194,7 @@ test("a second opening fails and names the holder, but reading needs no lock", a
   assert.ok((await openFile("a.chat", { environment, wait: 0, readOnly: true })).ok);
 });
 
-test("a harmless change by somebody else is merged with ours", async ({ open, path, read, notices }) => {
+test("if another program changes unrelated lines, flemma merges the change with its own", async ({ open, path, read, notices }) => {
   const store = await open();
   await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
   assert.equal(await store.commit(result(store.chat)), null);
@@ -203,7 +203,7 @@ test("a harmless change by somebody else is merged with ours", async ({ open, pa
   assert.deepEqual(notices.map(({ code }) => code), ["document-merged"]);
 });
 
-test("a change by somebody else of the same length right after our own write is noticed", async ({ open, path, read }) => {
+test("a change by another program right after flemma's own write is noticed, even if the length stays the same", async ({ open, path, read }) => {
   const store = await open();
   await store.commit(result(store.chat));
   await Deno.writeTextFile(path, read().replace("Be brief.", "Be quick."));
@@ -223,7 +223,7 @@ const HARMFUL: readonly (readonly [string, (document: string) => string])[] = [
   ["bytes that are not text", () => "\0"],
 ];
 for (const [name, change] of HARMFUL) {
-  test(`${name} changed by somebody else stops the run; their file stays and ours is saved next to it`, async ({ open, path, read, beside }) => {
+  test(`if another program's change affects the run, the run stops, and its text is saved next to the changed file: ${name}`, async ({ open, path, read, beside }) => {
     const store = await open();
     const theirs = change(DOCUMENT);
     assert.notEqual(theirs, DOCUMENT);
@@ -238,7 +238,7 @@ for (const [name, change] of HARMFUL) {
   });
 }
 
-test("results that arrive after a conflict are saved too, in one file", async ({ open, path, folder, read, beside }) => {
+test("results that arrive after a conflict are also saved, all in one file", async ({ open, path, folder, read, beside }) => {
   const store = await open();
   await Deno.writeTextFile(path, "theirs\n");
   assert.equal((await store.commit(result(store.chat)))?.code, "document-changed");
@@ -248,7 +248,7 @@ test("results that arrive after a conflict are saved too, in one file", async ({
   assert.equal(await Deno.readTextFile(`${folder}/${beside()[1]}`), DONE.replace("done", "late"));
 });
 
-test("a deleted document stays deleted, and our text is saved", async ({ open, path, folder, beside }) => {
+test("if the document is deleted, flemma does not create it again and saves its text elsewhere", async ({ open, path, folder, beside }) => {
   const store = await open();
   await Deno.remove(path);
   const problem = await store.commit(result(store.chat));
@@ -258,7 +258,7 @@ test("a deleted document stays deleted, and our text is saved", async ({ open, p
   assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
 });
 
-test("if the folder is gone, our text is saved in the state folder", async ({ folder, environment }) => {
+test("if the document's folder is gone, flemma saves its text in the state folder", async ({ folder, environment }) => {
   await Deno.mkdir(`${folder}/inner`);
   await Deno.writeTextFile(`${folder}/inner/b.chat`, DOCUMENT);
   const opened = await openFile("inner/b.chat", { environment, wait: 0 });
@@ -289,7 +289,7 @@ const SETTLED: readonly (readonly [string, (path: string, theirs: string) => voi
 for (const [how, save] of SETTLED) {
   for (const inPlace of [false, true]) {
     const way = inPlace ? "in place" : "by a rename";
-    test(`a save by somebody else, ${how} in the middle of our write ${way}, is merged with ours`, async ({ path, read, environment }) => {
+    test(`a save by another program (${how}) during our write ${way} is merged with ours`, async ({ path, read, environment }) => {
       const theirs = DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?");
       let calls = 0;
       const between = () => {
@@ -307,7 +307,7 @@ for (const [how, save] of SETTLED) {
   }
 }
 
-test("a save into the file that was just replaced by a rename is found there and kept", async ({ open, path, read }) => {
+test("if another program saves into the old file right after flemma replaced it by a rename, flemma finds and keeps that text", async ({ open, path, read }) => {
   const store = await open();
   // An editor that opened the file before our rename and writes after it.
   using editor = await Deno.open(path, { write: true });
@@ -318,7 +318,7 @@ test("a save into the file that was just replaced by a rename is found there and
   assert.equal(read(), DONE.replace("Be brief.", "Be kind."));
 });
 
-test("an old buffer written back after a result keeps its edits, and the result stays", async ({ open, path, read }) => {
+test("if an editor saves an old buffer after a result was written, both its edits and the result are kept", async ({ open, path, read }) => {
   const store = await open();
   assert.equal(await store.commit(result(store.chat)), null);
   await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind."));
@@ -327,7 +327,7 @@ test("an old buffer written back after a result keeps its edits, and the result 
   assert.equal(read(), DONE.replace("Be brief.", "Be kind.") + "\nmore\n");
 });
 
-test("a reply streams around saves by somebody else, and the file always ends with a line break", async ({ open, path, read }) => {
+test("a reply streams on while another program saves the file, and the file always ends with a line break", async ({ open, path, read }) => {
   const store = await open();
   const add = async (text: string, replace: number, last = false) => {
     const unfinished = !text.endsWith("\n");
@@ -350,7 +350,7 @@ test("a reply streams around saves by somebody else, and the file always ends wi
 /** More than is compared byte by byte before each write. */
 const LARGE = `${"A line of an old answer that nobody reads again.\n".repeat(100_000)}\n${DOCUMENT}`;
 
-Deno.test("a reply streams into a large document while calls are answered and somebody saves, and every byte is kept", () =>
+Deno.test("while a reply streams into a large document, calls are answered and another program saves, and no byte is lost", () =>
   withDocument(async ({ open, path, read }) => {
     const store = await open();
     const more = (text: string, last = false) =>
@@ -379,7 +379,7 @@ Deno.test("a reply streams into a large document while calls are answered and so
     );
   }, LARGE));
 
-test("a fast reply is appended step by step, and text that must stay whole makes a new file", async ({ open, path, read }) => {
+test("a fast reply is appended in steps, and text that must appear at once is written by replacing the file", async ({ open, path, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   const growth = { replace: 0, unfinished: true, last: false };
@@ -400,7 +400,7 @@ test("a fast reply is appended step by step, and text that must stay whole makes
   assert.equal(read(), written + call);
 });
 
-test("a long piece in parts appears in the file only as a whole", async ({ open, path, read }) => {
+test("a long block that is written in parts appears in the file only when it is complete", async ({ open, path, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   const parts = Array.from({ length: 2000 }, (_, at) => `part ${at} of a block\n`);
@@ -418,7 +418,7 @@ test("a long piece in parts appears in the file only as a whole", async ({ open,
   assert.notEqual((await Deno.stat(path)).ino, ino);
 });
 
-test("a file that is no longer text stops a streaming reply; it stays, and the whole reply is saved next to it", async ({ open, path, read, beside }) => {
+test("if the file becomes binary during a reply, the reply stops, the file stays, and the whole reply is saved next to it", async ({ open, path, read, beside }) => {
   const store = await open();
   const growth = { replace: 0, unfinished: false, last: false };
   assert.equal(await store.extend(["\n@Assistant:\nOne.\n"], growth), null);
@@ -434,7 +434,7 @@ test("a file that is no longer text stops a streaming reply; it stays, and the w
   );
 });
 
-test("a buffer from the middle of a reply that is written back later does not cut the reply", async ({ open, path, read }) => {
+test("if an editor later saves a buffer from the middle of a reply, the reply is not cut off", async ({ open, path, read }) => {
   const store = await open();
   await store.extend(["\n@Assistant:\nOne\n"], { replace: 0, unfinished: false, last: false });
   const middle = read();
@@ -447,7 +447,7 @@ test("a buffer from the middle of a reply that is written back later does not cu
   );
 });
 
-test("settings that somebody changes while a reply streams stop the run once the reply is complete", async ({ open, path, read }) => {
+test("if another program changes settings while a reply streams, the run stops once the reply is complete", async ({ open, path, read }) => {
   const store = await open();
   const growth = { replace: 0, unfinished: false, last: false };
   assert.equal(await store.extend(["\n@Assistant:\nOne\n"], growth), null);
@@ -459,7 +459,7 @@ test("settings that somebody changes while a reply streams stop the run once the
   assert.equal(read(), `${first}${DOCUMENT}\n@Assistant:\nOne\nTwo\nThree\n`);
 });
 
-test("a document with a name of maximum length can be written and saved aside", async ({ folder, environment }) => {
+test("a document whose name has the maximum length can be written, and its text can be saved next to it", async ({ folder, environment }) => {
   for (const name of [`${"😀".repeat(62)}.chat`, `${"n".repeat(250)}.chat`, `${"ä".repeat(125)}.chat`]) {
     await Deno.writeTextFile(`${folder}/${name}`, DOCUMENT);
     const opened = await openFile(name, { environment, wait: 0 });
@@ -475,7 +475,7 @@ test("a document with a name of maximum length can be written and saved aside", 
   }
 });
 
-test("the next run removes temporary files of a killed run and nothing else", async ({ open, folder, beside }) => {
+test("the next run removes the temporary files of a killed run and no other files", async ({ open, folder, beside }) => {
   const key = await documentKey(`${folder}/a.chat`);
   const state = `${folder}/state/flemma`;
   for (const name of ["locks", "journal", "overwrite"]) {
@@ -510,7 +510,7 @@ Deno.test("a document with CR LF lines and a BOM keeps both", () => {
   }, windows);
 });
 
-Deno.test("applying the difference of two texts to the first gives the second", () => {
+Deno.test("applying the difference between two texts to the first text gives the second", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 20 });
   fc.assert(
     fc.property(lines, lines, (a, b) => {
@@ -527,7 +527,7 @@ Deno.test("applying the difference of two texts to the first gives the second", 
   );
 });
 
-Deno.test("a merge contains every line that either side added, whichever side is called ours", () => {
+Deno.test("a merge contains every line that either side added, in whichever order the two sides are given", () => {
   const base = Array.from({ length: 12 }, (_, line) => `line ${line}\n`);
   const at = fc.integer({ min: 0, max: 11 });
   fc.assert(

@@ -31,62 +31,62 @@ function merged(theirs: string, whole = REPLY): Grown | null {
 const HALF = "\n@Assistant:\nFirst line.\nSecond li";
 
 const KEPT: readonly (readonly [string, string, string])[] = [
-  ["only removing the final line break", onDisk(HALF).trimEnd(), BEFORE + REPLY],
+  ["the final line break is removed", onDisk(HALF).trimEnd(), BEFORE + REPLY],
   [
     "stripped blanks",
     onDisk(HALF).replace("One?  \n", "One?\n"),
     BEFORE.replace("One?  \n", "One?\n") + REPLY,
   ],
   [
-    "an edit of the question",
+    "the question is edited",
     onDisk(HALF).replace("One?", "Uno?"),
     BEFORE.replace("One?", "Uno?") + REPLY,
   ],
   [
-    "an edit of the last line of the question",
+    "the last line of the question is edited",
     onDisk(HALF).replace("Two?", "Due?"),
     BEFORE.replace("Two?", "Due?") + REPLY,
   ],
   [
-    "an edit of a finished line of the reply",
+    "a finished line of the reply is edited",
     onDisk(HALF).replace("First line.", "First LINE."),
     BEFORE + REPLY.replace("First line.", "First LINE."),
   ],
   [
-    "the next question typed below",
+    "the next question is typed below",
     `${onDisk(HALF)}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
-  ["a line added at the end of the file", `${onDisk(HALF)}more\n`, `${BEFORE}${REPLY}more\n`],
-  ["an old buffer without the reply", BEFORE, BEFORE + REPLY],
+  ["a line is added at the end of the file", `${onDisk(HALF)}more\n`, `${BEFORE}${REPLY}more\n`],
+  ["an old buffer without the reply is saved", BEFORE, BEFORE + REPLY],
   [
-    "removing the empty line above the reply",
+    "the empty line above the reply is removed",
     onDisk(HALF).replace("\n\n@Assistant:", "\n@Assistant:"),
     `${BEFORE}${REPLY.slice(1)}`,
   ],
   [
-    "an old buffer with an edit and without a final line break",
+    "an edited old buffer without a final line break is saved",
     BEFORE.replace("One?", "Uno?").trimEnd(),
     BEFORE.replace("One?", "Uno?") + REPLY,
   ],
   [
-    "an old buffer with the next question typed below",
+    "an old buffer with the next question typed below is saved",
     `${BEFORE}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
   [
-    "a buffer from an earlier moment, in the middle of a line, with the next question below",
+    "a buffer from the middle of a line is saved, with the next question below",
     `${onDisk("\n@Assistant:\nFirst li")}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
   [
-    "a buffer from an earlier moment, with an edited line of the reply",
+    "a buffer from the middle of the reply is saved, with an edited line of the reply",
     onDisk("\n@Assistant:\nFirst line.\nSecond line.\n").replace("First", "1st"),
     BEFORE + REPLY.replace("First", "1st"),
   ],
 ];
 for (const [what, theirs, after] of KEPT) {
-  Deno.test(`a reply that streams in and ${what} are both kept`, () => {
+  Deno.test(`the streaming reply and the person's change are both kept if ${what}`, () => {
     const result = merged(theirs);
     assert.ok(result !== null);
     assert.equal(text(result.text), after);
@@ -98,18 +98,18 @@ for (const [what, theirs, after] of KEPT) {
   });
 }
 
-Deno.test("a person's edit of the unfinished line goes below the reply, which stays whole", () => {
+Deno.test("if a person edits the unfinished line of a reply, the edit goes below the reply, which stays whole", () => {
   const changed = merged(onDisk(HALF).replace("Second li", "Second thought"));
   assert.equal(text(changed!.text), `${BEFORE}${REPLY}Second thought\n`);
   const blanks = merged(onDisk(HALF).replace("Second li", "Second li  "));
   assert.equal(text(blanks!.text), BEFORE + REPLY);
 });
 
-Deno.test("bytes that are not text conflict with a reply", () => {
+Deno.test("if the file contains bytes that are not text, it conflicts with the reply", () => {
   assert.equal(merged(`${BEFORE}\0`), null);
 });
 
-Deno.test("a status or frontmatter that changed meanwhile is kept, and the run gets the order to stop", () => {
+Deno.test("if a status or the frontmatter changed meanwhile, the change is kept and the run must stop", () => {
   const block = "\n@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
   const result = merged(onDisk(HALF) + block);
   assert.ok(result !== null && !result.sameAuthority);
@@ -120,7 +120,7 @@ Deno.test("a status or frontmatter that changed meanwhile is kept, and the run g
   assert.equal(text(settings.text), first + BEFORE + REPLY);
 });
 
-Deno.test("the document's own line ends are used where a line needs one", () => {
+Deno.test("if a merged line needs a line end, it gets the line end that the document uses", () => {
   const crlf = (value: string) => value.replaceAll("\n", "\r\n");
   const before = crlf("@You:\nHi\n");
   const whole = before + crlf("\n@Assistant:\nOne\nTwo\n");
@@ -130,7 +130,7 @@ Deno.test("the document's own line ends are used where a line needs one", () => 
   assert.equal(text(result!.text), whole);
 });
 
-Deno.test("whatever a person saves at any moment, their lines stay in order and the reply stays whole", () => {
+Deno.test("whenever a person saves during a reply, the person's lines stay in order and the reply stays whole", () => {
   const edit = fc.record({
     line: fc.integer({ min: 0, max: 5 }),
     insert: fc.constantFrom("mine", "```", "", "@You:", "First line.", "}"),
@@ -178,7 +178,7 @@ Deno.test("whatever a person saves at any moment, their lines stay in order and 
   );
 });
 
-Deno.test("a block moves with edits above it, grows with edits inside, but not with text added below: one row per edit", () => {
+Deno.test("a block moves with edits above it and grows with edits inside it, but not with text added below: one row per edit", () => {
   const block = { start: 10, end: 20 };
   const rows: readonly (readonly [from: number, to: number, insert: string, start: number, end: number])[] = [
     [0, 2, "ä", 10, 20],
@@ -204,7 +204,7 @@ Deno.test("a block moves with edits above it, grows with edits inside, but not w
   assert.deepEqual(shiftBlock(empty, put, "into"), empty, "a reply that has not started keeps its place");
 });
 
-Deno.test("after any edits a block contains what is left of its text, and no other old text", () => {
+Deno.test("after any edits, a block contains what is left of its text and no other old text", () => {
   const edit = fc.record({ gap: fc.nat(6), taken: fc.nat(6), insert: fc.constantFrom("", "-", "---", "ä") });
   fc.assert(
     fc.property(fc.array(edit, { maxLength: 6 }), fc.nat(30), fc.nat(30), (parts, a, b) => {
@@ -231,7 +231,7 @@ Deno.test("after any edits a block contains what is left of its text, and no oth
   );
 });
 
-Deno.test("if a saved text has almost nothing in common with ours, it conflicts with a reply, which then starts in our own text", () => {
+Deno.test("a saved text that has almost nothing in common with ours conflicts with a reply that is being written", () => {
   const other = Array.from({ length: 1200 }, (_, at) => `another line ${at}\n`).join("");
   const many = bytes(Array.from({ length: 1200 }, (_, at) => `line ${at}\n`).join("") + REPLY);
   const block = { start: many.length - bytes(REPLY).length, end: many.length };

@@ -36,7 +36,7 @@ const BASE = [
   "",
 ].join("\n");
 
-Deno.test("text that somebody else saved needs no new decision only if it changes nothing that decides about tools", () => {
+Deno.test("a save by another program requires new decisions unless it changes nothing that affects tools", () => {
   const rows: readonly (readonly [what: string, from: string, to: string, same: boolean])[] = [
     ["a word of prose", "@You:\n", "@You:\nWell.\n", true],
     ["the content of the frontmatter", "{}\n```\n@", '{"a":1}\n```\n@', false],
@@ -61,7 +61,7 @@ Deno.test("text that somebody else saved needs no new decision only if it change
   );
 });
 
-Deno.test("a merge refuses a change that touches a line of ours, the line next to it, or a block of ours anywhere", () => {
+Deno.test("flemma merges no change that touches a line it wrote, the line next to it, or a block it wrote anywhere", () => {
   const base = "@You:\none\ntwo\nthree\nfour\nfive\n";
   const merge = (ours: string, theirs: string) =>
     text(mergeDocuments(bytes(base), bytes(ours), bytes(theirs)));
@@ -79,7 +79,7 @@ Deno.test("a merge refuses a change that touches a line of ours, the line next t
   assert.equal(text(mergeDocuments(bytes(BASE), bytes(done), bytes(spaced))), null);
 });
 
-Deno.test("a text by somebody else is merged from the closest text of this run, or else from any that fits", () => {
+Deno.test("the text of another program is merged from the closest earlier text of this run, or from any other that fits", () => {
   const old = "@You:\na\nb\nc\nd\n";
   const newer = "@You:\na\nb\nc\nD\n";
   const ours = "@You:\na\nb\nc\nD2\n";
@@ -91,7 +91,7 @@ Deno.test("a text by somebody else is merged from the closest text of this run, 
   assert.equal(mergeFrom([], bytes(ours), bytes(old)), null);
 });
 
-test("if a lock file is replaced between opening and locking, the run does not count as holding the lock", async ({ folder, environment }) => {
+test("if a lock file is replaced between opening and locking, the run does not hold the lock", async ({ folder, environment }) => {
   const lockPath = `${folder}/state/flemma/locks/${await documentKey(`${folder}/a`)}.lock`;
   const original = Deno.FsFile.prototype.tryLock;
   let looks = 0;
@@ -113,7 +113,7 @@ test("if a lock file is replaced between opening and locking, the run does not c
   await retained.value.release();
 });
 
-test("after somebody removed a lock file, a run does not remove one that another run created since", async ({ folder, environment }) => {
+test("if somebody removed a run's lock file, that run does not remove the new one of another run", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const first = await lockDocument(path, { environment, wait: 0 });
   assert.ok(first.ok);
@@ -128,7 +128,7 @@ test("after somebody removed a lock file, a run does not remove one that another
   assert.equal(await holderOf(path, environment), null);
 });
 
-test("a dead run counts as one from another machine if no lock of this state folder also names it", async ({ folder, environment }) => {
+test("a dead run is from another machine unless a lock in this state folder also names it", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const run = { pid: 7, host: "one", boot: "b", since: "2026-01-01T00:00:00.000Z", path: "/mnt/a" };
   const here = `${folder}/state/flemma/locks/${await documentKey(path)}.lock`;
@@ -155,7 +155,7 @@ test("a dead run counts as one from another machine if no lock of this state fol
   }
 });
 
-test("a free lock file names a dead run only if its content is a complete holder record", async ({ folder, environment }) => {
+test("a free lock file identifies a dead run only if it contains a complete record of the holder", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const rows: readonly (readonly [left: string, reported: boolean])[] = [
@@ -178,7 +178,7 @@ test("a free lock file names a dead run only if its content is a complete holder
   }
 });
 
-test("two names of one file share one lock, and a name is not a lock for another file", async ({ folder, environment }) => {
+test("two names of one file share one lock, and the name of another file has its own lock", async ({ folder, environment }) => {
   await Deno.writeTextFile(`${folder}/a`, "");
   await Deno.link(`${folder}/a`, `${folder}/b`);
   await Deno.writeTextFile(`${folder}/c`, "");
@@ -209,7 +209,7 @@ async function journalOf(environment: Environment, path: string, lines: readonly
   return { journal: opened.value, file };
 }
 
-test("a journal line counts only if each of its fields is valid", async ({ folder, environment }) => {
+test("a journal line is used only if each of its fields is valid", async ({ folder, environment }) => {
   const read = async (line: unknown) => (await journalOf(environment, `${folder}/a`, [line])).journal;
   const approval = { kind: "approval", id: "c", by: "person", hash: "h" };
   assert.deepEqual((await read(approval)).approval("c"), { by: "person", hash: "h" });
@@ -263,7 +263,7 @@ test("a journal line counts only if each of its fields is valid", async ({ folde
   }
 });
 
-test("a compacted journal forgets nothing that still matters, of this run or another", async ({ folder, environment }) => {
+test("compacting a journal drops no entry that still matters to this or another run", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const noise = Array.from(
     { length: 12_000 },
@@ -306,7 +306,7 @@ test("a compacted journal forgets nothing that still matters, of this run or ano
 
 const SEEN = { hash: "h", size: 1, mtime: 2 };
 
-test("records of seen files are validated entry by entry, and an incomplete file counts as empty", async ({ folder, environment }) => {
+test("records of seen files are validated entry by entry, and an incomplete record file is treated as empty", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const file = `${folder}/state/flemma/seen/${await documentKey(path)}.json`;
   await Deno.mkdir(`${folder}/state/flemma/seen`, { recursive: true });
@@ -336,7 +336,7 @@ test("records of seen files are validated entry by entry, and an incomplete file
   await assert.rejects(openSeenFiles(environment, path), "what cannot be read is no empty memory");
 });
 
-test("the thousand most recently seen files are remembered across runs, and an unsaved document leaves none", async ({ folder, environment }) => {
+test("the thousand most recently seen files are remembered across runs, but an unsaved document stores none", async ({ folder, environment }) => {
   const seen = await openSeenFiles(environment, `${folder}/a`);
   await seen.record([]);
   assert.throws(() => Deno.statSync(`${folder}/state`), Deno.errors.NotFound, "nothing seen, nothing stored");
@@ -353,7 +353,7 @@ test("the thousand most recently seen files are remembered across runs, and an u
   assert.equal([...Deno.readDirSync(`${folder}/state/flemma/seen`)].length, 1);
 });
 
-Deno.test("the messages of a run are saved under the document's path, else under its first turn, else under a common key", async () => {
+Deno.test("a run's messages are saved under the document's path; without a path under its first turn, without turns under a common key", async () => {
   const key = (text: string, path: string | null = null) => messagesKey(chat(text), path);
   assert.equal(await key("@You:\nhi\n", "/a"), await key("@You:\nother\n", "/a"));
   assert.notEqual(await key("@You:\nhi\n", "/a"), await key("@You:\nhi\n", "/b"));
@@ -362,7 +362,7 @@ Deno.test("the messages of a run are saved under the document's path, else under
   assert.equal(await key("no message\n"), "none");
 });
 
-Deno.test("a file larger than its reported size is read to its end", async () => {
+Deno.test("if a file is larger than its reported size, flemma reads it to its end", async () => {
   // The system says of its own files that they are empty.
   const read = await readDocument("/proc/version", { cwd: "/", home: "/", variables: {} });
   assert.ok(read.ok);

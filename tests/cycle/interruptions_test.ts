@@ -42,7 +42,7 @@ const plan = fc.record({
   actions: fc.array(fc.tuple(fc.nat(60), action), { minLength: 1, maxLength: 5 }),
 });
 
-Deno.test("whatever is done at any moment, nothing runs twice or after a stop, and the next step works", async () => {
+Deno.test("whatever the person does at any moment, no call runs twice or after a cancellation, and the next step works", async () => {
   await fc.assert(
     fc.asyncProperty(plan, async ({ calls, lengths: [call, request], actions }) => {
       const uses = chatWith(...calls.map(({ tool }, at) => [IDS[at]!, tool] as const));

@@ -49,7 +49,7 @@ function answers(memory: Journal): unknown {
   };
 }
 
-test("ends, a person's decision and settled checks cancel journal entries, and nothing else does", async ({ open }) => {
+test("only the end of a call, a decision of the person and a settled check cancel journal entries", async ({ open }) => {
   const memory = await open();
   const started = () => [...memory.started().keys()];
   const unfinished = () => [...memory.unfinished()];
@@ -81,7 +81,7 @@ test("ends, a person's decision and settled checks cancel journal entries, and n
   assert.equal(memory.promptDay(), "2026-11-28");
 });
 
-test("a hash that is already known is not recorded again", async ({ file, open }) => {
+test("a hash that the journal already contains is not recorded again", async ({ file, open }) => {
   const memory = await open();
   const read = (hash: string) => memory.recordFiles([{ path: FILES[0]!, hash } as never]);
   await read("one");
@@ -119,7 +119,7 @@ const entry: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.oneof(
   fc.record({ kind: fc.constant("sent"), from: fc.nat(2), pieces: fc.array(hash, { maxLength: 2 }) }),
 );
 
-test("a long journal gives the same answers after it is shortened", async ({ file, open }) => {
+test("a long journal gives the same information after it was shortened", async ({ file, open }) => {
   // Ends of a call that nobody asks about make it long enough.
   const noise = '{"kind":"end","id":"some other call"}\n'.repeat(7200);
   await fc.assert(

@@ -36,12 +36,12 @@ const limits = (run: { max_cost?: number; max_tokens?: number } = {}, context = 
 const codeOf = (of: RunLimits, next: Partial<Upcoming> = {}) =>
   of.refusal({ ...NEXT, ...next })?.code ?? null;
 
-Deno.test("without limits, and below the context window, every request is sent", () => {
+Deno.test("without limits, and as long as the context window is not full, every request is sent", () => {
   assert.equal(codeOf(limits()), null);
   assert.equal(codeOf(limits(), { prices: null, window: null, rough: 1e9 }), null);
 });
 
-Deno.test("a request that could exceed the run's cost limit is not sent, and those before it are", () => {
+Deno.test("if a request could exceed the run's cost limit, flemma does not send it; earlier requests are sent", () => {
   const of = limits({ max_cost: 0.01 });
   assert.equal(codeOf(of), null);
   of.take({ rough: 1000, record: record(1000, 100) });
@@ -58,12 +58,12 @@ Deno.test("a request that could exceed the run's cost limit is not sent, and tho
   assert.equal(codeOf(limits({ max_cost: 0 })), "budget-reached");
 });
 
-Deno.test("a cost limit without a known price is reported before the first request", () => {
+Deno.test("if a cost limit is set and the price is unknown, flemma reports this before the first request", () => {
   assert.equal(codeOf(limits({ max_cost: 5 }), { prices: null }), "price-unknown");
   assert.equal(codeOf(limits({ max_cost: 5, max_tokens: 1 }), { prices: null }), "price-unknown");
 });
 
-Deno.test("a request that could exceed the run's token limit is not sent", () => {
+Deno.test("if a request could exceed the run's token limit, flemma does not send it", () => {
   const of = limits({ max_tokens: 2500 });
   assert.equal(codeOf(of), null);
   of.take({ rough: 1000, record: record(1000, 100) });
@@ -72,7 +72,7 @@ Deno.test("a request that could exceed the run's token limit is not sent", () =>
   assert.equal(codeOf(of), "budget-reached", "2200 + 1100");
 });
 
-Deno.test("a request that could fill the context window is sent only if a person starts it", () => {
+Deno.test("if a request could fill the context window, flemma sends it only when a person starts it", () => {
   assert.equal(codeOf(limits(), { rough: 9499 }), null);
   assert.equal(codeOf(limits(), { rough: 9500 }), "context-full");
   assert.equal(codeOf(limits(), { rough: 9500, byPerson: true }), null);
@@ -85,7 +85,7 @@ Deno.test("a request that could fill the context window is sent only if a person
   assert.equal(codeOf(of, { rough: 4800 }), "context-full");
 });
 
-Deno.test("a filling context window is reported once per run, from the share that settings define", () => {
+Deno.test("flemma reports a filling context window once per run, from the percentage in the settings on", () => {
   const of = limits();
   assert.equal(of.take({ rough: 1, record: record(7899, 100) }), null);
   assert.match(
@@ -99,7 +99,7 @@ Deno.test("a filling context window is reported once per run, from the share tha
   assert.match(limits({}, { warn_at: 0.1 }).take({ rough: 1, record: record(1000, 0) })!, /10 %/);
 });
 
-Deno.test("the size of a request is estimated from the last one of the run", () => {
+Deno.test("the size of a request is estimated from the last request of the run", () => {
   assert.equal(expectedTokens(1000, null), 1000);
   assert.equal(expectedTokens(1000, { rough: 500, record: record(600, 1) }), 1200);
   assert.equal(
@@ -115,7 +115,7 @@ Deno.test("the size of a request is estimated from the last one of the run", () 
   assert.equal(expectedCost(2e6, PRICES, { rough: 1, record: cached }), 0.3 + 3.75);
 });
 
-Deno.test("the fill level of the context window is taken from the last request, or before the first one from the text", () => {
+Deno.test("the fill level of the context window comes from the last request or, before the first request, from the text", () => {
   assert.deepEqual(fillOf(undefined, 400, 1000), { tokens: 100, window: 1000, share: 0.1, estimated: true });
   assert.deepEqual(fillOf(undefined, 400, null), { tokens: 100, window: null, share: null, estimated: true });
   assert.deepEqual(fillOf(record(900, 100), 5, 2000), {
@@ -132,7 +132,7 @@ Deno.test("the fill level of the context window is taken from the last request, 
   });
 });
 
-Deno.test("a reply ends before its document gets too large to open, including text still to be written", () => {
+Deno.test("a reply is ended before its document, including unwritten text, gets too large to open", () => {
   const most = 2 ** 29 - 24 - (1 << 20);
   const rows: readonly (readonly [number, number, boolean])[] = [
     [100, 1000, false],

@@ -34,7 +34,7 @@ const TRICKY = filled(
   "\n \nA line – 山.\n@You:\n\\@You:\n</thinking>\n<think\n```js\n@System:\n```\n\\\\</thinking>\n\n",
 );
 
-Deno.test("thinking in parts is escaped the same as in one piece, wherever it is cut", () => {
+Deno.test("thinking in parts is escaped like thinking in one piece, wherever the parts begin", () => {
   const content = "a\n@You:\n\\@You:\n</thinking> \n```\n@You:\n</thinking>\n```\n@You:";
   for (let first = 0; first <= content.length; first++) {
     for (let second = first; second <= content.length; second += 3) {
@@ -46,7 +46,7 @@ Deno.test("thinking in parts is escaped the same as in one piece, wherever it is
   }
 });
 
-Deno.test("the fence around an input in parts is longer than each run of backticks, including runs cut in two", () => {
+Deno.test("the fence around an input in parts is longer than every run of backticks, also one that spans two parts", () => {
   const content = "a ```` b\n`````";
   for (let at = 0; at <= content.length; at++) {
     assert.equal(fenceForParts([content.slice(0, at), content.slice(at)]), fenceFor(content));
@@ -55,18 +55,18 @@ Deno.test("the fence around an input in parts is longer than each run of backtic
   assert.equal(fenceForParts([]), "```");
 });
 
-Deno.test("a text in parts has the same digest as in one piece", () => {
+Deno.test("the digest of a text in parts equals the digest of the whole text", () => {
   const whole = filled("Words – 山.\n");
   assert.equal(quickHashOf(partsOf(long(whole))), quickHash(whole));
 });
 
-Deno.test("long thinking with a signature is written byte for byte, escaped", () => {
+Deno.test("long signed thinking is escaped and otherwise written byte for byte", () => {
   const block = thinkingBlock(long(TRICKY), SIGNATURE);
   const expected = `<thinking anthropic:signature="c2ln">\n${escapeThinking(TRICKY)}\n</thinking>\n`;
   assert.ok(`${block}` === expected);
 });
 
-Deno.test("long thinking without a signature, or with a NUL, is written without spaces at its ends", () => {
+Deno.test("long thinking that has no signature or contains a NUL is written without spaces at its beginning and end", () => {
   const block = thinkingBlock(long(TRICKY));
   assert.ok(`${block}` === `<thinking>\n${escapeThinking(TRICKY.trim())}\n</thinking>\n`);
   const withNul = thinkingBlock(long(`${TRICKY}\0`), SIGNATURE);
@@ -74,13 +74,13 @@ Deno.test("long thinking without a signature, or with a NUL, is written without 
   assert.equal(thinkingBlock(long(filled(" \n"))), null);
 });
 
-Deno.test("a fence that long thinking leaves open is closed after it", () => {
+Deno.test("if long thinking leaves a fence open, the fence is closed after the thinking", () => {
   const content = `${filled("A line.\n")}\`\`\`\`\nopen`;
   assert.ok(`${thinkingBlock(long(content))}`.endsWith("````\nopen\n</thinking>\n````text\n````\n"));
   assert.ok(`${redactedBlock(content)}`.endsWith("````\nopen\n</thinking>\n````text\n````\n"));
 });
 
-Deno.test("a person sees long thinking in whole lines, without spaces at its ends", () => {
+Deno.test("while long thinking streams, a person sees whole lines, without spaces at the beginning and end", () => {
   const shown = [...shownThinking(long(TRICKY))];
   assert.ok(shown.length > 1);
   assert.ok(shown.join("") === TRICKY.trim());
@@ -89,7 +89,7 @@ Deno.test("a person sees long thinking in whole lines, without spaces at its end
   assert.deepEqual([...shownThinking(" \n")], []);
 });
 
-Deno.test("a reply with long blocks is written as its pieces say, with the document's line ends", () => {
+Deno.test("a reply with long blocks is written completely, with the document's line ends", () => {
   const input = `{"content":"${filled("word \\n")}\`\`\`"}`;
   for (const eol of ["\n", "\r\n"] as const) {
     const writer = new ReplyWriter(`\n@Assistant:\n`, eol);
@@ -112,7 +112,7 @@ Deno.test("a reply with long blocks is written as its pieces say, with the docum
   }
 });
 
-Deno.test("pieces are inserted in their places, and replaced text is replaced only once", () => {
+Deno.test("pieces of a reply are inserted at their positions, and the text they replace is removed only once", () => {
   const before = parse(new TextEncoder().encode("@You:\nGo.\n|\nBehind\n"));
   const end = "@You:\nGo.\n|\n".length;
   const rows: readonly (readonly [readonly (string | readonly string[])[], string])[] = [
@@ -126,7 +126,7 @@ Deno.test("pieces are inserted in their places, and replaced text is replaced on
   }
 });
 
-Deno.test("much text added to a document is parsed the same as a fresh read, as text and as bytes", () => {
+Deno.test("adding a large text to a document gives the same tree as parsing the whole, for strings and for bytes", () => {
   const much = `Text.\n\n**Tool Use:** \`bash\` (\`one\`)\n\n\`\`\`json\n{"command":"${
     "x".repeat(9000)
   }"}\n\`\`\`\n\n@You:\n`;

@@ -9,7 +9,7 @@ import { block, chatAnswered, chatWith } from "./harness.ts";
 
 const CALL = chatWith(["a", "echo"]);
 
-Deno.test("the last word is the model's if it said something, called nothing, and no message of the person follows", () => {
+Deno.test("the model spoke last if its message has content and no calls, and no message of the person follows", () => {
   const rows: readonly (readonly [text: string, models: boolean, nothing: boolean])[] = [
     ["", false, false],
     ["@You:\nhi\n", false, false],
@@ -33,7 +33,7 @@ Deno.test("the last word is the model's if it said something, called nothing, an
   }
 });
 
-Deno.test("a step reports what ended it, or else what the document waits for, starting with what is closest to running", () => {
+Deno.test("a step reports what ended it, or else which calls the document waits for, the most urgent first", () => {
   const calls = chatWith(["a", "echo"], ["b", "echo"], ["c", "echo"]);
   const ended = (blocks: readonly string[], yielded: readonly string[] = [], end: Stop | null = null) => {
     const chat = parse(new TextEncoder().encode(chatAnswered(calls, ...blocks)));

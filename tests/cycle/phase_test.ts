@@ -86,13 +86,13 @@ const TABLE: Record<keyof typeof STATES, Partial<Record<keyof typeof EVENTS, obj
 for (const [name, state] of Object.entries(STATES)) {
   for (const [what, event] of Object.entries(EVENTS)) {
     const expected = TABLE[name as keyof typeof STATES][what as keyof typeof EVENTS];
-    Deno.test(`run phase: ${what} while ${name} ${expected === undefined ? "changes nothing" : "moves on"}`, () => {
+    Deno.test(`run phase: the event ${what} while ${name} ${expected === undefined ? "changes nothing" : "changes the phase"}`, () => {
       assert.deepEqual(next(state, event), expected ?? state);
     });
   }
 }
 
-Deno.test("any sequence of events keeps the run phase within its table, and the allowed operations follow from it", () => {
+Deno.test("no sequence of events leaves the table of run phases, and the phase defines which operations are allowed", () => {
   const shape = (phase: RunPhase) => phase.at === "ending" ? `ending ${phase.phase}` : phase.at;
   const known = new Set(Object.values(STATES).map((state) => shape(state)));
   fc.assert(

@@ -32,7 +32,7 @@ const chat = () =>
     ),
   );
 
-Deno.test("a call whose tool source has not answered waits for that source only", async () => {
+Deno.test("a call whose tool source has not responded waits, and other calls are decided", async () => {
   const unaskedSource = (name: string) => name === "nobody" || name === "known" ? null : "the server";
   const { decisions, toolKind } = await gatherPlanInputs(chat(), sourcesOf({ unaskedSource }), NONE, true);
   assert.equal(
@@ -51,13 +51,13 @@ Deno.test("a call whose tool source has not answered waits for that source only"
   assert.deepEqual(kinds, ["sync", "unasked", "unknown", "unasked"]);
 });
 
-Deno.test("without sources, a missing tool is unknown", async () => {
+Deno.test("if there are no tool sources, a call of a missing tool gets the error that its tool is unknown", async () => {
   const { decisions, toolKind } = await gatherPlanInputs(chat(), sourcesOf({}), NONE, true);
   assert.deepEqual([...decisions.keys()], ["a", "d"]);
   assert.equal(toolKind("server:tool"), "unknown");
 });
 
-Deno.test("an input is validated only if the call may run now or after a person's approval: one row per condition", () => {
+Deno.test("an input is validated only if the call may run now or once the person approves it: one row per condition", () => {
   const checked = (text: string, running: readonly string[] = []) =>
     callsToCheck(parse(new TextEncoder().encode(text)), new Set(running)).map(({ id }) => id).join();
   const call = chatWith(["a", "known"]);
@@ -80,7 +80,7 @@ Deno.test("an input is validated only if the call may run now or after a person'
   assert.equal(checked(call, ["a"]), "", "what runs was checked");
 });
 
-Deno.test("if a call is open, or changed after policy approved it, the person or the resolvers decide", () => {
+Deno.test("the person or the resolvers decide about a call that is open or changed after policy approved it", () => {
   const approved = callsOf("known", { a: "approved" });
   const open = chatWith(["a", "known"]);
   const asked = (text: string, given: Partial<Parameters<typeof questions>[1]> = {}) =>

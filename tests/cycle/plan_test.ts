@@ -102,12 +102,12 @@ const TABLE: Readonly<Record<string, Row>> = {
       "rest resolved",
     ],
   },
-  "an open call whose tool may come from a source that could not be asked": {
+  "an open call whose tool may come from a source that did not respond": {
     text: chatWith(["c1", "server:tool"]),
     inputs: { toolKind: () => "unasked" },
     steps: ["place c1 pending", "rest pending c1"],
   },
-  "an approved call whose tool may come from a source that could not be asked": {
+  "an approved call whose tool may come from a source that did not respond": {
     text: chatWith(["c1", "server:tool"], ["c2", "echo"]) + "\n@You:\n\n" + block("c1", "approved") + "\n" +
       block("c2", "approved"),
     inputs: { toolKind: (name) => name === "echo" ? "sync" : "unasked", unaskedSource: () => "the server" },
@@ -137,15 +137,15 @@ const TABLE: Readonly<Record<string, Row>> = {
     text: "@You:\nhi\n\n@Assistant:\n\n<!-- flemma:aborted: stopped -->\n",
     steps: ["rest last-word"],
   },
-  "the model's last turn has a call with a result further up": {
+  "the model's last turn has a call whose result is in an earlier turn": {
     text: `@You:\nhi\n\n${
       block("c1", "", "x")
     }\n@Assistant:\nI will.\n\n**Tool Use:** \`echo\` (\`c1\`)\n\n\`\`\`json\n{}\n\`\`\`\n`,
     steps: ["send"],
   },
   "no calls": { text: "@You:\nhi\n", steps: ["send"] },
-  "all calls answered": { text: one(block("c1", "", "x")), steps: ["send"] },
-  "an error result is an answer": { text: one(block("c1", "error", "x")), steps: ["send"] },
+  "all calls have results": { text: one(block("c1", "", "x")), steps: ["send"] },
+  "an error result is a result": { text: one(block("c1", "error", "x")), steps: ["send"] },
   "an open call without a decision": {
     text: chatWith(["c1", "echo"]),
     steps: ["place c1 pending", "rest pending c1"],
@@ -221,7 +221,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     text: two(block("c1", "approved", "x"), block("c2", "pending")),
     steps: ["notice protected-content", "rest pending c2"],
   },
-  "approved calls take precedence over everything that waits": {
+  "approved calls take precedence over all waiting calls": {
     text: two(block("c1", "pending"), block("c2", "approved")),
     steps: ["run c2", "rest ran"],
   },
@@ -229,12 +229,12 @@ const TABLE: Readonly<Record<string, Row>> = {
     text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
     steps: ["run c1", "run c2", "notice throttled", "rest ran c3"],
   },
-  "calls that already run take slots and are left alone": {
+  "calls that already run take slots and are not touched": {
     text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
     inputs: { running: new Set(["c1"]), byPerson: false },
     steps: ["run c2", "rest ran c3"],
   },
-  "a call that answers immediately frees its slot": {
+  "a call that ends immediately frees its slot": {
     text: two(block("c1", "approved"), block("c2", "approved")),
     inputs: { maxConcurrent: 1 },
     steps: ["run c1", "run c2", "rest ran"],
@@ -244,77 +244,77 @@ const TABLE: Readonly<Record<string, Row>> = {
     inputs: { maxConcurrent: 0 },
     steps: ["run c1", "run c2", "run c3", "rest ran"],
   },
-  "nothing is sent while a call runs": {
+  "no request is sent while a call runs": {
     text: one(block("c1", "approved")),
     inputs: { running: new Set(["c1"]) },
     steps: ["rest running"],
   },
-  "an approved call that ran when the program ended waits for the person": {
+  "an approved call that was running when the program ended waits for the person": {
     text: one(block("c1", "approved")),
     inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "an approved call that ran when the program ended, and whose block is gone": {
+  "an approved call that was running when the program ended, and whose block is gone": {
     text: chatWith(["c1", "echo"]),
     inputs: { interrupted: started("echo"), decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 pending", "notice was-running", "rest pending c1"],
   },
-  "an approved call that ran when the program ended, executed by hand from a pending block": {
+  "an approved call that was running when the program ended, now executed manually from a pending block": {
     text: one(block("c1", "pending")),
     inputs: { interrupted: started("echo") },
     steps: ["notice was-running", "rest pending c1"],
   },
-  "a read-only tool runs again": {
+  "a call of a read-only tool runs again": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("read") },
     steps: ["run c1", "rest ran"],
   },
-  "a tool that only calculates runs again": {
+  "a call of a tool that only calculates runs again": {
     text: callsOf("apply", { c1: "approved" }),
     inputs: { interrupted: started("apply") },
     steps: ["run c1", "rest ran"],
   },
-  "a call of a tool that is read-only now and had effects when it ran does not run again": {
+  "a call does not run again if its tool is read-only now but had effects when the call ran": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("read", "writes") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "a call of a tool that was read-only when it ran and has effects now does not run again": {
+  "a call does not run again if its tool was read-only when the call ran but has effects now": {
     text: one(block("c1", "approved")),
     inputs: { interrupted: started("echo", "reads") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "a call without recorded effects is judged by the tool that has its name now": {
+  "a call without recorded effects is treated as a call of the tool that has its name now": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: new Map([["c1", { tool: "read" }]]) },
     steps: ["run c1", "rest ran"],
   },
-  "a renamed call without recorded effects is judged by the tool it named before": {
+  "a renamed call without recorded effects is treated as a call of the tool it named before": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: new Map([["c1", { tool: "echo" }]]) },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "a call renamed to a harmless tool after it ran as another does not run again": {
+  "a call that ran and was then renamed to a harmless tool does not run again": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "a call that changed after the person approved it": {
+  "a call that was edited after the person approved it": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "person"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
-  "a call that changed after policy approved it, and that policy approves again": {
+  "a call that was edited after policy approved it, and that policy approves again": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["confirm c1", "run c1", "rest ran"],
   },
-  "a call that changed after policy approved it, and that policy now asks about": {
+  "a call that was edited after policy approved it, and that policy now asks about": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "require_approval" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
-  "a call that changed after policy approved it, and that policy now denies": {
+  "a call that was edited after policy approved it, and that policy now denies": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
@@ -323,7 +323,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     text: one(block("c1", "approved"), block("c1", "pending")),
     steps: ["rest pending c1"],
   },
-  "the last of several calls with one id counts, once": {
+  "if several calls have one id, only the last is planned, once": {
     text: chatWith(["c1", "echo"], ["c1", "slow"]),
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
@@ -340,7 +340,7 @@ for (const [what, row] of Object.entries(TABLE)) {
   });
 }
 
-Deno.test("an error result contains the text of the block or the marker, or else flemma's own message", () => {
+Deno.test("an error result contains the text of the block, or that of the error marker, or else flemma's own message", () => {
   const texts = (text: string) =>
     plan(read(text), inputs()).flatMap((step) => step.do === "resolve" ? [step.text] : []);
   assert.deepEqual(texts(one(block("c1", "denied", "ignored"))), [DENIED]);
@@ -351,14 +351,14 @@ Deno.test("an error result contains the text of the block or the marker, or else
   assert.deepEqual(texts(chatAnswered(aborted, block("c1", "aborted"))), ["stopped"]);
 });
 
-Deno.test("a plan depends only on document and inputs, and changes neither", () => {
+Deno.test("a plan depends only on the document and the other inputs, and changes none of them", () => {
   const chat = read(two(block("c1", "approved")));
   const given = inputs({ decisions: decisions({ c2: "approve" }) });
   assert.deepEqual(plan(chat, given), plan(chat, given));
   assert.deepEqual([...given.decisions.keys()], ["c2"]);
 });
 
-Deno.test("executing one call also resolves rejected and denied blocks, and runs whatever else there is", () => {
+Deno.test("executing one call resolves a rejected or denied block, and runs the call in every other state", () => {
   const step = (text: string, kind: ToolKind = "sync", inputProblems: readonly string[] = []) => {
     const chat = read(text);
     const call = chat.call("c1");
@@ -387,7 +387,7 @@ Deno.test("executing one call also resolves rejected and denied blocks, and runs
   assert.equal(step(chatWith(["c1", "echo"]), "sync", ["/x: is missing"]).do, "resolve");
 });
 
-Deno.test("a call that is nested too deeply gets its error, blocks nothing, and is sent without its input", async () => {
+Deno.test("a call that is nested too deeply gets an error result, blocks no other call, and is sent without its input", async () => {
   const deep = `{"command":"true","x":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
   const fits = `{"x":${"[".repeat(99)}${"]".repeat(99)}}`;
   const built = bench({
@@ -414,7 +414,7 @@ Deno.test("a call that is nested too deeply gets its error, blocks nothing, and 
   assert.deepEqual(inputs, ["{}", fits]);
 });
 
-Deno.test("a call whose input contains a key twice gets an error that names it, and the document keeps its bytes", async () => {
+Deno.test("if an input contains a key twice, its call gets an error that names the key, and the document keeps its bytes", async () => {
   const twice = '{"command":"ls", "command":"rm x"}';
   const built = bench({
     text: chatWith(["c1", "echo", twice]),
@@ -428,7 +428,7 @@ Deno.test("a call whose input contains a key twice gets an error that names it, 
   assert.ok(built.store.text.includes(twice));
 });
 
-Deno.test("if two calls in a message have the same id, only the last runs, and the other causes a warning", async () => {
+Deno.test("if two calls in a message have the same id, only the last runs, and the first causes a warning", async () => {
   const built = bench({
     text: chatWith(["c1", "echo", '{"text":"first"}'], ["c1", "echo", '{"text":"second"}']),
     tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1, max_repeats: 3 } },

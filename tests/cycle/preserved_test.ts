@@ -29,7 +29,7 @@ const threeTurns = async (
 
 const test = testsWith(threeTurns);
 
-test("while nothing earlier changes, all thinking is sent back and nothing is reported", async (talk) => {
+test("as long as no earlier turn changes, all thinking is sent back and no message is shown", async (talk) => {
   await talk.sent();
   assert.deepEqual(talk.thinking, ["a", "b", "c"]);
   assert.deepEqual(talk.replay.problems, []);
@@ -69,7 +69,7 @@ const EDITS: readonly (readonly [
 ];
 
 for (const [what, [from, to], left, says] of EDITS) {
-  test(`an edit of ${what} omits the thinking after it from then on, which is reported once`, async (talk) => {
+  test(`an edit of ${what} omits the thinking after it from all later requests, and flemma reports this once`, async (talk) => {
     talk.edit(from, to);
     await talk.sent(says);
     assert.deepEqual(talk.thinking, left);
@@ -87,14 +87,14 @@ for (const [what, [from, to], left, says] of EDITS) {
   });
 }
 
-test("a different set of tools omits all thinking, and the report says that the tools changed", async (talk) => {
+test("if the set of tools changes, all thinking is omitted, and the report names the tools as the cause", async (talk) => {
   talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
   await talk.sent(/3 blocks .*the offered tools\)/);
   assert.deepEqual(talk.thinking, []);
   assert.deepEqual(talk.replay.problems, []);
 });
 
-Deno.test("thinking may be missing at the start, but thinking after any other gap is omitted", async () => {
+Deno.test("thinking may be missing at the start of a conversation; after any other gap, later thinking is omitted", async () => {
   const block = (text: string, word: string) =>
     RegExp(`<thinking [^>]*>\n${word}\n</thinking>\n\n`).exec(text)![0];
   await threeTurns(async (talk) => {
@@ -121,7 +121,7 @@ Deno.test("thinking may be missing at the start, but thinking after any other ga
   });
 });
 
-Deno.test("in an unfinished loop of calls either all thinking is sent or none", async () => {
+Deno.test("in an unfinished series of tool calls, flemma sends either all thinking or none", async () => {
   const replies = [
     thought("a"),
     called("b", "t1"),
@@ -152,7 +152,7 @@ Deno.test("in an unfinished loop of calls either all thinking is sent or none", 
   });
 });
 
-test("for a document from another machine, the provider drops thinking, which is then reported and omitted", async (talk) => {
+test("if the provider drops thinking of a document from another machine, flemma reports it and omits the thinking from then on", async (talk) => {
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("Two?", "Two, really?");
   await talk.sent(/2 blocks of earlier thinking \(first at line 19\), because the text before has changed/);
@@ -163,7 +163,7 @@ test("for a document from another machine, the provider drops thinking, which is
   assert.deepEqual(talk.replay.problems, []);
 });
 
-test("with binding: error nothing is sent once thinking no longer fits, and the location is named", async (talk) => {
+test("with binding: error, if thinking is no longer valid, nothing is sent and the location is reported", async (talk) => {
   talk.use(null, { binding: "error" });
   await talk.sent();
   assert.deepEqual((talk.body.thinking as Record<string, unknown>).block_binding, {
@@ -181,7 +181,7 @@ test("with binding: error nothing is sent once thinking no longer fits, and the 
   await talk.sent(/3 blocks/);
 });
 
-test("with binding: error the provider's own refusal is not worked around", async (talk) => {
+test("with binding: error, flemma sends no second request after the provider refuses thinking", async (talk) => {
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.use(null, { binding: "error" });
   talk.edit("Two?", "Two, really?");
@@ -192,7 +192,7 @@ test("with binding: error the provider's own refusal is not worked around", asyn
   assert.equal(talk.replay.requests.length, count + 1);
 });
 
-Deno.test("with binding: off old accounts keep their thinking, and new ones get a second request without any", async () => {
+Deno.test("with binding: off, older accounts keep their thinking, and new accounts get a second request without any", async () => {
   const off = { binding: "off" };
   await threeTurns(async (talk) => {
     talk.use(null, off);
@@ -216,7 +216,7 @@ Deno.test("with binding: off old accounts keep their thinking, and new ones get 
   });
 });
 
-Deno.test("a gateway that refuses the beta header gets a second request without it, and no body is sent twice", async () => {
+Deno.test("if a gateway refuses the beta header, flemma repeats the request without the header, and never sends one body twice", async () => {
   await converse({ replies: FOUR, withoutBetas: true }, async (talk) => {
     await talk.sent();
     talk.say("Two?");
@@ -235,7 +235,7 @@ Deno.test("a gateway that refuses the beta header gets a second request without 
   });
 });
 
-test("a signature that the provider refuses removes all earlier thinking once, and no body is sent twice", async (talk) => {
+test("if the provider refuses a signature, flemma once removes all earlier thinking, and never sends one body twice", async (talk) => {
   // The text of a block that this machine knows nothing of.
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("\nb\n", "\nB\n");
@@ -273,7 +273,7 @@ test("thinking that belongs to another account is reported and stays in the file
   assert.match(talk.text, /\na\n<\/thinking>/);
 });
 
-test("an older model that ignores the preceding text gets all thinking after an edit, and only its unreadable thinking is reported", async (talk) => {
+test("an older model that ignores the preceding text gets all thinking after an edit, except for thinking it cannot read, which is reported", async (talk) => {
   talk.use("claude-opus-4-8");
   talk.edit("Two?", "Two, really?");
   await talk.sent(/claude-opus-4-8 cannot read 3 blocks .*; this thinking stays in the file/);
@@ -284,7 +284,7 @@ test("an older model that ignores the preceding text gets all thinking after an 
   assert.deepEqual(talk.thinking, ["a", "b", "c", "d"]);
 });
 
-Deno.test("a changed long text is reported with the cost of processing it again, even if no thinking is lost", async () => {
+Deno.test("a change of a long earlier text is reported with the cost of processing it again, even if no thinking is omitted", async () => {
   const long = "word ".repeat(8000);
   await threeTurns(async (talk) => {
     talk.use("claude-opus-4-8");
@@ -298,7 +298,7 @@ Deno.test("a changed long text is reported with the cost of processing it again,
   }, { text: `@System:\nBe brief.\n\n@You:\n${long}\n` });
 });
 
-Deno.test("processing text again is reported in dollars if the price is known, and not at all below the size that a cache takes", () => {
+Deno.test("the cost of processing text again is given in dollars if the price is known; short texts are not reported", () => {
   const prices = pricesAt(findModel("anthropic", "claude-sonnet-5-5")!, "2026-11-28", 0)!;
   const stated = (letters: number, least: number, price = true) =>
     changeNotice(

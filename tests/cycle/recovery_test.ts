@@ -15,7 +15,7 @@ function status(built: Bench, id: string): string | null | undefined {
   return built.store.chat.result(id)?.status;
 }
 
-Deno.test("a call that ran when the program ended waits for the person; the other approved call runs", async () => {
+Deno.test("a call that was running when the program ended waits for the person; the other approved call runs", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "approved"));
@@ -28,7 +28,7 @@ Deno.test("a call that ran when the program ended waits for the person; the othe
   assert.deepEqual([...journal.started()], []);
 });
 
-Deno.test("a call whose result could not be written to the document is reported with the location of the result", async () => {
+Deno.test("a result that could not be written to the document is reported with the path of the saved result", async () => {
   const journal = new MemoryJournal();
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
   const lost = bench({
@@ -48,7 +48,7 @@ Deno.test("a call whose result could not be written to the document is reported 
   assert.deepEqual([next.ran, journal.bodies[0]?.body, [...journal.savedResults()]], [[], "precious", []]);
 });
 
-Deno.test("a call that ran when the program ended runs once more after the person approves it", async () => {
+Deno.test("a call that was running when the program ended runs once more after the person approves it", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const built = bench({
@@ -63,7 +63,7 @@ Deno.test("a call that ran when the program ended runs once more after the perso
   assert.equal(status(built, "c1"), null);
 });
 
-Deno.test("writing `approved` by hand for a call that ran when the program ended counts as approval", async () => {
+Deno.test("if a person writes `approved` for a call that was running when the program ended, this counts as approval", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
@@ -75,7 +75,7 @@ Deno.test("writing `approved` by hand for a call that ran when the program ended
   assert.deepEqual(built.ran, ["c1"]);
 });
 
-Deno.test("a read-only tool runs again after a crash", async () => {
+Deno.test("a call of a read-only tool runs again after a crash", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "read", "reads");
   const text = callsOf("read", { c1: "approved" });
@@ -92,7 +92,7 @@ Deno.test("a read-only tool runs again after a crash", async () => {
   assert.deepEqual(built.notices(), []);
 });
 
-Deno.test("a recorded start with a result in the document counts as finished", async () => {
+Deno.test("if the document contains the result of a call whose start was recorded, the call counts as finished", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "", "one"), block("c2", "", "two"));
@@ -103,7 +103,7 @@ Deno.test("a recorded start with a result in the document counts as finished", a
   assert.equal(built.sends(), 1);
 });
 
-Deno.test("the journal records a start before the tool runs, and its end after the result is in the document", async () => {
+Deno.test("the journal records the start of a call before the tool runs, and the end after the result is in the document", async () => {
   const journal = new MemoryJournal();
   const built: Bench = bench({
     text: callsOf("echo", { c1: "approved" }),
@@ -123,7 +123,7 @@ Deno.test("the journal records a start before the tool runs, and its end after t
   assert.deepEqual(journal.log, ["start c1", "run, document says approved", "commit", "end c1"]);
 });
 
-Deno.test("if the start cannot be recorded in the journal, nothing runs", async () => {
+Deno.test("if the journal cannot record the start of a call, the call does not run", async () => {
   const journal = new MemoryJournal();
   journal.recordStart = () => Promise.reject(new Error("disk is full"));
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "approved"));
@@ -134,7 +134,7 @@ Deno.test("if the start cannot be recorded in the journal, nothing runs", async 
   assert.deepEqual([stop.reason, stop.problem?.code], ["failed", "state-unwritable"]);
 });
 
-Deno.test("an approval by policy is recorded with the hash of name and input before the block appears", async () => {
+Deno.test("before a block with an approval by policy appears, the journal records the hash of the call's name and input", async () => {
   const journal = new MemoryJournal();
   const built = bench({ text: chatWith(["c1", "echo"]), journal, tools: { ...OFF, auto_approve: ["echo"] } });
   const commit = built.store.commit.bind(built.store);
@@ -158,7 +158,7 @@ async function approvedThenChanged(by: "policy" | "person", autoApprove: string[
   return bench({ text, journal, tools: { ...OFF, auto_approve: autoApprove } });
 }
 
-Deno.test("a call that changed after the person approved it becomes pending, whatever policy says", async () => {
+Deno.test("a call that was edited after the person approved it becomes pending, even if policy approves it", async () => {
   const built = await approvedThenChanged("person", ["echo"]);
   const stop = await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), stop.reason], ["pending", "pending"]);
@@ -179,13 +179,13 @@ Deno.test("if a call changes after policy approved it, policy decides again and 
   assert.equal(built.journal.approval("c1")?.hash, hash);
 });
 
-Deno.test("an approved block without a journal entry is the person's own edit and counts", async () => {
+Deno.test("an approved block without a journal entry counts as an approval by the person", async () => {
   const built = bench({ text: callsOf("echo", { c1: "approved" }), tools: OFF });
   await built.cycle.advance();
   assert.deepEqual(built.ran, ["c1"]);
 });
 
-Deno.test("the approve command binds the approval to the text, and changing the input afterwards cancels it", async () => {
+Deno.test("the approve command approves only the current text of a call; editing the input cancels the approval", async () => {
   const before = chatAnswered(chatWith(["c1", "echo", '{"text": "ls"}']), block("c1", "pending"));
   const built = bench({ text: before, tools: OFF });
   assert.equal(await built.cycle.approve("c1"), null);
@@ -195,7 +195,7 @@ Deno.test("the approve command binds the approval to the text, and changing the 
   assert.deepEqual([status(built, "c1"), built.ran], ["pending", []]);
 });
 
-Deno.test("a call that changes between the plan and its turn does not run on the old approval", async () => {
+Deno.test("a call that is edited between the plan and its execution does not run with the old approval", async () => {
   const two = chatWith(["c1", "echo"], ["c2", "echo", '{"text": "ls"}']);
   const built: Bench = bench({
     text: two,
@@ -209,7 +209,7 @@ Deno.test("a call that changes between the plan and its turn does not run on the
   assert.deepEqual([built.ran, status(built, "c2")], [["c1"], "approved"]);
 });
 
-Deno.test("text that a result, an error or a message replaces is saved, and the notice names the location", async () => {
+Deno.test("flemma saves text that a result, an error or a message replaces, and the notice names the path", async () => {
   const text = chatAnswered(
     chatWith(["c1", "echo"], ["c2", "echo"], ["c3", "echo"]),
     block("c1", "pending", "mine"),
@@ -233,7 +233,7 @@ Deno.test("text that a result, an error or a message replaces is saved, and the 
   assert.equal(built.store.chat.result("c2")?.content.includes("why"), false);
 });
 
-Deno.test("the hash depends on name and input, and on where one ends and the other begins", async () => {
+Deno.test("the hash of a call depends on its name, its input, and the boundary between the two", async () => {
   const hashes = await Promise.all([
     callHash({ name: "a", inputText: "b" }),
     callHash({ name: "ab", inputText: "" }),
@@ -251,7 +251,7 @@ class FullJournal extends MemoryJournal {
   }
 }
 
-Deno.test("text in a block stays in place if it cannot be saved before it is replaced", async () => {
+Deno.test("if the text in a block cannot be saved before it is replaced, the block keeps the text", async () => {
   const text = chatAnswered(
     chatWith(["c1", "echo"], ["c2", "echo"]),
     block("c1", "pending", "mine"),

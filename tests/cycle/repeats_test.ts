@@ -39,7 +39,7 @@ Deno.test("a call counts as a loop if it is repeated up to the limit with the sa
   assert.equal(found([]), null);
 });
 
-Deno.test("a different tool, input, result or outcome in between ends the loop", () => {
+Deno.test("a different tool, input, result or outcome between two equal calls ends the loop", () => {
   for (
     const other of [
       { name: "read" },
@@ -55,13 +55,13 @@ Deno.test("a different tool, input, result or outcome in between ends the loop",
   }
 });
 
-Deno.test("a call still counts as repeated if only its label, or its id in the result, differs", () => {
+Deno.test("calls that differ only in their labels, or in the ids in their results, count as repeated", () => {
   assert.equal(found(["a", "b", "c"].map((label) => round({ input: { label, command: "make" } }))), 1);
   assert.equal(found([1, 2, 3].map(() => round({ result: "[All of it: /tmp/flemma_bash_ID.txt]" }))), 1);
   assert.equal(found([1, 2, 3].map(() => round({ name: "nothing_of_that_name", suffix: " (error)" }))), 1);
 });
 
-Deno.test("a repeated sequence of several calls is a loop too", () => {
+Deno.test("a repeated sequence of several calls also counts as a loop", () => {
   const pair = () => [round({ input: { command: "a" } }), round({ input: { command: "b" } })];
   assert.equal(found([...pair(), ...pair(), ...pair()]), 2);
   assert.equal(found([...pair(), ...pair()]), null);

@@ -56,7 +56,7 @@ async function allRunning() {
   return { tried, next, pressed };
 }
 
-Deno.test("results that arrive while the document is written go in together, each into its own block", async () => {
+Deno.test("results that arrive while the document is being written are written together, each into its own block", async () => {
   const tried = reads(IDS);
   const { received, next } = gate(tried);
   const pressed = tried.cycle.advance();
@@ -71,7 +71,7 @@ Deno.test("results that arrive while the document is written go in together, eac
   assert.deepEqual(tried.journal.log.filter((line) => line.startsWith("end")), IDS.map((id) => `end ${id}`));
 });
 
-Deno.test("a call with effects waits until earlier results are written, and sees changes that arrived meanwhile", async () => {
+Deno.test("a call with effects waits until earlier results are written, and then sees later edits of the document", async () => {
   const text = chatAnswered(
     chatWith(["a", "read", '{"text":"one"}'], ["b", "echo", '{"text":"two"}']),
     block("a", "approved"),
@@ -92,7 +92,7 @@ Deno.test("a call with effects waits until earlier results are written, and sees
   assert.deepEqual(tried.ran, ["a"]);
 });
 
-Deno.test("a result whose call was deleted from the document is reported, and does not affect the others written with it", async () => {
+Deno.test("if a call was deleted from the document, its result is reported, and other results are still written", async () => {
   const { tried, next, pressed } = await allRunning();
   const { store } = tried;
   await next();
@@ -111,7 +111,7 @@ Deno.test("a result whose call was deleted from the document is reported, and do
   for (const id of ["a", "b", "d", "e"]) assert.equal(store.chat.result(id)?.content, `text of ${id}`);
 });
 
-Deno.test("results whose blocks were deleted meanwhile get new blocks, in order", async () => {
+Deno.test("if result blocks were deleted meanwhile, the results are written in new blocks, in order", async () => {
   const { tried, next, pressed } = await allRunning();
   const { store } = tried;
   await next();
@@ -129,7 +129,7 @@ Deno.test("results whose blocks were deleted meanwhile get new blocks, in order"
   assert.deepEqual(store.chat.diagnostics, []);
 });
 
-Deno.test("if results arrive before everything is stopped, they are written completely", async () => {
+Deno.test("if results arrive just before everything is cancelled, they are written completely", async () => {
   const { tried, next, pressed } = await allRunning();
   tried.cycle.cancelAll();
   await next();

@@ -49,7 +49,7 @@ function names(run: Run): readonly string[] {
   return run.events.map(({ event }) => event);
 }
 
-Deno.test("an overloaded provider gets the same request body again until it answers", async () => {
+Deno.test("if a provider is overloaded, flemma sends the same request body again until the provider answers", async () => {
   const run = await send([
     refused(529, "overloaded_error"),
     refused(429, "rate_limit_error", { "retry-after": "17" }),
@@ -74,7 +74,7 @@ Deno.test("an overloaded provider gets the same request body again until it answ
   assert.equal(names(run).filter((name) => name === "request:finished").length, 1);
 });
 
-Deno.test("after six requests the retries end, and the message says how long they took", async () => {
+Deno.test("after six requests flemma stops retrying, and the message says how long the retries took", async () => {
   const run = await send([refused(503, "api_error")]);
   assert.ok(run.outcome.kind === "failed");
   assert.equal(run.bodies.length, 6);
@@ -82,7 +82,7 @@ Deno.test("after six requests the retries end, and the message says how long the
   assert.equal(run.after, BEFORE);
 });
 
-Deno.test("a wait of more than ten minutes is not started, and is reported", async () => {
+Deno.test("if the provider asks for a wait of more than ten minutes, flemma does not wait and reports this", async () => {
   const run = await send([refused(429, "rate_limit_error", { "retry-after": "3600" })]);
   assert.ok(run.outcome.kind === "failed");
   assert.equal(run.bodies.length, 1);
@@ -92,7 +92,7 @@ Deno.test("a wait of more than ten minutes is not started, and is reported", asy
   ]);
 });
 
-Deno.test("no request is retried after the first word of its reply, whether it was cut, broken or refused", async () => {
+Deno.test("once the first word of a reply arrived, no request is retried, whether it is cut off, broken or refused", async () => {
   const begun = { ...streamed(START, delta("Half")), headers: SSE };
   for (
     const answer of [
@@ -108,7 +108,7 @@ Deno.test("no request is retried after the first word of its reply, whether it w
   }
 });
 
-Deno.test("a connection that breaks before the first word is retried", async () => {
+Deno.test("if a connection breaks before the first word, the request is retried", async () => {
   const run = await send([
     { headers: SSE, body: "data: {", reset: true },
     { ...streamed(START), reset: true },
@@ -119,7 +119,7 @@ Deno.test("a connection that breaks before the first word is retried", async () 
   assert.equal(run.bodies.length, 4);
 });
 
-Deno.test("a fault of the request, the key or the account is not retried", async () => {
+Deno.test("a request is not retried if the request, the key or the account is at fault", async () => {
   const spent = {
     ...refused(429, "rate_limit_error"),
     body: JSON.stringify({
@@ -150,14 +150,14 @@ Deno.test("a fault of the request, the key or the account is not retried", async
   }
 });
 
-Deno.test("without retries the first refusal is final", async () => {
+Deno.test("if retries are turned off, the first refusal ends the run", async () => {
   const run = await send([refused(529, "overloaded_error"), GOOD], { retry: false });
   assert.equal(run.outcome.kind, "failed");
   assert.equal(run.bodies.length, 1);
   assert.ok(!names(run).includes("request:retrying"));
 });
 
-Deno.test("a person who stops a waiting retry immediately gets the unchanged document", async () => {
+Deno.test("if a person cancels a waiting retry, it ends immediately and the document stays unchanged", async () => {
   const stopping = new AbortController();
   const run = await send([refused(529, "overloaded_error"), GOOD], {
     signal: stopping.signal,
@@ -170,7 +170,7 @@ Deno.test("a person who stops a waiting retry immediately gets the unchanged doc
   assert.ok(last?.event === "request:finished" && last.status === "cancelled");
 });
 
-Deno.test("a host that accepts no connection is not retried, since it may not exist", async () => {
+Deno.test("if a host accepts no connection, flemma does not retry, because the host may not exist", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();

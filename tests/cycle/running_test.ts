@@ -56,7 +56,7 @@ async function running(count: number, given: Given) {
   return { gates, built, done };
 }
 
-Deno.test("results that arrive in any order are written in the order of the calls", async () => {
+Deno.test("results are written in the order of the calls, whatever order they arrive in", async () => {
   const texts: string[] = [];
   for (const order of [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]]) {
     const { gates, built, done } = await running(3, {
@@ -71,7 +71,7 @@ Deno.test("results that arrive in any order are written in the order of the call
   assert.deepEqual(texts, Array(3).fill(chatAnswered(slow("a", "b", "c"), ...results)));
 });
 
-Deno.test("every commit leaves a whole document: finished results, and approved blocks for running calls", async () => {
+Deno.test("after every commit, the document has complete results and an approved block for each running call", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b") });
   gates.open("b");
   gates.open("a");
@@ -82,7 +82,7 @@ Deno.test("every commit leaves a whole document: finished results, and approved 
   ]);
 });
 
-Deno.test("without autopilot the run stops at the calls that found no free slot", async () => {
+Deno.test("without autopilot, the run stops before calls for which no slot was free", async () => {
   const text = chatAnswered(
     slow("a", "b", "c"),
     block("a", "approved"),
@@ -95,7 +95,7 @@ Deno.test("without autopilot the run stops at the calls that found no free slot"
   assert.deepEqual([stop.reason, stop.ids, built.ran], ["throttled", ["b"], ["a"]]);
 });
 
-Deno.test("with autopilot the calls that found no free slot run in the next round, then the answer is sent", async () => {
+Deno.test("with autopilot, calls for which no slot was free run in the next round, and then the results are sent", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b", "c"), tools: ALIKE });
   assert.deepEqual(built.ran, ["a", "b"]);
   gates.open("a");
@@ -106,7 +106,7 @@ Deno.test("with autopilot the calls that found no free slot run in the next roun
   assert.deepEqual([built.ran, built.sends(), built.notices()], [["a", "b", "c"], 1, ["throttled"]]);
 });
 
-Deno.test("cancelling stops the call that started first, and keeps its output above the message", async () => {
+Deno.test("cancel stops the call that started first and keeps its output above the message", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b") });
   assert.notEqual(built.cycle.cancel(), null);
   assert.deepEqual([gates.signals.get("a")?.aborted, gates.signals.get("b")?.aborted], [true, false]);
@@ -123,7 +123,7 @@ Deno.test("cancelling stops the call that started first, and keeps its output ab
   assert.equal(finished.length, 2);
 });
 
-Deno.test("the known output of a stopped call is written immediately, and its own answer replaces it later", async () => {
+Deno.test("the known output of a stopped call is written immediately, and the tool's final output replaces it later", async () => {
   const gates = new Gates();
   const built = bench({
     text: approved("a"),
@@ -145,7 +145,7 @@ Deno.test("the known output of a stopped call is written immediately, and its ow
   assert.deepEqual(built.journal.bodies, []);
 });
 
-Deno.test("a failed call shows the reason next to its mark, in the tool's word or the first line of its error", async () => {
+Deno.test("the status of a failed call is followed by the reason, given by the tool or taken from the first line of its error", async () => {
   for (
     const [result, note] of [
       [{ success: false, error: "The text occurs twice.\n\nMore." }, "The text occurs twice."],
@@ -162,7 +162,7 @@ Deno.test("a failed call shows the reason next to its mark, in the tool's word o
   }
 });
 
-Deno.test("no other approved call is started after a cancel", async () => {
+Deno.test("after a cancellation, no other approved call is started", async () => {
   const text = callsOf("echo", { a: "approved", b: "approved" });
   const { gates, built, done } = await running(1, { text, tools: HEADER });
   built.cycle.cancel();
@@ -172,7 +172,7 @@ Deno.test("no other approved call is started after a cancel", async () => {
   assert.equal(built.store.chat.result("b")?.status, "approved");
 });
 
-Deno.test("aborting the given signal cancels everything that runs", async () => {
+Deno.test("aborting the signal given to a run cancels everything that runs", async () => {
   const controller = new AbortController();
   const { gates, built, done } = await running(2, {
     text: approved("a", "b"),
@@ -193,11 +193,11 @@ Deno.test("aborting the given signal cancels everything that runs", async () => 
   );
 });
 
-Deno.test("if nothing runs, cancelling says so", () => {
+Deno.test("if nothing is running, cancel says so", () => {
   assert.equal(bench({ text: "@You:\nhi\n" }).cycle.cancel(), null);
 });
 
-Deno.test("cancelling a running request ends it and stops autopilot", async () => {
+Deno.test("cancel ends a running request and stops autopilot", async () => {
   const sent = Promise.withResolvers<void>();
   const built = bench({
     text: callsOf("echo", { a: "approved" }),
@@ -235,7 +235,7 @@ function talker(replies: number): { send: (built: () => Bench) => Promise<SendOu
   };
 }
 
-Deno.test("autopilot continues until the reply has no call", async () => {
+Deno.test("autopilot continues until a reply has no calls", async () => {
   const provider = talker(3);
   const built: Bench = bench({
     text: "@You:\nhi\n",
@@ -247,7 +247,7 @@ Deno.test("autopilot continues until the reply has no call", async () => {
   assert.equal(stop.line, built.store.chat.lineCount);
 });
 
-Deno.test("autopilot continues after max_turns replies at most and leaves the last one without placeholders", async () => {
+Deno.test("autopilot continues after at most max_turns replies and writes no placeholders after the last one", async () => {
   const provider = talker(99);
   const built: Bench = bench({
     text: "@You:\nhi\n",
@@ -261,14 +261,14 @@ Deno.test("autopilot continues after max_turns replies at most and leaves the la
   assert.deepEqual(built.notices(), ["turn-limit"]);
 });
 
-Deno.test("without autopilot the run stops at a reply with calls", async () => {
+Deno.test("without autopilot, the run stops after a reply with calls", async () => {
   const provider = talker(1);
   const built: Bench = bench({ text: "@You:\nhi\n", tools: OFF, send: () => provider.send(() => built) });
   const stop = await built.cycle.advance();
   assert.deepEqual([stop.reason, stop.ids, built.ran], ["stepped", ["t1"], []]);
 });
 
-Deno.test("autopilot does not loop forever on a reply whose calls reuse ids of answered ones", async () => {
+Deno.test("autopilot does not loop forever if a reply's calls reuse ids of calls that have results", async () => {
   const built: Bench = bench({
     text: "@You:\nhi\n",
     tools: { ...HEADER, auto_approve: ["echo"] },
@@ -284,7 +284,7 @@ Deno.test("autopilot does not loop forever on a reply whose calls reuse ids of a
   assert.deepEqual([stop.reason, stop.problem?.code, built.sends()], ["failed", "reused-call-ids", 2]);
 });
 
-Deno.test("a tool that asks for the person ends the run after all results of the reply are written", async () => {
+Deno.test("if a tool asks for the person, the run ends after all results of the reply are written", async () => {
   const ask = {
     name: "ask",
     description: "",
@@ -305,7 +305,7 @@ Deno.test("a tool that asks for the person ends the run after all results of the
   assert.equal(built.sends(), 1);
 });
 
-Deno.test("a document changed by somebody else stops the run; the result is kept and other calls are cancelled", async () => {
+Deno.test("if another program changes the document, the run stops, the result is kept, and other calls are cancelled", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b"), tools: HEADER });
   built.store.problem = { code: "document-changed", message: "somebody else" };
   gates.open("a");
@@ -324,13 +324,14 @@ Deno.test("a document changed by somebody else stops the run; the result is kept
   assert.equal(built.sends(), 0);
 });
 
-Deno.test("the state of an approved call is checked again before it starts, after another call ran: one row per condition", async () => {
+Deno.test("before an approved call starts, its state is checked again if another call ran meanwhile: one row per condition", async () => {
   const text = callsOf("echo", { a: "approved", b: "approved" });
   const rows: Readonly<Record<string, (text: string) => string>> = {
-    "it waits again": (text) => text.replace(block("b", "approved"), block("b", "pending")),
-    "it is denied": (text) => text.replace(block("b", "approved"), block("b", "denied")),
-    "its block has a text": (text) => text.replace(block("b", "approved"), block("b", "approved", "mine")),
-    "its block is gone": (text) => text.replace(block("b", "approved"), ""),
+    "the call is pending again": (text) => text.replace(block("b", "approved"), block("b", "pending")),
+    "the call is denied": (text) => text.replace(block("b", "approved"), block("b", "denied")),
+    "the block of the call contains text": (text) =>
+      text.replace(block("b", "approved"), block("b", "approved", "mine")),
+    "the block of the call is gone": (text) => text.replace(block("b", "approved"), ""),
     "the call is gone": (text) => text.replaceAll("`b`", "`c`"),
   };
   for (const [what, change] of [["nothing", (text: string) => text] as const, ...Object.entries(rows)]) {
@@ -349,7 +350,7 @@ Deno.test("the state of an approved call is checked again before it starts, afte
   }
 });
 
-Deno.test("a call deleted from the document while it ran has its output saved", async () => {
+Deno.test("if a call is deleted from the document while it runs, its output is saved", async () => {
   const { gates, built, done } = await running(1, { text: approved("a"), tools: HEADER });
   built.store.text = "@You:\nsomething else\n";
   gates.open("a");
@@ -359,7 +360,7 @@ Deno.test("a call deleted from the document while it ran has its output saved", 
   assert.equal(built.store.text, "@You:\nsomething else\n");
 });
 
-Deno.test("a second step while tools run starts only as many calls as there are slots, and sends nothing", async () => {
+Deno.test("a second step while tools run starts at most as many calls as slots are free, and sends no request", async () => {
   const gates = new Gates();
   const built = bench({
     text: approved("a", "b", "c"),
@@ -377,7 +378,7 @@ Deno.test("a second step while tools run starts only as many calls as there are 
   assert.equal(built.sends(), 0);
 });
 
-Deno.test("output of a running tool is reported as it arrives, but not after a cancel", async () => {
+Deno.test("output of a running tool is reported as it arrives, but not after a cancellation", async () => {
   let put: (text: string) => void = () => {};
   const end = Promise.withResolvers<ExecutionResult>();
   const began = Promise.withResolvers<void>();
@@ -401,7 +402,7 @@ Deno.test("output of a running tool is reported as it arrives, but not after a c
   assert.deepEqual(output, ["first"]);
 });
 
-Deno.test("an error in a tool runner is thrown from the run instead of disappearing", async () => {
+Deno.test("an error in a tool runner is thrown by the run and not lost", async () => {
   const built = bench({
     text: approved("a"),
     tools: OFF,
@@ -410,7 +411,7 @@ Deno.test("an error in a tool runner is thrown from the run instead of disappear
   await assert.rejects(built.cycle.advance(), /broken runner/);
 });
 
-Deno.test("an answer that arrives after a stopped call was given up changes nothing", async () => {
+Deno.test("if a stopped call was given up, a later result of it changes nothing", async () => {
   const { gates, built, done } = await running(1, { text: approved("a") });
   const waits = await withoutWaiting(() => assert.ok(built.cycle.cancelCall("a")));
   assert.equal(waits.length, 1);

@@ -18,7 +18,7 @@ function request() {
   return { send, begun: begun.promise, answer: answered.resolve };
 }
 
-Deno.test("while a send runs nothing else starts, and afterwards it may", async () => {
+Deno.test("while a request is being sent no other operation starts; afterwards one may", async () => {
   const { send, begun, answer } = request();
   const { cycle, ran } = bench({ text: ASKED, send });
   const sending = cycle.send();
@@ -32,7 +32,7 @@ Deno.test("while a send runs nothing else starts, and afterwards it may", async 
   assert.equal((await cycle.send()).reason, "cut");
 });
 
-Deno.test("a send is cancelled like the request of a run, alone or with everything else", async () => {
+Deno.test("a separate send is cancelled like the request of a run, by its id or together with everything else", async () => {
   for (const all of [false, true]) {
     const { send, begun } = request();
     const { cycle } = bench({ text: ASKED, send });
@@ -45,12 +45,12 @@ Deno.test("a send is cancelled like the request of a run, alone or with everythi
   }
 });
 
-Deno.test("a program that is ending sends nothing", async () => {
+Deno.test("once the program is ending, it sends no request", async () => {
   const built = bench({ text: ASKED, signal: AbortSignal.abort() });
   assert.deepEqual([(await built.cycle.send()).reason, built.sends()], ["cancelled", 0]);
 });
 
-Deno.test("obstacles to a send stop it before the request: one row per document", async () => {
+Deno.test("an obstacle to sending stops flemma before the request: one row per document", async () => {
   const calls = chatWith(["a", "echo"]);
   const blocker = { code: "bad", type: "frontmatter", severity: "error", message: "Bad." } as const;
   const rows: readonly (readonly [string, string, string?])[] = [
@@ -69,7 +69,7 @@ Deno.test("obstacles to a send stop it before the request: one row per document"
   }
 });
 
-Deno.test("with --continue, a text that ends with the model's turn gets a message that asks it to continue", async () => {
+Deno.test("with --continue, if the model has the last turn, flemma adds a message that asks the model to continue", async () => {
   const built = bench({ text: `${ASKED}\n@Assistant:\nWell.\n` });
   await built.cycle.send({ goOn: true });
   assert.match(built.store.text, /Well\.\n\n@You:\nContinue\.\n/);

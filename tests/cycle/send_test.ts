@@ -31,7 +31,7 @@ function withTimeouts(timeout: number, connect_timeout = 10): Settings {
   return { ...DEFAULT_SETTINGS, parameters: { ...DEFAULT_SETTINGS.parameters, timeout, connect_timeout } };
 }
 
-Deno.test("a reply that uses ids of earlier calls, or one id twice, is written with new ids", async () => {
+Deno.test("if a reply uses ids of earlier calls, or one id twice, its calls are written with new ids", async () => {
   const before =
     "@You:\nhi\n\n@Assistant:\n\n**Tool Use:** `bash` (`call_0`)\n\n```json\n{}\n```\n\n@You:\n\n" +
     "**Tool Result:** `call_0`\n\n```\nout\n```\n";
@@ -47,7 +47,7 @@ Deno.test("a reply that uses ids of earlier calls, or one id twice, is written w
   assert.deepEqual(chat.calls.map(({ id }) => id), ["call_0", "call_0_2", "call_0_3", "call_1"]);
 });
 
-Deno.test("a refused connection leaves the document unchanged and names the host", async () => {
+Deno.test("if a connection is refused, the document stays unchanged and the message names the host", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
@@ -62,7 +62,7 @@ Deno.test("a refused connection leaves the document unchanged and names the host
   );
 });
 
-Deno.test("statuses 401, 429 and 529 leave the document unchanged and say what to do", async () => {
+Deno.test("for the statuses 401, 429 and 529 the document stays unchanged, and the message says what to do", async () => {
   const cases = [
     [401, "authentication_error", "invalid x-api-key", "provider-authentication", /ANTHROPIC_API_KEY/],
     [429, "rate_limit_error", "Slow down", "provider-rate-limit", /again/],
@@ -90,7 +90,7 @@ Deno.test("statuses 401, 429 and 529 leave the document unchanged and say what t
   }
 });
 
-Deno.test("an HTML page, an empty body and a JSON error of the wrong content type are failures with a message", async () => {
+Deno.test("an HTML page, an empty body and a JSON error of the wrong content type are reported as failures", async () => {
   const html = "<html>\n <body>\n  " + "Bad gateway ".repeat(60) + "</body></html>";
   for (const status of [200, 503]) {
     const run = await sent({ status, body: html, headers: { "content-type": "text/html" } });
@@ -107,13 +107,13 @@ Deno.test("an HTML page, an empty body and a JSON error of the wrong content typ
   assert.equal(failureOf(stray).message, "api_error — down");
 });
 
-Deno.test("a redirect is not followed", async () => {
+Deno.test("flemma does not follow a redirect", async () => {
   const run = await sent({ status: 302, headers: { location: "http://elsewhere.example/" }, body: "" });
   assert.match(failureOf(run).message, /redirects to http:\/\/elsewhere\.example\/ \(HTTP 302\)/);
   assert.equal(run.after, BEFORE);
 });
 
-Deno.test("CR LF, comments, data without a space, and characters cut between bytes are read correctly", async () => {
+Deno.test("streams with CR LF, comments, missing spaces, and characters cut between bytes are read correctly", async () => {
   const events = [delta("äö😀 "), delta("\u2028ok"), stop("end_turn")];
   const body = ": hello\r\n\r\n" +
     events.map((event) => `event: x\r\ndata:${JSON.stringify(event)}\r\n\r\n`).join("") +
@@ -123,7 +123,7 @@ Deno.test("CR LF, comments, data without a space, and characters cut between byt
   assert.equal(run.after, `${BEFORE}\n@Assistant:\näö😀 \u2028ok\n\n@You:\n\n`);
 });
 
-Deno.test("a stream that ends or breaks before its closing event is marked as incomplete, and is not a success", async () => {
+Deno.test("if a stream ends or breaks before its closing event, the reply is marked as incomplete and the run fails", async () => {
   for (const reset of [false, true]) {
     const run = await sent({ headers: SSE, body: frames(delta("Half a")), reset });
     const problem = failureOf(run);
@@ -135,7 +135,7 @@ Deno.test("a stream that ends or breaks before its closing event is marked as in
   }
 });
 
-Deno.test("an error in the middle of a stream keeps the text, closes its fence and marks it", async () => {
+Deno.test("if an error interrupts a stream, flemma keeps the text, closes its fence and marks the reply", async () => {
   const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
   const run = await sent({ headers: SSE, body: frames(delta("```js\nlet"), error, delta("never")) });
   assert.equal(
@@ -144,7 +144,7 @@ Deno.test("an error in the middle of a stream keeps the text, closes its fence a
   );
 });
 
-Deno.test("a call whose input was cut at the token limit is not written, and the calls before it do not run", async () => {
+Deno.test("a call whose input is cut off by the token limit is not written, and the calls before it do not run", async () => {
   const body = frames(
     ...tool('{"command":"ls"}', "whole"),
     ...tool('{"command":"rm -r', "half"),
@@ -158,7 +158,7 @@ Deno.test("a call whose input was cut at the token limit is not written, and the
   assert.equal(chat.turns.at(-1)!.segments.at(-1)?.kind, "aborted");
 });
 
-Deno.test("an input that is not an object, and an id that no header can hold, are stream errors", async () => {
+Deno.test("an input that is not an object, and an id that no header can contain, are stream errors", async () => {
   const list = await sent({ headers: SSE, body: frames(...tool("[1]"), stop("tool_use"), END) });
   assert.match(failureOf(list).message, /not a JSON object/);
   assert.equal(list.after, BEFORE);
@@ -167,14 +167,14 @@ Deno.test("an input that is not an object, and an id that no header can hold, ar
   assert.deepEqual(parse(bytes(forged.after)).turns.map(({ role }) => role), ["You", "Assistant"]);
 });
 
-Deno.test("a completed reply without content leaves the document unchanged and warns once", async () => {
+Deno.test("a completed reply without content leaves the document unchanged and causes one warning", async () => {
   const run = await sent({ headers: SSE, body: frames(delta("\n\n"), stop("end_turn"), END) });
   assert.ok(run.outcome.kind === "completed");
   assert.equal(run.outcome.warnings.length, 1);
   assert.equal(run.after, BEFORE);
 });
 
-Deno.test("a silent server causes a timeout, and the message names it", async () => {
+Deno.test("if a server sends nothing until the timeout, the request fails with a message that names the server", async () => {
   const silent = await sent({ headers: SSE, body: "", hang: true }, { settings: withTimeouts(0.2) });
   assert.equal(failureOf(silent).code, "provider-timeout");
   assert.match(failureOf(silent).message, /0\.2 s/);
@@ -202,7 +202,7 @@ function streaming(
   };
 }
 
-Deno.test("a reply may take longer than the timeout while it keeps arriving, and a timeout may be arbitrarily long", async () => {
+Deno.test("a reply may take longer than the timeout while data keeps arriving, and a timeout may have any length", async () => {
   await withClock(async (clock) => {
     let pings = 0;
     const slow = streaming(async (controller) => {
@@ -221,7 +221,7 @@ Deno.test("a reply may take longer than the timeout while it keeps arriving, and
   assert.equal(huge.outcome.kind, "completed");
 });
 
-Deno.test("data that arrived in time counts even if this process was suspended until the timeout was over", async () => {
+Deno.test("data that arrived in time is used even if this process was suspended until after the timeout", async () => {
   await withClock(async (clock) => {
     const stopped = streaming(async (controller) => {
       // As after SIGSTOP and SIGCONT: the timer is due, and then it is seen what is there.
@@ -269,7 +269,7 @@ Deno.test("blocks and parts of unknown type, and lines that are not JSON, are re
   assert.match(run.after, /\nAB\n/);
 });
 
-Deno.test("a call that may have lost a piece to a broken line is not written, and damaged thinking loses its signature", async () => {
+Deno.test("a call that may have lost data to an invalid line is not written, and damaged thinking loses its signature", async () => {
   const [start, input, end] = tool('{"command":"rm -rf build"}') as [object, object, object];
   const broken = "data: {broken\n\n";
   const cases = [
@@ -299,14 +299,14 @@ Deno.test("a call that may have lost a piece to a broken line is not written, an
   assert.match(after, /<thinking>\nHm\.\n<\/thinking>/);
 });
 
-Deno.test("an input of eight million characters is written and sent like a short one", async () => {
+Deno.test("an input of eight million characters is written and sent like a short input", async () => {
   const input = JSON.stringify({ content: "\\n".repeat(4_000_000) });
   const run = await sent({ headers: SSE, body: frames(...tool(input), stop("tool_use"), END) });
   assert.equal(run.outcome.kind, "completed");
   assert.equal(parse(bytes(run.after)).calls[0]?.inputText, input);
 });
 
-Deno.test("a cancel before any content leaves the document unchanged, one after content marks the reply", async () => {
+Deno.test("a cancellation before any content leaves the document unchanged; one after content marks the reply", async () => {
   const early = new AbortController();
   const nothing = await sent({ headers: SSE, body: frames({ type: "ping" }), hang: true }, {
     signal: early.signal,
@@ -332,7 +332,7 @@ Deno.test("a cancel before any content leaves the document unchanged, one after 
   assert.equal(before.requests.length, 0);
 });
 
-Deno.test("without a key nothing is sent, and the variable and the key resolvers are named", async () => {
+Deno.test("without a key nothing is sent, and the message names the environment variable and the key resolvers", async () => {
   const run = await sent({ body: "" }, { variables: { ANTHROPIC_API_KEY: "" } });
   assert.equal(failureOf(run).code, "credential-missing");
   assert.match(failureOf(run).message, /environment: ANTHROPIC_API_KEY is not set/);
@@ -340,14 +340,14 @@ Deno.test("without a key nothing is sent, and the variable and the key resolvers
   assert.equal(run.after, BEFORE);
 });
 
-Deno.test("a key that no header can hold is refused without being shown", async () => {
+Deno.test("a key that no HTTP header can contain is refused, and the message does not show it", async () => {
   const run = await sent({ body: "" }, { variables: { ANTHROPIC_API_KEY: "se\u00e9cret key" } });
   assert.equal(failureOf(run).code, "credential-invalid");
   assert.doesNotMatch(failureOf(run).message, /cret/);
   assert.equal(run.requests.length, 0);
 });
 
-Deno.test("a run that sends twice shows each warning once", async () => {
+Deno.test("a run that sends two requests shows each warning once", async () => {
   const server = serve(() => ({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }));
   const events: CycleEvent[] = [];
   const store = new MemoryStore(bytes("@You:\n@./gone.md\n"), null);
@@ -367,7 +367,7 @@ Deno.test("a run that sends twice shows each warning once", async () => {
   await server.close();
 });
 
-Deno.test("an invalid base URL is refused with the setting it came from", async () => {
+Deno.test("an invalid base URL is refused, and the message names the setting that contains it", async () => {
   const run = await sent({ body: "" }, { variables: { FLEMMA_ANTHROPIC_BASE_URL: "127.0.0.1" } });
   assert.match(failureOf(run).message, /"127\.0\.0\.1" from the variable FLEMMA_ANTHROPIC_BASE_URL/);
   const settings = { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url: "ftp://x" } } };
@@ -375,7 +375,7 @@ Deno.test("an invalid base URL is refused with the setting it came from", async 
   assert.match(failureOf(set).message, /the setting providers\.anthropic\.base_url/);
 });
 
-Deno.test("diagnostics of severity error block the request and nothing is sent", async () => {
+Deno.test("a diagnostic of severity error prevents the request", async () => {
   for (
     const [before, code] of [
       ["```lua\nx = 1\n```\n@You:\nhi\n", "frontmatter_unsupported"],
@@ -394,7 +394,7 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
   }
 });
 
-Deno.test("each text event gives the document line where the text starts", async () => {
+Deno.test("each text event contains the document line where its text starts", async () => {
   const thinking = [
     { type: "content_block_start", index: 5, content_block: { type: "thinking", thinking: "" } },
     { type: "content_block_delta", index: 5, delta: { type: "thinking_delta", thinking: "hm\nhm" } },
@@ -431,7 +431,7 @@ Deno.test("each text event gives the document line where the text starts", async
   }
 });
 
-Deno.test("a text event gives the current line number after somebody inserted lines above", async () => {
+Deno.test("if another program inserts lines above, later text events contain the new line numbers", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-send-" });
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const body = new ReadableStream<Uint8Array>({
@@ -475,7 +475,7 @@ Deno.test("a text event gives the current line number after somebody inserted li
   }
 });
 
-Deno.test("the dry run prints the request body byte for byte, and shows no secret", async () => {
+Deno.test("the dry run prints the exact bytes of the request body and no secret", async () => {
   const before = "@System:\nBe brief.\n\n@You:\nhi\n";
   const run = await sent({ headers: SSE, body: frames(delta("x"), END) }, { before });
   const prepared = await dryRun({
@@ -493,7 +493,7 @@ Deno.test("the dry run prints the request body byte for byte, and shows no secre
   assert.match(run.requests[0]!.headers.get("user-agent") ?? "", /^flemma\//);
 });
 
-Deno.test("a request that is too large for a string is reported with advice, and any other error is not changed", async () => {
+Deno.test("a request that is too large for a string is reported with advice; any other error is passed on unchanged", async () => {
   const asked = (thrown: () => never) =>
     dryRun({
       chat: parse(bytes("@You:\nhi\n")),
@@ -527,7 +527,7 @@ Deno.test("a request that is too large for a string is reported with advice, and
   );
 });
 
-Deno.test("warnings of a failed send are notices, those of a completed one are in its outcome", async () => {
+Deno.test("the warnings of a failed request are notices; those of a completed request are part of its outcome", async () => {
   const settings = { ...DEFAULT_SETTINGS, model: "claude-sonet-4-6" };
   const failed = await sent({ status: 500, body: "{}" }, { settings });
   const notices = failed.events.filter((event) => event.event === "notice");
@@ -572,7 +572,7 @@ function watched(
   };
 }
 
-test("a streamed reply is in the file before it is complete, and with stream off it is written once", async (folder) => {
+test("a streamed reply is in the file before it is complete; with stream off, the reply is written at once", async (folder) => {
   const path = `${folder}/talk.chat`;
   await Deno.writeTextFile(path, BEFORE);
   const first = frames(delta("First half, "));
@@ -609,13 +609,13 @@ test("a streamed reply is in the file before it is complete, and with stream off
 for (
   const [what, before, edit, after] of [
     [
-      "an edit of the question right above is kept, and the reply streams to its end",
+      "an edit of the question right above it is kept, and the reply streams to its end",
       "@You:\nHi\n",
       () => ({ from: 6, to: 8, insert: "Hello there" }),
       "@You:\nHello there\n\n@Assistant:\nFirst.\nSecond. Third.\n\n@You:\n\n",
     ],
     [
-      "a message written below stays below, and no empty prompt is inserted",
+      "a message typed below the reply stays below, and flemma inserts no empty prompt",
       BEFORE,
       (length: number) => ({ from: length, to: length, insert: "\n@You:\nmine\n" }),
       `${BEFORE}\n@Assistant:\nFirst.\nSecond. Third.\n\n\n@You:\nmine\n`,

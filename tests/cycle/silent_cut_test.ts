@@ -6,7 +6,7 @@ import { silentCut } from "../../cycle/send/silent_cut.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { frames, sent, SSE } from "./sending.ts";
 
-Deno.test("a token count is suspicious only below the minimum for any text of that length", () => {
+Deno.test("a token count is suspicious only if it is below the minimum for any text of that length", () => {
   const body = (characters: number, more = "") => JSON.stringify({ m: "a ".repeat(characters / 2), more });
   const rows: readonly (readonly [string, string, number | null, boolean])[] = [
     ["a long one of which little was read", body(40_000), 4096, true],
@@ -55,7 +55,7 @@ async function warned(mark: string, read: number): Promise<readonly string[]> {
   return outcome.warnings.filter((warning) => warning.includes("The server read only"));
 }
 
-Deno.test("Ollama is recognized by its response, and no other server is suspected", async () => {
+Deno.test("Ollama is recognized by its response, and no other server is suspected of cutting the prompt", async () => {
   assert.equal((await warned("fp_ollama", 4096)).length, 1);
   assert.equal((await warned("fp_ollama", 9000)).length, 0);
   assert.equal((await warned("fp_other", 4096)).length, 0);

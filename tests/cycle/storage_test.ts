@@ -25,7 +25,7 @@ const knownOf = (path: string): KnownFile => ({
   stamp: stampOf(Deno.statSync(path)),
 });
 
-Deno.test("state is stored below XDG_STATE_HOME, unless its value is relative", () => {
+Deno.test("state is stored below XDG_STATE_HOME unless the value of the variable is a relative path", () => {
   const environment = (variables: Record<string, string>): Environment => ({
     cwd: "/w",
     home: "/h",
@@ -43,7 +43,7 @@ Deno.test("state is stored below XDG_STATE_HOME, unless its value is relative", 
   assert.deepEqual(paths, ["/d/a.chat", "/l/b.chat", "/c.yaml", "/s/flemma"]);
 });
 
-test("each refusal to read a document names the file and the reason", async ({ folder, environment }) => {
+test("if a document cannot be read, the message names the file and the reason", async ({ folder, environment }) => {
   const refusal = async (name: string) => {
     const outcome = await readDocument(name, environment);
     assert.ok(!outcome.ok, `${name} was read`);
@@ -67,7 +67,7 @@ test("each refusal to read a document names the file and the reason", async ({ f
   assert.equal(await refusal("/dev/null"), "document-not-a-file");
 });
 
-Deno.test("a document without write permission is reported with advice for the exact reason", () => {
+Deno.test("if a document is not writable, flemma reports this with advice for the specific reason", () => {
   const thrown = (code: string) => Object.assign(new Error(`refused (${code})`), { code });
   const mine = { own: true, writable: false };
   const rows: readonly (readonly [unknown, typeof mine, says: RegExp, next: RegExp])[] = [
@@ -102,7 +102,7 @@ Deno.test("a document without write permission is reported with advice for the e
   }
 });
 
-test("owner and permissions decide whether the owner could make a file writable", async ({ folder }) => {
+test("the owner and the permissions of a file decide whether its owner could make it writable", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "");
   for (const [mode, writable] of [[0o644, true], [0o200, true], [0o444, false], [0o577, false]] as const) {
@@ -114,7 +114,7 @@ test("owner and permissions decide whether the owner could make a file writable"
   assert.equal((await ownership(Deno.uid() === 0 ? path : "/")).own, false);
 });
 
-test("a holder that has locked but not yet named itself gets a moment, so that it can be reported", async ({ folder, environment }) => {
+test("if a run has locked a file but not yet written its name, flemma waits a moment and can then report the holder", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
@@ -138,7 +138,7 @@ test("a holder that has locked but not yet named itself gets a moment, so that i
   }
 });
 
-test("checking the lock of a dead run blocks nobody, and the check is not taken for the dead run", async ({ folder, environment }) => {
+test("checking the lock of a dead run blocks no other run, and is not mistaken for the dead run", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
@@ -163,7 +163,7 @@ test("checking the lock of a dead run blocks nobody, and the check is not taken 
   }
 });
 
-test("a lock excludes a second run, names its holder, and is free again after release", async ({ folder, environment }) => {
+test("a lock excludes a second run, names the run that holds it, and is free again after its release", async ({ folder, environment }) => {
   const first = await lockDocument(`${folder}/a`, { environment, wait: 0 });
   assert.ok(first.ok);
   assert.equal(first.value.notice, null);
@@ -182,7 +182,7 @@ test("a lock excludes a second run, names its holder, and is free again after re
   assert.deepEqual([...Deno.readDirSync(`${folder}/state/flemma/locks`)], []);
 });
 
-test("many runs that wait for one lock get it one after the other", async ({ folder, environment }) => {
+test("if many runs wait for one lock, they get it one after the other", async ({ folder, environment }) => {
   let inside = 0;
   let most = 0;
   await Promise.all(Array.from({ length: 8 }, async () => {
@@ -196,7 +196,7 @@ test("many runs that wait for one lock get it one after the other", async ({ fol
   assert.equal(most, 1);
 });
 
-test("a lock whose holder is gone is taken over with a notice that names it", async ({ folder, environment }) => {
+test("if the holder of a lock is gone, flemma takes the lock over, with a notice that names the holder", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const left = JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` });
@@ -208,7 +208,7 @@ test("a lock whose holder is gone is taken over with a notice that names it", as
   await lock.value.release();
 });
 
-test("replacing a file keeps its mode, returns the old file, and leaves nothing next to it", async ({ folder }) => {
+test("replacing a file keeps its mode, returns the old file, and leaves no other file next to it", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   for (const mode of [0o600, 0o755, 0o444]) {
     await Deno.writeTextFile(path, "old");
@@ -257,7 +257,7 @@ const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
 
 for (const [way, write] of Object.entries(WAYS)) {
   for (const [what, change] of Object.entries(MEANWHILE)) {
-    test(`a file that became ${what} between check and write is not ${way}`, async ({ folder }) => {
+    test(`if a file becomes ${what} between check and write, it is not ${way}`, async ({ folder }) => {
       const path = `${folder}/a.chat`;
       await Deno.writeTextFile(path, "one\n");
       let theirs = "";
@@ -295,7 +295,7 @@ for (const way of ["overwritten", "extended"]) {
   });
 }
 
-test("a rename that was cancelled does not happen", async ({ folder }) => {
+test("a rename that was cancelled is not performed", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "one\n");
   assert.equal(
@@ -308,7 +308,7 @@ test("a rename that was cancelled does not happen", async ({ folder }) => {
   assert.equal([...Deno.readDirSync(folder)].length, 1);
 });
 
-test("a text cut off anywhere while it is overwritten is recognized as incomplete and completed", async ({ folder, environment }) => {
+test("a text whose overwriting was interrupted anywhere is recognized as incomplete and completed", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   const pairs = [["@You:\nold tail\n", "@You:\nnew, longer tail\n"], ["a longer old text", "short"], [
     "ab",
@@ -333,7 +333,7 @@ test("a text cut off anywhere while it is overwritten is recognized as incomplet
   }
 });
 
-test("a document that was changed after a cut-off write is left alone, and the intended text is saved", async ({ folder, environment }) => {
+test("a document that was changed after an interrupted write stays as it is, and the intended text is saved", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "edited since");
   const guard = await OverwriteGuard.for(path, environment);
@@ -345,7 +345,7 @@ test("a document that was changed after a cut-off write is left alone, and the i
   assert.equal(await Deno.readTextFile(kept), "wanted");
 });
 
-test("overwriting makes a file shorter or longer and keeps its inode", async ({ folder }) => {
+test("overwriting can make a file shorter or longer and keeps its inode", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "one two three");
   const { ino } = await Deno.stat(path);
@@ -356,7 +356,7 @@ test("overwriting makes a file shorter or longer and keeps its inode", async ({ 
   assert.equal((await Deno.stat(path)).ino, ino);
 });
 
-test("a journal remembers approvals and unfinished starts across runs, also after an incomplete line", async ({ folder, environment }) => {
+test("a journal remembers approvals and unfinished starts across runs, even after an incomplete line", async ({ folder, environment }) => {
   const open = async () => {
     const outcome = await openJournal({ environment, path: `${folder}/a.chat` });
     assert.ok(outcome.ok);
@@ -380,7 +380,7 @@ test("a journal remembers approvals and unfinished starts across runs, also afte
   assert.deepEqual([...(await open()).started()], [], "the entry after the torn line counts");
 });
 
-test("calls of a reply are unfinished until it ends or a person approves them, in long journals too", async ({ folder, environment }) => {
+test("calls of a reply are unfinished until the reply ends or a person approves them, also in long journals", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   const open = async () => {
     const outcome = await openJournal({ environment, path });
@@ -409,7 +409,7 @@ test("calls of a reply are unfinished until it ends or a person approves them, i
   assert.deepEqual(await left(), ["b", "c", "e"]);
 });
 
-test("a long journal is reduced to what still matters by the run that writes, not by a reader", async ({ folder, environment }) => {
+test("only a run that writes reduces a long journal to the entries that still matter; a reader does not", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
   await Deno.mkdir(`${folder}/state/flemma/journal`, { recursive: true });
@@ -428,7 +428,7 @@ test("a long journal is reduced to what still matters by the run that writes, no
   assert.equal(await Deno.readTextFile(file), open + other + line({ kind: "end", id: "w" }));
 });
 
-test("saved text is found under the reported path, whatever the id contains", async ({ folder, environment }) => {
+test("saved text is found under the reported path, whatever characters the id contains", async ({ folder, environment }) => {
   for (const path of [`${folder}/a.chat`, null]) {
     const outcome = await openJournal({ environment, path });
     assert.ok(outcome.ok);
@@ -439,7 +439,7 @@ test("saved text is found under the reported path, whatever the id contains", as
   }
 });
 
-Deno.test("a state folder that cannot be created is reported with the variable that moves it", async () => {
+Deno.test("if the state folder cannot be created, the message names the variable that changes its location", async () => {
   const environment = { cwd: "/", home: "/", variables: { XDG_STATE_HOME: "/dev/null" } };
   const journal = await openJournal({ environment, path: "/a.chat" });
   // There is nothing to read in it; what is to be kept there is another matter.
@@ -451,7 +451,7 @@ Deno.test("a state folder that cannot be created is reported with the variable t
   assert.match(lock.problem.next!, /XDG_STATE_HOME/);
 });
 
-test("the saved messages are those of each document's last run and of the last run overall", async ({ folder, environment }) => {
+test("flemma keeps the messages of each document's last run and of the last run overall", async ({ folder, environment }) => {
   assert.equal(await lastMessages(environment, null), null);
   keepMessages(environment, "a", ["one", "two"]);
   keepMessages(environment, "a", ["three"]);
@@ -464,7 +464,7 @@ test("the saved messages are those of each document's last run and of the last r
   assert.equal(await lastMessages(environment, null), "four\n");
 });
 
-test("messages are saved for the fifty documents used last", async ({ folder, environment }) => {
+test("flemma keeps messages for the fifty documents that were used last", async ({ folder, environment }) => {
   for (let count = 0; count < 52; count++) {
     keepMessages(environment, `k${count}`, ["x"]);
     await Deno.utime(`${folder}/state/flemma/messages/k${count}.txt`, count + 1, count + 1);
@@ -474,7 +474,7 @@ test("messages are saved for the fifty documents used last", async ({ folder, en
   assert.equal([...Deno.readDirSync(`${folder}/state/flemma/messages`)].length, 50);
 });
 
-test("a filter's output is saved until it is delivered, and only the newest outputs are kept", ({ environment }) => {
+test("a filter's output is saved until it is delivered, and only the most recent outputs are kept", ({ environment }) => {
   const faults: unknown[] = [];
   const make = () => new SavedText(environment, (problem) => faults.push(problem));
   const unchanged = make();
@@ -503,7 +503,7 @@ test("a filter's output is saved until it is delivered, and only the newest outp
   return Promise.resolve();
 });
 
-test("a state folder that cannot be written is reported once, and the filter continues", async ({ folder, environment }) => {
+test("if the state folder is not writable, a filter reports it once and continues", async ({ folder, environment }) => {
   await Deno.writeTextFile(`${folder}/state`, "in the way");
   const faults: string[] = [];
   const run = new SavedText(environment, ({ code }) => faults.push(code));

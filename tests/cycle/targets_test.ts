@@ -24,14 +24,14 @@ function targets(text: string, spec: TargetSpec): readonly string[] | string {
   return found.ok ? found.value : found.problem.code;
 }
 
-Deno.test("a line of a calling message means the call on it, or else the nearest, the earlier of two equally near", () => {
+Deno.test("a line of a message with calls selects the call on it or the nearest call, of two equally near calls the earlier", () => {
   //          1       2    3   4..8 use a                      9  10..14 use b            15 16
   const text = "@Assistant:\nI\n\n**Tool Use:** `t` (`a`)\n\n```json\n{}\n```\n\n" +
     "**Tool Use:** `t` (`b`)\n\n```json\n{}\n```\n\nend\n";
   assert.equal(byLine(text), "a a a a a a a a a b b b b b b b");
 });
 
-Deno.test("a line of the answering message means the nearest result with a call, or else the last call", () => {
+Deno.test("a line of the message with the results selects the nearest result that has a call, or else the last call", () => {
   const calls =
     "@Assistant:\n**Tool Use:** `t` (`a`)\n\n```json\n{}\n```\n\n**Tool Use:** `t` (`b`)\n\n```json\n{}\n```\n";
   assert.equal(byLine(`${calls}@You:\nx\n`).split(" ").slice(12).join(" "), "b b");
@@ -41,14 +41,14 @@ Deno.test("a line of the answering message means the nearest result with a call,
   );
 });
 
-Deno.test("frontmatter, system messages and messages without calls are not targets", () => {
+Deno.test("lines of frontmatter, of system messages and of messages without calls select no call", () => {
   assert.equal(
     byLine("```json\n{}\n```\n@System:\ns\n@You:\nhi\n@Assistant:\nyes\n@You:\nok\n").replaceAll(" ", ""),
     "-".repeat(11),
   );
 });
 
-Deno.test("if a message answers no call, the error says so, even if it is the first message of the document", () => {
+Deno.test("if a message does not follow a message with calls, the error says so, even for the first message of the document", () => {
   const sentence = (text: string, line: number) => {
     const found = callAtLine(read(text), line);
     return found.ok ? found.value : found.problem.message;
@@ -67,7 +67,7 @@ const TEXT = chatAnswered(
   block("done", "", "x"),
 );
 
-Deno.test("a complete id wins over a prefix of another, and a prefix must be unique with at least four characters", () => {
+Deno.test("a complete id takes precedence over a prefix of another id; a prefix needs four characters and must be unique", () => {
   assert.deepEqual(targets(TEXT, { kind: "id", text: "call_1" }), ["call_1"]);
   assert.deepEqual(targets(TEXT, { kind: "id", text: "othe" }), ["other"]);
   assert.deepEqual(targets(TEXT, { kind: "id", text: "ther" }), ["other"]);
@@ -80,7 +80,7 @@ Deno.test("a complete id wins over a prefix of another, and a prefix must be uni
   assert.equal(targets(TEXT, { kind: "id", text: "" }), "unknown-call");
 });
 
-Deno.test("a tool name and --all mean pending calls only", () => {
+Deno.test("a tool name and --all select pending calls only", () => {
   assert.deepEqual(targets(TEXT, { kind: "tool", name: "bash" }), ["call_1", "call_12"]);
   assert.deepEqual(targets(TEXT, { kind: "tool", name: "read" }), ["other"]);
   assert.equal(targets(TEXT, { kind: "tool", name: "write" }), "no-pending-call");
@@ -88,21 +88,21 @@ Deno.test("a tool name and --all mean pending calls only", () => {
   assert.equal(targets("@You:\nhi\n", { kind: "all" }), "no-pending-call");
 });
 
-Deno.test("no target means the only pending call", () => {
+Deno.test("without a target, the only pending call is selected", () => {
   const single = callsOf("t", { a: "pending", b: "approved" });
   assert.deepEqual(targets(single, { kind: "only" }), ["a"]);
   assert.equal(targets(TEXT, { kind: "only" }), "target-needed");
   assert.equal(targets("@You:\nhi\n", { kind: "only" }), "no-pending-call");
 });
 
-Deno.test("a block without its call, as in a fragment, can be named", () => {
+Deno.test("a block whose call is missing, as in a fragment of a document, can be selected by its id", () => {
   const fragment = `@You:\n${block("c1", "pending")}`;
   assert.deepEqual(targets(fragment, { kind: "only" }), ["c1"]);
   assert.deepEqual(targets(fragment, { kind: "id", text: "1" }), ["c1"]);
   assert.equal(targets(fragment, { kind: "id", text: "2" }), "unknown-call");
 });
 
-Deno.test("a number means the call at that position in the document, whatever happened to the others", () => {
+Deno.test("a number selects the call at that position in the document, whatever happened to the other calls", () => {
   for (const sign of ["", "#"]) {
     const named = [1, 2, 3, 4].map((number) => targets(TEXT, { kind: "id", text: `${sign}${number}` }));
     assert.deepEqual(named, [["call_1"], ["call_12"], ["other"], ["done"]]);
@@ -112,7 +112,7 @@ Deno.test("a number means the call at that position in the document, whatever ha
   }
 });
 
-Deno.test("an exact id wins over a number, and a number over a prefix of an id", () => {
+Deno.test("an exact id takes precedence over a number, and a number over a prefix of an id", () => {
   const text = chatWith(["2", "t"], ["#1", "t"], ["a3333", "t"], ["b", "t"]);
   assert.deepEqual(targets(text, { kind: "id", text: "2" }), ["2"]);
   assert.deepEqual(targets(text, { kind: "id", text: "#1" }), ["#1"]);
@@ -121,7 +121,7 @@ Deno.test("an exact id wins over a number, and a number over a prefix of an id",
   assert.deepEqual(targets(text, { kind: "id", text: "3333" }), ["a3333"]);
 });
 
-Deno.test("the short name of a call is its id if that is short, or else its number, and always resolves to the call", () => {
+Deno.test("the short name of a call is its id if that is short, or else its number, and always selects the call", () => {
   const long = "toolu_01ABCDEFGHIJKLMNOPQRSTUVW";
   const rows: readonly (readonly [string, string])[] = [
     ["call_1", "call_1"],
@@ -142,7 +142,7 @@ Deno.test("the short name of a call is its id if that is short, or else its numb
   assert.equal(shortCallName(twice, "the_same_id"), "3");
 });
 
-Deno.test("a line resolves to one call", () => {
+Deno.test("a line selects exactly one call", () => {
   const line = read(TEXT).call("other")?.place.start ?? 0;
   assert.deepEqual(targets(TEXT, { kind: "line", line }), ["other"]);
   const last = read(TEXT).turns.at(-1)!.place.end;

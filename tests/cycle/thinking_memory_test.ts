@@ -17,7 +17,7 @@ const ENTRIES: readonly ThinkingEntry[] = [
   { kind: "sent", from: 3, pieces: [] },
 ];
 
-Deno.test("journal entries tell what was sent last, what is stale and where each block was made", () => {
+Deno.test("journal entries record the thinking that was sent last, which blocks are outdated and where each was created", () => {
   const state = thinkingState(ENTRIES);
   assert.deepEqual(state.sent, ["a", "b", "d"]);
   assert.deepEqual([...state.stale, ...state.unread, ...state.records.keys()], ["k", "u", "k", "l"]);
@@ -26,7 +26,7 @@ Deno.test("journal entries tell what was sent last, what is stale and where each
   assert.deepEqual(thinkingEntries(thinkingState([])), []);
 });
 
-Deno.test("an entry with a missing or invalid field is ignored", () => {
+Deno.test("a journal entry with a missing or invalid field is ignored", () => {
   for (const entry of ENTRIES) {
     assert.ok(isThinkingEntry(entry));
     for (const name of Object.keys(entry)) {
@@ -40,7 +40,7 @@ Deno.test("an entry with a missing or invalid field is ignored", () => {
   assert.ok(!isThinkingEntry({ kind: "stale", keys: ["k", 1] }));
 });
 
-test("the next run reads the facts again, even after an incomplete line and the shortening of a long journal", async ({ folder, environment }) => {
+test("the next run reads the same facts, even after an incomplete line or after a long journal was shortened", async ({ folder, environment }) => {
   const open = async () => {
     const opened = await openJournal({ environment, path: `${folder}/a.chat` });
     assert.ok(opened.ok);

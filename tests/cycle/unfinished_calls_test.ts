@@ -20,7 +20,7 @@ function memory() {
   };
 }
 
-Deno.test("each call of a reply is recorded once, and all are cleared when the reply ends", async () => {
+Deno.test("each call of a reply is recorded as unfinished once, and all are cleared when the reply ends", async () => {
   const replies = memory();
   const calls = new UnfinishedCalls({ journal: replies, emit: () => {} });
   await calls.note([]);
@@ -31,7 +31,7 @@ Deno.test("each call of a reply is recorded once, and all are cleared when the r
   assert.deepEqual(replies.log, ["open a", "open b,c", "done a,b,c"]);
 });
 
-Deno.test("a reply without calls, or without memory, records nothing", async () => {
+Deno.test("a reply without calls records no unfinished calls, and neither does a run without a journal", async () => {
   const replies = memory();
   await new UnfinishedCalls({ journal: replies, emit: () => {} }).end();
   assert.deepEqual(replies.log, []);
@@ -40,7 +40,7 @@ Deno.test("a reply without calls, or without memory, records nothing", async () 
   await none.end();
 });
 
-Deno.test("a journal that cannot be written is reported and does not lose a paid reply", async () => {
+Deno.test("if the journal is not writable, flemma reports it and still writes the paid reply", async () => {
   const events: CycleEvent[] = [];
   const replies = { ...memory(), recordUnfinished: () => Promise.reject(new Error("no room")) };
   await new UnfinishedCalls({ journal: replies, emit: (event) => events.push(event) }).note(["a"]);

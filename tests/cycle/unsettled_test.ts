@@ -32,7 +32,7 @@ Deno.test("a call that flemma approves while commands run does not count as tamp
   assert.deepEqual(afterEntry(NOTHING_UNSETTLED, approval("c1")), NOTHING_UNSETTLED);
 });
 
-Deno.test("a decision or question about a call clears its tampered mark, and the last one clears the check", () => {
+Deno.test("a decision or question about a call clears its tampered mark, and clearing the last mark ends the check", () => {
   const state: Unsettled = { exposure: null, suspects: TAMPERED };
   const one = afterEntry(state, approval("c1"));
   assert.deepEqual(one.suspects?.calls, { c2: "two" });
@@ -45,7 +45,7 @@ Deno.test("a decision or question about a call clears its tampered mark, and the
   });
 });
 
-Deno.test("settling ends the tamper check, and writing a state as entries gives the same state again", () => {
+Deno.test("settling ends the tamper check, and a state that is written as journal entries is read back unchanged", () => {
   const open: Unsettled = { exposure: TAMPER_CHECK, suspects: TAMPERED };
   const settled = afterEntry(open, { kind: "settled", suspects: null });
   assert.deepEqual(settled, NOTHING_UNSETTLED);
@@ -56,7 +56,7 @@ Deno.test("settling ends the tamper check, and writing a state as entries gives 
   }
 });
 
-Deno.test("an entry with a missing or invalid field has no effect", () => {
+Deno.test("a journal entry with a missing or invalid field has no effect", () => {
   const tamperChecked = { kind: "exposed", ...TAMPER_CHECK };
   const settled = { kind: "settled", suspects: TAMPERED };
   for (
@@ -80,7 +80,7 @@ Deno.test("an entry with a missing or invalid field has no effect", () => {
   for (const entry of bad) assert.ok(!isUnsettledEntry(entry), JSON.stringify(entry));
 });
 
-test("shortening a long journal keeps unsettled checks, below the approvals", async ({ folder, environment }) => {
+test("shortening a long journal keeps the unsettled checks, below the approvals", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   const open = async () => {
     const journal = await openJournal({ environment, path });

@@ -42,7 +42,7 @@ function used(day: string, model: string, input: number, provider = "anthropic")
   }, { settings: DEFAULT_SETTINGS, outputIncludesThoughts: true, retention: "short" });
 }
 
-Deno.test("the price of a request depends on its day and the length of its prompt", () => {
+Deno.test("the price of a request depends on its date and the length of its prompt", () => {
   // Google doubles the price in December, OpenAI above 272,000 tokens.
   const november = used("2026-11-30", "gemini-4-argon", 1_000_000, "gemini");
   const december = used("2026-12-01", "gemini-4-argon", 1_000_000, "gemini");
@@ -54,7 +54,7 @@ Deno.test("the price of a request depends on its day and the length of its promp
   assert.equal(used("2026-11-28", "my-model", 5, "openai_chat").cost, null);
 });
 
-Deno.test("sums list unpriced requests separately and show the share read from the cache", () => {
+Deno.test("sums count requests without a price separately and show the share of tokens read from the cache", () => {
   const total = totalOf([record(), record({ cost: null, prices: null })]);
   assert.deepEqual([total.requests, total.cost, total.unpriced, total.cache_read], [2, 0.06, 1, 16000]);
   assert.equal(cacheShare(total), 0.8);
@@ -88,7 +88,7 @@ Deno.test("money, counts and shares are formatted as people write them", () => {
   );
 });
 
-Deno.test("a run is reported with its model, its cost, the document's cost and the fill level of the context window", () => {
+Deno.test("a run is reported with its model, its cost, the cost of the document and the fill level of the context window", () => {
   const before = totalOf([record({ cost: 0.25 })]);
   const prices = { prices: true };
   assert.equal(
@@ -113,7 +113,7 @@ async function withState(
   });
 }
 
-Deno.test("records written in parallel are all kept, by document, and an incomplete line loses only itself", () =>
+Deno.test("usage records of one document that are written in parallel are all kept, and an incomplete line loses only itself", () =>
   withState(async (environment) => {
     const logs = [openUsageLog(environment), openUsageLog(environment)];
     await Promise.all(Array.from({ length: 50 }, (_, at) => logs[at % 2]!.record(record({ seconds: at }))));
@@ -169,7 +169,7 @@ async function send(answer: Answer, usage: UsageLog): Promise<readonly CycleEven
   return (await sent(answer, { settings, clock: new StoppedClock(), usage })).events;
 }
 
-Deno.test("every request that used tokens is recorded, including a broken reply, and one without usage is not", async () => {
+Deno.test("every request that used tokens is recorded, including a broken reply; a request without usage is not recorded", async () => {
   const kept: UsageRecord[] = [];
   const log: UsageLog = { record: (each) => Promise.resolve(void kept.push(each)) };
   const finished = (await send(streamed(START, TEXT, ...END), log)).find(({ event }) =>
@@ -187,7 +187,7 @@ Deno.test("every request that used tokens is recorded, including a broken reply,
   assert.deepEqual(finished.record, kept[0]);
 });
 
-Deno.test("a record that cannot be written is reported and does not lose a reply", async () => {
+Deno.test("if a usage record cannot be written, flemma reports it and still writes the reply", async () => {
   const full: UsageLog = { record: () => Promise.reject(new Error("No space left on device")) };
   const events = await send(streamed(START, TEXT, ...END), full);
   const notice = events.find(({ event }) => event === "notice");
@@ -196,7 +196,7 @@ Deno.test("a record that cannot be written is reported and does not lose a reply
   assert.ok(finished?.event === "request:finished" && finished.status === "completed");
 });
 
-Deno.test("a model above the person's price limit is reported when it is chosen, one below is not", () => {
+Deno.test("choosing a model above the person's price limit is reported; choosing one below is not", () => {
   const chosen = (model: string | null, high_cost_threshold: number) =>
     dearModel({
       ...DEFAULT_SETTINGS,

@@ -15,7 +15,7 @@ async function printed(expression: string): Promise<string> {
 }
 
 Deno.test({
-  name: "the mode line shows a command literally although Emacs reads %b there as the buffer name",
+  name: "the mode line shows a command literally, although Emacs would read %b in it as the buffer name",
   ignore,
   fn: async () => {
     const run = '(make-flemma--run :command "advance" :doing "bash: $ date +%b")';
@@ -25,7 +25,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "text in a reply that looks like local variables sets nothing, and those of the folder take effect",
+  name:
+    "text in a reply that looks like local variables sets none, and the local variables of the folder take effect",
   ignore,
   fn: () =>
     withScene(async (place) => {

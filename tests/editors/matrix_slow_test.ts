@@ -60,7 +60,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
   const test = (what: string, fn: () => Promise<void>) =>
     Deno.test({ name: `${name}: ${what}`, ignore: missing.includes(editor.program), fn });
 
-  test("a filter inserts a reply into the buffer, and nothing else", () =>
+  test("a filter inserts a reply into the buffer and changes nothing else", () =>
     withReplies([textReply("I am well.")], async (env) => {
       const after = await afterEditing(editor, QUESTION, (session) => session.filtered("flemma advance"), {
         env,
@@ -85,7 +85,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
       assert.equal(after, QUESTION);
     }));
 
-  test("a provider that is down, a FILE and an unknown id leave the buffer unchanged", async () => {
+  test("if a provider is down, a FILE is given or an id is unknown, the buffer stays unchanged", async () => {
     const env = { FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
     const after = await afterEditing(editor, PENDING, async (session, place) => {
       place.write("other.chat", RUNNABLE);
@@ -99,7 +99,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
     assert.equal(after, PENDING);
   });
 
-  test("a tool that ran before a 401 ran once, and its result stays in the buffer", () =>
+  test("if a provider answers 401 after a tool ran, the tool ran once and its result stays in the buffer", () =>
     withReplies([{ status: 401, body: "{}" }], async (env) => {
       let runs = "";
       const after = await afterEditing(editor, RUNNABLE, async (session, place) => {
@@ -110,7 +110,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
       assert.equal(runs, "ran\n");
     }));
 
-  test("a reply that is cut stays in the buffer with its mark", () =>
+  test("a reply that is cut off stays in the buffer with its mark", () =>
     withReplies([{ ...textReply("Half an answer"), cut: true }], async (env) => {
       const after = await afterEditing(editor, QUESTION, (session) => session.filtered("flemma advance"), {
         env,
@@ -119,7 +119,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
     }));
 
   for (const presses of [1, 2]) {
-    test(`stopped by ${presses} key press${presses > 1 ? "es" : ""}, the buffer is right or unchanged, and nothing is lost`, async () => {
+    test(`after ${presses} key press${presses > 1 ? "es" : ""} to stop a filter, the buffer is complete or unchanged, and no text is lost`, async () => {
       const before = callsDocument([{
         id: "c1",
         command: "echo ran >> runs; touch started; while ! test -e go; do :; done; echo hello",
@@ -158,7 +158,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
     ["5 MB", PENDING.replace("Please.", `Please.\n${"A line of text that is not short.\n".repeat(155_000)}`)],
   ];
   for (const [what, before] of CONTENT) {
-    test(`a document with ${what} comes back with one word changed, or unchanged`, async () => {
+    test(`an editor gets a document with ${what} back unchanged, or with one word changed`, async () => {
       const after = await afterEditing(
         editor,
         before,

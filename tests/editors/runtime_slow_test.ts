@@ -32,7 +32,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   const test = (what: string, fn: () => Promise<void>) =>
     Deno.test({ name: `${name}: ${what}`, ignore: missing.includes(runtime.program), fn });
 
-  test("from a question through a diff, an approval and a rejection with a reason to the final text", () =>
+  test("an editor goes from a question through a diff, an approval and a rejection with a reason to the final text", () =>
     onStage(runtime, [
       [
         "Let me ",
@@ -74,7 +74,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       assert.equal(place.exists("ran"), false, "what was rejected did not run");
     }));
 
-  test("the cursor stays where the person reads, and a question typed during the reply is the next turn", () =>
+  test("the cursor stays where the person reads, and a question typed during a reply becomes the next turn", () =>
     onStage(runtime, [["First ", WAIT, "answer."], ["Second answer."]], async (stage) => {
       const { server, does, sees, saved } = stage;
       await does(keys.advance, "First");
@@ -93,7 +93,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       assert.match(JSON.stringify(asked.at(-1)), /And you\?/);
     }));
 
-  test("text of a reply or call is never interpreted by the editor, whatever it means in the editor's language", () =>
+  test("the editor never interprets the text of a reply or call, whatever it means in the editor's language", () =>
     onStage(runtime, [[
       ...HOSTILE,
       WAIT,
@@ -108,7 +108,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       assert.equal(place.exists("ran"), false, "nothing of it was run");
     }));
 
-  test("a document named like shell or editor commands works under that name, and nothing of the name runs", () =>
+  test("a document whose name looks like shell or editor commands works, and the name runs no command", () =>
     onStage(
       runtime,
       [["Well, ", WAIT, "thanks."]],
@@ -173,7 +173,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       },
     ));
 
-  test("if both changed the same line, the person's stays, and the reply is shown next to it", () =>
+  test("if a person and a reply change the same line, the person's line stays, and the reply is shown next to it", () =>
     onStage(runtime, [["Hello ", WAIT, "there."]], async ({ server, does, sees, saved }) => {
       await does(keys.advance, "Hello");
       await does([...keys.lastLine, ...keys.append(" world")], "world");

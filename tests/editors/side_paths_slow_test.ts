@@ -82,7 +82,7 @@ for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
 
   test(
     name,
-    "an undo during a reply reverts the person's own edit, and the reply arrives",
+    "an undo during a reply reverts the person's own edit, and the reply still arrives",
     async (stage) => {
       const { session, server, does, sees, saved } = stage;
       await does(keys.advance, "First");
@@ -120,7 +120,7 @@ for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
 for (const name of ["Vim", "Neovim"]) {
   test(
     name,
-    "an unknown word after :Flemma is reported with the valid ones, and nothing runs",
+    "an unknown word after :Flemma is reported with the valid words, and nothing runs",
     async ({ server, does, sees }) => {
       await does([":Flemma advanec", "Enter"], "flemma: unknown command :Flemma advanec; use advance, ");
       await does([":Flemma approve nobody", "Enter"]);

@@ -43,15 +43,15 @@ for (const editor of Object.keys(EDITORS)) {
   const test = (what: string, fn: () => Promise<void>) =>
     Deno.test({ name: `${editor}: ${what}`, ignore: missing.includes(editor), fn });
 
-  test("two writers to one buffer lose nothing of each other, in any order", async () => {
+  test("two writers to one buffer lose no text of each other, in any order", async () => {
     assert.equal(await faultsOf(editor, "follow.vim", { SEED: "7", ROUNDS: "200" }), "");
   });
 
-  test("all of a text reaches the program, even if it is larger than a pipe", async () => {
+  test("the whole text reaches the program, even if it is larger than a pipe", async () => {
     assert.equal(await faultsOf(editor, "whole_text.vim", {}), "");
   });
 
-  test("folds, motions, text objects, colors, keys and the command work as the help says", async () => {
+  test("in Vim, folds, motions, text objects, colors, keys and the command work as the help page says", async () => {
     assert.equal(await faultsOf(editor, "views.vim", {}), "");
   });
 }

@@ -31,7 +31,7 @@ async function withEditor(
 
 const PENDING = callsDocument([{ id: "call_1", command: "echo hello", status: "pending" }]);
 
-Deno.test("with a stub of VS Code a command sends a question and the reply appears in the buffer, while the file is left alone", () =>
+Deno.test("with a stub of VS Code, a command sends a question and the reply appears in the buffer, while the file stays unchanged", () =>
   withServer(
     [textReply("I am well.")],
     ({ env }) =>
@@ -48,7 +48,7 @@ Deno.test("with a stub of VS Code a command sends a question and the reply appea
       ),
   ));
 
-Deno.test("with a stub of VS Code a waiting call is a finding, and an action approves it with one edit", () =>
+Deno.test("with a stub of VS Code, a waiting call has a diagnostic, and an action approves the call with one edit", () =>
   withEditor(PENDING, {}, async (editor, document) => {
     const found = () => editor.found.get(document.uri.text) ?? [];
     await editor.until(() =>
@@ -70,7 +70,7 @@ Deno.test("with a stub of VS Code a waiting call is a finding, and an action app
     assert.match(run.command.arguments[0], /^flemma\./);
   }));
 
-Deno.test("with a stub of VS Code a call is rejected with the typed reason, and without one nothing happens", () =>
+Deno.test("with a stub of VS Code, a call is rejected with the typed reason, and without a reason nothing happens", () =>
   withEditor(PENDING, {}, async (editor, document) => {
     editor.line = PENDING.split("\n").findIndex((line) => line.startsWith("**Tool Result"));
     await editor.commands.get("flemma.reject")!();
@@ -81,7 +81,7 @@ Deno.test("with a stub of VS Code a call is rejected with the typed reason, and 
     assert.match(document.text, /status=rejected\nNot today\.\n/);
   }));
 
-Deno.test("with a stub of VS Code a hover shows the whole call, and the extension passes on folding ranges and typed text", () =>
+Deno.test("with a stub of VS Code, a hover shows the whole call, and the extension passes on folding ranges and typed text", () =>
   withEditor(PENDING, {}, async (editor, document) => {
     const line = PENDING.split("\n").findIndex((each) => each.startsWith("**Tool Use"));
     const hover = await editor.providers.get("hover").provideHover(document, new Position(line, 3));
@@ -97,7 +97,7 @@ Deno.test("with a stub of VS Code a hover shows the whole call, and the extensio
     assert.ok(document.text.startsWith("@You:\nTäglich 👩‍👩‍👧.\n"));
   }));
 
-Deno.test("with a stub of VS Code a question with typing over it and a reply with calls arrive completely in the document", () =>
+Deno.test("with a stub of VS Code, a question with text typed over it and a reply with calls arrive completely in the document", () =>
   withServer([callReply("call_1", "true")], ({ env }) => {
     const key = { ...env, ANTHROPIC_API_KEY: "k" };
     return withEditor("@You:\nHow are you?\n", key, async (editor, document, place) => {
@@ -114,7 +114,7 @@ Deno.test("with a stub of VS Code a question with typing over it and a reply wit
     });
   }));
 
-Deno.test("with a stub of VS Code a refused command says why, and documents in other languages are left alone", () =>
+Deno.test("with a stub of VS Code, a refused command shows the reason, and documents in other languages are ignored", () =>
   withEditor("@You:\nHello.\n", {}, async (editor, document) => {
     editor.open("/tmp/other.md", "# Hi", "markdown");
     await editor.commands.get("flemma.approve")!();
@@ -124,7 +124,7 @@ Deno.test("with a stub of VS Code a refused command says why, and documents in o
     assert.equal(await editor.commands.get("flemma.approve")!(), undefined);
   }));
 
-Deno.test("with a stub of VS Code untrusted text becomes neither a link that runs a command nor an image in place of a command", () => {
+Deno.test("with a stub of VS Code, untrusted text becomes neither a link that runs a command nor an image", () => {
   const message = "To go on [sign in](command:workbench.action.terminal.new) again";
   const error = JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });
   return withServer([{ status: 400, body: error }], ({ env }) =>
@@ -144,14 +144,14 @@ Deno.test("with a stub of VS Code untrusted text becomes neither a link that run
     ));
 });
 
-Deno.test("with a stub of VS Code a missing program is reported by name", async () => {
+Deno.test("with a stub of VS Code, a missing program is reported by its name", async () => {
   const editor = new StubEditor({ "flemma.program": "/no/such/flemma" });
   await assert.rejects(editor.start(), /\/no\/such\/flemma cannot be started/);
   assert.match(editor.stated[0] ?? "", /^error: flemma: \/no\/such\/flemma cannot be started: /);
   editor.stop();
 });
 
-Deno.test("the extension declares each command that it has, and does not run in an untrusted folder", async () => {
+Deno.test("the VS Code extension declares each command that it has, and does not run in an untrusted folder", async () => {
   const declared = JSON.parse(
     await Deno.readTextFile(new URL("../../editors/vscode/package.json", import.meta.url)),
   );

@@ -281,7 +281,7 @@ for (const [name, protocol] of Object.entries({ "the language server": LSP, "the
     wild(protocol, SEED));
 }
 
-Deno.test("headers that are wrong, endless or missing lose only their own messages, and use no memory", async () => {
+Deno.test("if headers are wrong, endless or missing, only their own messages are lost, and memory stays bounded", async () => {
   const input = new Pipe();
   const output = new Pipe();
   const serving = serveEditor({

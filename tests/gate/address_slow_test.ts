@@ -83,7 +83,7 @@ Deno.test("the unchanged sources run from a URL without an import map", () =>
     assert.match(out, /^next: flemma advance a\.chat sends the conversation$/m);
   }));
 
-Deno.test("every package that the program loads is named with its version from the list of imports", async () => {
+Deno.test("every package that the program imports is imported with its version from the list of imports", async () => {
   const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
   const pinned: readonly string[] = Object.values<string>(imports).map((one) => one.replace("npm:/", "npm:"));
   const isPinned = (specifier: string) =>
@@ -122,7 +122,7 @@ function modulesBelow(folder: string): string[] {
   );
 }
 
-Deno.test("a bundle at a URL never loads parts of another version, and says what to do when its own is gone", () =>
+Deno.test("a bundle at a URL never loads parts of another version, and if its own parts are gone, it says what to do", () =>
   withAddress(async (place) => {
     const { folder, address, run } = place;
     const built = `${folder}/built`;
@@ -175,7 +175,7 @@ Deno.test("a bundle at a URL never loads parts of another version, and says what
     assert.deepEqual(fresh, { code: 0, out: "", error: "the second version\n" });
   }));
 
-Deno.test("the permissions on the install page are sufficient, and each of them is needed and named", () =>
+Deno.test("the permissions on the install page are sufficient, and without any one of them flemma fails and names it", () =>
   withAddress(async ({ run }) => {
     const page = await Deno.readTextFile(`${ROOT}/docs/reference/install.md`);
     const rows = [...page.matchAll(/^\| (`.*`) \| (?:none|`(--.*)`) \|$/gm)].map(([, commands, flags]) => ({
@@ -214,7 +214,7 @@ Deno.test("the permissions on the install page are sufficient, and each of them 
     }
   }));
 
-Deno.test("a filter without a required permission prints the document unchanged", () =>
+Deno.test("if a permission is missing, a filter prints the document unchanged", () =>
   withAddress(async ({ run }) => {
     const { out, error, code } = await run(["--allow-read"], [`${ROOT}/cli.ts`, "advance"], "@You:\nHello\n");
     assert.equal(out, "@You:\nHello\n");

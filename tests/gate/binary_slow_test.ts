@@ -43,7 +43,7 @@ function makes(hexadecimal: string, text: string, ending = ""): string {
   return `printf '${octal}%s' '${text}' > "$out${ending}"`;
 }
 
-Deno.test("a binary for another machine must be a program for it, with ours inside", async () => {
+Deno.test("the build accepts a binary for another machine only if it is a program for that machine and contains flemma", async () => {
   for (const [target, first] of Object.entries(FIRST)) {
     if (target.startsWith(Deno.build.arch) && target.includes(Deno.build.os)) continue;
     const ending = target.includes("windows") ? ".exe" : "";
@@ -68,7 +68,7 @@ Deno.test("a binary for another machine must be a program for it, with ours insi
 });
 
 Deno.test({
-  name: "a binary for this machine is run, and a different program is refused",
+  name: "the build runs a binary for this machine and refuses a different program",
   ignore: HERE !== "linux x86_64" && HERE !== "linux aarch64",
   async fn() {
     // A program that is there, as a base of the wrong kind would leave it.
@@ -80,7 +80,7 @@ Deno.test({
   },
 });
 
-Deno.test("the message about a missing base says why and how to name one", async () => {
+Deno.test("if the base is missing, the message says why it is needed and how to specify one", async () => {
   const fails = `cat >&2 <<'END'
 error: Writing deno compile executable to temporary file 'x'
 
@@ -103,7 +103,7 @@ exit 1`;
   assert.match(stated ?? "", /^There is no base for this machine/);
 });
 
-Deno.test("scripts/compile lists the existing targets when it is given another word", async () => {
+Deno.test("if scripts/compile gets an unknown target, it lists the known targets", async () => {
   const script = new URL("../../scripts/compile", import.meta.url).pathname;
   for (const words of [["arm"], ["toString"], ["", "a", "b"]]) {
     const { code, stderr } = await new Deno.Command(script, { args: words, env: { DENO: Deno.execPath() } })

@@ -55,7 +55,7 @@ const MAIN = { name: "main", roots: ["main.ts"] };
 const LEFT = { name: "left", roots: ["parts/left.ts"], on: ["main"] };
 const RIGHT = { name: "right", roots: ["parts/right.ts"], on: ["main"] };
 
-Deno.test("each module is in one file, a shared one in a common dependency, and all importers see the same module", async () => {
+Deno.test("each module is in one file, shared modules are in a common dependency, and all importers get the same module", async () => {
   let stated = "";
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, RIGHT] }, async (root) => {
     const { stdout, success } = await new Deno.Command(Deno.execPath(), {
@@ -76,7 +76,7 @@ Deno.test("each module is in one file, a shared one in a common dependency, and 
   assert.deepEqual(holders("of the same name"), ["out/main.js"]);
 });
 
-Deno.test("a file may use modules in the files below it, and loads no others", async () => {
+Deno.test("a bundled file may use modules in its dependencies and loads no other file", async () => {
   const above = { name: "right", roots: ["parts/right.ts"], on: ["left"] };
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, above] });
   assert.match(files["out/right.js"]!, /from"\.\/left\.js"/);
@@ -84,7 +84,7 @@ Deno.test("a file may use modules in the files below it, and loads no others", a
   assert.doesNotMatch(files["out/left.js"]!, /right\.js/);
 });
 
-Deno.test("a folder entry includes modules that are imported late in it and that no file names", async () => {
+Deno.test("a file of the bundle that is defined by a folder contains the folder's modules, unless another file lists them", async () => {
   const rest = { name: "rest", roots: ["parts/"], on: ["main"] };
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, rest] });
   assert.ok(files["out/rest.js"]!.includes('"right"') && !files["out/rest.js"]!.includes('"left"'));
@@ -102,18 +102,18 @@ Deno.test("if no dynamic import loads a listed file, the build fails and names t
   );
 });
 
-Deno.test("files without a common dependency that need the same module fail the build", async () => {
+Deno.test("the build fails if two files need the same module but have no common dependency", async () => {
   const apart = { name: "right", roots: ["parts/right.ts"] };
   await assert.rejects(bundled(FILES, { pieces: [MAIN, LEFT, apart] }), /stand on no file in common/);
 });
 
-Deno.test("a module that gets a file of its own is left out of all others", async () => {
+Deno.test("a module that gets its own file is in no other file", async () => {
   const files = await bundled(FILES, { pieces: [MAIN], alone: { "small.ts": "small" } });
   const holders = Object.keys(files).filter((name) => files[name]!.includes("stands with its user"));
   assert.deepEqual(holders, ["out/small.js"]);
 });
 
-Deno.test("the program starts with files of less than 25 KB, which can print the version, and loads others later", async () => {
+Deno.test("the program starts with files of less than 25 KB, which can print the version, and loads all others later", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     await bundleProgram(`${folder}/flemma.js`);

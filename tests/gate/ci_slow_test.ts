@@ -38,13 +38,13 @@ esac`,
 
 const GREEN = 'echo "all green"; echo "12 passed, 0 failed"';
 
-Deno.test("CI ends with the counts and exit code of the tests, preceded by a report of the benchmark", async () => {
+Deno.test("CI ends with the counts and the exit code of the tests, after a report of the benchmark", async () => {
   const { code, lines } = await ci({ tests: GREEN, bench: "echo startup 17 ms" });
   assert.equal(code, 0);
   assert.deepEqual(lines.slice(-3), ["== bench", "startup 17 ms", "12 passed, 0 failed"]);
 });
 
-Deno.test("a benchmark that fails or takes too long is reported, and changes neither the last line nor the exit code", async () => {
+Deno.test("a benchmark that fails or takes too long is reported, but changes neither CI's last line nor its exit code", async () => {
   for (const [bench, reported] of [["exit 3", "3"], ["exit 77", "124"]] as const) {
     const { code, lines } = await ci({ tests: GREEN, bench });
     assert.equal(code, 0);
@@ -55,12 +55,12 @@ Deno.test("a benchmark that fails or takes too long is reported, and changes nei
   }
 });
 
-Deno.test("failing tests fail CI, whatever the benchmark does", async () => {
+Deno.test("failing tests make CI fail, whatever the benchmark does", async () => {
   const { code, lines } = await ci({ tests: 'echo "11 passed, 1 failed"; exit 1', bench: "echo fast" });
   assert.deepEqual([code, lines.at(-1)], [1, "11 passed, 1 failed"]);
 });
 
-Deno.test("tests that never report their counts count as one failure, and no benchmark is run", async () => {
+Deno.test("if the tests never report their counts, this counts as one failure, and no benchmark runs", async () => {
   const { code, lines } = await ci({ tests: "echo killed; exit 0", bench: "echo fast" });
   assert.deepEqual([code, lines.at(-1)], [1, "0 passed, 1 failed"]);
   assert.ok(!lines.includes("fast"));

@@ -82,7 +82,7 @@ function refusal({ words, inText }: Pick<Printed, "words" | "inText">): string |
   return isName || isPlaceholder ? null : message;
 }
 
-Deno.test("every command on a page has an existing name and existing options", async () => {
+Deno.test("every command on a page of the docs uses an existing command name and existing options", async () => {
   const printed = (await Promise.all((await pages()).map(printedBy))).flat();
   assert.ok(printed.length > 200, `hardly any were found: ${printed.length}`);
   const faults = printed.flatMap((each) => {
@@ -104,7 +104,7 @@ Deno.test("every command at the end of a message is accepted by the program", as
   assert.deepEqual(faults, []);
 });
 
-Deno.test("an unknown command, and an option of another command, would be found", () => {
+Deno.test("the check of commands finds an unknown command and an option of another command", () => {
   assert.deepEqual(wordsOf(`flemma new "a b.chat" -m 'x | y' | cat`), [
     "flemma",
     "new",

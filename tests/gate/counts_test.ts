@@ -3,26 +3,26 @@ import { exampleSources } from "../../scripts/gate/documentation.ts";
 import { countOf, groupsOf, slowTests, summaryOf, total } from "../../scripts/gate/tests.ts";
 import { testInFolder as test } from "../folder.ts";
 
-Deno.test("the counts of a test run are read from its last summary", () => {
+Deno.test("the counts of a test run are read from the last summary it printed", () => {
   const text =
     "ok | 3 passed | 0 failed (1s)\nFAILED | 5 passed | 2 failed | 1 ignored (2s)\n\nerror: Test failed\n";
   assert.deepEqual(summaryOf(text, 1), { passed: 5, failed: 2 });
 });
 
-Deno.test("a run that exits with an error but without a failed test is a failure", () => {
+Deno.test("a test run that exits with an error counts as a failure even if no test failed", () => {
   assert.deepEqual(summaryOf("ok | 3 passed | 0 failed (1s)\n", 1), { passed: 3, failed: 1 });
   assert.deepEqual(summaryOf("error: no module\n", 1), { passed: 0, failed: 1 });
   assert.deepEqual(summaryOf("ok | 3 passed | 0 failed (1s)\n", 0), { passed: 3, failed: 0 });
 });
 
-Deno.test("a step that is not a test counts only if it fails", () => {
+Deno.test("a test step that is not a test counts only if it fails", () => {
   assert.deepEqual(total([countOf(true), countOf(false), { passed: 2, failed: 1 }]), {
     passed: 2,
     failed: 2,
   });
 });
 
-test("slow tests are found in every test folder by the end of their names", async (root) => {
+test("slow tests are found in every test folder by their file names", async (root) => {
   for (
     const path of ["tests/a_slow_test.ts", "tests/b_test.ts", "tests/c/d/e_slow_test.ts", "x_slow_test.ts"]
   ) {
@@ -32,7 +32,7 @@ test("slow tests are found in every test folder by the end of their names", asyn
   assert.deepEqual(await slowTests(root), ["tests/a_slow_test.ts", "tests/c/d/e_slow_test.ts"]);
 });
 
-Deno.test("tests are grouped by room, each file in one group, a large room in several", () => {
+Deno.test("tests are grouped by room: each file is in one group, and a large room has several groups", () => {
   const many = Array.from({ length: 30 }, (_, at) => `tests/a/${at}_test.ts`);
   const groups = groupsOf([...many, "tests/b/c/x_test.ts"]);
   assert.deepEqual([...groups.keys()], ["a_1", "a_2", "a_3", "b_1"]);
@@ -40,7 +40,7 @@ Deno.test("tests are grouped by room, each file in one group, a large room in se
   assert.deepEqual(groups.get("a_1")!.length, 10);
 });
 
-test("examples are searched in every room, but not outside the library's documentation", async (root) => {
+test("examples are collected from every room, but not from outside the library's documentation", async (root) => {
   for (const folder of ["agent/views", "tests", "docs"]) {
     await Deno.mkdir(`${root}/${folder}`, { recursive: true });
   }

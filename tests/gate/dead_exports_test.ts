@@ -8,12 +8,12 @@ import { ROOT } from "../../scripts/gate/root.ts";
 const sources = await readSources(ROOT);
 const dead = (files: Record<string, string>) => deadExports(new Map(Object.entries(files)));
 
-Deno.test("every export of a module of the program is imported somewhere", () => {
+Deno.test("another module imports every export of the program's modules", () => {
   assert.ok(sources.size > 1000);
   assert.deepEqual(deadExports(sources), []);
 });
 
-Deno.test("each module of the program says in its first lines what it is for", () => {
+Deno.test("each module of the program states its responsibility in its first lines", () => {
   const silent = [...sources].filter(([path, text]) =>
     !["tests", "bench"].includes(path.split("/")[0]!) && !/^(\/\/ \S|\/\*\*\n \* \S)/.test(text)
   );
@@ -36,7 +36,7 @@ Deno.test("an export counts as used for every form of import: one row per form",
   }
 });
 
-Deno.test("an export is unused if nothing imports it: one row per condition", () => {
+Deno.test("an export counts as unused if nothing imports it: one row per condition", () => {
   for (
     const [files, found] of [
       [{ "base/a.ts": "export const a = 1;\nexport const b = a;\n" }, ["base/a.ts: a", "base/a.ts: b"]],

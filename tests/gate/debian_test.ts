@@ -85,7 +85,7 @@ async function below(root: string): Promise<string[]> {
 
 Deno.test({
   name:
-    "Debian: the package holds the bundle, a launcher, the manual page and completions, all owned by root, and its dependencies",
+    "Debian: the package contains the bundle, launcher, manual page, completions and dependencies, and root owns all files",
   ignore,
   fn: () =>
     withStaged(async (folder, staged) => {
@@ -122,7 +122,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "Debian: a package with its Deno is installed into an empty root, starts there, is complete, and is purged completely",
+    "Debian: a package with Deno is installed into an empty root, starts there, is complete, and can be purged completely",
   ignore,
   fn: () =>
     withStaged(async (folder, staged) => {
@@ -197,7 +197,7 @@ async function started(root: string, words: readonly string[]): Promise<string> 
   );
 }
 
-Deno.test("Debian: versions before a release sort before it, and a maintainer is a name with an address in one line", () => {
+Deno.test("Debian: a version before a release sorts before the release, and a maintainer is a name with an address on one line", () => {
   assert.deepEqual(["1.2.0", "1.2.0-rc.1"].map(debianVersion), ["1.2.0", "1.2.0~rc.1"]);
   assert.ok(isMaintainer("Ada Lovelace <ada@example.org>"));
   for (
@@ -215,7 +215,7 @@ Deno.test("Debian: versions before a release sort before it, and a maintainer is
   }
 });
 
-test("Debian: a program that is not for Linux with glibc is refused", async (folder) => {
+test("Debian: the package build refuses a program that is not for Linux with glibc", async (folder) => {
   const rows: [string, Uint8Array<ArrayBuffer>, RegExp][] = [
     ["a text", new TextEncoder().encode("#!/bin/sh\n"), /no program for Linux/],
     ["nothing", new Uint8Array(), /no program for Linux/],
@@ -238,7 +238,7 @@ function elf(machine: number, words: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array([...bytes, ...new TextEncoder().encode(words)]);
 }
 
-Deno.test("the archive has everything in a folder of its version, and the same content gives the same file", async () => {
+Deno.test("the archive contains one folder named after its version, and equal content gives an identical archive", async () => {
   await withStaged(async (folder, staged) => {
     const path = await buildArchive(folder, staged, 1_790_000_000);
     const names = text(await output("tar", ["--list", "--gzip", "--file", path])).trim().split("\n");

@@ -18,7 +18,7 @@ function named(page: string): string[] {
   return words.filter((word) => rooms.test(word) && (word.includes("/") || word.endsWith(".ts")));
 }
 
-Deno.test("every file of the project that a page names exists", async () => {
+Deno.test("every file that a page of the docs names exists", async () => {
   const gone: string[] = [];
   let count = 0;
   for (const page of pages) {
@@ -34,7 +34,7 @@ Deno.test("every file of the project that a page names exists", async () => {
   assert.ok(count > 50, `only ${count} names were found`);
 });
 
-Deno.test("every module that a comment of another one names exists", async () => {
+Deno.test("every module that a comment in another module names exists", async () => {
   const { modules } = await readHouse(ROOT);
   const gone: string[] = [];
   for (const path of modules.keys()) {
@@ -51,14 +51,14 @@ Deno.test("every module that a comment of another one names exists", async () =>
   assert.deepEqual(gone.filter((one) => !/: (scripts|tests|bench)\//.test(one)), []);
 });
 
-Deno.test("files of the project are named by their full path, so that they can be found and checked", async () => {
+Deno.test("pages and comments name files of the project by their full paths", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const bare = [...page.matchAll(/`([a-z_]+\.ts)`/g)].map(([, word]) => word!)
     .filter((word) => !Object.hasOwn(ROOMS, word) && !["mod.ts", "types.ts"].includes(word));
   assert.deepEqual(bare, []);
 });
 
-Deno.test("every function that docs/project/architecture.md names next to its file is in that file", async () => {
+Deno.test("every function that docs/project/architecture.md names with a file is in that file", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const file = "`([a-z_]+(?:/[a-z_]+)+\\.ts)`";
   const behind = [...page.matchAll(new RegExp(`${file},? \`(#?[A-Za-z]+)\``, "g"))];
@@ -76,7 +76,7 @@ Deno.test("every function that docs/project/architecture.md names next to its fi
   assert.deepEqual(gone, []);
 });
 
-Deno.test("the table of rooms in docs/project/architecture.md equals what the gate enforces", async () => {
+Deno.test("the table of rooms in docs/project/architecture.md equals the table that the gate enforces", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const rows = [...page.matchAll(/^\| `([a-z]+)(\/|\.ts)` \| .* \|(.*)\|$/gm)].map(([, name, end, uses]) => [
     end === "/" ? name! : `${name}.ts`,

@@ -25,7 +25,7 @@ async function resultOf(code: string): Promise<unknown> {
 
 const ROWS: readonly (readonly [what: string, code: string, called: readonly string[], marked: string])[] = [
   [
-    "a declaration becomes a variable at the head",
+    "a function declaration becomes a variable at the beginning",
     "const result=f(2);function f(a){return a+1}export{result};",
     ["function f(a){return a+1}"],
     "var f=(function(a){return a+1});const result=f(2);export{result};",
@@ -37,13 +37,13 @@ const ROWS: readonly (readonly [what: string, code: string, called: readonly str
     "const f=(a=>a+1),result=f(2);export{result};",
   ],
   [
-    "of two arrow functions that end together, only the called one",
+    "if two arrow functions end together, only the called one is marked",
     "const f=a=>b=>a+b,result=f(1)(2);export{result};",
     ["b=>a+b"],
     "const f=a=>(b=>a+b),result=f(1)(2);export{result};",
   ],
   [
-    "functions in a declaration that moves move along",
+    "functions inside a declaration that is moved are moved with it",
     "const result=f();function f(){return[1,2].map(a=>a*2).join()}export{result};",
     ["function f(){return[1,2].map(a=>a*2).join()}", "a=>a*2"],
     "var f=(function(){return[1,2].map((a=>a*2)).join()});const result=f();export{result};",
@@ -78,20 +78,20 @@ const METHODS:
       /"get","f",\(function\(\)\{return this\.a\}\)/,
     ],
     [
-      "a static method, and an asynchronous one",
+      "a static method and an asynchronous method",
       "class A{static async f(b){return await b}}const result=await A.f(3);export{result};",
       ["static async f(b){return await b}"],
       /\$give\(this,"value","f",\(async function\(b\)/,
     ],
     [
-      "a private method gets a name that no other class has, everywhere",
+      "a private method gets a name that no other class uses, in all its uses",
       "class A{#f(b){return b+1}g(){return this.#f(1)+this?.#f(2)}}class B{#f(){return 1}g(){return this.#f()}}" +
       "const result=[new A().g(),new B().g()];export{result};",
       ["#f(b){return b+1}"],
       /"value","\$1_f".*this\.\$1_f\(1\)\+this\?\.\$1_f\(2\).*this\.#f\(\)/,
     ],
     [
-      "a private name inside another class belongs to that class",
+      "a private name inside another class is left to that class",
       "class A{#f(){return class{#f=7;g(){return this.#f}}}g(){return new(this.#f())().g()}}const result=new A().g();export{result};",
       ["#f(){return class{#f=7;g(){return this.#f}}}"],
       /class\{#f=7;g\(\)\{return this\.#f\}\}/,
@@ -103,44 +103,44 @@ const METHODS:
       /class B extends A\{f\(\)\{return super/,
     ],
     [
-      "private methods of a derived class stay, since the base class may have the same names",
+      "private methods of a derived class stay, since its base class may use the same names",
       "class A{}class B extends A{#f(){return 1}g(){return this.#f()}}const result=new B().g();export{result};",
       ["#f(){return 1}"],
       /\{#f\(\)\{return 1\}/,
     ],
     [
-      "a private method that is checked with in stays",
+      "a private method that is tested with `in` stays",
       "class A{#f(){}static is(o){return #f in o}g(){return this.#f()}}const result=[A.is(new A()),A.is({}),new A().g()];export{result};",
       ["#f(){}"],
       /class A\{#f\(\)\{\}/,
     ],
     [
-      "a private getter with its setter, and a static private method, stay",
+      "a private getter with its setter stays, and so does a static private method",
       "class A{a=1;get #f(){return this.a}set #f(b){this.a=b}static #h(){return 3}g(){this.#f=5;return this.#f+A.#h()}}" +
       "const result=new A().g();export{result};",
       ["get #f(){return this.a}", "static #h(){return 3}"],
       /get #f\(\).*static #h\(\)/,
     ],
     [
-      "methods of a class with effects at its definition stay",
+      "methods stay if the definition of their class has effects",
       "class A{static a=[new A().f()];f(){return 4}}const result=A.a;export{result};",
       ["f(){return 4}"],
       /f\(\)\{return 4\}\}/,
     ],
     [
-      "a constructor and a method whose name is computed stay",
+      "a constructor stays, and so does a method with a computed name",
       'const k="f";class A{constructor(a){this.a=a}[k](){return this.a}}const result=new A(3).f();export{result};',
       ["constructor(a){this.a=a}"],
       /class A\{constructor\(a\)\{this\.a=a\}\[k\]/,
     ],
     [
-      "a method of an object becomes a function of that name",
+      "a method of an object becomes a function with the same name",
       "const o={a:2,f(b){return this.a+b}},result=[o.f(1),o.f.name];export{result};",
       ["f(b){return this.a+b}"],
       /\{a:2,f:\(function\(b\)\{return this\.a\+b\}\)\}/,
     ],
     [
-      "functions inside a moved method are marked there",
+      "functions inside a moved method are marked as well",
       "class A{f(b){return b.map(c=>c*2)}}const result=new A().f([1,2]);export{result};",
       ["f(b){return b.map(c=>c*2)}", "c=>c*2"],
       /\(function\(b\)\{return b\.map\(\(c=>c\*2\)\)\}\)\)\}/,
@@ -148,14 +148,14 @@ const METHODS:
   ];
 
 for (const [what, code, called, retained] of METHODS) {
-  Deno.test(`the build marks methods: ${what}`, async () => {
+  Deno.test(`the build makes called methods compile early: ${what}`, async () => {
     const marked = compiledEagerly(code, calledIn(code, ...called));
     assert.match(marked, retained);
     assert.deepEqual(await resultOf(marked), await resultOf(code));
   });
 }
 
-Deno.test("an assigned method is as visible as one in its class", async () => {
+Deno.test("a method that the build assigned to its class is as visible as before", async () => {
   const code =
     "class A{f(){}get g(){return 1}}const given=n=>Object.getOwnPropertyDescriptor(A.prototype,n)," +
     'keys=[];for(const k in new A())keys.push(k);const{value,...rest}=given("f"),{get,...more}=given("g");' +
@@ -166,13 +166,13 @@ Deno.test("an assigned method is as visible as one in its class", async () => {
 });
 
 for (const [what, code, called, marked] of ROWS) {
-  Deno.test(`the build marks functions: ${what}`, async () => {
+  Deno.test(`the build makes called functions compile early: ${what}`, async () => {
     assert.equal(compiledEagerly(code, calledIn(code, ...called)), marked);
     assert.deepEqual(await resultOf(marked), await resultOf(code));
   });
 }
 
-Deno.test("the build marks a generator that was called", async () => {
+Deno.test("the build makes a called generator compile early", async () => {
   const code = "const result=[...f(3)].join();function*f(a){yield a}export{result};";
   const at = code.indexOf("function*f");
   const called = new Map([[code.indexOf("}", at) + 1, new Set([code.indexOf("(", at)])]]);

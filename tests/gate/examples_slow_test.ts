@@ -3,7 +3,7 @@ import { PROGRAM } from "../cli/harness.ts";
 import { checkExamples, examplesOf, fencesOf, matches } from "../../scripts/gate/examples.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
-Deno.test("a page's console blocks are split into commands and their output", () => {
+Deno.test("a console block of a page is divided into commands and their output", () => {
   const page = "Text\n\n```console\n$ echo a \\\n  b\na b\n$ true\n```\n\n````md\n```console\n```\n````\n";
   const fences = fencesOf(page);
   assert.deepEqual(fences.map((fence) => fence.info), ["console", "md"]);
@@ -13,7 +13,7 @@ Deno.test("a page's console blocks are split into commands and their output", ()
   ]);
 });
 
-Deno.test("an ellipsis stands for any text or any lines, everything else must agree", () => {
+Deno.test("an ellipsis in an expected output matches any text or any lines, and everything else must be equal", () => {
   assert.ok(matches(["a…z", "…", "end"], ["a to z", "1", "2", "end"]));
   assert.ok(!matches(["a…z"], ["a to y"]));
   assert.ok(!matches(["a"], ["a", "b"]));
@@ -21,6 +21,6 @@ Deno.test("an ellipsis stands for any text or any lines, everything else must ag
   assert.ok(!matches(["a.c"], ["abc"]));
 });
 
-Deno.test("every example of README and docs gives the output on its page", async () => {
+Deno.test("every example of README and docs prints the output on its page", async () => {
   assert.deepEqual(await checkExamples(ROOT, PROGRAM), []);
 });

@@ -14,7 +14,7 @@ function publication(version: string): Publication {
   };
 }
 
-Deno.test("the test registry offers each version with the hash of its archive, the last one as latest", async () => {
+Deno.test("the test registry offers each version with the hash of its archive, and the last version as latest", async () => {
   await using registry = startRegistry([publication("1.0.0"), publication("1.1.0")], "http://127.0.0.1:1");
   const reported = await (await fetch(`${registry.address}/flemma`)).json();
   assert.deepEqual(reported["dist-tags"], { latest: "1.1.0" });
@@ -26,7 +26,7 @@ Deno.test("the test registry offers each version with the hash of its archive, t
   assert.equal(integrity, `sha512-${hash}`);
 });
 
-Deno.test("the test registry passes on other packages, with their archives served by itself", async () => {
+Deno.test("the test registry passes on other packages and serves their archives itself", async () => {
   await using upstream = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { origin, pathname } = new URL(request.url);
     return pathname === "/other"
@@ -42,7 +42,7 @@ Deno.test("the test registry passes on other packages, with their archives serve
   await missing.body?.cancel();
 });
 
-Deno.test("other packages come from the registry that npm is configured with", async () => {
+Deno.test("other packages come from the registry that is configured for npm", async () => {
   const before = Deno.env.get("npm_config_registry");
   Deno.env.set("npm_config_registry", "http://127.0.0.1:4873/npm/");
   try {
@@ -53,7 +53,7 @@ Deno.test("other packages come from the registry that npm is configured with", a
   }
 });
 
-Deno.test("the install page has a row for every way that is tried, and none failed when it was tried", async () => {
+Deno.test("the install page has a row for every tested way to install, and none of them failed", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/reference/install.md", import.meta.url));
   const { rows } = tableIn(page);
   const missing = WAYS.map(keyOf).filter((key) => !rows.some((row) => row.startsWith(key)));
@@ -62,7 +62,7 @@ Deno.test("the install page has a row for every way that is tried, and none fail
   assert.equal(rows.length, WAYS.length + 2);
 });
 
-Deno.test("a way that was tried gets a new row, the others keep theirs, and a failure is shown in the table", () => {
+Deno.test("after a test of one way to install, only its row of the table changes, and a failure is shown there", () => {
   const [first, second] = WAYS;
   const earlier = [
     `${keyOf(first!)} yes | yes |`,

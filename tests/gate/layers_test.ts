@@ -27,7 +27,7 @@ async function house(files: Record<string, string>) {
   });
 }
 
-Deno.test("the project itself keeps its layers", async () => {
+Deno.test("the project's own imports obey the layers", async () => {
   assert.deepEqual(await checkTree(ROOT), []);
 });
 
@@ -37,7 +37,7 @@ Deno.test("an import against the layers is a fault that names both modules", () 
   ]);
 });
 
-Deno.test("imports downwards and inside a folder are allowed", () => {
+Deno.test("an import of a lower floor is allowed, and so is one inside a folder", () => {
   assert.deepEqual(
     faults({
       "cycle/plan/a.ts": ["parser/view/b.ts", "cycle/plan/c.ts"],
@@ -57,7 +57,7 @@ Deno.test("inside a room, importing a higher floor or a neighbor on the same flo
   ]);
 });
 
-Deno.test("a file or folder without a floor is a fault, whether or not anything uses it", () => {
+Deno.test("a file or folder without a floor is a fault, even if no module uses it", () => {
   assert.deepEqual(faults({ "cycle/novel.ts": [] }), [
     "cycle/novel.ts stands on no floor of cycle: add novel.ts to FLOORS",
   ]);
@@ -66,7 +66,7 @@ Deno.test("a file or folder without a floor is a fault, whether or not anything 
   ]);
 });
 
-Deno.test("a folder or file that is not a room is a fault, and so is a folder without a floor", () => {
+Deno.test("a top folder or file that is not a room is a fault", () => {
   assert.deepEqual(
     faults({ "helpers/a.ts": [], "other.ts": [], "base/problem.ts": [], "base/novel/a.ts": [] }),
     [
@@ -77,7 +77,7 @@ Deno.test("a folder or file that is not a room is a fault, and so is a folder wi
   );
 });
 
-Deno.test("a closed folder may be imported only by the modules it names and by its own files", () => {
+Deno.test("only the modules in the list of a closed folder, and its own files, may import from it", () => {
   const scanned = { "parser/scan/a.ts": ["parser/scan/b.ts"], "parser/scan/b.ts": [] };
   assert.deepEqual(faults({ ...scanned, "parser/text/chunk.ts": ["parser/scan/a.ts"] }), []);
   assert.deepEqual(faults({ ...scanned, "parser/tree/nodes.ts": ["parser/scan/a.ts"] }), [
@@ -88,7 +88,7 @@ Deno.test("a closed folder may be imported only by the modules it names and by i
   ]);
 });
 
-Deno.test("a circular import is reported with all its steps", () => {
+Deno.test("a circular import is reported with all imports of the circle", () => {
   assert.deepEqual(
     faults({
       "tools/approval/a.ts": ["tools/approval/b.ts"],
@@ -98,7 +98,7 @@ Deno.test("a circular import is reported with all its steps", () => {
   );
 });
 
-Deno.test("importing something that is not a module of a room is a fault, importing data is not", () => {
+Deno.test("importing a file outside all rooms is a fault unless the file is data", () => {
   for (
     const target of ["tools/approval/gone.ts", "scripts/gate/root.ts", "tools/other.tsx", "tools/other.mts"]
   ) {
@@ -108,13 +108,13 @@ Deno.test("importing something that is not a module of a room is a fault, import
   }
 });
 
-Deno.test("a source folder has at most 16 entries, a test folder may have more", () => {
+Deno.test("a source folder has at most 16 entries, but a test folder may have more", () => {
   assert.deepEqual(faults({}, { "tools": 16, "scripts/gate": 17, "tests/cli": 30 }), [
     "scripts/gate has 17 entries: sort it, 16 are enough for a folder",
   ]);
 });
 
-Deno.test("the tables agree on the rooms, and each room uses only earlier ones", () => {
+Deno.test("all tables of layers contain the same rooms, and each room uses only earlier rooms", () => {
   const rooms = Object.keys(ROOMS);
   for (const [at, room] of rooms.entries()) {
     for (const below of ROOMS[room]!) {
@@ -152,7 +152,7 @@ Deno.test("every form of import counts: types, dynamic imports, side effects, da
   assert.deepEqual(data.modules.get("tools/a.ts"), ["tools/x.json"]);
 });
 
-Deno.test("text that only looks like an import does not count", async () => {
+Deno.test("text that only looks like an import does not count as one", async () => {
   const text = [
     '// import { a } from "./b.ts";',
     '/* import "./b.ts"; */',
@@ -164,7 +164,7 @@ Deno.test("text that only looks like an import does not count", async () => {
   assert.deepEqual(modules.get("tools/a.ts"), []);
 });
 
-Deno.test("modules that nothing imports are read too, but not those of tests, benches and scripts", async () => {
+Deno.test("the check also reads modules that nothing imports, except those of tests, benches and scripts", async () => {
   const { modules, folders } = await house({
     "tools/alone.ts": "",
     "tests/a_test.ts": "",
@@ -179,6 +179,6 @@ Deno.test("modules that nothing imports are read too, but not those of tests, be
   assert.deepEqual([...folders].sort(), [["bench", 1], ["scripts", 1], ["tests", 1], ["tools", 1]]);
 });
 
-Deno.test("a module that cannot be parsed stops the check instead of passing it", async () => {
+Deno.test("if a module cannot be parsed, the check of layers stops and does not pass", async () => {
   await assert.rejects(house({ "tools/a.ts": "import {" }), /a\.ts/);
 });

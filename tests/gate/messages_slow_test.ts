@@ -28,7 +28,7 @@ Deno.test("each form of a message in the source is found with its code, sentence
   );
 });
 
-Deno.test("a sentence in a variable is found at the variable, a conditional as its branches, a value as its name", () => {
+Deno.test("a message in a variable is found at the variable, a conditional as its branches, and a computed value as its name", () => {
   assert.deepEqual(
     found(`
       function one() {
@@ -53,7 +53,7 @@ Deno.test("a sentence in a variable is found at the variable, a conditional as i
   );
 });
 
-Deno.test("every other text that reads like a sentence is found once; names, code and help are not", () => {
+Deno.test("every other text that reads like a sentence is found once, but names, code and help texts are not", () => {
   assert.deepEqual(
     found(`
       import { a } from "a module of words";
@@ -68,7 +68,7 @@ Deno.test("every other text that reads like a sentence is found once; names, cod
   );
 });
 
-test("sentences of every room are collected once, whatever file of the room contains them", async (root) => {
+test("the sentences of each room are collected once, whichever file of the room contains them", async (root) => {
   await Deno.mkdir(`${root}/base/below`, { recursive: true });
   await Deno.mkdir(`${root}/lua`);
   await Deno.mkdir(`${root}/elsewhere`);
@@ -96,7 +96,7 @@ test("sentences of every room are collected once, whatever file of the room cont
   assert.deepEqual(await collectMessages(root), before);
 });
 
-Deno.test("the messages printed for wrong usage are among the sentences of the source", async () => {
+Deno.test("the messages about wrong usage are among the sentences collected from the source", async () => {
   const texts = (await collectMessages()).flatMap(({ text, next }) => next === null ? [text] : [text, next]);
   const patterns = texts.map((text) => {
     const escaped = text.replace(/[.*+?^$()|\\{}[\]]/g, "\\$&");

@@ -6,7 +6,7 @@ import { sample } from "../../scripts/mutate/sample.ts";
 
 const after = (line: string) => mutantsOf("a.ts", line).map((mutant) => mutant.after);
 
-Deno.test("a line that refuses is mutated in every way that weakens or reverses it", () => {
+Deno.test("a line that refuses something is mutated in every way that weakens or reverses the refusal", () => {
   assert.deepEqual(after("if (a < b) return null;"), [
     "if (false && (a < b)) return null;",
     "if (!(a < b)) return null;",
@@ -20,7 +20,7 @@ Deno.test("a line that refuses is mutated in every way that weakens or reverses 
   ]);
 });
 
-Deno.test("a loop is made to end one step too early, since one step too many reads nothing there", () => {
+Deno.test("loops are mutated to end one step too early, because one step too many has no effect", () => {
   assert.deepEqual(after("for (let at = 0; at < list.length; at++) {"), [
     "for (let at = 0; at + 1 < list.length; at++) {",
   ]);
@@ -32,7 +32,7 @@ Deno.test("a loop is made to end one step too early, since one step too many rea
   assert.deepEqual(after("while (word !== end) next();"), ["while (word === end) next();"]);
 });
 
-Deno.test("texts, patterns, comments, types and imports are not mutated", () => {
+Deno.test("strings, patterns, comments, types and imports are not mutated", () => {
   for (
     const line of [
       'const text = "if (a && b) return";',
@@ -48,7 +48,7 @@ Deno.test("texts, patterns, comments, types and imports are not mutated", () => 
   assert.deepEqual(mutantsOf("a.ts", text).map(({ line }) => line), [4, 4]);
 });
 
-Deno.test("each call, assignment and count on a line is left out, and declarations and parts of expressions stay", () => {
+Deno.test("statement mutants omit each call, assignment or count on a line, but no declaration and no part of an expression", () => {
   const code = [
     "await lock.release();",
     "if (isBroken(a)) report(a);",
@@ -72,7 +72,7 @@ Deno.test("each call, assignment and count on a line is left out, and declaratio
   ]);
 });
 
-Deno.test("a sample of mutants depends only on its seed, keeps the order of the file, and never exceeds what there is", () => {
+Deno.test("a sample of mutants depends only on its seed, keeps the order of the file, and has at most as many as exist", () => {
   const items = Array.from({ length: 100 }, (_, index) => index);
   const picked = sample(items, 10, 7);
   assert.deepEqual(sample(items, 10, 7), picked);
@@ -81,7 +81,7 @@ Deno.test("a sample of mutants depends only on its seed, keeps the order of the 
   assert.deepEqual(sample([1, 2], 10, 1), [1, 2]);
 });
 
-Deno.test("a mutant that a test notices is killed, an unnoticed one survives, one that never runs is uncovered", async () => {
+Deno.test("a mutant is killed if a test notices it, survives if none does, and is uncovered if no test runs it", async () => {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-mutate-" }));
   try {
     const code = [

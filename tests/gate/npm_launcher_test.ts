@@ -74,14 +74,14 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
     start: "node_modules/.bin/flemma",
     finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
-  "a different version nested below the package": {
+  "a folder with a different version nested below the package": {
     at: "node_modules/flemma",
     deno: [`node_modules/@deno/${SYSTEM}/deno`, `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`],
     links: ["node_modules/.bin/flemma -> ../flemma/bin/flemma.bin"],
     start: "node_modules/.bin/flemma",
     finds: `node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "packages stored elsewhere, as pnpm does": {
+  "a folder outside the package's own, as pnpm creates it": {
     at: "node_modules/.pnpm/flemma@1/node_modules/flemma",
     deno: [`node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`],
     links: [
@@ -91,7 +91,7 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
     start: "node_modules/flemma/bin/flemma.bin",
     finds: `node_modules/.pnpm/@deno+${SYSTEM}@2/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "links to links, one of them from a distant folder": {
+  "a chain of links, one of them from a distant folder": {
     at: "opt/lib/node_modules/flemma",
     deno: [`opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`],
     links: [
@@ -102,19 +102,19 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
     start: "start here",
     finds: `opt/lib/node_modules/flemma/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "a package with packages in parent folders": {
+  "a package whose dependencies are in parent folders": {
     at: "a/node_modules/x/node_modules/flemma",
     deno: [`a/node_modules/@deno/${SYSTEM}/deno`],
     start: "a/node_modules/x/node_modules/flemma/bin/flemma.bin",
     finds: `a/node_modules/@deno/${SYSTEM}/deno`,
   },
-  "packages whose folder contains a foreign Deno": {
+  "a folder that also contains an unrelated Deno": {
     at: "node_modules/flemma",
     deno: [`node_modules/node_modules/@deno/${SYSTEM}/deno`, `node_modules/@deno/${SYSTEM}/deno`],
     start: "node_modules/flemma/bin/flemma.bin",
     finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
-  "Deno for several systems": {
+  "a folder with Deno for several systems": {
     at: "node_modules/flemma",
     deno: [
       "node_modules/@deno/aix-ppc64/deno",
@@ -124,7 +124,7 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
     start: "node_modules/flemma/bin/flemma.bin",
     finds: `node_modules/@deno/${SYSTEM}/deno`,
   },
-  "a Deno on the PATH, but none next to the package": {
+  "a package without Deno, with a Deno on the PATH": {
     at: "node_modules/flemma",
     deno: ["tools/deno"],
     path: "tools",
@@ -134,7 +134,7 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
 };
 
 for (const [name, layout] of Object.entries(LAYOUTS)) {
-  Deno.test(`npm: flemma starts from ${name}`, async () => {
+  Deno.test(`npm: flemma finds Deno and starts from ${name}`, async () => {
     const { code, lines, stated } = await started(layout);
     assert.equal(stated, "");
     assert.deepEqual(lines, [
@@ -150,7 +150,7 @@ for (const [name, layout] of Object.entries(LAYOUTS)) {
   });
 }
 
-Deno.test("npm: Node finds the Deno when packages are in archives", async () => {
+Deno.test("npm: Node finds Deno if packages are stored in archives", async () => {
   const { code, lines } = await started({
     at: "unplugged/node_modules/flemma",
     deno: [],
@@ -167,7 +167,7 @@ Deno.test("npm: Node finds the Deno when packages are in archives", async () => 
   assert.equal(code, 3);
 });
 
-Deno.test("npm: a package without any Deno says so, and how to get one", async () => {
+Deno.test("npm: a package without any Deno says so and explains how to get one", async () => {
   const { code, lines, stated } = await started({
     at: "node_modules/flemma",
     // One that is for other systems only counts as none.
@@ -187,7 +187,7 @@ Deno.test("npm: a package without any Deno says so, and how to get one", async (
   );
 });
 
-test("if Deno itself would not start, a filter prints the document unchanged, and the cause is reported", async (root) => {
+test("if Deno itself cannot start, a filter prints the document unchanged, and flemma reports the cause", async (root) => {
   await Deno.writeTextFile(`${root}/file`, "");
   const document = "@You:\nhi\n";
   const run = async (line: string, home: string) => {

@@ -108,9 +108,9 @@ function compiled(folder: string, path: string): string[] {
   );
 }
 
-Deno.test("npm: the package has its documented content, and works after an install without scripts, network or Node", async (t) => {
+Deno.test("npm: the package has the documented content, and works after an installation without scripts, network or Node", async (t) => {
   await withPackage(async (packages, { folder, run }) => {
-    await t.step("npm: the package has no unintended file, and nothing runs at installation", async () => {
+    await t.step("npm: the package has no unintended file, and installation runs no script", async () => {
       // The parts of the program are listed by the test of the bundle.
       const isPart = (path: string) => /^lib\/flemma-\d+\.\d+\.\d+-[0-9a-f]{12}\/\w+\.js$/.test(path);
       const files = await filesBelow(`${packages}/flemma`);
@@ -157,7 +157,7 @@ Deno.test("npm: the package has its documented content, and works after an insta
       assert.ok(!whole!.includes("notifications/cancelled") && late!.includes("notifications/cancelled"));
     });
 
-    await t.step("npm: the package for Windows works the same, started by Node", async () => {
+    await t.step("npm: the package for Windows works the same if Node starts it", async () => {
       const path = `${packages}/flemma-windows/package.json`;
       const manifest = JSON.parse(await Deno.readTextFile(path));
       assert.deepEqual([manifest.name, manifest.bin, manifest.os], [
@@ -178,7 +178,7 @@ Deno.test("npm: the package has its documented content, and works after an insta
       assert.match(out, /\$ flemma advance/);
     });
 
-    await t.step("npm: the program needs no Node", async () => {
+    await t.step("npm: the installed program does not need Node", async () => {
       await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nHello\n");
       const command = ["./node_modules/.bin/flemma", "check", "a.chat"];
       await Deno.mkdir(`${folder}/bin`);
@@ -190,7 +190,7 @@ Deno.test("npm: the package has its documented content, and works after an insta
     });
 
     await t.step(
-      "npm: tool files and MCP servers work in the program, and in the library under Deno",
+      "npm: tool files and MCP servers work in the program, and also in the library under Deno",
       async () => {
         const config = `${packages}/../home/.config/flemma`;
         await Deno.mkdir(`${config}/tools`, { recursive: true });
@@ -228,7 +228,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
 
     // `deno task installs` tries all ways with the package managers and Nodes that people have.
     await t.step(
-      "npm: installed globally by the installed npm, the program starts without network and is removed completely",
+      "npm: after a global installation, the program starts without a network, and npm can remove it completely",
       async () => {
         const way = WAYS.find(({ name }) => name === "npm, globally")!;
         const findings = await tryWay(way, {
@@ -241,7 +241,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
       },
     );
 
-    await t.step("npm: started by Node the program works the same and exits with its code", async () => {
+    await t.step("npm: if Node starts the program, it works the same and exits with its code", async () => {
       const command = ["node", "node_modules/flemma/bin/flemma.cjs"];
       const { out } = await run([...command, "--version"], { offline: true });
       assert.match(out, /^flemma \d+\.\d+\.\d+\n$/);
@@ -250,7 +250,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
       assert.match(error, /--nope/);
     });
 
-    await t.step("npm: other compilers can read its types, and report a wrong use", async () => {
+    await t.step("npm: other compilers read the package's types and report a wrong use", async () => {
       await Deno.writeTextFile(
         `${folder}/good.ts`,
         `import { openChat, type Stop } from "flemma";
@@ -276,7 +276,7 @@ export async function run(): Promise<Stop | null> {
     });
 
     await t.step(
-      "npm: Node reads, changes and evaluates documents, and is told what needs Deno",
+      "npm: Node can read, change and evaluate documents, and an error explains what needs Deno",
       async () => {
         await Deno.writeTextFile(
           `${folder}/library.js`,

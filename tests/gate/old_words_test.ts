@@ -44,7 +44,7 @@ const ALLOWED: readonly RegExp[] = [
   /models\.ts: .*in force/,
 ];
 
-Deno.test("no page, comment, message or test name holds a replaced phrase", async () => {
+Deno.test("no page, comment, message or test name contains a replaced phrase", async () => {
   const found: string[] = [];
   for (const page of [...await documentationPages(), "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]) {
     const text = await Deno.readTextFile(`${ROOT}/${page}`);
@@ -65,7 +65,7 @@ Deno.test("no page, comment, message or test name holds a replaced phrase", asyn
   assert.deepEqual(found.filter((line) => !ALLOWED.some((use) => use.test(line))), []);
 });
 
-Deno.test("a replaced phrase is found in pages, comments and messages, and plain uses are not", () => {
+Deno.test("a replaced phrase is found in pages, comments and messages, but the same words in a normal meaning are not reported", () => {
   for (
     const [text, count] of [
       ["That is no file.", 1],

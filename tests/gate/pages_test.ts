@@ -17,7 +17,7 @@ async function placesIn(folder: string): Promise<string[]> {
   return places;
 }
 
-Deno.test("every folder and file of the state folder is in the table of SECURITY.md", async () => {
+Deno.test("the table in SECURITY.md contains every folder and file of the state folder", async () => {
   const rooms = ["agent", "commands", "config", "cycle", "providers", "sandbox", "tools"];
   const places = new Set((await Promise.all(rooms.map(placesIn))).flat());
   assert.ok(places.size >= 12, [...places].join());
@@ -30,7 +30,7 @@ Deno.test("every folder and file of the state folder is in the table of SECURITY
 
 const VARIABLE = /\bvariables(?:\.|\[")([A-Z][A-Z0-9_]{2,})\b/g;
 
-Deno.test("every environment variable that the program reads by name is on the page about the environment", async () => {
+Deno.test("the page about the environment contains every environment variable that the program reads by name", async () => {
   const rooms = ["agent", "base", "commands", "config", "cycle", "editors", "providers", "sandbox", "tools"];
   const read = new Set<string>();
   for (const room of rooms) {
@@ -43,7 +43,7 @@ Deno.test("every environment variable that the program reads by name is on the p
   assert.deepEqual([...read].filter((name) => !page.includes(`\`${name}`)), []);
 });
 
-Deno.test("the index links to every page", async () => {
+Deno.test("the index of the docs links to every page", async () => {
   const index = await Deno.readTextFile(`${ROOT}/docs/README.md`);
   const missing = (await documentationPages()).map((page) => page.slice("docs/".length))
     .filter((page) => /^(guide|reference|project)\/[^/]+$/.test(page) && !index.includes(`](${page})`));
@@ -109,7 +109,7 @@ Deno.test("every page that the code names exists", async () => {
   assert.ok(count >= 8, `only ${count} names were found`);
 });
 
-Deno.test("every event of a run, and every reason why it stops, is on the page about events", async () => {
+Deno.test("the page about events contains every event of a run and every reason why a run stops", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/reference/events.md`);
   const types = await Deno.readTextFile(`${ROOT}/cycle/types.ts`) +
     await Deno.readTextFile(`${ROOT}/agent/views/run_event.ts`);
@@ -124,7 +124,7 @@ Deno.test("every event of a run, and every reason why it stops, is on the page a
   assert.deepEqual(reasons.filter((name) => !page.includes(`\`${name}\``)), []);
 });
 
-Deno.test("the page about events names every field that an event always has", async () => {
+Deno.test("the page about events names every field that each event always has", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/reference/events.md`);
   // deno-lint-ignore no-explicit-any
   const $defs = outputSchema().$defs as any;

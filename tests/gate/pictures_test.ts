@@ -8,11 +8,11 @@ import { digestOf, PICTURES, stalePictures } from "../../scripts/pictures/stale.
 import { screenSvg } from "../../scripts/pictures/svg.ts";
 import { testInFolder as test } from "../folder.ts";
 
-Deno.test("no picture is older than what it shows", async () => {
+Deno.test("no picture in the docs is older than the program it shows", async () => {
   assert.deepEqual(await stalePictures(), [], "make them again, and look at them: deno task pictures");
 });
 
-test("a picture is outdated once a file that it shows or anything in its scene has changed", async (root) => {
+test("a picture is outdated if a file that it shows or any part of its scene has changed", async (root) => {
   const [scene] = SCENES;
   const shown = { ...scene!, shows: ["shown"] };
   await Deno.mkdir(`${root}/shown/deep`, { recursive: true });
@@ -31,7 +31,7 @@ test("a picture is outdated once a file that it shows or anything in its scene h
   }
 });
 
-Deno.test("each picture is on a page, with a text alternative, and has at most 16 KB", async () => {
+Deno.test("each picture is used on a page, has a text alternative, and has at most 16 KB", async () => {
   const text = (await documentationPages()).map((page) => Deno.readTextFileSync(`${ROOT}/${page}`)).join(
     "\n",
   );
@@ -48,7 +48,7 @@ Deno.test("each picture is on a page, with a text alternative, and has at most 1
   }
 });
 
-Deno.test("a screen as a picture: cells in position, colors, backgrounds, XML characters as text", () => {
+Deno.test("the SVG of a screen has each cell in its position and its colors, and XML characters as text", () => {
   const svg = screenSvg(
     "a  b\x1b[1;31mc<\x1b[0m\n\x1b[7m  x\x1b[27m\x1b[38;5;208my\x1b[48;2;1;2;3m z \x1b[39;49m\n",
     9,

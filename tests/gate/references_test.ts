@@ -7,7 +7,7 @@ import { ROOT } from "../../scripts/gate/root.ts";
 /** Files that show such references as examples. */
 const OWN = ["scripts/gate/references.ts", "tests/gate/references_test.ts"];
 
-Deno.test("no source and no test refers to a numbered page that does not exist", async () => {
+Deno.test("no source file or test refers to a numbered page that does not exist", async () => {
   const { stdout } = await new Deno.Command("git", { args: ["ls-files", "-z"], cwd: ROOT }).output();
   const paths = new TextDecoder().decode(stdout).split("\0").filter((path) =>
     /\.(ts|js|cjs|vim|el|kak|lua)$/.test(path) && !path.includes(".generated.") && !OWN.includes(path)

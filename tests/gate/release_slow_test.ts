@@ -70,23 +70,31 @@ const UNREADY: readonly (readonly [string, Partial<Checkout>, RegExp])[] = [
   ["many changed files", { changes: " M a\n M b\n M c\n M d\n M e" }, /: a, b, c and 2 more\./],
   ["an invalid version", { version: "1.2", changelog: "## 1.2\n\n- X.\n" }, /"1\.2" is no version/],
   ["a version that is already released", { tags: ["v1.2.0"] }, /1\.2\.0 does not come after 1\.2\.0/],
-  ["a version before a released one", { tags: ["v1.10.0", "v1.3.0"] }, /does not come after 1\.10\.0/],
-  ["nothing about it in the changelog", { changelog: "## 1.1.0\n\n- Before.\n" }, /says nothing of 1\.2\.0/],
+  ["a version before the last release", { tags: ["v1.10.0", "v1.3.0"] }, /does not come after 1\.10\.0/],
   [
-    "a changelog heading without content",
+    "no entry for the version in the changelog",
+    { changelog: "## 1.1.0\n\n- Before.\n" },
+    /says nothing of 1\.2\.0/,
+  ],
+  [
+    "an empty entry in the changelog",
     { changelog: "## 1.2.0\n\n## 1.1.0\n\n- Before.\n" },
     /says nothing of 1\.2\.0/,
   ],
-  ["a longer version in the changelog", { changelog: "## 1.2.0-rc.1\n\n- X.\n" }, /says nothing of 1\.2\.0/],
   [
-    "changes without a version",
+    "only a longer version in the changelog",
+    { changelog: "## 1.2.0-rc.1\n\n- X.\n" },
+    /says nothing of 1\.2\.0/,
+  ],
+  [
+    "unreleased changes in the changelog",
     { changelog: `## Unreleased\n\n- New.\n\n${CHANGELOG}` },
     /belong to no version/,
   ],
 ];
 
 for (const [name, change, reported] of UNREADY) {
-  Deno.test(`nothing is released with ${name}, and the message says what to do`, () => {
+  Deno.test(`the release script releases nothing with ${name}, and the message says what to do`, () => {
     const found = obstaclesToRelease({ ...READY, ...change });
     assert.equal(found.length, 1, JSON.stringify(found));
     assert.match(found[0]!.message, reported);
@@ -94,7 +102,7 @@ for (const [name, change, reported] of UNREADY) {
   });
 }
 
-Deno.test("a checkout can be released if everything is committed and the changelog has a version above the last", () => {
+Deno.test("a checkout can be released if everything is committed and the changelog has a newer version than the last release", () => {
   assert.deepEqual(obstaclesToRelease(READY), []);
   assert.deepEqual(obstaclesToRelease({ ...READY, tags: [""] }), []);
   assert.deepEqual(
@@ -105,7 +113,7 @@ Deno.test("a checkout can be released if everything is committed and the changel
   assert.deepEqual(obstaclesToRelease({ ...READY, tags }), []);
 });
 
-Deno.test("a version is prepared from unreleased changes, once", () => {
+Deno.test("a version is prepared from unreleased changes, and preparing the same version again is refused", () => {
   const changelog = "# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.1.0\n\n- Before.\n";
   const checkout = { ...READY, version: "1.1.0", changelog };
   assert.deepEqual(obstaclesToPrepare(checkout, "1.2.0"), []);
@@ -124,7 +132,7 @@ Deno.test("a version is prepared from unreleased changes, once", () => {
   }
 });
 
-Deno.test("the bill of materials is valid by the schema of CycloneDX and lists each part with license and hash", async () => {
+Deno.test("the bill of materials is valid by the schema of CycloneDX and contains each part with its license and hash", async () => {
   const library = await packageFolder("@cyclonedx/cyclonedx-library", "10.3.0");
   const read = async (name: string) =>
     JSON.parse(await Deno.readTextFile(`${library}/res/schema/${name}.SNAPSHOT.schema.json`));
@@ -165,7 +173,7 @@ Deno.test("the bill of materials is valid by the schema of CycloneDX and lists e
   assert.throws(() => sbom({ ...options, components: mine }), /Mine/, "a license that is not in the list");
 });
 
-Deno.test("a bundled part with an unchecked license, or without its text, stops the build", async () => {
+Deno.test("a bundled part with an unchecked license, or without its license text, stops the build", async () => {
   const folder = await freshFolder("flemma-licence-");
   const write = (license: string) =>
     Deno.writeTextFile(
@@ -192,7 +200,7 @@ Deno.test("a bundled part with an unchecked license, or without its text, stops 
   }
 });
 
-Deno.test("every generated module of the program is a bundle with listed parts, or contains no third-party code", async () => {
+Deno.test("every generated module of the program is a bundle of listed parts or contains no third-party code", async () => {
   const notices = await Deno.readTextFile(`${ROOT}/NOTICES.md`);
   for (const name of ["Lua 5.4", "wasmoon", "re2js", "ajv", "yaml", "unbash"]) {
     assert.ok(notices.includes(`- ${name}`), name);
@@ -229,7 +237,7 @@ const FORMULA = {
   homepage: "https://example.org/",
 };
 
-Deno.test("the formula contains what it was given, and nothing that Ruby would run", () => {
+Deno.test("the Homebrew formula contains the given values and nothing else that Ruby would run", () => {
   const text = formula(FORMULA);
   assert.match(text, /^ {2}url "https:\/\/example\.org\/flemma-1\.2\.0\.tar\.gz"$/m);
   assert.match(text, /^ {2}sha256 "0{64}"$/m);
@@ -270,7 +278,7 @@ const CHECKOUT = [
   "scripts",
 ];
 
-Deno.test("preparing a version changes the changelog and all places with the version, once, and only committed changes are released", async () => {
+Deno.test("preparing a version changes the changelog and every place with the version once, and only committed changes are released", async () => {
   const folder = await freshFolder("flemma-release-");
   const release = async (...words: string[]) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

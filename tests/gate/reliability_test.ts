@@ -6,7 +6,7 @@ import { CAMPAIGNS } from "../campaign/campaigns.ts";
 import { totals } from "../campaign/record.ts";
 import { readReliability } from "../reliability.ts";
 
-Deno.test("every test in the list of faults exists, and every fault has one", async () => {
+Deno.test("every fault in the list has a test, and every test in it exists", async () => {
   const texts = new Map<string, string>();
   const missing: string[] = [];
   for (const { promise, faults } of await readReliability()) {

@@ -12,7 +12,7 @@ function* modules(folder: string): Generator<string> {
   }
 }
 
-Deno.test("outside definitions and presets nothing compares the name of a tool", () => {
+Deno.test("outside tool definitions and presets, no code compares the name of a tool", () => {
   const found: string[] = [];
   for (const path of ROOMS_WITH_TOOLS.flatMap((room) => [...modules(room)])) {
     if (NAMED_THERE.some((place) => path.startsWith(place))) continue;
@@ -22,7 +22,7 @@ Deno.test("outside definitions and presets nothing compares the name of a tool",
   assert.deepEqual(found, []);
 });
 
-Deno.test("each form of comparing the name of a tool is found, and other strings are not", () => {
+Deno.test("each form of comparing the name of a tool is found, and other comparisons of strings are not", () => {
   for (
     const form of [
       'const HARMLESS = new Set(["read", "find", "grep"]);',

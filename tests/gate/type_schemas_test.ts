@@ -53,7 +53,7 @@ for (const [type, schema] of ROWS) {
   });
 }
 
-Deno.test("a union of strings is an enumeration, and a property that may be undefined is optional", () => {
+Deno.test("a union of strings becomes an enumeration, and a property that may be undefined becomes optional", () => {
   const { schema } = schemaOf(
     'declare const value: { a: "y" | "x"; b?: number; c: string | undefined; d: boolean | null };',
   );
@@ -69,7 +69,7 @@ Deno.test("a union of strings is an enumeration, and a property that may be unde
   });
 });
 
-Deno.test("named types are written once, with the text of their comments, and may contain themselves", () => {
+Deno.test("a named type is written once, with its comment as description, and may contain itself", () => {
   const { schema, definitions } = schemaOf(
     "/** A node. */ interface Node {\n/** Below\n * it. */ readonly inner: readonly Node[]; }\ndeclare const value: { a: Node; b: Node };",
   );
@@ -84,7 +84,7 @@ Deno.test("named types are written once, with the text of their comments, and ma
   });
 });
 
-Deno.test("the intersection of several types is one object", () => {
+Deno.test("the intersection of several types becomes one object", () => {
   const { schema } = schemaOf("declare const value: { a: string } & Partial<{ b: number }>;");
   assert.deepEqual(schema, {
     type: "object",

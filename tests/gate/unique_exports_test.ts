@@ -13,7 +13,7 @@ Deno.test("no two modules of the program export the same name", async () => {
   assert.deepEqual(sharedExports(sources), []);
 });
 
-Deno.test("a second export of a name is found, whatever kind of thing it names", () => {
+Deno.test("a second export of the same name is found, whatever kind of thing it exports", () => {
   for (
     const [first, second] of [
       ["export const a = 1;\n", "export function a() {}\n"],
@@ -40,7 +40,7 @@ Deno.test("a name counts as exported once if other modules do not export it or o
   assert.deepEqual(shared({ "base/b.ts": home, "tests/b.ts": home, "base/b.generated.ts": home }), []);
 });
 
-Deno.test("only modules of the same kind may share the name of their entry", () => {
+Deno.test("only modules of the same kind may export the same entry function", () => {
   const run = "export function run() {}\n";
   const request = "export function buildRequest() {}\n";
   const frames = "export function replyFrames() {}\n";

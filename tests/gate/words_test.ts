@@ -8,29 +8,29 @@ import { git } from "../../scripts/release/packages/run.ts";
 const messages = await collectMessages();
 const sentences = messages.flatMap(({ text, next }) => next === null ? [text] : [text, next]);
 
-Deno.test("sentences are collected from the source, with and without a code, and with a next step", () => {
+Deno.test("messages are collected from the source: with an error code, without one, and with their next steps", () => {
   assert.ok(sentences.length > 1500, `only ${sentences.length} were found`);
   assert.ok(messages.filter(({ codes }) => codes.length > 0).length > 300);
   assert.ok(messages.filter(({ next }) => next !== null).length > 100);
 });
 
-Deno.test("no message contains a word of the operating system or of the code", () => {
+Deno.test("no message contains a word of the operating system or of the source code", () => {
   const bad = /\bos error\b|\breadfile\b|\bENOENT\b|\bundefined\b|\[object |stack trace/;
   assert.deepEqual(sentences.filter((line) => bad.test(line)), []);
 });
 
-Deno.test("no message begins with the name of the program, which is printed before each of them", () => {
+Deno.test("no message begins with the name of the program, which is printed before each message", () => {
   const twice = /^flemma (?:is|was|needs|has|cannot|could|did)\b/;
   assert.deepEqual(messages.map(({ text }) => text).filter((line) => twice.test(line)), []);
 });
 
-Deno.test("messages use one name each for the frontmatter, the settings file and the session", () => {
+Deno.test("messages use only one name for each of these: frontmatter, settings file and session", () => {
   const other =
     /\bsettings block\b|\bfront matter\b|\bconfig file\b|\bconfiguration file\b|\bsession override/i;
   assert.deepEqual(sentences.filter((line) => other.test(line)), []);
 });
 
-Deno.test("no file names the host of a package registry, since the npm client's configuration decides it", async () => {
+Deno.test("no file names the host of a package registry, since npm's configuration defines it", async () => {
   const host = /https?:\/\/(?:registry|pkgs?|packages|index|npm)\.(?!example\b)[a-z0-9-]+\.[a-z]/;
   const named: string[] = [];
   const files = (await git(ROOT, "ls-files", "-z")).split("\0").filter((path) => path !== "");
@@ -46,7 +46,7 @@ Deno.test("no file names the host of a package registry, since the npm client's 
   assert.deepEqual(named, []);
 });
 
-Deno.test("no test of the whole program runs in a folder where every sandbox may write", async () => {
+Deno.test("no test of the whole program uses a folder in which every sandbox may write", async () => {
   const found: string[] = [];
   for await (const { name } of Deno.readDir(`${ROOT}/tests/cli`)) {
     if (!name.endsWith(".ts")) continue;

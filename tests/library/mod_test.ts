@@ -9,7 +9,7 @@ Deno.test("the library reads a document and its calls without a file system or D
   ]);
 });
 
-Deno.test("the process's sandbox answers under both spellings of its names", () => {
+Deno.test("the functions of the process's sandbox work under both spellings of their names", () => {
   assert.equal(flemma.sandbox.isEnabled(), true);
   assert.equal(flemma.sandbox.isPathWritable("/etc/passwd", null), false);
   assert.equal(
@@ -26,7 +26,7 @@ Deno.test("the process's sandbox answers under both spellings of its names", () 
   assert.equal(flemma.sandbox.isEnabled(), true);
 });
 
-Deno.test("another program's backend is registered under its name and wraps commands", async () => {
+Deno.test("a backend of another program is registered under its name and wraps commands", async () => {
   const name = "library-test";
   flemma.sandbox.register(name, {
     priority: 1,

@@ -38,7 +38,7 @@ Deno.test("the tests of documents, prose, the Lezer parser and evaluation pass i
   holds(await inBrowser(await bundleTests({ hasAssert: false, ...SHORT })) as Report);
 });
 
-Deno.test("every test of the parser runs in other runtimes, except the one that starts a browser", async () => {
+Deno.test("every test of the parser runs in other runtimes, except the test that starts a browser", async () => {
   const listed = await Deno.readTextFile(`${ROOT}/tests/library/elsewhere/all.ts`);
   const folders = ["parser", "parser/lezer", "parser/reference"];
   const tests = folders.flatMap((folder) =>
@@ -49,7 +49,7 @@ Deno.test("every test of the parser runs in other runtimes, except the one that 
   ]);
 });
 
-Deno.test("a test that fails in another runtime is reported by name, the others run, and those left out do not", async () => {
+Deno.test("if a test fails in another runtime, its name is reported, other tests run, and excluded tests do not", async () => {
   const elsewhere = shim as typeof Deno;
   const ran: string[] = [];
   elsewhere.test("first", () => assert.equal(1, 2));

@@ -14,7 +14,7 @@ function budgetOf(account: { spent: number | null }): Budget {
   return budget;
 }
 
-Deno.test("only processor time is charged, so a busy machine costs a document nothing", () => {
+Deno.test("only processor time is charged to a document, so a busy machine does not use up its limit", () => {
   const account = { spent: 70 };
   const budget = budgetOf(account);
   for (let look = 0; look < 3; look++) {
@@ -34,7 +34,7 @@ Deno.test("only processor time is charged, so a busy machine costs a document no
   assert.ok(budget.spend(1));
 });
 
-Deno.test("time between two evaluations is not charged, and their times are added up", () => {
+Deno.test("time between two evaluations is not charged, and the times of the evaluations are added up", () => {
   const account = { spent: 0 };
   const budget = budgetOf(account);
   account.spent += 0.6;
@@ -48,7 +48,7 @@ Deno.test("time between two evaluations is not charged, and their times are adde
   assert.ok(!budget.spend(1));
 });
 
-Deno.test("if processor time is unknown, clock time counts", () => {
+Deno.test("if processor time is unknown, clock time is charged", () => {
   const budget = budgetOf({ spent: null });
   pass(2);
   assert.ok(!budget.spend(1));

@@ -30,7 +30,7 @@ Deno.test("whole numbers print without a fraction, however they were computed", 
   ]);
 });
 
-Deno.test("arithmetic uses doubles: nothing wraps around at 64 bits", async () => {
+Deno.test("Lua arithmetic uses doubles: no number wraps around at 64 bits", async () => {
   assert.deepEqual(
     await variables(
       "a = 9223372036854775807 + 1\nb = 0xffffffffffffffff\nc = 4611686018427387904 * 4\nd = 5 % 0 ~= 5 % 0",
@@ -78,14 +78,14 @@ Deno.test("text in strings, comments and comparisons that looks like a later ope
   );
 });
 
-Deno.test("numbers inside names and texts are left alone, and concatenation is not a fraction", () => {
+Deno.test("digits inside names and strings are unchanged, and concatenation dots are not read as a decimal point", () => {
   assert.equal(
     toDialect('a1 = 1 ..2 .. "3" --4\nb = 0x1F e1 = 1e3 f = .5 g = 3.'),
     'a1 = 1.0 ..2.0 .. "3" --4\nb = 31.0 e1 = 1e3 f = .5 g = 3.',
   );
 });
 
-Deno.test("goto, labels, string methods and separators of rep work; unpack and dump do not exist", async () => {
+Deno.test("goto, labels, string methods and the separator of rep work; unpack and dump do not exist", async () => {
   assert.deepEqual(
     await variables(
       'a = 0\nfor i = 1, 3 do\n  if i == 2 then goto next end\n  a = a + i\n  ::next::\nend\nb = ("x"):upper()\n' +
@@ -95,7 +95,7 @@ Deno.test("goto, labels, string methods and separators of rep work; unpack and d
   );
 });
 
-Deno.test("nothing gives access to the environment, to metatables, or to code given as text or bytecode", async () => {
+Deno.test("no function gives access to the environment, to metatables, or to code given as text or bytecode", async () => {
   for (
     const name of [
       ..."_G _ENV getmetatable setmetatable rawget rawset rawequal rawlen next unpack xpcall load loadstring"
@@ -112,7 +112,7 @@ Deno.test("nothing gives access to the environment, to metatables, or to code gi
   assert.deepEqual(codes, ["frontmatter_lua_syntax"]);
 });
 
-Deno.test("an undefined name is an error with a suggestion, and one assigned nil is not", async () => {
+Deno.test("an undefined name is an error with a suggestion, but a name to which nil was assigned is not", async () => {
   const { problems } = await runLua("a = nil\nb = a\nc = strinq");
   assert.deepEqual(problems, [{
     code: "frontmatter_undefined_variable",
@@ -123,7 +123,7 @@ Deno.test("an undefined name is an error with a suggestion, and one assigned nil
   }]);
 });
 
-Deno.test("changing a library table changes it for this chunk only", async () => {
+Deno.test("changing a library table changes it only for the current chunk", async () => {
   assert.deepEqual((await runLua("string.upper = nil\nmath.pi = 3\nformat.number = 1")).problems, []);
   assert.deepEqual(
     await variables('a = string.upper("x")\nb = math.pi > 3.1\nc = format.number(1)\nd = ("x"):upper()'),
@@ -172,7 +172,7 @@ Deno.test("os.time accepts the table that os.date returns", async () => {
   assert.deepEqual(await variables('a = os.time(os.date("*t", 1700000000))'), { a: 1700000000 });
 });
 
-Deno.test("variables are passed on as copies: lists, tables, functions, tables inside themselves", async () => {
+Deno.test("variables are returned as copies: lists, tables, functions, and tables that contain themselves", async () => {
   const exported = await variables(
     "list = { 1, 2 }\nempty = {}\nmixed = { 1, x = 2 }\ndeep = { a = { b = { true } } }\nkeys = { [true] = 1, [1.5] = 2 }\n" +
       "self = {}\nself.self = self\nlocal hidden = 1\nfunction twice(n) return n * 2, 9 end",
@@ -189,7 +189,7 @@ Deno.test("variables are passed on as copies: lists, tables, functions, tables i
   assert.equal((twice as (n: number) => unknown)(21), 42);
 });
 
-Deno.test("an error that a chunk raises is reported with its text and the line of the file", async () => {
+Deno.test("an error that a chunk raises is reported with its text and the line in the document", async () => {
   for (
     const [code, message, line] of [
       ['error("no luck")', "no luck", 2],
@@ -212,12 +212,12 @@ Deno.test("an error that a chunk raises is reported with its text and the line o
   }
 });
 
-Deno.test("a block that is never closed is reported at the line where it begins", async () => {
+Deno.test("a block of code that is never closed is reported at the line where it begins", async () => {
   const { problems } = await runLua("a = 1\nif a then\n  b = 2\n\n\n");
   assert.deepEqual(problems.map(({ code, line }) => [code, line]), [["frontmatter_lua_syntax", 3]]);
 });
 
-Deno.test("the list of built-in names equals the real content of an environment", async () => {
+Deno.test("the list of built-in names equals the actual content of an environment", async () => {
   const world = { cwd: "/", home: "/", isReadable: () => false };
   const { cell, library } = await startEngine(world);
   let builtins: ReadonlySet<string> = new Set();

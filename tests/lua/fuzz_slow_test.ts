@@ -73,7 +73,7 @@ const statement = fc.tuple(
   expression,
 ).map(([shape, inner]) => shape.replaceAll("$", () => inner));
 
-Deno.test("random chunks end in variables or problems, never in a crash, and the program continues", async () => {
+Deno.test("random chunks end with variables or with problems, never with a crash, and the program continues", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(statement, { minLength: 1, maxLength: 6 }), async (statements) => {
       const { variables, problems } = await runLua(["a, b = {}, 1", ...statements].join("\n"), {

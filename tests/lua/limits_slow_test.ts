@@ -191,7 +191,7 @@ Deno.test("calls two hundred levels deep are allowed", async () => {
   assert.deepEqual(variables, { x: 190 });
 });
 
-Deno.test("garbage does not count: a loop may create far more text than it keeps", async () => {
+Deno.test("garbage does not count towards the memory limit: a loop may create far more text than it keeps", async () => {
   const { variables } = await runLua(
     'local n = 0\nfor i = 1, 90 do n = n + #string.rep("x", 1e6) end\nx = n',
     { seconds: 60 },
@@ -199,7 +199,7 @@ Deno.test("garbage does not count: a loop may create far more text than it keeps
   assert.deepEqual(variables, { x: 90e6 });
 });
 
-Deno.test("a saved function runs under the limits each time, and works again after exceeding one", async () => {
+Deno.test("a saved function has the limits in each call, and works again after it exceeded one", async () => {
   const { variables } = await runLua("function f(n)\n  while n < 0 do end\n  return n\nend");
   const f = variables!.f as (n: number) => unknown;
   assert.throws(() => f(-1), { name: "LuaFailure", message: /10000000 steps/, limit: true });

@@ -6,7 +6,7 @@ import { luaSession } from "../../prompt/template/document_lua.ts";
 import { parse } from "../../parser/mod.ts";
 import { processEnvironment } from "../../base/environment.ts";
 
-Deno.test("a name may contain letters of any language, wherever Lua accepts a name", async () => {
+Deno.test("a variable name may contain letters of any language, wherever Lua accepts a name", async () => {
   const rows: readonly (readonly [string, string])[] = [
     ["a global", "größe = 5"],
     ["a local", "local größe = 5; out = größe"],
@@ -28,18 +28,18 @@ Deno.test("a name may contain letters of any language, wherever Lua accepts a na
   }
 });
 
-Deno.test("a number directly before a letter of any language is not a number, as before an ASCII letter", async () => {
+Deno.test("a number directly before a letter of any language is invalid, as it is before an ASCII letter", async () => {
   for (const code of ["x = 5ä", "x = 5a"]) {
     assert.deepEqual((await runLua(code)).codes, ["frontmatter_lua_syntax"], code);
   }
 });
 
-Deno.test("a misspelled name with non-ASCII letters is reported completely, with the nearest one", async () => {
+Deno.test("for a misspelled name with non-ASCII letters, the error contains the whole name and the nearest known one", async () => {
   const { problems } = await runLua("größe = 5\nx = grösse");
   assert.equal(problems[0]?.message, 'the variable "grösse" is not defined');
 });
 
-Deno.test("templates see a variable with non-ASCII letters, also from JSON or YAML", async () => {
+Deno.test("templates can use a variable with non-ASCII letters, also one from JSON or YAML", async () => {
   assert.deepEqual(await sent("{{ größe }} {{ maße.höhe }}", { größe: 5, maße: { höhe: 7 } }), [
     "5",
     " ",
@@ -47,7 +47,7 @@ Deno.test("templates see a variable with non-ASCII letters, also from JSON or YA
   ]);
 });
 
-Deno.test("the limit on code size counts the code in tags, not the text around them or their number", async () => {
+Deno.test("the limit on code size counts the code in tags, but not the text around them or their number", async () => {
   const long = "x".repeat(300 * 1024);
   assert.equal((await sent(`${long}{{ 1 + 1 }}`, {})).at(-1), "2", "one tag in much text");
   assert.equal((await sent("{{ 1 }} ".repeat(6_000), {})).length, 12_000, "many small tags");

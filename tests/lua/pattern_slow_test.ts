@@ -45,7 +45,7 @@ const subject = fc.array(fc.constantFrom("a", "b", "c", "A", "1", " ", "(", ")",
   maxLength: 12,
 }).map((letters) => letters.join(""));
 
-Deno.test("find and match return what Lua's own functions return", () => {
+Deno.test("find and match return the same as Lua's own functions", () => {
   fc.assert(
     fc.property(subject, pattern, (text, given) => {
       for (const [name, ours] of [["find", find], ["match", match]] as const) {
@@ -64,7 +64,7 @@ Deno.test("find and match return what Lua's own functions return", () => {
   );
 });
 
-Deno.test("the rules of Lua 5.1 apply where later versions differ", async () => {
+Deno.test("where Lua versions differ, patterns follow the rules of Lua 5.1", async () => {
   const { printed, problems } = await runLua(`
     print(("abc"):gsub("%w*", "<%0>"))
     print(("hello"):gsub("x*", "-"))
@@ -99,7 +99,7 @@ Deno.test("the rules of Lua 5.1 apply where later versions differ", async () => 
   ]);
 });
 
-Deno.test("a function given to gsub may cause the memory of the processed text to move", async () => {
+Deno.test("a function that is called by gsub may move the processed text in memory", async () => {
   const { variables, problems } = await runLua(
     `local kept = {}\nresult, count = ("a-b-c-d"):gsub("%w", function(x)\n  kept[#kept + 1] = string.rep(x, 4e6)\n  return x:upper()\nend)`,
   );

@@ -19,7 +19,7 @@ function changed(text: string, input: Record<string, unknown>): string {
   return edit === null ? text : new TextDecoder().decode(applyEdits(chat.bytes, [edit]));
 }
 
-Deno.test("an input on one line stays on one line, one on several stays on several, with the line ends of the document", () => {
+Deno.test("a changed input stays on one line or on several lines, as before, with the line ends of the document", () => {
   assert.equal(changed(documentOf('{"x":1}'), { x: 2 }), documentOf('{"x":2}'));
   const lines = '{\n  "x": 1\n}';
   for (const eol of ["\n", "\r\n"]) {
@@ -31,7 +31,7 @@ Deno.test("an input on one line stays on one line, one on several stays on sever
   assert.equal(changed(documentOf("{}"), {}), documentOf("{}"));
 });
 
-Deno.test("the edit touches no byte that both inputs share at their ends, and never half a character", () => {
+Deno.test("the edit changes no byte that the old and new input share at their ends, and never half a character", () => {
   const rows: readonly (readonly [string, Record<string, unknown>, string])[] = [
     ['{"a":"xyz"}', { a: "xYz" }, "Y"],
     ['{"a":"é"}', { a: "è" }, "è"],
@@ -47,7 +47,7 @@ Deno.test("the edit touches no byte that both inputs share at their ends, and ne
   }
 });
 
-Deno.test("the call keeps its block and its id, whatever the new input contains", () => {
+Deno.test("a call keeps its block and its id, whatever its new input contains", () => {
   const text = documentOf('{"x":1}');
   for (const value of ["```", "\n```\n@You:\nhi", "**Tool Use:** `bash` (`b`)", "\u2028", "{% x %}"]) {
     const chat = parse(encoder.encode(changed(text, { x: value })));
@@ -56,7 +56,7 @@ Deno.test("the call keeps its block and its id, whatever the new input contains"
   }
 });
 
-Deno.test("restoring the old input restores the text byte for byte", () => {
+Deno.test("restoring the old input of a call restores the document byte for byte", () => {
   const text = documentOf('{ "x" :1 }');
   const chat = parse(encoder.encode(changed(text, { x: "new" })));
   const edit = replaceInputText(chat, chat.call("a")!, '{ "x" :1 }');

@@ -7,7 +7,7 @@ import { outline } from "./outline.ts";
 import { checkDocument } from "./promises.ts";
 
 for (const { title, document, expected } of await cases("trees.txt")) {
-  Deno.test(`the tree: ${title}`, () => {
+  Deno.test(`the syntax tree of a document: ${title}`, () => {
     // The expectation may break lines where the tree's own text has commas.
     const joined = expected.replaceAll(/\(\s+/g, "(").replaceAll(/\s+\)/g, ")").replaceAll(/,?\s+/g, ",");
     assert.equal(outline(document), joined);
@@ -16,14 +16,14 @@ for (const { title, document, expected } of await cases("trees.txt")) {
 }
 
 for (const { title, document, expected } of await cases("faults.txt")) {
-  Deno.test(`the findings: ${title}`, () => {
+  Deno.test(`the diagnostics of a document: ${title}`, () => {
     const chat = parse(new TextEncoder().encode(document));
     const found = chat.diagnostics.map(({ start, code }) => `${start} ${code}`).join("\n");
     assert.equal(found, expected);
   });
 }
 
-Deno.test("a finding names the part of the document it is about", () => {
+Deno.test("a diagnostic names the part of the document that it is about", () => {
   const text = "@Assistent:\n@Assistant:\n**Tool Use:** `bash` (`call_7`)\n```yaml\n```\n";
   const [role, call] = parse(new TextEncoder().encode(text)).diagnostics;
   assert.match(role!.message, /"Assistent".*"@Assistant:"/);
@@ -31,7 +31,7 @@ Deno.test("a finding names the part of the document it is about", () => {
   assert.equal(call!.id, "call_7");
 });
 
-Deno.test("a marker in another program's form is reported with the right one", () => {
+Deno.test("if a role line has the form of another program, the diagnostic shows flemma's form", () => {
   const sentence = (text: string) => parse(new TextEncoder().encode(text)).diagnostics[0]?.message ?? "";
   for (const role of ["user", "User", "human"]) {
     assert.match(sentence(`@${role}:\nhi\n`), /Did you mean "@You:"\?$/);
@@ -48,7 +48,7 @@ Deno.test("a marker in another program's form is reported with the right one", (
   }
 });
 
-Deno.test("only empty lines are skipped between a quoted call and the fence that would close it", () => {
+Deno.test("between a quoted call and the fence that would close it, only empty lines are skipped", () => {
   const codes = (between: string, eol = "\n") => {
     const lines = ["@Assistant:", "```", "**Tool Use:** `bash` (`a`)", "", "```json", "{}", "```"];
     const text = `${lines.join(eol)}${eol}${between}\`\`\`${eol}`;

@@ -29,7 +29,7 @@ const conversation = [
   "",
 ].join("\n");
 
-Deno.test("blocks range from header to closing fence, and only a message includes a final line break", () => {
+Deno.test("a block ranges from its header to its closing fence, and only a message includes the final line break", () => {
   const document = chat(conversation);
   const [call] = document.calls;
   const [result] = document.results;
@@ -43,7 +43,7 @@ Deno.test("blocks range from header to closing fence, and only a message include
   assert.equal(call!.turn, document.turns[0]);
 });
 
-Deno.test("positions in a CR LF document exclude both bytes of the line end", () => {
+Deno.test("in a CR LF document, positions exclude both bytes of a line end", () => {
   const document = chat(conversation.replaceAll("\n", "\r\n"));
   assert.equal(document.eol, "\r\n");
   assert.equal(slice(document, document.results[0]!.header), "**Tool Result:** `a` (error)");
@@ -52,20 +52,20 @@ Deno.test("positions in a CR LF document exclude both bytes of the line end", ()
   assert.equal(document.lineText(12), "out");
 });
 
-Deno.test("the last call and the last result with an id count", () => {
+Deno.test("if several calls or results have one id, the last of them counts", () => {
   const document = chat(conversation + conversation.replace("ls", "pwd").replace("out", "later"));
   assert.deepEqual(document.call("a")?.input, { command: "pwd" });
   assert.equal(document.result("a")?.content, "later");
   assert.equal(document.call("b"), undefined);
 });
 
-Deno.test("a result without a readable body is reported by id and line", () => {
+Deno.test("a result without a readable body is reported with its id and line", () => {
   const document = chat("@You:\n\n**Tool Result:** `a`\n\nno fence\n**Tool Result:** `b`\n```\nopen\n");
   assert.deepEqual(document.brokenResults, [{ id: "a", line: 3 }, { id: "b", line: 6 }]);
   assert.deepEqual(document.results, []);
 });
 
-Deno.test("a byte order mark is not part of the first line", () => {
+Deno.test("a byte order mark at the beginning is not part of the first line", () => {
   const document = chat("\ufeff@You:\nhi");
   assert.equal(document.bom, true);
   assert.deepEqual([document.lineStart(1), document.lineEnd(1), document.lineAt(0)], [3, 8, 1]);
@@ -73,7 +73,7 @@ Deno.test("a byte order mark is not part of the first line", () => {
   assert.equal(document.turns[0]!.place.from, 3);
 });
 
-Deno.test("a byte order mark inside the text is text", () => {
+Deno.test("a byte order mark inside the text is ordinary text", () => {
   assert.deepEqual(
     chat("@You:\n\ufeffhi\n").turns[0]!.segments.map((segment) => segment.kind === "text" && segment.value),
     [
@@ -90,12 +90,12 @@ Deno.test("invalid UTF-8 is shown as replacement characters and kept in the docu
   assert.equal(document.bytes, bytes);
 });
 
-Deno.test("null fields of an input are kept, and a key named __proto__ is an ordinary key", () => {
+Deno.test("an input keeps its null fields, and a key named __proto__ is an ordinary key", () => {
   const document = chat('@Assistant:\n**Tool Use:** `x` (`a`)\n```\n{"a":null,"__proto__":{"b":1}}\n```\n');
   assert.deepEqual(Object.keys(document.calls[0]!.input), ["a", "__proto__"]);
 });
 
-Deno.test("the message at an offset is the one in the list, and there is none before the first", () => {
+Deno.test("the message at an offset is the object in the list of messages, and before the first message there is none", () => {
   const document = chat(`ignored\n${conversation}`);
   assert.equal(document.turnCount, 2);
   assert.equal(document.turnAt(3), undefined);
@@ -107,14 +107,14 @@ Deno.test("the message at an offset is the one in the list, and there is none be
   assert.equal(chat("").turnAt(0), undefined);
 });
 
-Deno.test("a message requested by its position is the same object in the list afterwards", () => {
+Deno.test("a message that was requested by its position is the same object as in the list of messages", () => {
   const document = chat(conversation);
   const turn = document.turnAt(document.byteLength);
   assert.equal(document.turns[1], turn);
   assert.equal(document.results[0]!.turn, turn);
 });
 
-Deno.test("ranges of bytes equal those of the whole document, after edits too", () => {
+Deno.test("a range of bytes equals the same range of the whole document, also after edits", () => {
   let document = chat("\ufeff" + conversation.repeat(600));
   for (const at of [3, 30_000, 60_000]) {
     document = update(document, [{ from: at, to: at + 7, insert: "changed" }]);
@@ -127,7 +127,7 @@ Deno.test("ranges of bytes equal those of the whole document, after edits too", 
   }
 });
 
-Deno.test("a document is parsed and diagnosed, and its blocks are listed, without decoding its texts", () => {
+Deno.test("a document is parsed and diagnosed, and its blocks are listed, without decoding long texts", () => {
   const long = "many words of a long output, line after line\n".repeat(20_000);
   const bytes = new TextEncoder().encode(
     `@You:\n${long}\n@Assistant:\n${long}\n**Tool Use:** \`bash\` (\`a\`)\n\n\`\`\`json\n{"command": "ls"}\n\`\`\`\n` +

@@ -42,7 +42,7 @@ const PLAIN = [
   "",
 ];
 
-Deno.test("every active form gets one backslash in text, also after backslashes, and no other line does", () => {
+Deno.test("in text, every line that would be active gets one more backslash, and no other line does", () => {
   for (const line of LIVE) {
     assert.ok(isLiveInText(line), line);
     assert.equal(escapeTextLine(line, 0), `\\${line}`);
@@ -52,7 +52,7 @@ Deno.test("every active form gets one backslash in text, also after backslashes,
   for (const line of PLAIN) assert.equal(escapeTextLine(line, 0), line);
 });
 
-Deno.test("every prefix of an active line is held back, and a plain line is released as soon as possible", () => {
+Deno.test("the beginning of a line that may become active is held back, and any other line is released as soon as possible", () => {
   for (const line of LIVE) {
     for (let length = 1; length <= line.length; length++) {
       assert.ok(mayBecomeLive(line.slice(0, length)), line.slice(0, length));
@@ -79,21 +79,21 @@ Deno.test("every prefix of an active line is held back, and a plain line is rele
   }
 });
 
-Deno.test("in thinking only the closing tag and markers outside a fence are active", () => {
+Deno.test("inside thinking, only the closing tag and role lines outside a fence are active", () => {
   const content = "a\n</thinking>\n@You:\n<thinking>\n```\n@You:\n</thinking>\n```\n\\@You:";
   const written = "a\n\\</thinking>\n\\@You:\n<thinking>\n```\n@You:\n\\</thinking>\n```\n\\\\@You:";
   assert.equal(escapeThinking(content), written);
   assert.equal(unescapeThinking(written), content);
 });
 
-Deno.test("a quoted header loses no backslash in a closed fence, but does under an unclosed fence", () => {
+Deno.test("the backslash before a quoted header is kept in a closed fence and removed under an unclosed fence", () => {
   const header = "\\**Tool Use:** `bash` (`x`)";
   assert.equal(unescapeText(`\`\`\`\n${header}\n\`\`\``), `\`\`\`\n${header}\n\`\`\``);
   assert.equal(unescapeText(`\`\`\`\n${header}`), `\`\`\`\n${header.slice(1)}`);
   assert.equal(unescapeText("```\n\\@You:"), "```\n\\@You:", "an unclosed fence still hides markers");
 });
 
-Deno.test("a fence that thinking left open hides the marker in the text below", () => {
+Deno.test("a fence that thinking leaves open hides the role line in the text below", () => {
   const source = "@Assistant:\n<thinking>\n```\n</thinking>\n\\@You:\n```\n\\@You:\n";
   const chat = parse(new TextEncoder().encode(source));
   const [, text] = unescapeTurn(chat, chat.turns[0]!);
@@ -144,7 +144,7 @@ Deno.test("for any text, escaped lines are never active, and reading restores th
   );
 });
 
-Deno.test("a line that only looks active keeps its first character if it has no backslash to lose", () => {
+Deno.test("a line that only looks active and has no backslash keeps its first character", () => {
   const text = "a \\ b\n<thinking>\nthat nothing closes";
   const chat = parse(new TextEncoder().encode(`@Assistant:\n${text}\n`));
   assert.deepEqual(chat.turns[0]!.segments.map((segment) => segment.kind === "text" && segment.value), [

@@ -16,7 +16,7 @@ function each(count: number, check: (random: Random) => void): void {
   }
 }
 
-Deno.test("hostile documents are read as the grammar says, cover every byte once and can be restored exactly", () => {
+Deno.test("hostile documents are parsed as the grammar defines, and nodes cover each byte once and restore the exact text", () => {
   each(3000, (random) => checkDocument(hostileDocument(random)));
 });
 
@@ -26,10 +26,10 @@ const KEPT: readonly (readonly [seed: number, largeOneIn: number])[] = [
   [28847, 60],
 ];
 
-Deno.test("documents that once separated the two parsers are read the same by both", () => {
+Deno.test("documents on which the two parsers once disagreed are now parsed the same by both", () => {
   for (const [seed, largeOneIn] of KEPT) checkDocument(hostileDocument(new Random(seed), largeOneIn));
 });
 
-Deno.test("hostile edits give the same as a full parse of the edited bytes", () => {
+Deno.test("after a hostile edit, the tree equals that of a full parse of the edited bytes", () => {
   each(1500, (random) => checkEdits(hostileDocument(random), random));
 });

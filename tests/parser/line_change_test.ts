@@ -25,12 +25,12 @@ const ROWS: readonly (readonly [string, string, string, LineChange | null])[] = 
   ["a word in a line replaces that line", "a\nbc\nd\n", "a\nbx\nd\n", { line: 2, removed: 1, lines: ["bx"] }],
   ["a line that grows is replaced", "a\nb", "a\nbc", { line: 2, removed: 1, lines: ["bc"] }],
   [
-    "lines after a last line without line feed are only added",
+    "lines after a last line without a line feed are appended, and the last line stays",
     "a",
     "a\n\nb",
     { line: 2, removed: 0, lines: ["", "b"] },
   ],
-  ["lines between others are added", "a\nd\n", "a\nb\nd\n", { line: 2, removed: 0, lines: ["b"] }],
+  ["lines inserted between others are added", "a\nd\n", "a\nb\nd\n", { line: 2, removed: 0, lines: ["b"] }],
   ["a deleted line is removed", "a\nb\nc\n", "a\nc\n", { line: 2, removed: 1, lines: [] }],
   ["an empty text gets its lines at the beginning", "", "a\n", { line: 1, removed: 0, lines: ["a"] }],
   ["a text that becomes empty loses all its lines", "a\nb\n", "", { line: 1, removed: 2, lines: [] }],
@@ -52,7 +52,7 @@ for (const [what, before, after, expected] of ROWS) {
   Deno.test(`line change: ${what}`, () => assert.deepEqual(change(before, after), expected));
 }
 
-Deno.test("line change: applied to the old lines it gives the new lines, whatever the texts", () => {
+Deno.test("line change: applying the change to the old lines gives the new lines, whatever the texts", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b", "\n", "\r", "ä", "\n\n"), maxLength: 24 });
   fc.assert(fc.property(text, text, (before, after) => {
     const found = change(before, after);

@@ -18,7 +18,7 @@ function spanOf(classify: Classifier<lines.Span | null>, line: string): string |
   return answer && text(answer);
 }
 
-Deno.test("a role marker is an at sign, a word and a colon in column 1, with only whitespace after", () => {
+Deno.test("a role line is an at sign, a word and a colon from column 1 on, with only white space after the colon", () => {
   for (const line of ["@You:", "@You: \t\r", "@You:\v\f"]) {
     assert.equal(spanOf(lines.markerRole, line), "You");
   }
@@ -41,7 +41,7 @@ Deno.test("a role marker is an at sign, a word and a colon in column 1, with onl
   }
 });
 
-Deno.test("an old marker is one of three roles with text on the same line", () => {
+Deno.test("a role line in the old form has one of three roles and text on the same line", () => {
   const { answer, text } = read(lines.legacyMarker, "@Assistant: hi");
   assert.deepEqual([text(answer!.role), text(answer!.text)], ["Assistant", " hi"]);
   for (const line of ["@You:", "@You: ", "@User: hi", "@You : hi", " @You: hi"]) {
@@ -49,20 +49,20 @@ Deno.test("an old marker is one of three roles with text on the same line", () =
   }
 });
 
-Deno.test("a fence that hides markers has three backticks or more and none after them", () => {
+Deno.test("a fence that hides role lines opens with at least three backticks, and no others follow on the line", () => {
   const ticks = (line: string) => read(lines.fenceOpen, line).answer;
   assert.deepEqual(["```", "````js x", "```\r"].map(ticks), [3, 4, 3]);
   assert.deepEqual(["``", "```js `x`", " ```", "~~~", ""].map(ticks), [0, 0, 0, 0, 0]);
 });
 
-Deno.test("a fence is closed by at least as many backticks with nothing but whitespace after", () => {
+Deno.test("a fence is closed by a line of at least as many backticks, with nothing but white space after them", () => {
   const closes = (line: string) =>
     read((bytes, from, to) => lines.fenceClose(bytes, from, to, 3), line).answer;
   assert.deepEqual(["```", "````", "``` \t\r"].map(closes), [true, true, true]);
   assert.deepEqual(["``", "```js", " ```", ""].map(closes), [false, false, false, false]);
 });
 
-Deno.test("the body of a tool block opens with any number of backticks, a language and any text", () => {
+Deno.test("the body of a tool block opens with any number of backticks, a language and any other text", () => {
   const { answer, text } = read(lines.blockOpen, "``flemma:tool_x.%-1 status=`a`");
   assert.equal(answer?.ticks, 2);
   assert.equal(text(answer!.language), "flemma:tool_x.%-1");
@@ -70,7 +70,7 @@ Deno.test("the body of a tool block opens with any number of backticks, a langua
   assert.equal(read(lines.blockOpen, " `").answer, null);
 });
 
-Deno.test("a tool use header needs name and id, and ignores what follows", () => {
+Deno.test("the header of a tool use needs a name and an id, and anything after them is ignored", () => {
   const parts = (line: string) => {
     const { answer, text } = read(lines.toolUseHeader, line);
     return answer && [text(answer.name), text(answer.id)];
@@ -92,7 +92,7 @@ Deno.test("a tool use header needs name and id, and ignores what follows", () =>
   ) assert.equal(parts(line), null, line);
 });
 
-Deno.test("a tool result header has a suffix if it ends in parentheses", () => {
+Deno.test("the header of a tool result has a suffix if it ends in parentheses", () => {
   const parts = (line: string) => {
     const { answer, text } = read(lines.toolResultHeader, line);
     return answer && [text(answer.id), answer.suffix && text(answer.suffix)];
@@ -108,7 +108,7 @@ Deno.test("a tool result header has a suffix if it ends in parentheses", () => {
   assert.equal(parts("**Tool Result:**"), null);
 });
 
-Deno.test("a thinking tag is the whole line and has one attribute at most", () => {
+Deno.test("a thinking tag fills its whole line and has at most one attribute", () => {
   const parts = (line: string) => {
     const { answer, text } = read(lines.thinkingTag, line);
     const signature = answer?.signature;
@@ -146,7 +146,7 @@ Deno.test("a thinking tag is the whole line and has one attribute at most", () =
   ]);
 });
 
-Deno.test("an abort marker is the whole line and contains its trimmed message", () => {
+Deno.test("an abort marker fills its whole line and contains its trimmed message", () => {
   const message = (line: string) => spanOf(lines.abortMarker, line);
   assert.equal(message("<!-- flemma:aborted: stopped --> it -->"), "stopped --> it");
   assert.equal(message("<!--flemma:aborted:x-->"), "x");
@@ -156,7 +156,7 @@ Deno.test("an abort marker is the whole line and contains its trimmed message", 
   }
 });
 
-Deno.test("frontmatter opens with three backticks and a word, and closes with exactly three", () => {
+Deno.test("frontmatter opens with three backticks and a word and closes with exactly three backticks", () => {
   assert.equal(spanOf(lines.frontmatterOpen, "```lua \r"), "lua");
   for (const line of ["```", "````lua", "```lua x", "```c++", "``` lua", " ```lua"]) {
     assert.equal(spanOf(lines.frontmatterOpen, line), null, line);

@@ -14,35 +14,35 @@ function migrated(text: string) {
 
 /** Before, after. */
 const ROWS: Readonly<Record<string, readonly [string, string]>> = {
-  "text after a marker moves to the next line": [
+  "text after a role on its line moves to the next line": [
     "@System: Be brief.\n@You: Hello\n\n@Assistant: Hi\n@You:\n",
     "@System:\nBe brief.\n@You:\nHello\n\n@Assistant:\nHi\n@You:\n",
   ],
-  "one space between them is removed, no more": [
+  "only one space between role and text is removed": [
     "@You:  a\n@You:\tb\n@You:c\n",
     "@You:\n a\n@You:\n\tb\n@You:\nc\n",
   ],
-  "a last line without a line end stays without": ["@You: a", "@You:\na"],
-  "line ends stay as they are": [
+  "a last line without a line end still has none": ["@You: a", "@You:\na"],
+  "line ends stay unchanged": [
     "@You: a\r\nb\r\n@Assistant: c\r\n",
     "@You:\r\na\r\nb\r\n@Assistant:\r\nc\r\n",
   ],
-  "a line of a document with mixed line ends keeps its own": [
+  "in a document with mixed line ends, each line keeps its own": [
     "@You: a\r\n@You: b\n",
     "@You:\r\na\r\n@You:\nb\n",
   ],
-  "a byte order mark stays where it is": ["\ufeff@You: a\n", "\ufeff@You:\na\n"],
-  "other roles, lower case and markers followed only by spaces are not older forms": [
+  "a byte order mark stays at the beginning": ["\ufeff@You: a\n", "\ufeff@You:\na\n"],
+  "other roles, lower case and role lines with trailing spaces are not older forms": [
     "@user: a\n@you: b\n@You:  \nc\n @You: d\n",
     "@user: a\n@you: b\n@You:  \nc\n @You: d\n",
   ],
-  "text quoted in a fence stays": ["@You:\n```\n@You: a\n```\n", "@You:\n```\n@You: a\n```\n"],
-  "the frontmatter stays": ["```json\n{}\n```\n@You: a\n", "```json\n{}\n```\n@You:\na\n"],
-  "a fence after a marker opens, so the text after it is quoted": [
+  "text quoted in a fence stays unchanged": ["@You:\n```\n@You: a\n```\n", "@You:\n```\n@You: a\n```\n"],
+  "the frontmatter stays unchanged": ["```json\n{}\n```\n@You: a\n", "```json\n{}\n```\n@You:\na\n"],
+  "if a fence opens after a role on its line, the text inside the fence stays quoted": [
     "@You: ```js\n@You: quoted\n```\n@Assistant: b\n",
     "@You:\n```js\n@You: quoted\n```\n@Assistant:\nb\n",
   ],
-  "text that is a marker itself stays text": [
+  "text that would itself be a role line stays text": [
     "@You: @Assistant: hi\n@You: @Other:\n@You:@You:\n@Assistant: x\n",
     "@You:\n @Assistant: hi\n@You:\n @Other:\n@You:\n @You:\n@Assistant:\nx\n",
   ],
@@ -50,7 +50,7 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
     '```json\n{"flemma": {}}\n@System:\n@You: ```\n@Assistant: b\n',
     '```json\n{"flemma": {}}\n@System:\n@You:\n ```\n@Assistant:\nb\n',
   ],
-  "a block after a marker is a block": [
+  "a block after a role on its line becomes a block": [
     "@You: **Tool Result:** `a`\n\n```\nx\n```\n",
     "@You:\n**Tool Result:** `a`\n\n```\nx\n```\n",
   ],
@@ -58,11 +58,11 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
     "@You:\n**Tool Result:** `a`\n\n```flemma:pending\n```\n",
     "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending\n```\n",
   ],
-  "words without meaning after the old fence approve nothing": [
+  "words after the old fence that have no meaning approve nothing": [
     "@You:\n**Tool Result:** `a`\n\n```flemma:pending status=approved \n```\n",
     "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending \n```\n",
   ],
-  "a status in the header takes precedence over the old fence, which stays": [
+  "a status in the header takes precedence over the old fence, and the fence stays": [
     "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
     "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
   ],
@@ -85,7 +85,7 @@ Deno.test("each older form is reported with its line in the original document", 
   ]);
 });
 
-Deno.test("whatever a document contains, its older forms are converted in one step, by edits of only their lines", () => {
+Deno.test("all older forms of any document are converted in one step, by edits of only their lines", () => {
   const line = fc.constantFrom(
     "@You: a",
     "@You:",

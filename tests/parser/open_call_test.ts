@@ -10,7 +10,7 @@ function sentence(block: string | null): string {
   return waitsFor(chat.call("c1")!, chat.result("c1"));
 }
 
-Deno.test("each status has a message about what the call waits for, with and without text in its block", () => {
+Deno.test("for each status, flemma says what the call waits for, whether or not its block contains text", () => {
   const rows: readonly (readonly [block: string | null, sentence: RegExp])[] = [
     [null, /^The call c1 of bash has no result yet; flemma sends nothing until it has one\.$/],
     [

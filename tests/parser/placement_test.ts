@@ -36,21 +36,21 @@ function insertOneByOne(text: string, order: (calls: Call[]) => Call | undefined
   return write(chat);
 }
 
-Deno.test("without a following You message a new one is created, below the last line of the calling message", () => {
+Deno.test("if no You message follows, one is created below the last line of the message with the calls", () => {
   assert.equal(
     insertAll(`@Assistant:\n${use("a")}\n@System:\nx\n`),
     `@Assistant:\n${use("a")}\n\n@You:\n\n${shown("a")}@System:\nx\n`,
   );
 });
 
-Deno.test("blocks are placed above the person's text and below the marker", () => {
+Deno.test("result blocks are placed below the role line and above the person's text", () => {
   assert.equal(
     insertAll(`@Assistant:\n${use("a")}\n${use("b")}\n@You:\nwords\n`),
     `@Assistant:\n${use("a")}\n${use("b")}\n@You:\n\n${shown("a")}\n${shown("b")}\nwords\n`,
   );
 });
 
-Deno.test("several blocks together or one by one, in any order, give the same text", () => {
+Deno.test("several blocks give the same text whether they are inserted together or one by one, in any order", () => {
   fc.assert(
     fc.property(
       fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
@@ -90,14 +90,14 @@ function insertedOrder(ids: readonly string[], chat: Chat): string[] {
   return [...ids];
 }
 
-Deno.test("a message that ends inside an open fence is closed before the new message", () => {
+Deno.test("if a message ends inside an open fence, the fence is closed before the new message", () => {
   assert.equal(
     insertAll(`@Assistant:\n${use("a")}\n\`\`\`\`js\nlet a\n\`\`\`\n`),
     `@Assistant:\n${use("a")}\n\`\`\`\`js\nlet a\n\`\`\`\n\`\`\`\`\n\n@You:\n\n${shown("a")}`,
   );
 });
 
-Deno.test("a closed fence at the end of the message gets no second closing line", () => {
+Deno.test("if a message ends with a closed fence, no second closing line is added", () => {
   const text = `@Assistant:\n${use("a")}\n\`\`\`js\nlet a\n\`\`\`\n`;
   assert.equal(insertAll(text), `${text}\n@You:\n\n${shown("a")}`);
 });
@@ -107,7 +107,7 @@ Deno.test("a document without a final line break still has none after blocks are
   assert.equal(insertAll(text), `${text}\n\n@You:\n\n${shown("a")}`.trimEnd());
 });
 
-Deno.test("a result replaces the last block of its id, or else goes where a new one belongs", () => {
+Deno.test("a result replaces the last block with its id; without one, it goes where a new block would go", () => {
   const block = { content: "new", error: false, language: "" as const };
   const text = `@Assistant:\n${use("a")}\n@You:\n\n${shown("a")}\n${shown("a")}`;
   const chat = read(text);
@@ -126,7 +126,7 @@ Deno.test("a result replaces the last block of its id, or else goes where a new 
   );
 });
 
-Deno.test("results of calls of another message do not affect the position", () => {
+Deno.test("results of another message's calls do not affect where a result is placed", () => {
   const text = `@Assistant:\n${use("x")}\n@You:\n\n@Assistant:\n${use("a")}\n@You:\n\n${shown("x")}`;
   assert.equal(
     insertAll(text),
@@ -134,7 +134,7 @@ Deno.test("results of calls of another message do not affect the position", () =
   );
 });
 
-Deno.test("a call that no message of the document contains is refused, since its result has no place", () => {
+Deno.test("a result is refused if no message of the document contains its call, since it would have no position", () => {
   const chat = read(`@You:\nhi\n\n@Assistant:\n${use("a")}`);
   const [call] = chat.calls;
   assert.ok(call !== undefined);

@@ -100,15 +100,15 @@ function check(numRuns: number): fc.Parameters<unknown> {
   };
 }
 
-Deno.test("any bytes parse into the tree of the grammar, and messages and nodes cover them", () => {
+Deno.test("any bytes are parsed into a tree of the grammar, and its messages and nodes cover all of them", () => {
   fc.assert(fc.property(bytes, checkDocument), check(1000));
 });
 
-Deno.test("long documents parse into the tree of the grammar too", () => {
+Deno.test("long documents are also parsed into a tree of the grammar", () => {
   fc.assert(fc.property(spread.map((text) => encoder.encode(text)), checkDocument), check(100));
 });
 
-Deno.test("lines, their offsets and the line of an offset are consistent", () => {
+Deno.test("the lines of a document, their offsets and the line at each offset are consistent", () => {
   fc.assert(
     fc.property(bytes, (document) => {
       const chat = parse(document);
@@ -143,14 +143,14 @@ function updatesLikeParse(
   }
 }
 
-Deno.test("an updated document equals the parse of the edited bytes, edit after edit", () => {
+Deno.test("after every edit, an updated document equals the parse of the edited bytes", () => {
   fc.assert(
     fc.property(bytes, fc.array(edits, { minLength: 1, maxLength: 4 }), updatesLikeParse),
     check(1500),
   );
 });
 
-Deno.test("an updated long document that reuses much of the old tree equals a fresh parse too", () => {
+Deno.test("a long updated document that reuses much of the old tree also equals a fresh parse", () => {
   const documents = spread.map((text) => encoder.encode(text));
   fc.assert(
     fc.property(documents, fc.array(edits, { minLength: 1, maxLength: 4 }), updatesLikeParse),

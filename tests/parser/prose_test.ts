@@ -6,7 +6,7 @@ import { proseOf } from "../../parser/prose.ts";
 
 const document = "@You:\n# A *title*\n{{ x }}\nmore\n@Assistant:\n* point\n";
 
-Deno.test("each text of a message has a Markdown tree, in the units of its value", async () => {
+Deno.test("each text of a message has a Markdown tree, with positions inside that text", async () => {
   const chat = parse(new TextEncoder().encode(document));
   const [first, second] = await proseOf(chat.turns[0]!);
   assert.match(first!.tree.toString(), /^Document\(ATXHeading1\(HeaderMark,Emphasis/);
@@ -15,7 +15,7 @@ Deno.test("each text of a message has a Markdown tree, in the units of its value
   assert.equal(second!.segment.value, "\nmore");
 });
 
-Deno.test("a message that an edit leaves alone keeps its Markdown trees", async () => {
+Deno.test("a message that an edit does not touch keeps its Markdown trees", async () => {
   const before = parse(new TextEncoder().encode(document));
   const [tree] = await proseOf(before.turns[1]!);
   const after = update(before, [{ from: 8, to: 8, insert: "new " }]);

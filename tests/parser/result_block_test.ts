@@ -39,11 +39,11 @@ function changed(text: string, change: (chat: Chat, result: Result) => Edit | Ed
 const document = (header: string, opener: string, body = "", close = opener.match(/^`+/)?.[0] ?? "") =>
   `@You:\nbefore\n\n${header}\n\n${opener}\n${body}${close}\n\nafter\n`;
 
-Deno.test("a fence is longer than every run of backticks in its content, and never shorter than three", () => {
+Deno.test("a fence is longer than every run of backticks in its content, and has at least three backticks", () => {
   assert.deepEqual(["", "`a`", "``` x", "a ````` b"].map((text) => fenceFor(text).length), [3, 3, 4, 6]);
 });
 
-Deno.test("any content written as a result is read back unchanged, whatever fences and markers it contains", () => {
+Deno.test("any content that is written as a result is read back unchanged, whatever fences and role lines it contains", () => {
   const piece = fc.constantFrom(
     "`",
     "```",
@@ -68,7 +68,7 @@ Deno.test("any content written as a result is read back unchanged, whatever fenc
   );
 });
 
-Deno.test("a placeholder is read back with its status in both spellings", () => {
+Deno.test("in both spellings, a placeholder is read back with its status", () => {
   for (const style of ["fence", "header"] as const) {
     for (const status of ["pending", "approved", "rejected", "denied", "aborted"] as const) {
       const chat = read(`@You:\n\n${placeholderLines("c1", status, style).join("\n")}\n`);
@@ -77,7 +77,7 @@ Deno.test("a placeholder is read back with its status in both spellings", () => 
   }
 });
 
-Deno.test("the automatic style is that of the last placeholder, and finished blocks do not count", () => {
+Deno.test("the automatic style of a status is that of the last placeholder, and finished blocks do not count", () => {
   const fence = placeholderLines("a", "pending", "fence").join("\n");
   const header = placeholderLines("b", "pending", "header").join("\n");
   const error = finalLines("c", { content: "x", error: true, language: "" }).join("\n");
@@ -87,7 +87,7 @@ Deno.test("the automatic style is that of the last placeholder, and finished blo
   assert.equal(placeholderStyle(read(`@You:\n\n${fence}\n`), "header"), "header");
 });
 
-Deno.test("removing the status keeps body, fence length and surrounding text, in every spelling", () => {
+Deno.test("removing the status keeps the body, the fence length and the surrounding text, in every spelling", () => {
   const cases: [string, string, string, string][] = [
     ["**Tool Result:** `c1` (pending)", "```", "**Tool Result:** `c1`", "```"],
     ["**Tool Result:** `c1` (pending note=keep)", "```text", "**Tool Result:** `c1`", "```text"],
@@ -102,7 +102,7 @@ Deno.test("removing the status keeps body, fence length and surrounding text, in
   }
 });
 
-Deno.test("changing the status edits only that word and keeps the spelling and all other tokens", () => {
+Deno.test("changing the status edits only its word and keeps the spelling and all other tokens", () => {
   const cases: [string, string, string, string][] = [
     ["**Tool Result:** `c1` (pending)", "```", "**Tool Result:** `c1` (approved)", "```"],
     ["**Tool Result:** `c1` (a=1 pending x)", "```", "**Tool Result:** `c1` (a=1 approved x)", "```"],
@@ -136,7 +136,7 @@ Deno.test("changing the status edits only that word and keeps the spelling and a
   }
 });
 
-Deno.test("the oldest spelling has only one status, so another one is written in the chosen style", () => {
+Deno.test("the oldest spelling knows only one status, so a different status is written in the chosen style", () => {
   const before = document("**Tool Result:** `c1`", "```flemma:pending", "");
   assert.equal(
     changed(before, (chat, block) => setStatus(chat, block, "approved", "header")),
@@ -155,7 +155,7 @@ Deno.test("setting the status that a block already has changes nothing", () => {
   }
 });
 
-Deno.test("a rejection message replaces the body inside a fence of the right length", () => {
+Deno.test("a rejection message replaces the body, inside a fence that is long enough", () => {
   const before = document("**Tool Result:** `c1`", "```flemma:tool status=pending", "old\n");
   assert.equal(
     changed(before, (chat, block) => rejectWith(chat, block, "use\n```sh\nls\n```", "fence")),
@@ -192,12 +192,12 @@ Deno.test("blocks in a CR LF document are changed and written with CR LF", () =>
   );
 });
 
-Deno.test("in a document with mixed line ends the CR of a changed line stays", () => {
+Deno.test("in a document with mixed line ends, a changed line keeps its CR", () => {
   const before = "@You:\n\n**Tool Result:** `c1` (pending)\r\n\n```flemma:tool status=pending\r\nmine\n```\n";
   assert.equal(changed(before, stripStatus), "@You:\n\n**Tool Result:** `c1`\r\n\n```\r\nmine\n```\n");
 });
 
-Deno.test("a header lists the files of a result, and nothing that is not a digest", () => {
+Deno.test("the header of a result contains the digests of its files and nothing else", () => {
   const name = "0f".repeat(32);
   const header = (error: boolean, ...attachments: string[]) =>
     finalLines("c", { content: "x", error, language: "", attachments })[0];
@@ -209,7 +209,7 @@ Deno.test("a header lists the files of a result, and nothing that is not a diges
   assert.equal(header(false, "x approved", "../x", name.toUpperCase(), ""), "**Tool Result:** `c`");
 });
 
-Deno.test("the files in a header are read as written, also from digests alone, and from the last field of that name", () => {
+Deno.test("the files in a header are read from the last attachments field, as written, even if they are only digests", () => {
   const digits = "1".repeat(64);
   const read = (suffix: string) =>
     parse(new TextEncoder().encode(`@You:\n**Tool Result:** \`c\` (${suffix})\n\n\`\`\`\nx\n\`\`\`\n`))

@@ -71,11 +71,11 @@ function check(bytes: Uint8Array): void {
   assert.deepEqual([chunk.feeds, chunk.crFeeds, ...chunk.lines], [feeds, crFeeds, ...starts]);
 }
 
-Deno.test("every meaningful line begins with a known byte, and the scan finds exactly those lines", () => {
+Deno.test("every meaningful line begins with one of the known bytes, and the scan finds exactly these lines", () => {
   for (let seed = 0; seed < 2000; seed++) check(hostileDocument(new Random(seed)));
 });
 
-Deno.test("the scan handles lines and line ends that cross its windows", () => {
+Deno.test("the scan finds lines and line ends that cross the border between two windows", () => {
   for (const length of [-3, -2, -1, 0, 1, WINDOW - 1, WINDOW].map((more) => WINDOW + more)) {
     const filler = new Uint8Array(length).fill(0x78);
     for (const tail of ["\n@You:\n", "\r\n```js\r\n", "\n", "\n@", "", "\n```\n@You:\n`"]) {
@@ -91,7 +91,7 @@ Deno.test("the scan handles lines and line ends that cross its windows", () => {
   }
 });
 
-Deno.test("lines of every length are found at every position of a scan step", () => {
+Deno.test("the scan finds lines of every length at every position of a scan step", () => {
   for (let length = 0; length < 40; length++) {
     for (let shift = 0; shift < 20; shift++) {
       const line = "`".repeat(length > 20 ? 3 : 1) + "y".repeat(length);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readStatus } from "../../parser/view/status.ts";
 
-Deno.test("the header's status takes precedence over the fence's, unless the header has no known status", () => {
+Deno.test("the status in the header takes precedence over that in the fence, unless the header's status is unknown", () => {
   assert.deepEqual(readStatus("approved", "flemma:tool", " status=pending"), {
     status: "approved",
     style: "header",
@@ -16,7 +16,7 @@ Deno.test("the header's status takes precedence over the fence's, unless the hea
   });
 });
 
-Deno.test("only the status key of a status fence counts, and an unknown value means pending", () => {
+Deno.test("in a status fence only the key status counts, and an unknown value means pending", () => {
   const status = (info: string) => readStatus(null, "flemma:tool", info).status;
   assert.equal(status(" status=reject"), "rejected");
   assert.equal(status(" x=1 status=aborted"), "aborted");
@@ -25,7 +25,7 @@ Deno.test("only the status key of a status fence counts, and an unknown value me
   }
 });
 
-Deno.test("the oldest fence is pending, and any other fence has no status", () => {
+Deno.test("the oldest form of fence means pending, and any other fence has no status", () => {
   assert.deepEqual(readStatus(null, "flemma:pending", ""), {
     status: "pending",
     style: "pending-fence",
@@ -40,7 +40,7 @@ Deno.test("the oldest fence is pending, and any other fence has no status", () =
   }
 });
 
-Deno.test("values of suffix tokens are strings, lists, numbers, booleans or absent", () => {
+Deno.test("values in the suffix of a header are strings, lists, numbers, booleans or absent", () => {
   const meta = (suffix: string) => readStatus(suffix, "", "").meta;
   assert.deepEqual(meta(`a=1 b=0x10 c=-1e3 d=.5 e=1x f=true g=nil h= i="a b" j='it\\'s'`), {
     a: 1,
@@ -61,7 +61,7 @@ Deno.test("values of suffix tokens are strings, lists, numbers, booleans or abse
   assert.equal(meta("  "), null);
 });
 
-Deno.test("in quotes a backslash escapes the quote or itself, and is literal before anything else", () => {
+Deno.test("inside quotes, a backslash escapes a quote or a backslash and is literal before any other character", () => {
   const meta = (suffix: string) => readStatus(suffix, "", "").meta;
   assert.deepEqual(meta(String.raw`a="x \\" b="y \" z" c='it\'s' d="\n" e="o'clock"`), {
     a: "x \\",
@@ -72,7 +72,7 @@ Deno.test("in quotes a backslash escapes the quote or itself, and is literal bef
   });
 });
 
-Deno.test("two quotes with nothing between them are an empty text, and a single one is literal", () => {
+Deno.test("two quotes with nothing between them are an empty string, and a single quote is literal", () => {
   const meta = (suffix: string) => readStatus(suffix, "", "").meta;
   assert.deepEqual(meta(`a="" b='' c="`), { a: "", b: "", c: '"' });
 });
@@ -85,7 +85,7 @@ Deno.test("an unclosed quote extends to the end of the suffix", () => {
   });
 });
 
-Deno.test("a status is read in any case, and an invalid one makes the block wait, with the nearest status suggested", () => {
+Deno.test("a status is read in any letter case; an invalid one means pending, and the nearest valid status is suggested", () => {
   const rows:
     readonly (readonly [suffix: string | null, info: string, status: string | null, near?: string | null])[] =
       [

@@ -48,7 +48,7 @@ const WHOLE: readonly string[] = [
   "{%\traw\r\n%}{% x %}{% endraws %}{% endra %}{%\n endraw\t%}",
 ];
 
-Deno.test("a template tag ends at its closing delimiter, and is open without its last byte", () => {
+Deno.test("a template tag ends at its closing delimiter, and without the last byte the tag is still open", () => {
   for (const text of WHOLE) {
     assert.equal(end(text), text.length, text);
     assert.equal(end(text.slice(0, -1)), -1, `${text} without its end`);
@@ -56,7 +56,7 @@ Deno.test("a template tag ends at its closing delimiter, and is open without its
   }
 });
 
-Deno.test("other text does not close a template tag", () => {
+Deno.test("text that is not the closing delimiter does not close a template tag", () => {
   for (
     const text of [
       "{{ } ",
@@ -79,7 +79,7 @@ Deno.test("other text does not close a template tag", () => {
   ) assert.equal(end(text), -1, text);
 });
 
-Deno.test("raw is one word in a code tag, with any spaces around it", () => {
+Deno.test("raw counts as the only word in a code tag, with any spaces around it", () => {
   const raw = (text: string) => {
     const bytes = encoder.encode(text);
     const tag = readTag(bytes, 0, bytes.length);
@@ -94,7 +94,7 @@ Deno.test("raw is one word in a code tag, with any spaces around it", () => {
   }
 });
 
-Deno.test("an opening delimiter has two bytes, and half of one at the very end does not count", () => {
+Deno.test("an opening delimiter has two bytes, and its first byte alone at the end of a text does not count", () => {
   const at = (text: string, from = 0) => tagOpener(encoder.encode(text), from, text.length);
   assert.deepEqual(["{{", "a{%", "{ {{", "{{{", "{", "a{", "{a{", ""].map((text) => at(text)), [
     0,
@@ -109,7 +109,7 @@ Deno.test("an opening delimiter has two bytes, and half of one at the very end d
   assert.deepEqual([at("{{ {%", 1), at("{{ {%", 4)], [3, -1]);
 });
 
-Deno.test("the template tags of a text are none, all closed, or the last one open", () => {
+Deno.test("a text has no template tags, only closed ones, or an open one at its end", () => {
   const of = (text: string) => tagsIn(encoder.encode(text));
   assert.deepEqual(["", "a { b", "}}"].map(of), ["none", "none", "none"]);
   assert.deepEqual(["{{a}}", "x{% a %}{{b}}y", "{% raw %}{{{% endraw %}"].map(of), [
@@ -120,7 +120,7 @@ Deno.test("the template tags of a text are none, all closed, or the last one ope
   assert.deepEqual(["{{", "{{a}} {%", "{% raw %}{{a}}"].map(of), ["open", "open", "open"]);
 });
 
-Deno.test("bytes after the end of a text do not change how it is read", () => {
+Deno.test("bytes after the end of a text do not change how the text is parsed", () => {
   for (const text of [...WHOLE, "{% raw %} {%- endraw -%} {% raw %}{% endraw %}"]) {
     const bytes = encoder.encode(`${text}}} %}]]]=]'"\n{% endraw %}`);
     for (let to = 2; to <= text.length; to++) {

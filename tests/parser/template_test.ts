@@ -28,22 +28,22 @@ Deno.test("Lua strings and comments hide a closing delimiter", () => {
   assert.deepEqual(read("{% -- %}\n%}."), ["code< -- %}\n>", `"."`]);
 });
 
-Deno.test("braces are counted in expressions and not in code", () => {
+Deno.test("braces are counted in expression tags but not in code tags", () => {
   assert.deepEqual(read("{{ {{1}} }}"), ["expression< {{1}} >"]);
   assert.deepEqual(read("{% x = { %} }"), ["code< x = { >", `" }"`]);
 });
 
-Deno.test("a tag that is never closed turns itself and the rest into text, and later tags are ignored", () => {
+Deno.test("if a tag is never closed, it and everything after it is text, including later tags", () => {
   assert.deepEqual(read(`a {{ "b }} {{ c }}`), [`"a "`, `"{{ \\"b }} {{ c }}"`]);
   assert.deepEqual(read("{{ [==[ ]] }}"), [`"{{ [==[ ]] }}"`]);
   assert.deepEqual(read("{{"), [`"{{"`]);
 });
 
-Deno.test("a single brace, or an opening delimiter across the end of the text, is text", () => {
+Deno.test("a single brace is text, and so is a delimiter that begins on the last byte of a text", () => {
   assert.deepEqual(read("{ {} %} }} {"), [`"{ {} %} }} {"`]);
 });
 
-Deno.test("positions are lines and byte columns, and code has LF in a CR LF document", () => {
+Deno.test("positions of a tag are lines and byte columns, and its code has LF even in a CR LF document", () => {
   const chat = parse(new TextEncoder().encode("@You:\r\né {{ 1\r\n+ 2 }} x\r\n"));
   const tag = chat.turns[0]!.segments[1]!;
   assert.ok(tag.kind === "expression");

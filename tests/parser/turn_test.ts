@@ -6,7 +6,7 @@ import { parse, update } from "../../parser/mod.ts";
 
 const chat = (text: string) => parse(new TextEncoder().encode(text));
 
-Deno.test("a new message begins below a blank line, after the previous line is ended and an open fence closed", () => {
+Deno.test("a new message begins after a blank line; before it, an unfinished line is ended and an open fence closed", () => {
   const rows: readonly (readonly [document: string, opening: string])[] = [
     ["", "@You:\n"],
     ["@You:\nhi", "\n\n@You:\n"],
@@ -26,7 +26,7 @@ Deno.test("a new message begins below a blank line, after the previous line is e
   }
 });
 
-Deno.test("new text goes into an empty message of the person, or else a new one, with the document's line ends", () => {
+Deno.test("new text goes into the person's empty message, or else into a new message, with the document's line ends", () => {
   const stated = (document: string) => {
     const before = chat(document);
     return new TextDecoder().decode(update(before, [sayNext(before, "Go on.")]).bytes);

@@ -64,7 +64,7 @@ Deno.test("an update without edits returns the same document object", () => {
   assert.equal(update(before, []), before);
 });
 
-Deno.test("an edit in a long conversation reuses nearly all messages", () => {
+Deno.test("an edit in a long conversation reuses nearly all message objects", () => {
   const before = chat(
     Array.from({ length: 600 }, (_, at) => `@You:\n${prose.repeat(3)}\n@Assistant:\n${call(at)}`).join(""),
   );
@@ -73,13 +73,13 @@ Deno.test("an edit in a long conversation reuses nearly all messages", () => {
   assert.ok(shared(before, after) > 0.95 * after.bytes.length);
 });
 
-Deno.test("an edit in one long message scans none of its other lines again", () => {
+Deno.test("an edit in a long message scans only the edited lines again", () => {
   const before = chat(`@Assistant:\n${Array.from({ length: 600 }, (_, at) => call(at)).join("")}`);
   const after = edited(before, replacing(before, "`c100`", "`renamed`"));
   assert.ok(shared(before, after) > 0.95 * after.bytes.length);
 });
 
-Deno.test("an edit in a long body scans none of its other lines again", () => {
+Deno.test("an edit in a long body scans only the edited lines again", () => {
   const rows = Array.from({ length: 20000 }, (_, at) => `row ${at * 7919 % 10007} of the output\n`).join("");
   const before = chat(`@You:\n**Tool Result:** \`a\`\n\n\`\`\`\n${rows}\`\`\`\n`);
   const middle = before.bytes.length >> 1;
@@ -87,14 +87,14 @@ Deno.test("an edit in a long body scans none of its other lines again", () => {
   assert.ok(shared(before, after) > 0.95 * after.bytes.length);
 });
 
-Deno.test("two distant edits leave the text between them alone", () => {
+Deno.test("after two distant edits, the text between them is not scanned again", () => {
   const before = chat(Array.from({ length: 900 }, (_, at) => `@Assistant:\n${call(at)}`).join(""));
   const after = edited(before, replacing(before, "`c5`", "`x`"), replacing(before, "`c890`", "`y`"));
   assert.ok(reused(before.tree, after.tree) > 0.9 * after.bytes.length);
   assert.ok(shared(before, after) > 0.9 * after.bytes.length);
 });
 
-Deno.test("a shorter opening fence ends a long body at the fence that was inside", () => {
+Deno.test("if an opening fence gets shorter, a long body ends at the fence it contained", () => {
   const rows = Array.from({ length: 3000 }, (_, at) => `row ${at}\n`).join("");
   // Once with fences that hide markers and once with fences too short for that.
   for (const ticks of ["```", "`"]) {
@@ -105,7 +105,7 @@ Deno.test("a shorter opening fence ends a long body at the fence that was inside
   }
 });
 
-Deno.test("a fence opened far above hides the markers below, and removing it shows them again", () => {
+Deno.test("a fence inserted far above hides the role lines below, and removing the fence makes them active again", () => {
   const turns = Array.from({ length: 100 }, (_, at) => `@You:\n${prose.repeat(3)}\n@Assistant:\n${call(at)}`)
     .join("");
   const before = chat(turns);
@@ -114,14 +114,14 @@ Deno.test("a fence opened far above hides the markers below, and removing it sho
   assert.equal(edited(hidden, { from: 6, to: 12, insert: "" }).turns.length, 200);
 });
 
-Deno.test("a changed role far above changes the meaning of its long message", () => {
+Deno.test("changing a role far above makes the calls in its long message inactive", () => {
   const before = chat(`@Assistant:\n${call(1)}${call(2)}`);
   const after = edited(before, replacing(before, "Assistant", "You"));
   assert.equal(before.calls.length, 2);
   assert.equal(after.calls.length, 0);
 });
 
-Deno.test("removing a closing tag turns long thinking into text", () => {
+Deno.test("if the closing tag is removed, long thinking becomes text", () => {
   const before = chat(
     `@Assistant:\n${prose.repeat(60)}<thinking>\n${prose.repeat(60)}</thinking>\n${prose.repeat(60)}`,
   );
@@ -131,7 +131,7 @@ Deno.test("removing a closing tag turns long thinking into text", () => {
   assert.deepEqual(again.turns[0]!.segments.map((segment) => segment.kind), ["text", "thinking"]);
 });
 
-Deno.test("closing the frontmatter adds the messages inside it to it", () => {
+Deno.test("closing the frontmatter makes the messages inside it part of the frontmatter", () => {
   const before = chat(`\`\`\`lua\n${`@You:\n${prose.repeat(60)}`.repeat(5)}`);
   const after = edited(before, { from: before.bytes.length, to: before.bytes.length, insert: "```\n" });
   assert.equal(before.turns.length, 5);
@@ -150,7 +150,7 @@ Deno.test("changing one line end turns the whole document from CR LF to LF", () 
   assert.deepEqual(after.turns[0]!.segments.map((segment) => segment.kind), ["text"]);
 });
 
-Deno.test("an edit that removes the line feed between two chunks of lines joins the lines", () => {
+Deno.test("an edit that removes the line feed between two stored chunks joins the two lines", () => {
   const before = chat(`@You:\n${prose.repeat(2000)}`);
   assert.ok(before instanceof Document && before.content.chunks.length > 3);
   for (const offset of before.content.offsets.slice(1, -1)) {
@@ -160,7 +160,7 @@ Deno.test("an edit that removes the line feed between two chunks of lines joins 
   }
 });
 
-Deno.test("the parser notices at once if an edit uncovers, creates or removes a byte order mark", () => {
+Deno.test("if an edit reveals, creates or removes a byte order mark, the next tree is correct", () => {
   const before = chat("x\ufeff@You:\nhi\n");
   const bare = edited(before, { from: 0, to: 1, insert: "" });
   assert.deepEqual([before.bom, bare.bom, bare.turns.length], [false, true, 1]);
@@ -170,7 +170,7 @@ Deno.test("the parser notices at once if an edit uncovers, creates or removes a 
   assert.equal(edited(halves, { from: 0, to: 1, insert: "" }, { from: 3, to: 4, insert: "" }).bom, true);
 });
 
-Deno.test("a marker at the very end that gets text on its line is no longer a marker", () => {
+Deno.test("a role line at the very end is no longer a role line once text is added to it", () => {
   const before = chat("@You:\nhi\n@Assistant:");
   const after = edited(before, { from: 20, to: 20, insert: " hello" });
   assert.deepEqual([before.turns.length, after.turns.length], [2, 1]);
@@ -185,7 +185,7 @@ Deno.test("overlapping edits are refused", () => {
   );
 });
 
-Deno.test("messages before an edit are the same objects in the next version, and still have their text", () => {
+Deno.test("after an edit, earlier messages are the same objects and still have their text", () => {
   const before = chat(Array.from({ length: 100 }, (_, at) => `@Assistant:\n${call(at)}`).join(""));
   const [turns, calls] = [before.turns, before.calls];
   const at = before.lineStart(turns[60]!.place.start + 1);
@@ -200,7 +200,7 @@ Deno.test("messages before an edit are the same objects in the next version, and
   assert.equal(turns[99]!.segments.length, before.turns[99]!.segments.length);
 });
 
-Deno.test("an edit from any chunk into any other, including the last, leaves the bytes around it", () => {
+Deno.test("an edit from any stored chunk into any other, also into the last, keeps the bytes around it", () => {
   const text = `@You:\n${prose.repeat(700)}\n@Assistant:\n${prose.repeat(700)}`;
   const before: Chat = chat(text);
   assert.ok(before instanceof Document);
@@ -229,7 +229,7 @@ Deno.test("an edit from any chunk into any other, including the last, leaves the
   }
 });
 
-Deno.test("a text that grows piece by piece uses little more memory than its length", () => {
+Deno.test("a text that grows piece by piece needs little more memory than its length", () => {
   let chat = parse(new TextEncoder().encode("@You:\n"));
   const piece = "Another line of a long reply, which goes on.\n".repeat(150);
   for (let count = 0; count < 300; count++) {

@@ -8,7 +8,7 @@ import { hostileDocument, Random } from "./hostile.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-Deno.test("a position counts code units, two for a character outside the basic plane", () => {
+Deno.test("a position counts code units, two of them for a character outside the basic plane", () => {
   const chat = parse(encoder.encode("@You:\né🙂x\n"));
   assert.deepEqual(positionAt(chat, 6), { line: 1, character: 0 });
   assert.deepEqual(positionAt(chat, 8), { line: 1, character: 1 });
@@ -16,7 +16,7 @@ Deno.test("a position counts code units, two for a character outside the basic p
   assert.equal(offsetAt(chat, { line: 1, character: 3 }), 12);
 });
 
-Deno.test("a position inside a character becomes the character's start, one past a line the line's end", () => {
+Deno.test("a position inside a character moves to the character's start, and one past a line to the line's end", () => {
   const chat = parse(encoder.encode("@You:\r\n🙂\r\n"));
   assert.equal(offsetAt(chat, { line: 1, character: 1 }), 7);
   assert.deepEqual(positionAt(chat, 9), { line: 1, character: 0 });
@@ -32,7 +32,7 @@ Deno.test("an edit between positions replaces the text between them", () => {
   assert.equal(update(chat, [edit]).lineText(2), "so ein Ä it is");
 });
 
-Deno.test("positions and counts agree with a decoder on hostile documents", () => {
+Deno.test("positions and counts equal those of a text decoder on hostile documents", () => {
   for (let seed = 0; seed < 300; seed++) {
     const chat = parse(hostileDocument(new Random(seed)));
     const origin = chat.bom ? 3 : 0;
@@ -58,7 +58,7 @@ Deno.test("positions and counts agree with a decoder on hostile documents", () =
   }
 });
 
-Deno.test("the position after the final line break is the line below, in both directions", () => {
+Deno.test("the position after the final line break is on the next line, when converted in either direction", () => {
   for (const [text, line] of [["@You:\nHi\n", 2], ["\n", 1], ["@You:\r\n", 1]] as const) {
     const chat = parse(new TextEncoder().encode(text));
     assert.deepEqual(positionAt(chat, chat.byteLength), { line, character: 0 });

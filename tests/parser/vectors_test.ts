@@ -21,7 +21,7 @@ const COMPARED = ["code", "severity", "start"];
 const vectors = await load();
 
 for (const vector of vectors) {
-  Deno.test(`the document of vector ${vector.name} is read as the vector says`, () => {
+  Deno.test(`the document of vector ${vector.name} is parsed as the vector expects`, () => {
     for (const field of Object.keys(vector.expect)) {
       assert.ok(
         STRUCTURE.includes(field) || LATER.has(field),
@@ -34,7 +34,7 @@ for (const vector of vectors) {
   });
 }
 
-Deno.test("the documents of all vectors have the trees of the grammar, with LF, CR LF and a byte order mark", () => {
+Deno.test("the documents of all vectors have trees of the grammar, with LF, CR LF and a byte order mark", () => {
   const encoder = new TextEncoder();
   for (const { chat } of vectors) {
     for (const text of [chat, chat.replaceAll(/\r?\n/g, "\r\n"), `\ufeff${chat}`]) {
@@ -43,7 +43,7 @@ Deno.test("the documents of all vectors have the trees of the grammar, with LF, 
   }
 });
 
-Deno.test("no vector of the format is omitted", () => {
+Deno.test("the tests use every vector of the format", () => {
   assert.equal(vectors.length, 250 + 29);
 });
 

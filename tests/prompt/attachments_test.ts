@@ -59,7 +59,7 @@ async function prompted(
 const shapes = (parts: readonly Part[]) =>
   parts.map((part) => part.kind === "image" || part.kind === "pdf" ? part.mimeType : part.kind);
 
-Deno.test("files listed in a header follow the text of the result, with the type that their bytes have", () =>
+Deno.test("the model gets the files in a result's header after the result's text, with the type detected from their bytes", () =>
   withState(async ({ environment, put }) => {
     const names = [await put(PNG), await put(PDF), await put(JPEG)];
     const { parts, reported, prompt } = await prompted(
@@ -76,7 +76,7 @@ Deno.test("files listed in a header follow the text of the result, with the type
     assert.equal(image.filename, `${names[0]!.slice(0, 8)}.png`);
   }));
 
-Deno.test("a header is read in every spelling, and a file listed twice is attached once", () =>
+Deno.test("the files in a header are read in every spelling, and a file listed twice is attached once", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     for (
@@ -96,7 +96,7 @@ Deno.test("a header is read in every spelling, and a file listed twice is attach
     }
   }));
 
-Deno.test("an invalid name of a saved file is a warning, and nothing is read for it", () =>
+Deno.test("an invalid name of a saved file causes a warning, and no file is read for it", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     await put(PNG, "x".repeat(64));
@@ -130,7 +130,7 @@ Deno.test("an invalid name of a saved file is a warning, and nothing is read for
     assert.equal(prompt.diagnostics[0]!.start, 13);
   }));
 
-Deno.test("a link, a folder or a pipe in place of a file is not read", () =>
+Deno.test("if a link, a folder or a pipe is in place of an attached file, it is not read", () =>
   withState(async ({ environment, put }) => {
     const folder = attachmentsFolder(environment);
     await Deno.writeFile(`${environment.home}/elsewhere`, JPEG);
@@ -147,7 +147,7 @@ Deno.test("a link, a folder or a pipe in place of a file is not read", () =>
     assert.deepEqual(reported, ["attachment_changed", "attachment_unreadable"]);
   }));
 
-Deno.test("a file that no model accepts, or that is too large for any request, is represented by its line only", () =>
+Deno.test("for a file that no model accepts, or that is too large for any request, only its line is sent", () =>
   withState(async ({ environment, put }) => {
     const zip = await put(new TextEncoder().encode("PK\x03\x04 and so on"));
     assert.deepEqual(
@@ -167,7 +167,7 @@ Deno.test("a file that no model accepts, or that is too large for any request, i
     );
   }));
 
-Deno.test("text about attachments in a body, a reply or a message is text", () =>
+Deno.test("text about attachments in a body, a reply or a message is ordinary text", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     const header = `**Tool Result:** \`c1\` (attachments=${png})`;
@@ -182,7 +182,7 @@ Deno.test("text about attachments in a body, a reply or a message is text", () =
     assert.ok(!JSON.stringify(prompt.history).includes('"kind":"image"'));
   }));
 
-Deno.test("an unfinished block attaches no file, nor does a document that is read without a system", () =>
+Deno.test("no file is attached for an unfinished block, or for a document that is read without a file system", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     for (const status of ["pending", "approved", "rejected", "denied", "aborted"]) {
@@ -197,7 +197,7 @@ Deno.test("an unfinished block attaches no file, nor does a document that is rea
     assert.ok(!JSON.stringify((await conversationOf(chat)).history).includes('"kind":"image"'));
   }));
 
-Deno.test("computing only the findings gives the same ones without reading a file", () =>
+Deno.test("computing only the diagnostics gives the same diagnostics without reading a file", () =>
   withState(async ({ environment, put }) => {
     const names = [await put(PNG), "1".repeat(64), "../x"];
     const text = document(` (attachments=${names.join(",")})`);

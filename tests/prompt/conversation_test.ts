@@ -21,7 +21,7 @@ Deno.test("on a runtime without a file system, a result of read that names a fil
   assert.equal(JSON.stringify(parts).includes("@./conversation_test.ts"), true);
 });
 
-Deno.test("on a runtime without a file system, frontmatter is not run, which is reported", async () => {
+Deno.test("on a runtime without a file system, frontmatter is not run, and this is reported", async () => {
   const prompt = await partsOf("```yaml\nname: Ada\n```\n@You:\nHello\n");
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["frontmatter_unsupported"]);
   assert.equal(prompt.blocked, true);

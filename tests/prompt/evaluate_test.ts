@@ -41,7 +41,7 @@ function resultParts(prompt: Prompt): readonly Part[] {
   return part.parts;
 }
 
-Deno.test("only a read result that consists of one file reference becomes a file", async () => {
+Deno.test("a result of read becomes a file only if it consists of exactly one file reference", async () => {
   const files = { "a.png": "PNG", "s.txt": "secret" };
   const image = resultParts(await inFolder(files, answered("read", "@./a.png;type=image/png")));
   assert.deepEqual(image.map(({ kind }) => kind), ["image"]);
@@ -66,14 +66,14 @@ Deno.test("only a read result that consists of one file reference becomes a file
   }
 });
 
-Deno.test("a file whose text looks like a reference was escaped by read and is sent unchanged", async () => {
+Deno.test("if a file's text looks like a reference, read has escaped it, and it is sent unchanged", async () => {
   const prompt = await inFolder({ "s.txt": "secret" }, answered("read", "\\@./s.txt"));
   assert.deepEqual(resultParts(prompt), [{ kind: "text", text: "@./s.txt" }]);
   const other = await inFolder({}, answered("bash", "\\@./s.txt"));
   assert.deepEqual(resultParts(other), [{ kind: "text", text: "\\@./s.txt" }]);
 });
 
-Deno.test("a missing file keeps its source text, warns with its location, and does not block", async () => {
+Deno.test("a reference to a missing file stays text, causes a warning with its location, and does not prevent the request", async () => {
   const prompt = await inFolder({}, "@You:\nfirst\nsee é @./gone.md.\n");
   assert.deepEqual(prompt.history[0]!.parts, [{ kind: "text", text: "first\nsee é @./gone.md." }]);
   const [warning] = prompt.diagnostics;
@@ -84,7 +84,7 @@ Deno.test("a missing file keeps its source text, warns with its location, and do
   assert.ok(!prompt.blocked);
 });
 
-Deno.test("home, absolute and parent references are found, and an unknown option causes a warning", async () => {
+Deno.test("references from the home folder, absolute and through parents are found, and an unknown option causes a warning", async () => {
   const files = { "a.md": "A", "b.csv": "B" };
   const prompt = await inFolder(files, "@You:\n@~/a.md @//<dir>/b.csv @./../<dir>/x @./a.md;foo=1\n");
   const kinds = prompt.history[0]!.parts.map((part) =>
@@ -94,7 +94,7 @@ Deno.test("home, absolute and parent references are found, and an unknown option
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_not_found", "file_option_unknown"]);
 });
 
-Deno.test("the type comes from the reference, else the extension, else the bytes", async () => {
+Deno.test("the type of a file comes from the reference, else from the extension, else from its bytes", async () => {
   assert.equal(typeOfName("/x/A.JPG"), "image/jpeg");
   assert.equal(typeOfName("/x.md/Makefile"), null);
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -115,7 +115,7 @@ Deno.test("the type comes from the reference, else the extension, else the bytes
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_unsupported_mime"]);
 });
 
-Deno.test("every text type is sent as text, images as images, and of empty and other files only the name", async () => {
+Deno.test("every text type is sent as text and images as images; for empty and other files only the name is sent", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   const files: Readonly<
     Record<string, readonly [content: string | Uint8Array, kind: string, reported?: string]>
@@ -225,7 +225,7 @@ Deno.test("for a file that no provider accepts, the model sees the path as it wa
   assert.deepEqual(messages[0].content.at(-1), { type: "text", text: "@./sub/../a.zip" });
 });
 
-Deno.test("an image in a System message is omitted, text files are joined with it", async () => {
+Deno.test("from a System message an image is omitted, and text files are joined with its text", async () => {
   const prompt = await inFolder(
     { "a.md": "A\n", "p.png": "P" },
     "@System:\nRules: @./a.md @./p.png end\n@You:\nq\n",
@@ -233,7 +233,7 @@ Deno.test("an image in a System message is omitted, text files are joined with i
   assert.equal(prompt.system, 'Rules: \n<file path="./a.md">\nA\n</file>\n \n end');
 });
 
-Deno.test("a folder as a file, and an unsaved document without frontmatter, work: references start in the working folder", async () => {
+Deno.test("a reference to a folder is handled, and in an unsaved document references start in the working folder", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-prompt-" }));
   try {
     await Deno.writeTextFile(`${folder}/a.txt`, "A");

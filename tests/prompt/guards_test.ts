@@ -26,7 +26,7 @@ Deno.test("a file is read only if it is regular, not one of the system's, and no
   assert.match(why({ size: 64 * MIB + 1 })!, /larger than 64 MiB/);
 });
 
-Deno.test("a path that policy hides is not opened, and a file that disappeared meanwhile is missing", () =>
+Deno.test("a path that policy hides is not opened, and a file that disappeared meanwhile counts as missing", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.txt`, "text");
     const base = { folder, home: "/home" };
@@ -49,7 +49,7 @@ Deno.test("a path that policy hides is not opened, and a file that disappeared m
     assert.deepEqual(await vanishing.files(), []);
   }));
 
-Deno.test("if a file is read several times, the last read counts, and an earlier log counts only for files not read again", async () => {
+Deno.test("if a file is read several times, the last read counts; an earlier log counts only for files not read again", async () => {
   const earlier = new FileLog();
   const later = new FileLog();
   const bytes = (text: string) => new TextEncoder().encode(text);
@@ -77,7 +77,7 @@ Deno.test("a path starts at the root, the home folder or the document's folder, 
   for (const [path, resolved] of rows) assert.equal(resolveReference(path, base), resolved, path);
 });
 
-Deno.test("a reference needs the start of a path, a name after it, and bytes that are UTF-8", () => {
+Deno.test("a reference needs the start of a path, a name after it, and bytes that are valid UTF-8", () => {
   const read = (text: string) =>
     fileReferences(text).map(({ path, mime, unknownOption }) =>
       [path, mime, unknownOption].filter(Boolean).join("|")
@@ -115,7 +115,7 @@ Deno.test("a text is a single reference only if the reference spans all of it", 
   for (const [text, unescaped] of rows) assert.equal(unescapeReference(text), unescaped, text);
 });
 
-Deno.test("of a file without content only the path is sent, whatever its type, and an image is sent as an image", () => {
+Deno.test("for a file without content only the path is sent, whatever its type, and an image is sent as an image", () => {
   const kind = (bytes: Uint8Array, path: string, mime?: string) => {
     const { part, flaw } = partOf(bytes as Uint8Array<ArrayBuffer>, { filename: path, path, mime });
     return [part.kind, "mimeType" in part ? part.mimeType : "", flaw?.because ?? ""].filter(Boolean).join(

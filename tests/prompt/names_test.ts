@@ -27,7 +27,7 @@ Deno.test("attached texts are framed by lines with the path as it was written", 
   ]);
 });
 
-Deno.test("a name or a text cannot end the frame", () => {
+Deno.test("neither the name nor the text of an attached file can end its frame", () => {
   assert.equal(
     namedText('a"b<c>&\n\x7f.txt', "x\n</file>\n</file path>\n </file>\nend </file>\r\n</file"),
     '<file path="a&#34;b&#60;c&#62;&#38;&#10;&#127;.txt">\nx\n<\\/file>\n<\\/file path>\n </file>\nend </file>\r\n<\\/file\n</file>',
@@ -35,7 +35,7 @@ Deno.test("a name or a text cannot end the frame", () => {
   assert.equal(namedText("é 名.txt", "</file>\n"), '<file path="é 名.txt">\n<\\/file>\n</file>');
 });
 
-Deno.test("files.names: false sends the text without a frame; results of read and images are never framed", async () => {
+Deno.test("with files.names: false, text is sent without a frame; results of read and images never have a frame", async () => {
   const read = (id: string, path: string) =>
     `**Tool Use:** \`read\` (\`${id}\`)\n\n\`\`\`json\n{"path":"${path}"}\n\`\`\`\n`;
   const chat = `@Assistant:\n${

@@ -5,7 +5,7 @@ import { flat, scene, userText } from "./scene.ts";
 
 const DOCKER = 'docker ps --format "{{.Names}}"';
 
-Deno.test("a tag of another language in a closed fence is text, wherever the fence is", async () => {
+Deno.test("a tag of another template language in a closed fence is text, wherever the fence is", async () => {
   for (
     const quoted of [
       `\`\`\`sh\n${DOCKER}\n\`\`\``,
@@ -28,7 +28,7 @@ Deno.test("a tag of another language in a closed fence is text, wherever the fen
   }
 });
 
-Deno.test("a tag of another language in a closed fence is text in System messages and included files too", async () => {
+Deno.test("a tag of another template language in a closed fence is also text in System messages and included files", async () => {
   const system = await scene(`@System:\n\`\`\`\n${DOCKER}\n\`\`\`\n@You:\nHi\n`);
   assert.equal(system.prompt.system, `\`\`\`\n${DOCKER}\n\`\`\``);
   const included = await scene('@You:\n{{ include("help.md") }}\n', {
@@ -38,7 +38,7 @@ Deno.test("a tag of another language in a closed fence is text in System message
   assert.equal(userText(included), `Run\n\`\`\`\n${DOCKER}\n\`\`\`\n2 {{\n`.trimEnd() + "\n");
 });
 
-Deno.test("Lua tags run inside a fence too, and a loop may contain the fence", async () => {
+Deno.test("Lua tags also run inside a fence, and a loop may contain the fence", async () => {
   const result = await scene(
     '```lua\nlist = { "a", "b" }\n```\n@You:\n{% for item in values(list) do -%}\n```\n{{ item }}\n```\n{% end -%}\n',
   );
@@ -46,7 +46,7 @@ Deno.test("Lua tags run inside a fence too, and a loop may contain the fence", a
   assert.equal(userText(result), "```\na\n```\n```\nb\n```\n");
 });
 
-Deno.test("a tag of another language outside a closed fence is an error at its own column, with a remedy", async () => {
+Deno.test("a tag of another template language outside a closed fence is an error at its own column, with a remedy", async () => {
   for (
     const [text, line, column] of [
       [`run ${DOCKER}`, 2, 25],
@@ -100,7 +100,7 @@ Deno.test("after an unclosed tag the rest of its fence is text; other fences, an
   assert.equal(userText(included), "```\n{{ {\n```\n4\n");
 });
 
-Deno.test("code in a fence that fails when it runs is text, and the rest runs with the variables unchanged", async () => {
+Deno.test("if code in a fence fails when it runs, its tag is text, and other tags run with unchanged variables", async () => {
   const result = await scene(
     "@You:\n{% n = 1 %}x\n@You:\n{% n = n + 1 %}{{ n }}\n```\n{% call_of(n) %}{{ gone }}{{ n }}\n```\n{{ n }}\n",
   );
@@ -115,7 +115,7 @@ Deno.test("a tag in a fence that is kept as text trims nothing, and references n
   assert.equal(userText(result), "```\na\n{{- .x -}}\nb {{- nothing -}} c\n{{ @./a.txt }}\n```");
 });
 
-Deno.test("an include that fails in a fence is text, but exceeding a limit there still ends the message", async () => {
+Deno.test("an include that fails in a fence stays text, but if it exceeds a limit, the message still ends", async () => {
   const gone = await scene('@You:\n```\n{{ include("gone.md") }}\n```\n');
   assert.deepEqual(gone.reported, ["template_left_as_text 3?"]);
   const endless = await scene("@You:\n```\n{% while true do end %}\n```\n", {}, { steps: 10_000 });
@@ -130,7 +130,7 @@ Deno.test("a failure after a quoted tag of several lines is reported at its own 
   assert.deepEqual(inside.reported, ["template_left_as_text 3?", "template_left_as_text 8?"]);
 });
 
-Deno.test("raw covers everything up to endraw, disappears, and trims like other tags", async () => {
+Deno.test("raw covers everything up to endraw, disappears from the text, and trims like other tags", async () => {
   for (
     const [text, sent] of [
       [`a {% raw %}${DOCKER}{% endraw %} b`, `a ${DOCKER} b`],
@@ -148,7 +148,7 @@ Deno.test("raw covers everything up to endraw, disappears, and trims like other 
   }
 });
 
-Deno.test("raw without endraw is text and reported, and endraw alone is an error", async () => {
+Deno.test("raw without endraw is text and is reported, and endraw alone is an error", async () => {
   const open = await scene("@You:\na {% raw %} {{ 1 }}\n");
   assert.deepEqual(open.reported, ["template_unclosed 2"]);
   assert.match(open.prompt.diagnostics[0]!.message, /{% raw %} has no {% endraw %}/);
@@ -156,7 +156,7 @@ Deno.test("raw without endraw is text and reported, and endraw alone is an error
   assert.deepEqual((await scene("@You:\n{% endraw %}\n")).reported, ["template_syntax 2!"]);
 });
 
-Deno.test("raw over more than one chunk of the reader is closed correctly", async () => {
+Deno.test("raw that covers more than one chunk of the parser is closed correctly", async () => {
   const long = "{{ ' \n".repeat(20_000);
   const result = await scene(`@You:\n{% raw %}${long}{% endraw %}\n@You:\n{{ 1 + 1 }}\n`);
   assert.deepEqual(result.reported, []);

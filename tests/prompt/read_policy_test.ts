@@ -40,7 +40,7 @@ async function asked(text: string): Promise<readonly string[]> {
   }
 }
 
-Deno.test("a document that includes no file never prepares the policy", async () => {
+Deno.test("for a document that includes no file, the policy is never prepared", async () => {
   assert.deepEqual(await asked("@You:\nWrite to me@example.org about ./a.txt\n"), []);
 });
 
@@ -55,7 +55,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`the policy is ready before it is asked about ${what}`, async () => {
+  Deno.test(`the policy is ready before it is queried about ${what}`, async () => {
     const reported = await asked(text);
     assert.equal(reported[0], "ready");
     assert.ok(reported.includes("asked: a.txt"), reported.join("; "));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { scene, userText } from "./scene.ts";
 
-Deno.test("paths start in the folder of the including file, and a nested file has its own names", async () => {
+Deno.test("paths in an included file start in its own folder, and a nested file has its own names", async () => {
   const result = await scene('@You:\n{{ include("sub/a.md", { n = 1 }) }}|{{ include("~/sub/b.md") }}\n', {
     "sub/a.md":
       'a{{ n }} {{ include("b.md", { n = n + 1 }) }} {{ __filename:match("[^/]+$") }} {{ __dirname:match("[^/]+$") }}',
@@ -13,7 +13,7 @@ Deno.test("paths start in the folder of the including file, and a nested file ha
   assert.equal(userText(result), "a1 b2 a.md sub|b");
 });
 
-Deno.test("an included file sees no variables of the frontmatter or the message, and leaves none behind", async () => {
+Deno.test("an included file cannot see variables of the frontmatter or the message, and leaves none of its own", async () => {
   const result = await scene(
     '```lua\nfrom_block = 1\n```\n@You:\n{% mine = 2 %}{{ include("a.md") }}{{ left }}\n',
     {
@@ -37,7 +37,7 @@ Deno.test("a byte order mark of an included file is removed, and an unclosed tag
   assert.equal(userText(result), "[a 1 {{ 2]");
 });
 
-Deno.test("symbols select an attachment, its type by name or by option", async () => {
+Deno.test("symbols in include select an attachment, and its type by name or by option", async () => {
   const result = await scene(
     [
       "@You:",
@@ -65,7 +65,7 @@ Deno.test("symbols select an attachment, its type by name or by option", async (
   });
 });
 
-Deno.test("an include kept in a variable of the frontmatter can be output later, more than once", async () => {
+Deno.test("an include stored in a frontmatter variable can be output later, more than once", async () => {
   const result = await scene(
     '```lua\nrules = include("rules.md", { n = 3 })\n```\n@You:\n{{ rules }}{{ rules }}\n',
     {
@@ -76,7 +76,7 @@ Deno.test("an include kept in a variable of the frontmatter can be output later,
   assert.equal(userText(result), "rule 3;rule 3;");
 });
 
-Deno.test("failures are reported at the including tag with a severity by their depth", async () => {
+Deno.test("failures in an included file are reported at the including tag, with a severity that depends on the depth", async () => {
   for (
     const [chat, files, reported] of [
       ['@You:\nx\n{{ include("gone.md") }}\n', {}, ["file_not_found 3"]],
@@ -108,7 +108,7 @@ Deno.test("failures are reported at the including tag with a severity by their d
   }
 });
 
-Deno.test("a failed include leaves the tag as text, and an error names the chain", async () => {
+Deno.test("a failed include leaves its tag as text, and the error names the chain of files", async () => {
   const result = await scene('@You:\n{{- include("a.md") }}\n', {
     "a.md": '{{ include("b.md") }}',
     "b.md": '{{ include("a.md") }}',
@@ -128,14 +128,14 @@ Deno.test("endless includes are stopped by their depth or their number", async (
   assert.deepEqual(many.reported, ["template_runtime 2!"]);
 });
 
-Deno.test("a loop in an included file ends the including message", async () => {
+Deno.test("a loop in an included file ends the message that includes it", async () => {
   const result = await scene('@You:\n{% pcall(include, "a.md") %}\n{{ 1 }}\n', {
     "a.md": "{% while true do end %}",
   });
   assert.deepEqual(result.reported, ["template_runtime 2!"]);
 });
 
-Deno.test("the built-in personality is a text, and an unknown one is an error with a suggestion", async () => {
+Deno.test("the built-in personality is a text, and an unknown name is an error with a suggestion", async () => {
   const result = await scene(
     '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n@You:\n{{ include("urn:flemma:personality:coding-asistant") }}\n',
   );
@@ -144,7 +144,7 @@ Deno.test("the built-in personality is a text, and an unknown one is an error wi
   assert.match(result.prompt.diagnostics[0]!.message, /did you mean "coding-assistant"/);
 });
 
-Deno.test("attachments that would fill the memory are stopped, although they are outside Lua's own memory", async () => {
+Deno.test("attachments that would fill the memory are stopped, although Lua's own limit does not count them", async () => {
   const attach = '{% x = include("a.bin", { [symbols.BINARY] = true, [symbols.MIME] = "image/png" }) %}';
   const files = { "a.bin": new Uint8Array(24_000_000) };
   assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).reported, []);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { flat, scene, userText } from "./scene.ts";
 
-Deno.test("control structures can span tags and tool results", async () => {
+Deno.test("a control structure in a template can span several tags and tool results", async () => {
   const result = await scene([
     "@Assistant:",
     "**Tool Use:** `read` (`r1`)",
@@ -30,7 +30,7 @@ Deno.test("control structures can span tags and tool results", async () => {
   );
 });
 
-Deno.test("a function of one message may output that message's text in another, trimmed", async () => {
+Deno.test("a function defined in one message may output that message's text in another message, trimmed", async () => {
   const result = await scene(
     "@System:\n{% function greet(who) -%}\n  Hello {{ who }}!\n{%- end %}rules\n@You:\n{% greet('Ada') %} and {% greet('Bob') %}\n",
   );
@@ -48,7 +48,7 @@ Deno.test("adjacent texts form one part, so a System message gets no additional 
   assert.deepEqual(result.prompt.history[0]?.parts, [{ kind: "text", text: "a1bcd" }]);
 });
 
-Deno.test("output is nothing for nil, fourteen digits for numbers, JSON for tables, tostring for the rest", async () => {
+Deno.test("a tag outputs no text for nil, fourteen digits for numbers, JSON for tables, and tostring for other values", async () => {
   const result = await scene(
     '@You:\n[{{ nil }}][{{ 1/3 }}][{{ 2^53 }}][{{ true }}][{{ {} }}][{{ {a={1,{b="x\\n"}}} }}][{{ {1.5, 2} }}][{{ "a", "b" }}][{{ }}]\n',
   );
@@ -59,7 +59,7 @@ Deno.test("output is nothing for nil, fourteen digits for numbers, JSON for tabl
   );
 });
 
-Deno.test("print outputs text at its position, also inside an expression, and a value with emit outputs itself", async () => {
+Deno.test("print outputs text at its position, also inside an expression, and a value with the method emit outputs itself", async () => {
   const result = await scene(
     '@You:\na{% print("b", 1, nil) %}c{{ print("d") }}e{{ { emit = function() print("f") return "g" end } }}h\n',
   );
@@ -90,7 +90,7 @@ Deno.test("text printed before an expression fails is not sent twice", async () 
   assert.equal(userText(result), '{{ print("x") .. error("no") }}');
 });
 
-Deno.test("an error in code names its line, drops only its message, and blocks the request", async () => {
+Deno.test("an error in template code names its line, omits only its message, and prevents the request", async () => {
   const result = await scene(
     "@System:\nfine\n@You:\none\n{% local a = 1\n\nlocal b = a.x.y %}\n@You:\n{{ 1 + 1 }}\n",
   );
@@ -101,7 +101,7 @@ Deno.test("an error in code names its line, drops only its message, and blocks t
   assert.ok(result.prompt.blocked);
 });
 
-Deno.test("tags that are not Lua are reported at their lines, and nothing of their message runs", async () => {
+Deno.test("tags that are not Lua are reported with their lines, and no code of their message runs", async () => {
   for (
     const [chat, line] of [
       ["@You:\nx\n{{ some words }}\n{% print('never') %}\n", 3],
@@ -121,7 +121,7 @@ Deno.test("tags that are not Lua are reported at their lines, and nothing of the
   }
 });
 
-Deno.test("messages share globals, not locals; unknown roles run and are not sent", async () => {
+Deno.test("messages share global variables but not locals; messages with unknown roles run and are not sent", async () => {
   const result = await scene(
     "@Note:\n{% a = 1; local b = 2 %}text {{ undefined_here }}\n@You:\n{{ a }}{{ b }}\n@Assistant:\n{{ a }}\n",
   );
@@ -151,7 +151,7 @@ Deno.test("variables of Lua frontmatter arrive with their functions, as copies t
   assert.equal(userText(result), "2 ha1 {{ hidden }}");
 });
 
-Deno.test("variables of JSON and YAML arrive without their nulls, and cannot replace built-in names", async () => {
+Deno.test("variables of JSON and YAML frontmatter arrive without null values, and cannot replace built-in names", async () => {
   const json = await scene(
     '```json\n{"who": "Ada", "n": 2, "gone": null, "list": [1, null, 3], "deep": {"a": {"b": [true]}}}\n```\n' +
       "@You:\n{{ who }} {{ n }} {{ gone }} {{ list[2] == nil }} {{ list[3] }} {{ deep.a.b[1] }}\n",
@@ -167,13 +167,13 @@ Deno.test("the variable flemma exists only in the frontmatter", async () => {
   assert.deepEqual(result.reported, ["expression_undefined_variable 5"]);
 });
 
-Deno.test("after failed frontmatter its variables are missing and nothing is sent", async () => {
+Deno.test("if frontmatter failed, its variables are missing and no request is sent", async () => {
   const result = await scene('```lua\nwho = "Ada"\nerror("no")\n```\n@You:\n{{ who }}\n');
   assert.deepEqual(result.reported, ["frontmatter_runtime 1!", "expression_undefined_variable 6"]);
   assert.ok(result.prompt.blocked);
 });
 
-Deno.test("file references in text next to tags are found, with their columns", async () => {
+Deno.test("file references in the text next to tags are found, with their columns", async () => {
   const result = await scene("@You:\nä{{ 1 }} see @./a.txt {{- 2 }} @./gone.txt\n", { "a.txt": "A" });
   assert.equal(userText(result), "ä1 see <text_file>2 @./gone.txt");
   const [missing] = result.prompt.diagnostics;
@@ -185,12 +185,12 @@ Deno.test("file references in text next to tags are found, with their columns", 
   ]);
 });
 
-Deno.test("a reference that a tag outputs is not read as a file", async () => {
+Deno.test("a file reference that a tag outputs is not read as a file", async () => {
   const result = await scene('@You:\n{{ "@./a.txt" }}\n', { "a.txt": "A" });
   assert.equal(userText(result), "@./a.txt");
 });
 
-Deno.test("hostile templates end within the budget of the whole document", async () => {
+Deno.test("hostile templates end within the time and memory budget of the whole document", async () => {
   for (
     const [chat, says] of [
       ["@You:\na{% while true do end %}\n@You:\nb{{ 1 }}\n", /steps/],
@@ -214,7 +214,7 @@ Deno.test("hostile templates end within the budget of the whole document", async
   }
 });
 
-Deno.test("templates after frontmatter that nearly filled the memory are stopped with a diagnostic", async () => {
+Deno.test("if frontmatter nearly filled the memory, templates after it are stopped with a diagnostic", async () => {
   const result = await scene(
     '```lua\na = ("x"):rep(1.4e7)\nb = a .. "1"\n```\n@You:\n{{ #a }}\n@You:\n{% c = a .. 2; d = a .. 3; e = a .. 4 %}\n',
   );
@@ -222,7 +222,7 @@ Deno.test("templates after frontmatter that nearly filled the memory are stopped
   assert.equal(userText(result), "14000000");
 });
 
-Deno.test("variables that leave no memory for an environment cause a diagnostic, not a crash", async () => {
+Deno.test("variables that leave no memory for running templates cause a diagnostic, not a crash", async () => {
   const result = await scene(`\`\`\`json\n{"a": "${"x".repeat(3000)}"}\n\`\`\`\n@You:\n{{ a }}\n`, {}, {
     string: 2000,
   });
@@ -230,7 +230,7 @@ Deno.test("variables that leave no memory for an environment cause a diagnostic,
   assert.match(result.prompt.diagnostics[0]!.message, /created a string/);
 });
 
-Deno.test("a document without tags and without frontmatter never loads the engine", async () => {
+Deno.test("a document without tags and without frontmatter never loads the Lua engine", async () => {
   const script = `
     import { evaluateChat } from "${new URL("../../prompt/mod.ts", import.meta.url)}";
     import { parse } from "${new URL("../../parser/mod.ts", import.meta.url)}";

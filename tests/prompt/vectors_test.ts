@@ -147,7 +147,7 @@ async function evaluated(vector: Vector, folder: string) {
 
 const all = vectors().filter(({ expect }) => expect.evaluated !== undefined);
 
-Deno.test(`the prompts of ${all.length} vectors are as stated`, async (t) => {
+Deno.test(`the prompts of ${all.length} vectors are as the vectors expect`, async (t) => {
   assert.ok(all.length >= 130);
   for (const vector of all) {
     await t.step(vector.name, async () => {
@@ -170,7 +170,7 @@ Deno.test(`the prompts of ${all.length} vectors are as stated`, async (t) => {
   }
 });
 
-Deno.test("a document with frontmatter that was not evaluated is blocked and says so", async () => {
+Deno.test("a document whose frontmatter was not evaluated is not sent, and the diagnostic says so", async () => {
   const chat = parse(new TextEncoder().encode("```lua\nx = 1\n```\n@You:\nHi\n"));
   const environment = { cwd: "/", home: "/", variables: {} };
   const prompt = await evaluateChat(chat, { document: null, environment });
@@ -178,7 +178,7 @@ Deno.test("a document with frontmatter that was not evaluated is blocked and say
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["frontmatter_unsupported"]);
 });
 
-Deno.test("file references are found where the vectors have them", async (t) => {
+Deno.test("file references are found where the vectors expect them", async (t) => {
   for (const vector of vectors()) {
     const { rewritten } = vector.expect;
     if (rewritten === undefined) continue;

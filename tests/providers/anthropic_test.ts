@@ -47,7 +47,7 @@ function settingsWith(model: string | null, parameters: Readonly<Record<string, 
 
 const thinking = (level: unknown) => ({ thinking: { level, foreign: "preserve" } });
 
-Deno.test("thinking and effort follow the table of models", async () => {
+Deno.test("for each model, thinking and effort are sent as the table of models defines", async () => {
   const off = [undefined, undefined] as const;
   const rows: readonly (readonly [string, unknown, unknown, unknown])[] = [
     ["claude-opus-4-7", "minimal", undefined, "low"],
@@ -76,7 +76,7 @@ Deno.test("thinking and effort follow the table of models", async () => {
   }
 });
 
-Deno.test("a thinking budget stays below max_tokens or is omitted below 1024, and the provider's own settings take precedence", async () => {
+Deno.test("a thinking budget stays below max_tokens and is omitted below 1024; the settings of the provider itself take precedence", async () => {
   const low = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1025 }));
   assert.deepEqual(low.body.thinking, { type: "enabled", budget_tokens: 1024 });
   const none = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1024 }));
@@ -101,7 +101,7 @@ Deno.test("a thinking budget stays below max_tokens or is omitted below 1024, an
   assert.deepEqual((await build("@You:\nhi\n", effort)).body.output_config, { effort: "xhigh" });
 });
 
-Deno.test("max_tokens as a share of the model's limit stays within it, and a changed number causes a warning", async () => {
+Deno.test("max_tokens as a percentage never exceeds the model's limit, and if flemma changes the number, the person gets a warning", async () => {
   const cases = [
     ["claude-sonnet-4-6", "50%", 64_000, 0],
     ["claude-3-haiku-20240307", "50%", 2048, 1],
@@ -125,7 +125,7 @@ Deno.test("max_tokens as a share of the model's limit stays within it, and a cha
   assert.equal(hot.body.temperature, undefined);
 });
 
-Deno.test("a new Claude model uses adaptive thinking, and for an unknown model no setting is sent that it could refuse", async () => {
+Deno.test("for a new Claude model adaptive thinking is sent, and for an unknown model no setting that it could refuse", async () => {
   const rows = [
     ["claude-opus-9", "high", "adaptive", "high"],
     ["claude-opus-9", "minimal", "adaptive", "low"],
@@ -145,7 +145,7 @@ Deno.test("a new Claude model uses adaptive thinking, and for an unknown model n
   }
 });
 
-Deno.test("disabled thinking is switched off in the model's own way, or requested at its minimum", async () => {
+Deno.test("if thinking is disabled, the request turns it off in the model's own way, or asks for the minimum", async () => {
   const rows = [
     ["claude-sonnet-5-5", { type: "between_tools" }, undefined, 0],
     ["claude-haiku-5-5", { type: "disabled" }, undefined, 0],
@@ -162,7 +162,7 @@ Deno.test("disabled thinking is switched off in the model's own way, or requeste
   }
 });
 
-Deno.test("an effort that a model lacks becomes the strongest lower one, and the person gets a message", async () => {
+Deno.test("if a model lacks an effort, the strongest lower effort is sent, and the person gets a message", async () => {
   const rows = [
     ["claude-sonnet-4-6", "xhigh", "high", 1],
     ["claude-sonnet-5-5", "xhigh", "xhigh", 0],
@@ -177,7 +177,7 @@ Deno.test("an effort that a model lacks becomes the strongest lower one, and the
   }
 });
 
-Deno.test("a temperature is sent only to a model that accepts it, and 1 is the default", async () => {
+Deno.test("a temperature is sent only to a model that accepts it, and never if it is 1, the default", async () => {
   const rows = [
     ["claude-sonnet-5-5", 0.5, "high", undefined, 1],
     ["claude-sonnet-5-5", 1, "high", undefined, 0],
@@ -223,7 +223,7 @@ function shape(built: Built): string[] {
   );
 }
 
-Deno.test("a call without a result is answered at the start of the following user turn", async () => {
+Deno.test("for a call without a result, a result that says so is sent at the start of the following user turn", async () => {
   const built = await build(
     `@You:\ngo\n@Assistant:\n${USE("a")}\n${USE("b")}\n@You:\n${RESULT("b")}\nand then\n@Assistant:\nok\n`,
   );
@@ -265,7 +265,7 @@ Deno.test("if calls in two turns have the same id, they are sent with unique ids
   assert.deepEqual(exchanges(twins), ["use x", "use x_2", "result x 1", "result x_2 2"]);
 });
 
-Deno.test("if two calls in one message have the same id, the last gets the only result, and two results are assigned in order", async () => {
+Deno.test("if two calls in one message have the same id, a single result belongs to the last, and two results are assigned in order", async () => {
   const calls = `@You:\nhi\n\n@Assistant:\n\n${USE("x")}\n${USE("x")}\n@You:\n\n`;
   const one = await build(`${calls}${RESULT("x")}`);
   const blocks = (built: Built) => (built.body.messages as readonly Message[]).at(-1)!.content;
@@ -281,7 +281,7 @@ Deno.test("if two calls in one message have the same id, the last gets the only 
   );
 });
 
-Deno.test("if a call has two results, only the last is sent, and a distant result moves to where the API accepts it", async () => {
+Deno.test("if a call has two results, only the last is sent, and a result far from its call is moved to where the API accepts it", async () => {
   const twice = await build(
     `@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}\n${RESULT("a").replace("out", "later")}`,
   );
@@ -303,7 +303,7 @@ Deno.test("if a call has two results, only the last is sent, and a distant resul
   assert.deepEqual(shape(early), ["user: \ngo", "assistant: a", "user: a"]);
 });
 
-Deno.test("an empty error result, which the API refuses, is sent with a sentence, and an empty result unchanged", async () => {
+Deno.test("an empty error result, which the API refuses, is sent with a sentence; an empty successful result is sent unchanged", async () => {
   const emptied = (suffix: string) => `**Tool Result:** \`a\`${suffix}\n\n\`\`\`\n\`\`\`\n`;
   const failed = await build(`@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${emptied(" (error)")}`);
   assert.deepEqual(exchanges(failed), ["use a", "result a The call failed without an error message."]);
@@ -311,13 +311,13 @@ Deno.test("an empty error result, which the API refuses, is sent with a sentence
   assert.deepEqual(exchanges(silent), ["use a", "result a "]);
 });
 
-Deno.test("a result without a call is omitted, and an input is sent in the model's own text", async () => {
+Deno.test("a result without a call is omitted, and a call's input is sent exactly as the model wrote it", async () => {
   const built = await build(`@You:\n${RESULT("ghost")}\nhi\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}`);
   assert.ok(!built.text.includes("ghost"));
   assert.ok(built.text.includes('"input":{"b":1.0,"a":12345678901234567890}'));
 });
 
-Deno.test("thinking is sent in document order if it comes first, and moved to the front in the older layout", async () => {
+Deno.test("thinking before other content is sent in document order, and in the older layout it is moved to the front", async () => {
   const T = (word: string) => `<thinking anthropic:signature="s">\n${word}\n</thinking>\n`;
   const foreign = "<thinking>\nelse\n</thinking>\n";
   const first = await build(
@@ -334,7 +334,7 @@ Deno.test("thinking is sent in document order if it comes first, and moved to th
   assert.equal(shape(await build(`@You:\nq\n@Assistant:\n${foreign}hi\n`, dropped))[1], "assistant: hi");
 });
 
-Deno.test("text before thinking stays before it, also in a reply with a call after it", async () => {
+Deno.test("text before thinking stays before it, even if a call follows in the same reply", async () => {
   const T = '<thinking anthropic:signature="s">\nnote\n</thinking>\n';
   const built = await build(`@You:\nq\n@Assistant:\nLook.\n\n${T}\n${USE("a")}\n@You:\n${RESULT("a")}`);
   assert.equal(shape(built)[1], "assistant: Look., note, a");
@@ -342,7 +342,7 @@ Deno.test("text before thinking stays before it, also in a reply with a call aft
   assert.equal(shape(between)[1], "assistant: a, note, b, note");
 });
 
-Deno.test("a loop of calls without preceding thinking is sent without thinking to models with a budget", async () => {
+Deno.test("if a series of tool calls does not begin with thinking, models with a thinking budget get it without thinking", async () => {
   const signed = '<thinking anthropic:signature="s">\nplan\n</thinking>\n\n';
   const redacted = "<thinking redacted>\nR\n</thinking>\n\n";
   const loop = (before: string, after = "") =>
@@ -364,12 +364,12 @@ Deno.test("a loop of calls without preceding thinking is sent without thinking t
   }
 });
 
-Deno.test("escaped lines of an earlier reply are sent as the model wrote them", async () => {
+Deno.test("lines of an earlier reply that were escaped in the document are sent as the model wrote them", async () => {
   const built = await build("@You:\nq\n@Assistant:\n\\@You:\nx\n");
   assert.deepEqual(shape(built), ["user: q", "assistant: @You:\nx"]);
 });
 
-Deno.test("ids are valid for the API and stay unique, even if shortening would make them equal", () => {
+Deno.test("ids are made valid for the API and stay unique, even if shortening would make them equal", () => {
   const ids = new WireIds();
   const long = "x".repeat(64);
   assert.equal(ids.next("urn:a b_"), "urn_a_b");
@@ -379,20 +379,20 @@ Deno.test("ids are valid for the API and stay unique, even if shortening would m
   assert.match(ids.next("___"), /^[A-Za-z0-9_-]{1,64}$/);
 });
 
-Deno.test("a tool whose own name contains two underscores gets its name back", () => {
+Deno.test("a tool with two underscores in its own name is recognized by that name in a reply", () => {
   const tool = { name: "a__b", description: "", input_schema: {} };
   assert.equal(toolName("a__b", [tool]), "a__b");
   assert.equal(toolName("slack__list", [tool]), "slack:list");
 });
 
-Deno.test("a call with an invalid name, such as one a model made up, does not make the request invalid", async () => {
+Deno.test("a call with an invalid name, for example one that a model invented, does not make the request invalid", async () => {
   const odd = USE("a").replace("`bash`", "`functions.bash é😀`");
   const built = await build(`@You:\ngo\n@Assistant:\n${odd}\n@You:\n${RESULT("a")}`);
   assert.ok(built.text.includes('"name":"functions_bash___"'));
   assert.equal(toolName("my_tool", [{ name: "my tool", description: "", input_schema: {} }]), "my tool");
 });
 
-Deno.test("the description of a tool includes the form of its output", async () => {
+Deno.test("the description of a tool in the request includes the form of its output", async () => {
   const tool = {
     name: "t",
     description: "Does.",
@@ -407,7 +407,7 @@ Deno.test("the description of a tool includes the form of its output", async () 
   );
 });
 
-Deno.test("the order in which tools and their schemas are given does not change a byte of the request", async () => {
+Deno.test("a different order of tools or of the keys in their schemas does not change a byte of the request", async () => {
   const a = { name: "a", description: "A", input_schema: { type: "object", properties: { x: {}, y: {} } } };
   const b = { name: "b", description: "B", input_schema: { type: "object" } };
   const turned = {
@@ -424,7 +424,7 @@ Deno.test("the order in which tools and their schemas are given does not change 
   assert.equal(longer.text.slice(0, prefix.length), prefix);
 });
 
-Deno.test("a refused signature of thinking is reported with how to repair the document", () => {
+Deno.test("if the provider refuses the signature of thinking, the message says how to repair the document", () => {
   const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
   const error = anthropic.readError(
     { type: "error", error: { type: "invalid_request_error", message } },
@@ -435,7 +435,7 @@ Deno.test("a refused signature of thinking is reported with how to repair the do
   assert.match(error.next ?? "", /Remove the signature from the opening tag/);
 });
 
-Deno.test("thinking without its signature is sent as text, whatever the model", async () => {
+Deno.test("thinking without its signature is sent as text, to every model", async () => {
   const block = (tag: string) => `@You:\nq\n@Assistant:\n${tag}\nedited\n</thinking>\nhi\n`;
   const signed = await build(
     block('<thinking anthropic:signature="s">'),
@@ -446,21 +446,21 @@ Deno.test("thinking without its signature is sent as text, whatever the model", 
   assert.deepEqual(shape(bare), ["user: q", "assistant: <thinking>\nedited\n</thinking>, hi"]);
 });
 
-Deno.test("a cache entry of an hour is priced at twice the input", () => {
+Deno.test("writing to the cache for an hour costs twice the input price", () => {
   const prices = pricesAt(findModel("anthropic", "claude-sonnet-4-6")!, "2026-11-28", 1000)!;
   const usage = { ...NO_USAGE, cache_write: 1_000_000 };
   assert.equal(costOf(usage, prices, { outputIncludesThoughts: true }).total, 3.75);
   assert.equal(costOf(usage, prices, { outputIncludesThoughts: true, retention: "long" }).total, 6);
 });
 
-Deno.test("an unknown provider is refused with the nearest name", async () => {
+Deno.test("an unknown provider is refused, and the nearest name is suggested", async () => {
   const answer = await getProvider("antropic");
   assert.ok(!answer.ok);
   assert.equal(answer.problem.next, "Did you mean anthropic?");
   assert.ok((await getProvider("anthropic")).ok);
 });
 
-Deno.test("a block that is written only once complete reports how much of it has arrived", () => {
+Deno.test("for a block that is written only once it is complete, flemma reports how much has arrived", () => {
   const reader = anthropic.reader();
   const start = (index: number, content_block: unknown) => ({
     type: "content_block_start",
@@ -481,7 +481,7 @@ Deno.test("a block that is written only once complete reports how much of it has
   assert.deepEqual(reader.event(delta(1, piece)), progress("call", 5, { name: "bash" }));
 });
 
-Deno.test("a request of several rounds is billed for all of them, and thinking is counted", () => {
+Deno.test("a request of several rounds is billed for all rounds, and thinking tokens are counted", () => {
   const used = (usage: Record<string, unknown>) => {
     const reader = anthropic.reader();
     const effects = reader.event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage });

@@ -6,7 +6,7 @@ import { testInFolder as test } from "../folder.ts";
 
 const certificate = (body: string) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----`;
 
-test("only files with certificate names in a folder count, not other files, folders or broken links", async (folder) => {
+test("from a folder of certificates, only files with certificate names are read, and no folders or broken links", async (folder) => {
   await Deno.mkdir(`${folder}/certs/folder.pem`, { recursive: true });
   for (const name of ["b.pem", "a.crt", "c.cer", "1a2b3c4d.0"]) {
     await Deno.writeTextFile(`${folder}/certs/${name}`, `# of ${name}\n${certificate(name)}\n`);

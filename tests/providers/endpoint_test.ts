@@ -21,7 +21,7 @@ function posted(options: Partial<Parameters<typeof post>[0]>): ReturnType<typeof
   });
 }
 
-Deno.test("a base URL with a slash, the version or the whole path leads to the same place, and keeps its query", () => {
+Deno.test("a base URL with a slash, with the version or with the whole path gives the same address and keeps its query", () => {
   const rows = [
     ["https://api.anthropic.com", "https://api.anthropic.com/v1/messages"],
     ["https://api.anthropic.com/", "https://api.anthropic.com/v1/messages"],
@@ -36,7 +36,7 @@ Deno.test("a base URL with a slash, the version or the whole path leads to the s
   for (const [base, expected] of rows) assert.equal(endpointUrl(base, "/v1/messages"), expected);
 });
 
-Deno.test("spaces around a base URL are ignored, a blank one means none, and a fragment is refused", () => {
+Deno.test("spaces around a base URL are ignored, a blank URL means none, and a URL with a fragment is refused", () => {
   const provider = { name: "anthropic", defaultBaseUrl: "https://api.anthropic.com" };
   const resolve = (base_url: string | undefined, variable?: string) =>
     resolveBaseUrl(provider, { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url } } }, {
@@ -58,7 +58,7 @@ Deno.test("spaces around a base URL are ignored, a blank one means none, and a f
   }
 });
 
-Deno.test("a host that accepts no connection is given up after connect_timeout, but not one that takes time to answer", async () => {
+Deno.test("flemma gives up after connect_timeout if a host accepts no connection, but not if the host takes time to respond", async () => {
   const server = serve(() => ({ body: "ok" }));
   const request = { method: "POST", url: server.url, headers: {}, body: "{}" } as const;
   const exchange = (reach: () => Promise<boolean>, thought: Promise<unknown>) =>
@@ -88,7 +88,7 @@ function aborted(signal: AbortSignal | null | undefined): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
 }
 
-Deno.test("whether a host accepts connections is known after a success and after a refusal", async () => {
+Deno.test("flemma finds out whether a host accepts connections, also if it refuses one", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`;
   const signal = new AbortController().signal;
@@ -99,7 +99,7 @@ Deno.test("whether a host accepts connections is known after a success and after
   assert.equal(await isReachable("no address", signal), false);
 });
 
-Deno.test("a proxy must accept the connection instead of the host, and is named if it does not", async () => {
+Deno.test("with a proxy, the proxy must accept the connection, and the message names it if it does not", async () => {
   const asked: string[] = [];
   const exchange = await posted({
     request: { method: "POST", url: "https://api.example/v1", headers: {}, body: "{}" },
@@ -121,7 +121,7 @@ Deno.test("a proxy must accept the connection instead of the host, and is named 
   );
 });
 
-Deno.test("a redirect is any status from 300 to 399, and none is followed", async () => {
+Deno.test("a redirect is any status from 300 to 399, and flemma follows none", async () => {
   for (const [status, kind] of [[299, "body"], [300, "failed"], [399, "failed"], [400, "body"]] as const) {
     let asked = 0;
     const exchange = await posted({
@@ -136,7 +136,7 @@ Deno.test("a redirect is any status from 300 to 399, and none is followed", asyn
   }
 });
 
-Deno.test("reading a reply pauses while its consumer is behind, and that does not count as silence of the server", () =>
+Deno.test("reading a reply pauses while its consumer is behind, and this does not count as silence of the server", () =>
   withClock(async (clock) => {
     const sent = Array.from({ length: 50 }, (_, at) => `data: {"at":${at}}\n\n`);
     const pulled: number[] = [];
@@ -171,7 +171,7 @@ Deno.test("reading a reply pauses while its consumer is behind, and that does no
     assert.deepEqual(taken, sent.map((_, at) => at));
   }));
 
-Deno.test("a body of bytes is read into one buffer and any other one in pieces, with the same events", async () => {
+Deno.test("byte streams are read into one buffer and other streams in pieces, with the same events", async () => {
   const sent = new TextEncoder().encode(
     Array.from({ length: 500 }, (_, at) => `data: {"at":${at},"text":"${"–".repeat(at)}"}\n\n`).join(""),
   );
@@ -224,7 +224,7 @@ Deno.test("a body of bytes is read into one buffer and any other one in pieces, 
   assert.deepEqual([own, sizes.size], [0, 1]);
 });
 
-Deno.test("a reply that is not an event stream is read up to a limit, and so are stray lines in a stream", async () => {
+Deno.test("a reply that is not an event stream is read up to a limit, and so are invalid lines in an event stream", async () => {
   const stray = new TextEncoder().encode(`${"x".repeat(1023)}\n`.repeat(64));
   const answered = async (begins: string, pieces: number) => {
     let pulled = 0;
@@ -309,7 +309,7 @@ Deno.test("pings keep a request alive for a limited time, and any other event re
   for (const [what, type, piece, expected] of rows) assert.match(await after(type, piece), expected, what);
 });
 
-Deno.test("a ping is distinguished from everything else: one row per condition", () => {
+Deno.test("a ping is distinguished from every other event: one row per condition", () => {
   const chunk = (choice: object, more: object = {}) => ({ choices: [{ index: 0, ...choice }], ...more });
   const empty = {
     delta: { role: "assistant", content: "", tool_calls: [], refusal: null },

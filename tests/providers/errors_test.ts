@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { answeredError, classifyError, extractError, unexpectedBody } from "../../providers/http/errors.ts";
 import { transportError } from "../../providers/http/transport_error.ts";
 
-Deno.test("the message of every known form of error is found", () => {
+Deno.test("flemma finds the message in every known form of error response", () => {
   assert.deepEqual(extractError({ error: { message: "m", type: "t" } }), { type: "t", message: "m" });
   assert.deepEqual(extractError({ error: { message: "m" } }), { type: null, message: "m" });
   assert.deepEqual(extractError({ error: "m" }), { type: null, message: "m" });
@@ -14,7 +14,7 @@ Deno.test("the message of every known form of error is found", () => {
   assert.equal(answeredError({ type: "error" }, null, undefined).message, "Unknown API error");
 });
 
-Deno.test("an error is classified by its words first and its status second", () => {
+Deno.test("an error is classified by its words first and by its status second", () => {
   const cases = [
     ["prompt is too long: 9 tokens", undefined, "context_overflow"],
     ["This model's maximum context length is 1", undefined, "context_overflow"],
@@ -33,7 +33,7 @@ Deno.test("an error is classified by its words first and its status second", () 
   }
 });
 
-Deno.test("an unexpected body is shown from its beginning, on one line", () => {
+Deno.test("the beginning of an unexpected response body is shown, on one line", () => {
   assert.equal(unexpectedBody("<p>\n\n a </p>"), "Unexpected API response: <p> a </p>");
   assert.match(unexpectedBody("é".repeat(500)), /^Unexpected API response: é{150}\.\.\.$/);
 });
@@ -72,7 +72,7 @@ Deno.test("transport errors of Node and Deno are classified the same", () => {
   }
 });
 
-Deno.test("an HTML page as an answer suggests checking the address, but an API error or a temporary one does not", () => {
+Deno.test("for an HTML page as a response flemma suggests checking the address, but not for an API error or a temporary error", () => {
   const next = (body: unknown, status?: number) => answeredError(body, null, status).next ?? "";
   const advice = /not from the API: check the base URL/;
   for (const status of [undefined, 404, 405, 400]) assert.match(next("404 page not found", status), advice);
@@ -91,7 +91,7 @@ Deno.test("an HTML page as an answer suggests checking the address, but an API e
   assert.equal(next({ odd: 1 }, 404), "", "the error does not name what is missing");
 });
 
-Deno.test("an answer larger than the longest possible string is reported as such and not retried", () => {
+Deno.test("a response larger than the longest possible string is reported as too large and not retried", () => {
   let thrown: unknown;
   try {
     "x".repeat(2 ** 30);

@@ -180,7 +180,7 @@ const GOOD: Readonly<Record<string, string>> = {
 };
 
 for (const [what, row] of Object.entries(ROWS)) {
-  Deno.test(`a second request without the refused part succeeds, and later ones omit it from the start: ${what}`, async () => {
+  Deno.test(`after a refusal, a second request without the refused part succeeds, and later requests omit this part: ${what}`, async () => {
     const server = serve((text) =>
       row.has(JSON.parse(text), text)
         ? {
@@ -217,7 +217,7 @@ for (const [what, row] of Object.entries(ROWS)) {
   });
 }
 
-Deno.test("a part that is refused again, or cannot be omitted, ends the request with the refusal", async () => {
+Deno.test("if a part is refused again, or cannot be omitted, the request ends with the refusal", async () => {
   for (const message of ["Unknown parameter: stream_options", "The sky is too blue."]) {
     const server = serve(() => ({
       status: 400,

@@ -27,7 +27,7 @@ const send = (document: string, [provider, model]: readonly [string, string], ur
   sendOnce(document, { provider, model, url, tools: () => [WEATHER] });
 
 for (const provider of PROVIDERS) {
-  Deno.test(`a mock of all APIs works with ${provider[0]}: text, reasoning, a call, its result, and an error`, async () => {
+  Deno.test(`an independent mock server of all APIs works with ${provider[0]}: text, reasoning, a call, its result, and an error`, async () => {
     const mock = new LLMock({ port: 0, strict: true, logLevel: "silent" });
     const answered = (messages: readonly { role: string }[]) => messages.some(({ role }) => role === "tool");
     mock.on({ userMessage: /weather/, predicate: ({ messages }) => !answered(messages) }, {
@@ -89,7 +89,7 @@ const stated = (content: string) =>
     choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
   });
 
-Deno.test("a second independent server of Chat Completions: its own streams and an error", async () => {
+Deno.test("a second independent mock server of Chat Completions works: its own streams and an error", async () => {
   const rules = [
     {
       path: "/v1/chat/completions",

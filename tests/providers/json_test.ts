@@ -5,7 +5,7 @@ import { bodyBytes, sameBody, withBody } from "../../providers/http/body.ts";
 import { Raw, toJsonValue, writeBody, writeJson } from "../../providers/request/json.ts";
 import { byBytes } from "../../base/bytes.ts";
 
-Deno.test("JSON keys are sorted at every depth, and trailing keys come last in their own order", () => {
+Deno.test("JSON keys are sorted at every depth, and the keys given as trailing come last in their own order", () => {
   const body = {
     z: 1,
     tools: [{ b: 1, a: { d: 1, c: 2 } }],
@@ -39,7 +39,7 @@ Deno.test("text outside ASCII is sent unescaped", () => {
   assert.equal(writeJson({ é: "😀" }), '{"é":"😀"}');
 });
 
-Deno.test("for any JSON value, compacting changes only white space, and keys are sorted by bytes", () => {
+Deno.test("compacting any JSON value changes only white space, and its keys are sorted by bytes", () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false }), (text) => {
       const loose = JSON.stringify(JSON.parse(text), null, 2);
@@ -59,13 +59,13 @@ Deno.test("for any JSON value, compacting changes only white space, and keys are
   );
 });
 
-Deno.test("a string of any length is compacted and measured like a short one", () => {
+Deno.test("a string of any length is compacted and measured like a short string", () => {
   const long = JSON.stringify({ text: '\\" x'.repeat(2_000_000) });
   assert.equal(compactJson(`{ "text" : ${long.slice(8, -1)} }`), long);
   assert.equal(nestingDepth(long), 1);
 });
 
-Deno.test("the depth of nesting counts arrays and objects, and nothing inside strings", () => {
+Deno.test("the depth of nesting counts arrays and objects, but not brackets inside strings", () => {
   const rows: readonly (readonly [string, number])[] = [
     ["1", 0],
     ["{}", 1],
@@ -76,7 +76,7 @@ Deno.test("the depth of nesting counts arrays and objects, and nothing inside st
   for (const [text, depth] of rows) assert.equal(nestingDepth(text), depth, text.slice(0, 40));
 });
 
-Deno.test("a key that occurs twice in one object is found however it is escaped, and only there", () => {
+Deno.test("a key that occurs twice in one object is found however it is escaped, and the same key in two objects is not", () => {
   const rows: readonly (readonly [string, string | null])[] = [
     ["{}", null],
     ['{"a":1,"b":2}', null],
@@ -94,7 +94,7 @@ Deno.test("a key that occurs twice in one object is found however it is escaped,
   for (const [text, key] of rows) assert.equal(repeatedKey(text), key, text);
 });
 
-Deno.test("a request holds its body as the bytes that are sent, and a copy with another body is counted by that one", () => {
+Deno.test("a request contains its body as the bytes that are sent, and a copy with a different body measures that body", () => {
   const head = { method: "POST", url: "http://127.0.0.1/", headers: {} } as const;
   const made = () => withBody(head, writeBody({ a: "山 😀" }, []));
   const request = made();

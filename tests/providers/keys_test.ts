@@ -67,7 +67,7 @@ async function found(query: Parameters<typeof resolveCredential>[0]): Promise<st
     : credential.problem.message;
 }
 
-Deno.test("a key comes from the variable first, then the person's command, then the keyring", async () => {
+Deno.test("a key comes from the environment variable, else from the person's command, else from the keyring", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
     const keyring = systemKeyring(place.environment, "linux")!;
     assert.equal(await keyring.store("anthropic", "api_key", "ring-key"), null);
@@ -88,7 +88,7 @@ Deno.test("a key comes from the variable first, then the person's command, then 
   });
 });
 
-Deno.test("a key command may be a list of words, and a failing one passes on with its reason", async () => {
+Deno.test("a key command may be a list of words, and if it fails, the next source is used and the reason is reported", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
     const { environment } = place;
     const ask = (key_command: string | readonly string[]) =>
@@ -105,7 +105,7 @@ Deno.test("a key command may be a list of words, and a failing one passes on wit
   });
 });
 
-Deno.test("a key program that takes too long is ended", async () => {
+Deno.test("a key command that takes too long is ended", async () => {
   await withHelpers({}, async ({ environment }) => {
     assert.deepEqual(await askHelper(["/bin/sh", "-c", "exec sleep 60"], { environment, seconds: 0.05 }), {
       reason: "no answer within 0.05 s",
@@ -113,7 +113,7 @@ Deno.test("a key program that takes too long is ended", async () => {
   });
 });
 
-Deno.test("a keyring returns what was stored, also under the older name, and deletes all of it", async () => {
+Deno.test("a keyring returns a stored key, also one stored under the older name, and deletes both", async () => {
   for (
     const [system, helpers] of [["linux", { "secret-tool": SECRET_TOOL }], ["darwin", {
       security: SECURITY,
@@ -146,7 +146,7 @@ Deno.test("a keyring returns what was stored, also under the older name, and del
   assert.equal(systemKeyring({ cwd: "/", home: "/", variables: {} }, "windows"), null);
 });
 
-Deno.test("a locked keyring is reported as such, and loses nothing", async () => {
+Deno.test("if a keyring is locked, flemma reports this, and no key is lost", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL }, async (place) => {
     const keyring = systemKeyring(place.with({ LOCKED: "1" }), "linux")!;
     const stored = await keyring.store("anthropic", "api_key", "k");
@@ -161,7 +161,7 @@ Deno.test("a locked keyring is reported as such, and loses nothing", async () =>
   });
 });
 
-Deno.test("gcloud creates tokens, for the service account if there is one, whose file exists only temporarily", async () => {
+Deno.test("gcloud creates access tokens; if there is a service account, its file exists only temporarily", async () => {
   await withHelpers({ gcloud: GCLOUD, "secret-tool": SECRET_TOOL }, async (place) => {
     const ask = (environment: Environment) =>
       found({ provider: VERTEX, environment, settings: place.settings({}) });
@@ -191,7 +191,7 @@ Deno.test("gcloud creates tokens, for the service account if there is one, whose
   });
 });
 
-Deno.test("a key is requested once per run, and a token again when it expires or was refused", async () => {
+Deno.test("a key is requested once per run, and a token again when it expires or is refused", async () => {
   let asked = 0;
   let now = 0;
   const resolver: CredentialResolver = {
@@ -212,7 +212,7 @@ Deno.test("a key is requested once per run, and a token again when it expires or
   assert.equal(await get(), "k3");
 });
 
-Deno.test("a report names the source of a key and does not run the person's command", async () => {
+Deno.test("a report of keys names where a key comes from without running the person's command", async () => {
   await withHelpers({ "secret-tool": SECRET_TOOL, gcloud: GCLOUD }, async (place) => {
     const { environment, ring } = place;
     const source = async (provider: KeyOwner, providers: Settings["providers"] = {}) => {
@@ -249,7 +249,7 @@ Deno.test("key programs are searched only in absolute folders of PATH, and must 
   });
 });
 
-Deno.test("storing a key in a keyring is suggested only if one accepts it", async () => {
+Deno.test("flemma suggests storing a key in a keyring only if a keyring accepts it", async () => {
   const advice = async (answer: CredentialAnswer) => {
     const places = [{ name: "keyring", resolve: () => Promise.resolve(answer) }];
     const environment = { cwd: "/", home: "/", variables: {} };

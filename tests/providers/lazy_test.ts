@@ -33,7 +33,7 @@ async function comingWith(path: string): Promise<ReadonlySet<string>> {
   return new Set([...reached].map((specifier) => specifier.replace(ROOT, "")));
 }
 
-Deno.test("the registry of providers loads none of them, and no provider loads another one", async () => {
+Deno.test("the registry of providers loads no provider, and no provider loads another", async () => {
   const folders = (
     paths: ReadonlySet<string>,
   ) => [

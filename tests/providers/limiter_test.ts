@@ -21,7 +21,7 @@ async function settle(): Promise<void> {
   for (let at = 0; at < 20; at++) await Promise.resolve();
 }
 
-Deno.test("no more requests run in parallel than the person allows, and waiting ones get their turn in order", async () => {
+Deno.test("at most as many requests run in parallel as the person allows, and waiting requests start in order", async () => {
   const { inside, ask } = crowd(2);
   const asked = [1, 2, 3, 4].map(() => ask());
   await settle();
@@ -35,7 +35,7 @@ Deno.test("no more requests run in parallel than the person allows, and waiting 
   assert.equal(inside.length, 4);
 });
 
-Deno.test("without a limit every request starts; with one, a slot that is released twice admits only one request", async () => {
+Deno.test("without a limit every request starts; with a limit, a slot that is released twice admits only one request", async () => {
   const { inside, ask } = crowd();
   await Promise.all(Array.from({ length: 50 }, () => ask()));
   assert.equal(inside.length, 50);
@@ -48,7 +48,7 @@ Deno.test("without a limit every request starts; with one, a slot that is releas
   assert.equal(limited.inside.length, 2);
 });
 
-Deno.test("a refusal delays every request to the same server, and no others", async () => {
+Deno.test("after a refusal, every request to the same server is delayed, but none to other servers", async () => {
   const { limiter, clock, inside, ask } = crowd();
   await ask();
   inside[0]!.leave("refused", 30);
@@ -59,7 +59,7 @@ Deno.test("a refusal delays every request to the same server, and no others", as
   assert.deepEqual(clock.waits, [30]);
 });
 
-Deno.test("after a refusal half as many requests may run in parallel, and one more after each answer", async () => {
+Deno.test("after a refusal half as many requests may run in parallel, and one more after each reply", async () => {
   const { clock, inside, ask } = crowd();
   await Promise.all(Array.from({ length: 8 }, () => ask()));
   // All that were refused at one moment were refused for one reason.
@@ -74,7 +74,7 @@ Deno.test("after a refusal half as many requests may run in parallel, and one mo
   assert.equal(inside.length, 5);
 });
 
-Deno.test("one request is always possible, however often the provider refuses", async () => {
+Deno.test("one request may always run, however often the provider refuses", async () => {
   const { clock, inside, ask } = crowd();
   for (let at = 0; at < 5; at++) {
     await ask();
@@ -84,7 +84,7 @@ Deno.test("one request is always possible, however often the provider refuses", 
   assert.notEqual(await ask(), null);
 });
 
-Deno.test("a request cancelled while waiting gets no slot and takes none", async () => {
+Deno.test("a request that is cancelled while it waits gets no slot", async () => {
   const { inside, ask } = crowd(1);
   await ask();
   const stop = new AbortController();
@@ -97,7 +97,7 @@ Deno.test("a request cancelled while waiting gets no slot and takes none", async
   assert.equal(await ask(stop.signal), null);
 });
 
-Deno.test("a pause ends for a request that is cancelled during it", async () => {
+Deno.test("a request that is cancelled during a pause ends immediately", async () => {
   const { clock, inside, ask } = crowd();
   await ask();
   inside[0]!.leave("refused", 600);

@@ -13,7 +13,7 @@ import type { ProviderRequest } from "../../providers/types.ts";
 
 const one = (row: unknown) => readList({ data: [row] });
 
-Deno.test("a listed model has the name that requests use, and a row without a name is skipped", () => {
+Deno.test("a listed model has the name that requests use, and an entry without a name is skipped", () => {
   assert.deepEqual(one({ id: "a", name: "Model A" }), { a: {} });
   assert.deepEqual(one({ id: "", name: "models/b" }), { b: {} });
   assert.deepEqual(one({ id: 5, name: "b" }), { b: {} });
@@ -23,14 +23,14 @@ Deno.test("a listed model has the name that requests use, and a row without a na
   assert.deepEqual(readList({ models: [{ name: "models/c" }] }), { c: {} });
 });
 
-Deno.test("a size in a list of models counts if it is a whole number above zero", () => {
+Deno.test("a size in a list of models is used only if it is a whole number above zero", () => {
   assert.deepEqual(one({ id: "a", context_length: 1, max_tokens: 2 }), { a: { context: 1, max_output: 2 } });
   for (const value of [0, -1, 1.5, "5", null, true]) {
     assert.deepEqual(one({ id: "a", max_input_tokens: value, max_tokens: value }), { a: {} }, String(value));
   }
 });
 
-Deno.test("the kind of thinking is read from every form in which it is listed", () => {
+Deno.test("the kind of thinking of a model is read from every form in which providers list it", () => {
   const rows: readonly (readonly [unknown, string | undefined])[] = [
     [{ thinking: ["adaptive", "enabled"] }, "adaptive"],
     [{ thinking: ["enabled"] }, "budget"],
@@ -51,7 +51,7 @@ Deno.test("the kind of thinking is read from every form in which it is listed", 
   }
 });
 
-Deno.test("a list of models is requested in each provider's way, and not at all from Vertex AI", () => {
+Deno.test("a list of models is requested in each provider's own way, and never from Vertex AI", () => {
   const bearer = { path: "/v1/models", headers: { authorization: "Bearer k" } };
   const rows = [
     [anthropic, {
@@ -96,7 +96,7 @@ function asked(provider: string, url: string): { url: string; body: Record<strin
   return { url: counting.url, body: JSON.parse(counting.body) };
 }
 
-Deno.test("token counts are requested at each provider's own address, without what it refuses there", () => {
+Deno.test("a token count is requested at each provider's own address, without fields that are refused there", () => {
   const claude = asked("anthropic", "https://api.anthropic.com/v1/messages?beta=1");
   assert.equal(claude.url, "https://api.anthropic.com/v1/messages/count_tokens?beta=1");
   for (const name of ["max_tokens", "stream", "temperature"]) assert.ok(!(name in claude.body), name);
@@ -116,7 +116,7 @@ Deno.test("token counts are requested at each provider's own address, without wh
   assert.ok(!("stream_options" in kimi.body) && "messages" in kimi.body);
 });
 
-Deno.test("a token count is read from each provider's own field, and anything else is none", () => {
+Deno.test("a token count is read from each provider's own field, and any other response contains no count", () => {
   assert.equal(countedTokens("anthropic", { input_tokens: 12 }), 12);
   assert.equal(countedTokens("vertex", { totalTokens: 0 }), 0);
   assert.equal(countedTokens("moonshot", { data: { total_tokens: 7 } }), 7);
@@ -129,7 +129,7 @@ Deno.test("a token count is read from each provider's own field, and anything el
   assert.equal(countedTokens("openai_chat", { input_tokens: 1 }), null);
 });
 
-Deno.test("a count request has the same key, and drops only a query that requests a stream", () => {
+Deno.test("a count request has the same key as the request, and loses its query only if the query requests a stream", () => {
   const asks = (url: string) => {
     const request = { method: "POST", url, headers: { "x-api-key": "k" }, body: "{}" } as const;
     return countRequest("vertex", request);
@@ -140,7 +140,7 @@ Deno.test("a count request has the same key, and drops only a query that request
   assert.equal(countRequest("openai_chat", { method: "POST", url: path, headers: {}, body: "{}" }), null);
 });
 
-Deno.test("without token counting, four bytes count as one token", () => {
+Deno.test("if tokens cannot be counted, four bytes count as one token", () => {
   const of = (body: string) => estimateRequestTokens({ method: "POST", url: "http://h/", headers: {}, body });
   assert.deepEqual([of(""), of("a"), of("abcd"), of("abcde"), of("ü€")], [0, 1, 1, 2, 2]);
 });

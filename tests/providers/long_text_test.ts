@@ -26,7 +26,7 @@ Deno.test("a short text is kept as the original string, including half surrogate
   assert.equal(LongText.of(text), "a🙂\udc00");
 });
 
-Deno.test("a long text equals the added pieces, however they were cut", () => {
+Deno.test("a long text equals the joined pieces, wherever they were cut", () => {
   for (const line of ["The Tay – 120 miles\n", "山高水長\n", "🙂", "plain "]) {
     const whole = filled(line);
     for (const size of [1 + (line.length >> 1), 9999, LONG]) {
@@ -41,14 +41,14 @@ Deno.test("a long text equals the added pieces, however they were cut", () => {
   }
 });
 
-Deno.test("iterating consumes a long text: each part is given once", () => {
+Deno.test("iterating a long text consumes it: each part is returned once", () => {
   const whole = filled("Some words.\n");
   const text = longText(whole);
   assert.equal([...text].join(""), whole);
   assert.deepEqual([...text], []);
 });
 
-Deno.test("a long text is changed part by part, with something before and after", () => {
+Deno.test("a long text can be changed part by part, with text added before and after it", () => {
   const text = longText(filled("ab\n"));
   text.rewrite((part) => part.replaceAll("a", "山"));
   text.prepend("<");
@@ -84,7 +84,7 @@ function readIn(text: string, cuts: readonly number[], compact: boolean): { whol
   return { whole: reader.isWhole, text: read };
 }
 
-Deno.test("an object in parts is accepted or rejected like JSON.parse does", () => {
+Deno.test("an object in parts is accepted or rejected as JSON.parse would do", () => {
   const rows = [
     ...[
       "{}",
@@ -127,7 +127,7 @@ Deno.test("an object in parts is accepted or rejected like JSON.parse does", () 
   for (const row of rows) assert.equal(readIn(row, [], false).whole, isObjectText(row), row);
 });
 
-Deno.test("cut and damaged objects are accepted or rejected like JSON.parse does, and spaces between tokens are removed", () => {
+Deno.test("incomplete and damaged objects are accepted or rejected as JSON.parse would do, and spaces between tokens are removed", () => {
   const one = fc.tuple(
     fc.dictionary(fc.string(), fc.json().map((text) => JSON.parse(text) as unknown)),
     fc.constantFrom(0, 1, "\t"),
@@ -154,7 +154,7 @@ Deno.test("cut and damaged objects are accepted or rejected like JSON.parse does
   );
 });
 
-Deno.test("a long input is accepted if it is a complete object, and refused otherwise, like a short one", () => {
+Deno.test("a long input is accepted if it is a complete object and refused otherwise, like a short input", () => {
   const inside = filled("word \\n");
   for (
     const [before, behind, isWhole] of [['{ "a": "', '" }\n', true], ['{ "a": "', '"', false], [

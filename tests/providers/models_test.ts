@@ -9,7 +9,7 @@ import { LEVELS } from "../../providers/models/types.ts";
 const TODAY = "2026-11-28";
 
 for (const provider of listedProviders()) {
-  Deno.test(`the table of ${provider} names each model once, and its default and successors are available models`, () => {
+  Deno.test(`the table of ${provider} contains each model once, and its default and successors are available models`, () => {
     const models = modelsOf(provider);
     const names = models.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
     assert.equal(new Set(names).size, names.length);
@@ -21,7 +21,7 @@ for (const provider of listedProviders()) {
     }
   });
 
-  Deno.test(`the facts of ${provider}'s models are consistent`, () => {
+  Deno.test(`the facts about ${provider}'s models are consistent`, () => {
     for (const model of modelsOf(provider)) {
       const { id, thinking, prices, aliases = [] } = model;
       assert.ok(!aliases.includes(id), id);
@@ -100,7 +100,7 @@ function strangeFacts(part: unknown, of: string): string[] {
   });
 }
 
-Deno.test("each field and value of models.json is one that the program reads", () => {
+Deno.test("the program reads every field and value of models.json", () => {
   for (const [provider, { models, ...rest }] of Object.entries(listed)) {
     assert.equal(rest.id, provider);
     assert.deepEqual(strangeFacts(rest, "provider"), []);
@@ -124,7 +124,7 @@ Deno.test("each field and value of models.json is one that the program reads", (
   ]);
 });
 
-Deno.test("an effort that a model lacks is replaced by the next stronger one, or else its strongest", () => {
+Deno.test("an effort that a model lacks is replaced by the next stronger effort, or else by the model's strongest", () => {
   const rows = [
     [["low", "medium", "high", "xhigh"], "low low medium high xhigh"],
     [["minimal", "low"], "minimal low low low low"],
@@ -136,7 +136,7 @@ Deno.test("an effort that a model lacks is replaced by the next stronger one, or
   }
 });
 
-Deno.test("a model is found by each of its names, and only at its provider", () => {
+Deno.test("a model is found by each of its names, but only at its own provider", () => {
   assert.equal(findModel("anthropic", "claude-haiku-4-5")?.id, "claude-haiku-4-5-20251001");
   assert.equal(findModel("anthropic", "claude-haiku-4-5-20251001")?.id, "claude-haiku-4-5-20251001");
   assert.equal(findModel("anthropic", "gpt-6.1-sol"), null);
@@ -144,7 +144,7 @@ Deno.test("a model is found by each of its names, and only at its provider", () 
   assert.deepEqual([modelsOf("nobody"), choiceOf("nobody")], [[], null]);
 });
 
-Deno.test("a price depends on the day of the request", () => {
+Deno.test("the price of a request depends on its date", () => {
   const rows = [
     ["anthropic", "claude-sonnet-5-5", "2026-10-06", "cache_read", 0.2],
     ["anthropic", "claude-sonnet-5-5", "2026-10-07", "cache_read", 0.1],
@@ -159,7 +159,7 @@ Deno.test("a price depends on the day of the request", () => {
   assert.equal(pricesAt(findModel("gemini", "gemini-3.7-flash")!, TODAY, 1), null);
 });
 
-Deno.test("a prompt above the price step costs more as a whole", () => {
+Deno.test("if a prompt exceeds the price step, all of its tokens cost more", () => {
   const haiku = findModel("anthropic", "claude-haiku-5-5")!;
   assert.equal(pricesAt(haiku, TODAY, 100_000)?.output, 0.5);
   const raised = { input: 0.5, output: 2.5, cache_read: 0.05, cache_write: 0.625, cache_write_long: 1 };
@@ -187,7 +187,7 @@ Deno.test("a model that is unknown, retired or about to retire is reported with 
   assert.equal(stated("gemini", "gemini-2.5-pro"), "");
 });
 
-Deno.test("a reply by a different model than requested is reported, but not by another name of the same one", () => {
+Deno.test("a reply by a different model than requested is reported, but not a reply by the same model under another name", () => {
   const rows = [
     ["claude-sonnet-5-5", "claude-sonnet-5-5", false],
     ["claude-haiku-4-5", "claude-haiku-4-5-20251001", false],

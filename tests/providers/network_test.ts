@@ -50,7 +50,7 @@ async function withProxy(
   }
 }
 
-test("a request goes through a proxy, tunneled for HTTPS, with the login from the variable", async (folder) => {
+test("a request goes through the proxy, as a tunnel for HTTPS, with the login from the environment variable", async (folder) => {
   const authority = await makeAuthority(folder);
   const secured = serve(await authority.sign(`DNS:${API}`));
   const plain = serve(null);
@@ -77,7 +77,7 @@ test("a request goes through a proxy, tunneled for HTTPS, with the login from th
   }
 });
 
-Deno.test("a star, or a host or address with its port, in no_proxy bypasses the proxy", async () => {
+Deno.test("a star in no_proxy, or a host or address with its port, bypasses the proxy", async () => {
   const server = serve(null);
   try {
     await withProxy({}, async (url, requests) => {
@@ -102,7 +102,7 @@ Deno.test("a star, or a host or address with its port, in no_proxy bypasses the 
   }
 });
 
-Deno.test("a proxy error is reported as the proxy's, with its variable", async () => {
+Deno.test("an error of the proxy is reported as the proxy's, with the variable that names the proxy", async () => {
   const url = `https://${API}/`;
   await withProxy({ instead: "refuse" }, async (proxy) => {
     const { message, next, again } = await ask(url, { HTTPS_PROXY: proxy });
@@ -128,7 +128,7 @@ Deno.test("a proxy error is reported as the proxy's, with its variable", async (
   );
 });
 
-test("a private certificate authority is trusted through each of the variables, and a failure names them", async (folder) => {
+test("each certificate variable can add a private certificate authority, and if a certificate is not trusted, the message names them", async (folder) => {
   const authority = await makeAuthority(folder);
   const server = serve(await authority.sign("DNS:localhost"));
   const url = `https://localhost:${server.port}/`;

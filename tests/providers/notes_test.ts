@@ -39,7 +39,7 @@ async function send(turn: Turn): Promise<{ after: string; body: string }> {
 const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
 const HI = "@You:\nhi\n";
 
-Deno.test("a server gets reasoning back in the field in which it sent it, or in the usual one if that is unknown", async () => {
+Deno.test("a server gets reasoning back in the field in which it sent it, or in the usual field if that is unknown", async () => {
   const calls = [{ id: "c1", function: { name: "ls", arguments: "{}" } }];
   for (const field of ["reasoning", "reasoning_content"]) {
     const chat = { provider: "openai_chat", model: "qwen3", journal: await journal() };
@@ -60,7 +60,7 @@ Deno.test("a server gets reasoning back in the field in which it sent it, or in 
   }
 });
 
-Deno.test("a gateway's reasoning details are sent back unchanged, through the document, whatever the gateway's name", async () => {
+Deno.test("a gateway's reasoning details are stored and sent back unchanged, whatever the gateway is named", async () => {
   const router = { provider: "openai_chat", model: "m", journal: await journal() };
   const piece = (text: string, rest = {}) => ({
     choices: [{
@@ -83,7 +83,7 @@ Deno.test("a gateway's reasoning details are sent back unchanged, through the do
   assert.equal(message.reasoning, undefined);
 });
 
-Deno.test("an OpenAI message keeps its phase, and one with edited text gets the phase of its position", async () => {
+Deno.test("an OpenAI message keeps its phase, and an edited message gets the phase of its position", async () => {
   const openai = { provider: "openai", model: "gpt-6.1-sol", journal: await journal() };
   const item = {
     type: "message",
@@ -103,7 +103,7 @@ Deno.test("an OpenAI message keeps its phase, and one with edited text gets the 
   assert.equal(phaseIn(edited.body), "final_answer");
 });
 
-Deno.test("Gemini gets its own ids and signatures back, another Gemini model no signatures, and other providers no ids", async () => {
+Deno.test("Gemini gets its own ids and signatures back, a different Gemini model no signatures, and other providers no ids", async () => {
   const gemini = { provider: "gemini", model: "gemini-3.8-flash", journal: await journal() };
   const part = { functionCall: { id: "fc-7", name: "ls", args: {} }, thoughtSignature: "c2ln" };
   const answer = sse({ candidates: [{ content: { parts: [part] }, finishReason: "STOP" }] });
@@ -125,7 +125,7 @@ Deno.test("Gemini gets its own ids and signatures back, another Gemini model no 
   ]);
 });
 
-Deno.test("recorded facts are available in the next run, although the text does not contain them", async () => {
+Deno.test("recorded facts about a reply are available in the next run, although the document does not contain them", async () => {
   const home = await Deno.makeTempDir({ prefix: "flemma-notes-" });
   try {
     const environment = { cwd: home, home, variables: { XDG_STATE_HOME: `${home}/state` } };
@@ -142,7 +142,7 @@ Deno.test("recorded facts are available in the next run, although the text does 
   }
 });
 
-Deno.test("a Gemini input appears in the document, and is sent back, as it was written", async () => {
+Deno.test("a Gemini input appears in the document, and is sent back, as Gemini wrote it", async () => {
   const gemini = { provider: "gemini", model: "gemini-3.8-flash", journal: await journal() };
   const answer =
     'data: {"candidates": [{"index": 1, "content": {"parts": []}}, {"content": {"parts": [{"text": "So: "}, ' +

@@ -10,7 +10,7 @@ import { resolveParameters } from "../../providers/request/parameters.ts";
 
 const AT_HOME = { cwd: "/", home: "/", variables: {} };
 
-Deno.test("a base URL may include the version, a path prefix, a query, or be the complete address", () => {
+Deno.test("a base URL may include the version, a path prefix or a query, or be the complete address", () => {
   for (
     const [base, url] of [
       ["http://localhost:11434", "http://localhost:11434/v1/chat/completions"],
@@ -27,7 +27,7 @@ Deno.test("a base URL may include the version, a path prefix, a query, or be the
   ) assert.equal(chatUrl(base), url);
 });
 
-Deno.test("a server gets a name from its type only, and no built-in name changes what it is", async () => {
+Deno.test("only a kind in the settings makes a name a server, and a server with a built-in provider's name keeps its own kind", async () => {
   const settings = {
     providers: {
       lab: { kind: "openai_chat" },
@@ -49,7 +49,7 @@ Deno.test("a server gets a name from its type only, and no built-in name changes
   assert.ok(!far.ok && /providers.NAME.kind/.test(far.problem.next ?? ""));
 });
 
-Deno.test("the person's own servers share the parameters of openai_chat, and built-in ones have their own", () => {
+Deno.test("the person's own servers share the parameters of openai_chat, and built-in providers have their own", () => {
   const settings: Settings = {
     ...DEFAULT_SETTINGS,
     parameters: {
@@ -65,7 +65,7 @@ Deno.test("the person's own servers share the parameters of openai_chat, and bui
   assert.equal(resolveParameters(settings, "unknown").maxTokens, "50%");
 });
 
-Deno.test("a provider's own thinking setting replaces the general one only with valid values", async () => {
+Deno.test("a provider's own thinking setting replaces the general setting only if its value is valid", async () => {
   const loaded = await loadSettingsLayers({ environment: AT_HOME, noConfig: true });
   assert.ok(loaded.ok, JSON.stringify(loaded));
   const { settings } = loaded.value;
@@ -94,7 +94,7 @@ Deno.test("a provider's own thinking setting replaces the general one only with 
   }
 });
 
-Deno.test("the key of the person's own server is withheld from tools once settings name the server", async () => {
+Deno.test("the key of the person's own server is not given to tools once settings name the server", async () => {
   const loaded = await loadSettingsLayers({
     environment: AT_HOME,
     noConfig: true,
@@ -104,7 +104,7 @@ Deno.test("the key of the person's own server is withheld from tools once settin
   assert.deepEqual(loaded.value.settings.tools.env.keys, ["MY_LAB_API_KEY"]);
 });
 
-Deno.test("a key is sent if there is one, and the request is sent without one otherwise", async () => {
+Deno.test("if there is a key for a person's own server it is sent, and otherwise the request has no key", async () => {
   const settings = { providers: { lab: { kind: "openai_chat" } } } as const;
   const provider = knownProvider("lab", settings)!;
   const own = await getProvider("lab", settings);
@@ -129,7 +129,7 @@ Deno.test("a key is sent if there is one, and the request is sent without one ot
   }
 });
 
-Deno.test("a key that no header can hold is refused even for a server that needs none", async () => {
+Deno.test("a key that no header can contain is refused even for a server that needs no key", async () => {
   const provider = knownProvider("openai_chat")!;
   const answer = await resolveCredential({
     provider,

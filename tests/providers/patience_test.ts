@@ -5,7 +5,7 @@ import { StoppedClock } from "./stopped_clock.ts";
 
 const failing = (after: number | null) => providerError("other", "m", { retry: { after } });
 
-Deno.test("at most six requests are made, and each wait is about twice the one before", () => {
+Deno.test("at most six requests are made, and each wait is about twice as long as the one before", () => {
   const clock = new StoppedClock();
   const patience = new Patience(clock);
   const waits: number[] = [];
@@ -18,7 +18,7 @@ Deno.test("at most six requests are made, and each wait is about twice the one b
   assert.deepEqual(patience.next(failing(null)), { wait: null, tried: "Tried 6 times in 1 min 2 s." });
 });
 
-Deno.test("the wait requested by a provider is respected, and no wait exceeds ten minutes", () => {
+Deno.test("flemma waits as long as a provider requests, but never longer than ten minutes", () => {
   const clock = new StoppedClock();
   const patience = new Patience(clock);
   assert.deepEqual(patience.next(failing(45)), { wait: 45, tried: null });
@@ -42,7 +42,7 @@ Deno.test("an error that is not temporary is not retried", () => {
   });
 });
 
-Deno.test("many requests that failed together are not retried at the same moment", () => {
+Deno.test("requests that failed together are not all retried at the same moment", () => {
   const waits = [0, 0.999].map((random) => {
     const clock = new StoppedClock();
     clock.chance = random;
@@ -51,7 +51,7 @@ Deno.test("many requests that failed together are not retried at the same moment
   assert.ok(waits[0]! >= 1.5 && waits[1]! <= 2.5 && waits[1]! - waits[0]! > 0.9, String(waits));
 });
 
-Deno.test("the real clock waits, and stops immediately when the person cancels", async () => {
+Deno.test("the real clock really waits, and stops immediately if the person cancels", async () => {
   assert.equal(await systemClock.wait(0, new AbortController().signal), true);
   const stopping = new AbortController();
   const waiting = systemClock.wait(3600, stopping.signal);

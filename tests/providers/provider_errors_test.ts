@@ -109,7 +109,7 @@ const ROWS: readonly (readonly [
 ];
 
 for (const [name, status, body, kind, words, next] of ROWS) {
-  Deno.test(`${name} answers ${status} ${JSON.stringify(body).slice(0, 60)}`, async () => {
+  Deno.test(`an error of ${name} is classified and explained: ${status} ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const provider = await getProvider(name);
     assert.ok(provider.ok);
     const error = provider.value.readError(body, new Headers(), status);

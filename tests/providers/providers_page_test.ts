@@ -10,7 +10,7 @@ const PAGE = await Deno.readTextFile(new URL("../../docs/reference/providers.md"
 const EXAMPLES = [...PAGE.matchAll(/^```yaml settings=(\S+) asks=(\S+)\n([^]*?)^```$/gm)]
   .map(([, name = "", url = "", text = ""]) => ({ name, url, text }));
 
-Deno.test("the page shows every built-in provider, in five lines at most", () => {
+Deno.test("the page about providers shows every built-in provider, each in five lines at most", () => {
   const shown = EXAMPLES.map(({ text }) => /^provider: (\S+)$/m.exec(text)?.[1]);
   // Servers of one's own stand for the last one.
   const missing = Object.keys(KNOWN_PROVIDERS).filter((name) =>
@@ -22,7 +22,7 @@ Deno.test("the page shows every built-in provider, in five lines at most", () =>
 });
 
 for (const { name, url, text } of EXAMPLES) {
-  test(`the settings for ${name} on the page lead to ${url}`, async (folder) => {
+  test(`with the settings for ${name} on the page, requests go to ${url}`, async (folder) => {
     await Deno.writeTextFile(`${folder}/config.yaml`, text);
     const opened = await chatInMemory(new TextEncoder().encode("@You:\nhi\n"), {
       environment: { cwd: folder, home: folder, variables: {} },

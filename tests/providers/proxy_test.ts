@@ -9,7 +9,7 @@ function found(url: string, variables: Record<string, string>): string | null {
   return proxy.value === null ? null : `${proxy.value.variable} ${proxy.value.url}`;
 }
 
-Deno.test("the proxy variable of the URL scheme wins over the general one, and lower case over upper case", () => {
+Deno.test("the proxy variable of the URL scheme takes precedence over the general one, and lower case over upper case", () => {
   const rows = [
     ["https://h/", { HTTPS_PROXY: P }, `HTTPS_PROXY ${P}`],
     ["https://h/", { HTTP_PROXY: P }, null],

@@ -53,7 +53,7 @@ const CHAT: Readonly<Record<string, readonly [events: readonly unknown[], lines:
   "an end with nothing after it": [[delta({ content: "Hi" }), delta({}, "stop")], ["Hi", "normal: stop"]],
   "two ends": [[delta({ content: "Hi" }, "stop"), delta({}, "stop"), DONE], ["Hi", "normal: stop"]],
   "an end with content": [[delta({ content: "Hi" }, "stop")], ["Hi", "normal: stop"]],
-  "an end with a reason of its own": [[delta({ content: "Hi" }, "eos")], ["Hi", "normal: eos"]],
+  "an end with a server-specific reason": [[delta({ content: "Hi" }, "eos")], ["Hi", "normal: eos"]],
   "an end with an unknown reason": [[delta({ content: "Hi" }, "abort")], ["Hi", "blocked: abort"]],
   "the limit": [[delta({ content: "Hi" }, "length")], ["Hi", "truncated: max_tokens"]],
   "a whole message instead of a delta": [
@@ -399,6 +399,7 @@ const GEMINI: typeof CHAT = {
 
 for (const [provider, table] of [["openai_chat", CHAT], ["openai", OPENAI], ["gemini", GEMINI]] as const) {
   for (const [what, [events, lines]] of Object.entries(table)) {
-    Deno.test(`${provider}: ${what}`, async () => assert.deepEqual(await read(provider, events), lines));
+    Deno.test(`the ${provider} reader reads a stream with ${what}`, async () =>
+      assert.deepEqual(await read(provider, events), lines));
   }
 }

@@ -73,7 +73,7 @@ const BEGIN = "@System:\nBe brief.\n\n@You:\ngo\n";
 
 for (const [provider, model] of ALL) {
   for (const chunk of [undefined, 5]) {
-    Deno.test(`${provider} completes two steps of calls, in chunks of ${chunk ?? "any size"}, and continues after an edit`, async () => {
+    Deno.test(`${provider} completes two steps with calls, in chunks of ${chunk ?? "any size"}, and continues after an edit`, async () => {
       const replies = [...work("c"), ...work("d")].map((reply) => ({ ...reply, chunk }));
       await using replay = await startReplay({ replies });
       const first = await send(BEGIN, provider, model, replay);
@@ -118,7 +118,7 @@ for (const [provider, model] of ALL) {
   }
 }
 
-Deno.test("one document is continued by all providers in turn, also during tool calls, without a refused request", async () => {
+Deno.test("all providers continue one document in turn, even between calls and results, and refuse no request", async () => {
   const rounds = [...ALL, ...ALL.toReversed()];
   await using replay = await startReplay({ replies: rounds.flatMap((_, round) => work(`r${round}_`)) });
   let document = BEGIN;

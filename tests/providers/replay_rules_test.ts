@@ -26,7 +26,7 @@ function refused(change: Readonly<Record<string, unknown>>): string {
   return refusals(JSON.stringify(body), body).join("; ");
 }
 
-Deno.test("the replay server accepts a valid request, also with a string instead of a list of blocks", () => {
+Deno.test("the replay server accepts a valid request, also one with a string instead of a list of blocks", () => {
   assert.equal(refused({}), "");
   assert.equal(refused({ system: "Be brief.", messages: [{ role: "user", content: "hi" }] }), "");
 });
@@ -35,7 +35,7 @@ const messages = (...given: readonly unknown[]) => ({ messages: given });
 
 const BETA = "thinking-binding-controls-2026-08-01";
 
-Deno.test("the replay server accepts the binding setting with its beta header, with every kind of thinking except those that refuse it", () => {
+Deno.test("the replay server accepts the binding setting with its beta header for every kind of thinking that allows it", () => {
   const asked = (model: string, type: string, behavior: string) => {
     const thinking = { type, block_binding: { prefix_mismatch_behavior: behavior } };
     const body = { ...GOOD, model, thinking };
@@ -48,7 +48,7 @@ Deno.test("the replay server accepts the binding setting with its beta header, w
   assert.match(asked("claude-haiku-5-5", "disabled", "error"), /block_binding/);
 });
 
-Deno.test("the replay server refuses a retired model, an unknown beta header and a missing version over HTTP", async () => {
+Deno.test("over HTTP, the replay server refuses a retired model, an unknown beta header and a missing version", async () => {
   await using replay = await startReplay({ replies: [{ reply: [{ text: "Hi" }] }] });
   const ask = async (
     change: object,
@@ -67,12 +67,12 @@ Deno.test("the replay server refuses a retired model, an unknown beta header and
   assert.match(await ask({}), /^200 /);
 });
 
-Deno.test("the replay server lets an older model without thinking continue its own reply", () => {
+Deno.test("the replay server allows an older model without thinking to continue its own reply", () => {
   const prefilled = { ...messages(user(text("hi")), assistant(text("Well"))), model: "claude-haiku-4-5" };
   assert.equal(refused(prefilled), "");
 });
 
-Deno.test("the replay server refuses a body nested deeper than JSON readers accept", () => {
+Deno.test("the replay server refuses a body that is nested deeper than JSON parsers accept", () => {
   const input = JSON.parse('{"a":'.repeat(130) + "1" + "}".repeat(130));
   assert.match(
     refused(messages(user(text("a")), assistant({ ...CALL, input }), user(RESULT))),

@@ -48,7 +48,7 @@ async function send(url: string, before = BEFORE): Promise<Sent> {
   return { outcome, after: new TextDecoder().decode(store.chat.bytes), events };
 }
 
-Deno.test("the replay server streams every kind of block, however the bytes are split", async () => {
+Deno.test("the replay server streams every kind of block, however the bytes are divided", async () => {
   const reply = [
     { thinking: "The sum is off by one.", signature: "c2ln" },
     { redacted: "b3BhcXVl" },
@@ -90,7 +90,7 @@ I will look at 😀.
   }
 });
 
-Deno.test("a request that lacks something expected is refused with every reason, and does not use up the reply", async () => {
+Deno.test("a request that does not meet the script's expectations is refused with every reason, and the reply remains for the next request", async () => {
   const expect = {
     user: { contains: ["fix", "the moon"] },
     system: { equals: "Be verbose." },
@@ -135,7 +135,7 @@ Deno.test("the replay server checks results by their text and their error flag",
   });
 });
 
-Deno.test("a request past the end of the script or to another path is refused", async () => {
+Deno.test("the replay server refuses a request after the end of the script or to another path", async () => {
   await withReplay([], async (replay) => {
     const { outcome } = await send(replay.url);
     assert.ok(outcome.kind === "failed");
@@ -146,7 +146,7 @@ Deno.test("a request past the end of the script or to another path is refused", 
   });
 });
 
-Deno.test("a script in any order answers each request with the first reply whose expectations it meets, any number of times", async () => {
+Deno.test("a script in any order gives each request the first reply whose expectations it meets, any number of times", async () => {
   const script = await parseReplayScript(`
 order: any
 replies:
@@ -181,7 +181,7 @@ Deno.test("the replay server estimates the tokens of a request without using up 
   });
 });
 
-Deno.test("a lenient replay accepts what each API refuses, and still checks what the script expects", async () => {
+Deno.test("a lenient replay accepts requests that the APIs refuse, but still checks the script's expectations", async () => {
   const expect = { user: { contains: "the moon" } };
   const replies = [...Array(4).fill({ reply: [{ thinking: "Hm." }, { text: "Yes." }] }), {
     expect,
@@ -207,7 +207,7 @@ Deno.test("a lenient replay accepts what each API refuses, and still checks what
   }
 });
 
-Deno.test("the replay server sends the scripted errors: a status, an error event, a cut connection", async () => {
+Deno.test("the replay server sends the errors in the script: a status, an error event, a broken connection", async () => {
   const reply = [{ text: "Half a sentence and more." }];
   await withReplay([
     {
@@ -247,7 +247,7 @@ Deno.test("the replay server sends the scripted errors: a status, an error event
   });
 });
 
-Deno.test("a script is read from YAML and JSON, and every mistake in it is reported with its location", async () => {
+Deno.test("a replay script is read from YAML and JSON, and every mistake in it is reported with its location", async () => {
   const yaml = await parseReplayScript("- reply:\n    - text: hi\n");
   assert.deepEqual(yaml, { ok: true, value: { replies: [{ reply: [{ text: "hi" }] }] } });
   const json = await parseReplayScript('{"replies": []}');
@@ -269,7 +269,7 @@ Deno.test("a script is read from YAML and JSON, and every mistake in it is repor
   }
 });
 
-Deno.test("the example of docs/reference/replay.md does what its script expects", async () => {
+Deno.test("the example in docs/reference/replay.md runs as its script expects", async () => {
   const root = new URL("../../", import.meta.url).pathname;
   await inFolder(async (folder) => {
     for (const name of ["talk.chat", "poem.txt"]) {

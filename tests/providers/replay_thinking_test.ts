@@ -36,7 +36,7 @@ const decisionOf = async (talk: object, account: { id: string; old?: boolean } =
   ];
 };
 
-Deno.test("the replay server accepts its own thinking, and refuses or drops it if the text before it has changed", async () => {
+Deno.test("the replay server accepts thinking it sent itself, and refuses or drops it if the text before it was changed", async () => {
   const talk = await conversation("claude-sonnet-5-5");
   const bound = "messages.3.content.0: different conversation";
   const dropped = ["messages.3.content.0 prefix_binding_mismatch"];
@@ -51,7 +51,7 @@ Deno.test("the replay server accepts its own thinking, and refuses or drops it i
   ]);
 });
 
-Deno.test("an old account accepts a changed text, unless it sets the binding or the model is of the newest", async () => {
+Deno.test("for an old account, changed text before thinking is accepted, unless binding is set or the model is one of the newest", async () => {
   const old = { id: "a", old: true };
   const sonnet = edited(await conversation("claude-sonnet-5-5"));
   assert.deepEqual(await decisionOf(sonnet, old), [undefined, []]);
@@ -63,7 +63,7 @@ Deno.test("an old account accepts a changed text, unless it sets the binding or 
   assert.deepEqual(await decisionOf(edited(await conversation("claude-opus-5"))), [undefined, []]);
 });
 
-Deno.test("a signature must exist, and match its exact text", async () => {
+Deno.test("the replay server requires a signature that exists and matches the exact thinking text", async () => {
   const talk = await conversation("claude-opus-4-8");
   const withBlock = (change: object) => ({
     ...talk,
@@ -77,7 +77,7 @@ Deno.test("a signature must exist, and match its exact text", async () => {
   assert.deepEqual(await decisionOf(withBlock({ signature: "c2ln", thinking: "A" })), [undefined, []]);
 });
 
-Deno.test("thinking of other accounts and models is ignored, and a gap invalidates what comes after it", async () => {
+Deno.test("the replay server ignores thinking of other accounts and models, and a gap invalidates the thinking after it", async () => {
   const talk = await conversation("claude-sonnet-5-5");
   const other = await decisionOf(talk, { id: "b" });
   assert.deepEqual(other[1], [
@@ -99,7 +99,7 @@ Deno.test("thinking of other accounts and models is ignored, and a gap invalidat
   assert.match(String((await decisionOf(gap))[0]), /messages.5.content.0/);
 });
 
-Deno.test("in an unfinished loop of calls thinking must be sent back unchanged, or not at all", () => {
+Deno.test("in an unfinished series of tool calls, thinking must be sent back unchanged or not at all", () => {
   const call = (id: string) => ({ type: "tool_use", id, name: "bash", input: {} });
   const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: "out" });
   const thinking = (signature: string) => ({ type: "thinking", thinking: "", signature });

@@ -60,7 +60,7 @@ const openaiThought = (id: string, words = "", shown = words) =>
 const USE = (id: string) => `**Tool Use:** \`ls\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`;
 const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
 
-Deno.test("OpenAI gets the effort that each model has for a level, and the person learns if thinking cannot be off", async () => {
+Deno.test("OpenAI gets the effort that the model has for a level, and the person is informed if thinking cannot be turned off", async () => {
   const rows = [
     ["gpt-6.1-sol", "high", "high", 0],
     ["gpt-6.1-sol", "minimal", "low", 0],
@@ -83,7 +83,7 @@ Deno.test("OpenAI gets the effort that each model has for a level, and the perso
   }
 });
 
-Deno.test("OpenAI's own effort setting takes precedence, and a model without any effort causes a warning", async () => {
+Deno.test("OpenAI's own effort setting takes precedence, and for a model without any effort the person gets a warning", async () => {
   const effort = async (model: string, reasoning: string) =>
     await build({ provider: "openai", model, parameters: { openai: { reasoning } } });
   assert.equal((await effort("gpt-6.1-sol", "xhigh")).body.reasoning.effort, "xhigh");
@@ -94,7 +94,7 @@ Deno.test("OpenAI's own effort setting takes precedence, and a model without any
   assert.ok(without.warnings.some((warning) => /does not accept an effort/.test(warning)));
 });
 
-Deno.test("a temperature is sent to OpenAI only if the model does not think, and never to Kimi since K3", async () => {
+Deno.test("a temperature is sent to OpenAI only if the model does not think, and never to Kimi K3 or later", async () => {
   const hot = { temperature: 0.5 };
   assert.equal((await build({ provider: "openai", model: "gpt-4o", parameters: hot })).body.temperature, 0.5);
   const thinks = await build({ provider: "openai", model: "gpt-6.1-terra", parameters: hot });
@@ -111,7 +111,7 @@ Deno.test("a temperature is sent to OpenAI only if the model does not think, and
   assert.equal((await build({ provider: "gemini", parameters: hot })).body.generationConfig.temperature, 0.5);
 });
 
-Deno.test("OpenAI gets the cache options that the model accepts, with a key from the document's path", async () => {
+Deno.test("OpenAI gets the cache options that the model accepts, with a cache key made from the document's path", async () => {
   const path = `/home/ada/${"long-".repeat(20)}talk.chat`;
   const cache = async (model: string, cache_retention: string) => {
     const { body } = await build({ provider: "openai", model, parameters: { cache_retention }, path });
@@ -137,7 +137,7 @@ const short = (body: Body): string[] =>
       : `${item.role}: ${typeof item.content === "string" ? item.content : item.content[0].text}`
   );
 
-Deno.test("OpenAI reasoning is sent back before the item that followed it; in the older layout it is sent before all items", async () => {
+Deno.test("OpenAI reasoning is sent back before the item that followed it; in the older layout, before all items", async () => {
   const now = `@You:\nq\n\n@Assistant:\nFirst.\n\n${openaiThought("rs_1")}\n${USE("a")}\n${
     openaiThought("rs_2")
   }\n${USE("b")}\n@You:\n${RESULT("a")}\n${RESULT("b")}`;
@@ -163,7 +163,7 @@ Deno.test("OpenAI reasoning is sent back before the item that followed it; in th
   ]);
 });
 
-Deno.test("OpenAI reasoning is omitted if its following item is gone or it is not encrypted, and with a notice if its text was edited", async () => {
+Deno.test("OpenAI reasoning is omitted if its following item is gone or it is not encrypted; if its text was edited, with a notice", async () => {
   const alone = await build({
     provider: "openai",
     document: `@You:\nq\n\n@Assistant:\n${openaiThought("rs_1")}\n@You:\nr\n`,
@@ -187,7 +187,7 @@ Deno.test("OpenAI reasoning is omitted if its following item is gone or it is no
   assert.match(edited.warnings.join(), /was edited/);
 });
 
-Deno.test("a model's text before a call is sent as commentary, and after all calls as its answer", async () => {
+Deno.test("a model's text before a call is sent as commentary, and its text after all calls as the final answer", async () => {
   const document = `@You:\nq\n\n@Assistant:\nOne.\n\n${USE("a")}\nTwo.\n\n@You:\n${RESULT("a")}`;
   const phases = async (experimental?: unknown) =>
     (await build({ provider: "openai", document, parameters: { openai: { experimental } } })).body.input
@@ -199,7 +199,7 @@ Deno.test("a model's text before a call is sent as commentary, and after all cal
   }
 });
 
-Deno.test("Gemini gets a thinking level from version 3 on and a number of tokens before; an unknown model gets neither", async () => {
+Deno.test("Gemini 3 and later get a thinking level, older models a number of tokens, and unknown models neither", async () => {
   const rows = [
     ["gemini-4-argon", "max", { includeThoughts: true, thinkingLevel: "HIGH" }, 0],
     ["gemini-4-argon", "minimal", { includeThoughts: true, thinkingLevel: "LOW" }, 0],
@@ -219,7 +219,7 @@ Deno.test("Gemini gets a thinking level from version 3 on and a number of tokens
   assert.equal(argon.body.generationConfig.thinkingConfig.thinkingLevel, "LOW");
 });
 
-Deno.test("an unsigned call of the current turn gets a placeholder signature, one of an earlier turn none, and a signed one its own", async () => {
+Deno.test("an unsigned call gets a placeholder signature in the current turn and none in earlier turns; a signed call keeps its own", async () => {
   const signed = (id: string, value: string) =>
     `<thinking gemini:signature="${value}">\n</thinking>\n\n${USE(id)}`;
   const document =
@@ -245,7 +245,7 @@ Deno.test("blank texts, empty system prompts and messages without content are no
   assert.deepEqual(body.contents.map(({ role }: Body) => role), ["user", "user"]);
 });
 
-Deno.test("Kimi since K3 gets one of three efforts, K2 whether to think, and each call its reasoning or an empty one", async () => {
+Deno.test("Kimi K3 and later are sent one of three efforts, K2 only thinking on or off; each call is sent with its reasoning or an empty one", async () => {
   const document = `@You:\nq\n\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}`;
   const kimi = async (model: string, thinking: unknown) =>
     (await build({ provider: "moonshot", model, document, parameters: level(thinking) })).body;
@@ -270,7 +270,7 @@ Deno.test("Kimi since K3 gets one of three efforts, K2 whether to think, and eac
   assert.equal(unknown.messages[1].reasoning_content, "");
 });
 
-Deno.test("the person's own server gets only explicitly set parameters, and all of them", async () => {
+Deno.test("the person's own server gets all explicitly set parameters and no others", async () => {
   const plain = (await build({ provider: "openai_chat", model: "m" })).body;
   assert.deepEqual(Object.keys(plain), ["max_tokens", "model", "stream", "stream_options", "messages"]);
   const ls = { name: "ls", description: "", input_schema: { type: "object" } };
@@ -297,7 +297,7 @@ Deno.test("the person's own server gets only explicitly set parameters, and all 
   );
 });
 
-Deno.test("the server's settings decide which messages get their reasoning back, by default those of the current calls", async () => {
+Deno.test("the server's settings decide which messages get their reasoning back; the default is those of the current calls", async () => {
   const document =
     `@You:\nq\n\n@Assistant:\n<thinking>\nold\n</thinking>\n\nDone.\n\n@You:\nr\n\n@Assistant:\n<thinking>\nnew\n</thinking>\n\n${
       USE("a")
@@ -316,7 +316,7 @@ Deno.test("the server's settings decide which messages get their reasoning back,
   assert.deepEqual(await back("never"), [undefined, undefined]);
 });
 
-Deno.test("reasoning details are sent back to a gateway unchanged, instead of text", async () => {
+Deno.test("reasoning details are sent back to a gateway unchanged, instead of the reasoning text", async () => {
   const details = [{ type: "reasoning.text", text: "Hm.", signature: "s", index: 0 }];
   const signature = btoa(JSON.stringify(details));
   const document =

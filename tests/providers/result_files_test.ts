@@ -68,7 +68,7 @@ async function sent(
 
 const source = (media_type: string, data: string) => ({ type: "base64", media_type, data });
 
-Deno.test("Anthropic accepts files inside a result, but after an error result, which may contain only text", async () => {
+Deno.test("files in a result are sent to Anthropic inside it, but files of an error result after it, since that may contain only text", async () => {
   const files = [
     { type: "image", source: source("image/png", "aW1n") },
     { type: "document", source: source("application/pdf", "cGRm"), title: "4567cdef.pdf" },
@@ -86,7 +86,7 @@ Deno.test("Anthropic accepts files inside a result, but after an error result, w
   });
 });
 
-Deno.test("OpenAI accepts files inside an output, with a word before those of an error", async () => {
+Deno.test('files in a result are sent to OpenAI inside its output, after the word "Error:" if the result is an error', async () => {
   const files = [
     { type: "input_text", text: "[two files]" },
     { type: "input_image", image_url: "data:image/png;base64,aW1n", detail: "auto" },
@@ -98,7 +98,7 @@ Deno.test("OpenAI accepts files inside an output, with a word before those of an
   assert.deepEqual(await output(true), [{ type: "input_text", text: "Error:" }, ...files]);
 });
 
-Deno.test("Gemini and Vertex AI accept files next to the response", async () => {
+Deno.test("files in a result are sent to Gemini and Vertex AI next to the response", async () => {
   for (const provider of ["gemini", "vertex"]) {
     for (
       const [isError, response] of [[false, { output: "[two files]" }], [true, {
@@ -117,7 +117,7 @@ Deno.test("Gemini and Vertex AI accept files next to the response", async () => 
   }
 });
 
-Deno.test("Chat Completions accepts only text in a result: the line about a file is sent, which is reported once", async () => {
+Deno.test("Chat Completions accepts only text in a result, so the line about a file is sent, and the person is informed once", async () => {
   for (const provider of ["openai_chat", "moonshot"]) {
     const { last, warnings } = await sent(provider, prompt(false, IMAGE, DOCUMENT));
     const { role, content } = last as { role: string; content: unknown };
@@ -130,7 +130,7 @@ Deno.test("Chat Completions accepts only text in a result: the line about a file
   );
 });
 
-Deno.test("removing result files from a conversation keeps everything else, and names files that no line mentions", () => {
+Deno.test("removing files of results from a conversation keeps everything else, and adds the names of files that no line mentions", () => {
   const read: Part = { kind: "image", mimeType: "image/png", data: "aW1n", filename: "0123abcd.png" };
   const given = prompt(false, IMAGE, read, DOCUMENT);
   const [first, second, third] = withoutResultFiles(given).history;

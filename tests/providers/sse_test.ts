@@ -26,7 +26,7 @@ const CASES: readonly (readonly [string, string, readonly string[], readonly str
   ["nothing", "", [], []],
 ];
 
-Deno.test("an event stream has the same content however it is cut", async (t) => {
+Deno.test("an event stream gives the same events wherever it is cut", async (t) => {
   for (const [name, stream, data, lines] of CASES) {
     await t.step(name, () => {
       for (const size of [1, 2, 3, 7, 1000]) {

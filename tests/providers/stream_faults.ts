@@ -81,7 +81,7 @@ const GZIP = { ...SSE, "content-encoding": "gzip" };
 /** Faults by what is wrong. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   // How bytes are cut and lines end
-  "nothing at all": { answer: streamed((dialect) => stream(all(dialect))), ending: whole },
+  "no deviation at all": { answer: streamed((dialect) => stream(all(dialect))), ending: whole },
   "single bytes, with characters of several bytes cut": {
     answer: streamed((v) => stream(all(v)), { chunk: 1 }),
     ending: whole,

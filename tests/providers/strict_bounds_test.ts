@@ -15,7 +15,7 @@ function table(
   good: JsonObject,
   rows: readonly Row[],
 ): void {
-  Deno.test(`${name}: the last accepted and the first refused request of each rule`, () => {
+  Deno.test(`${name}: for each rule, the last accepted and the first refused request`, () => {
     for (const [what, change, says, other = path] of rows) {
       const text = JSON.stringify({ ...good, ...change });
       const refused = refusals({ path: other, text, body: JSON.parse(text), headers: new Headers() });

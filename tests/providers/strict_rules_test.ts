@@ -22,11 +22,11 @@ function refused(refusals: Refusals, path: string, body: JsonObject): string {
 }
 
 function table(name: string, refusals: Refusals, path: string, good: JsonObject, rows: readonly Row[]): void {
-  Deno.test(`${name}: a request that violates no rule is accepted`, () => {
+  Deno.test(`the strict server of ${name} accepts a request that violates no rule`, () => {
     assert.equal(refused(refusals, path, good), "");
   });
   for (const [what, change, says, other] of rows) {
-    Deno.test(`${name} refuses: ${what}`, () => {
+    Deno.test(`the strict server of ${name} refuses ${what}`, () => {
       assert.match(refused(refusals, other ?? path, { ...good, ...change }), says);
     });
   }
@@ -63,7 +63,7 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
 }, [
   ["no model", { model: undefined }, /Missing required parameter: 'model'/],
   ["a retired model", { model: "gpt-4-turbo" }, /deprecated/],
-  ["nothing to answer", input(), /Missing required parameter: 'input'/],
+  ["a request with no question to answer", input(), /Missing required parameter: 'input'/],
   ["an unknown field", { max_tokens: 5 }, /Unknown parameter: 'max_tokens'/],
   ["a short cache duration for a model since 5.5", { prompt_cache_retention: "in_memory" }, /only with 24h/],
   ["an invalid cache duration", { prompt_cache_retention: "1h" }, /Supported values/],
@@ -126,12 +126,12 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
   ["an unknown role", input({ role: "tool", content: "x" }), /Supported values are: 'assistant'/],
   ["a message without content", input(asks()), /must not be empty/],
   [
-    "a model's text as a person's",
+    "a model's text in a person's message",
     input(asks({ type: "output_text", text: "x" })),
     /input_text/,
   ],
   [
-    "a person's text as a model's",
+    "a person's text in a model's message",
     input(hi, { ...stated("x"), content: [{ type: "input_text", text: "x" }] }),
     /output_text, refusal/,
   ],
@@ -305,7 +305,7 @@ table("OpenAI by Chat Completions", REFUSALS.chat, "/v1/chat/completions", {
     /'max_tokens' is not/,
   ],
   ["a temperature of a model that thinks", { temperature: 0.5 }, /does not support values/],
-  ["tools for a model that accepts them elsewhere", { model: "gpt-6-luna" }, /Function tools/],
+  ["tools for a model that accepts them only in another API", { model: "gpt-6-luna" }, /Function tools/],
   [
     "reasoning of another server",
     messages(chatAsks, { ...calls(chatCall), reasoning_content: "hm" }, answer),
@@ -464,7 +464,7 @@ table("Gemini", REFUSALS.google, DOOR, {
   ["a body nested too deeply", { labels: deep(110) }, /Nesting too deep/],
 ]);
 
-Deno.test("Gemini accepts the placeholder for a signature, and unsigned calls of earlier turns", () => {
+Deno.test("the strict server of Gemini accepts the placeholder signature, and unsigned calls of earlier turns", () => {
   const body = contents(
     greeting,
     model({ functionCall }),
@@ -488,7 +488,7 @@ for (
 ) {
   for (const { name } of Deno.readDirSync(new URL(`${provider}/`, VECTORS))) {
     if (!/^request-.*\.expect\.json$/.test(name)) continue;
-    Deno.test(`the request of a valid vector is accepted: ${provider}/${name}`, () => {
+    Deno.test(`the strict server accepts the request of a valid vector: ${provider}/${name}`, () => {
       const { url, body } = JSON.parse(Deno.readTextFileSync(new URL(`${provider}/${name}`, VECTORS)));
       // Kimi refuses a temperature since; Gemini 2.5 has left Vertex, so that its request is shown to the other door.
       const { temperature: _, ...rest } = provider === "moonshot"

@@ -9,7 +9,7 @@ function error(members: Record<string, unknown>): unknown {
   return { error: members };
 }
 
-Deno.test("errors of the server and of gateways may be temporary, errors of the request are not", () => {
+Deno.test("errors of the server and of gateways may be temporary; errors in the request are not", () => {
   for (const status of [500, 502, 503, 504, 520, 521, 522, 523, 524, 529]) {
     assert.deepEqual(temporary({ body: "", headers: NONE, status }), { after: null }, String(status));
     assert.deepEqual(temporary({ body: "", headers: AFTER, status }), { after: 7 }, String(status));
@@ -20,7 +20,7 @@ Deno.test("errors of the server and of gateways may be temporary, errors of the 
   }
 });
 
-Deno.test("a rate limit is waited for if a time or its own code distinguishes it from a spending limit", () => {
+Deno.test("flemma waits after a rate limit if its wait or its own code distinguishes it from a spending limit", () => {
   const rows = [
     [error({ type: "rate_limit_error" }), AFTER, { after: 7 }],
     [error({ type: "rate_limit_error" }), NONE, undefined],
@@ -44,7 +44,7 @@ Deno.test("a rate limit is waited for if a time or its own code distinguishes it
   }
 });
 
-Deno.test("an exhausted budget is not retried, whatever status and headers say", () => {
+Deno.test("an exhausted budget is not retried, whatever the status and headers are", () => {
   const bodies = [
     error({ type: "rate_limit_error", details: { error_code: "enforced_spend_limit_reached" } }),
     error({ code: "insufficient_quota", message: "You exceeded your current quota" }),
@@ -75,12 +75,12 @@ Deno.test("an exhausted budget is not retried, whatever status and headers say",
   assert.deepEqual(temporary({ body: perMinute, headers: NONE, status: 429 }), { after: 20 });
 });
 
-Deno.test("a server that says itself whether to retry is believed", () => {
+Deno.test("if a server says whether to retry, flemma does what it says", () => {
   const headers = new Headers({ "x-should-retry": "false", "retry-after": "1" });
   assert.equal(temporary({ body: "", headers, status: 529 }), undefined);
 });
 
-Deno.test("an error inside a stream is classified by its code, since it has no status", () => {
+Deno.test("an error inside a stream has no status, so it is classified by its code", () => {
   const rows = [
     [{ type: "error", error: { type: "overloaded_error" } }, { after: null }],
     [{ type: "error", error: { type: "api_error" } }, { after: null }],
@@ -98,7 +98,7 @@ Deno.test("an error inside a stream is classified by its code, since it has no s
   assert.deepEqual(temporary({ body: limited, headers: AFTER, status: undefined }), { after: 7 });
 });
 
-Deno.test("the wait is read as seconds, as milliseconds and as a date; anything else means none", () => {
+Deno.test("a requested wait is read as seconds, as milliseconds or as a date, and any other value means no wait", () => {
   const now = Date.parse("2026-11-28T12:00:00Z");
   const rows = [
     [{ "retry-after": "12" }, 12],
@@ -122,7 +122,7 @@ Deno.test("the wait is read as seconds, as milliseconds and as a date; anything 
   assert.equal(waitIn(null), null);
 });
 
-Deno.test("an error shows the wait for each temporary status, and advice if a request is too large", () => {
+Deno.test("the message about each temporary status contains the wait, and for a request that is too large it contains advice", () => {
   for (const status of [500, 503, 429]) {
     const { details } = answeredError({ error: { message: "m" } }, AFTER, status);
     assert.deepEqual(details, ["retry-after: 7"], String(status));

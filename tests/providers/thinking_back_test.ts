@@ -39,7 +39,7 @@ function signed(...parts: readonly Part[]): Readonly<Record<number, string>> {
   return Object.fromEntries([...found].map(([part, value]) => [parts.indexOf(part), value]));
 }
 
-Deno.test("a Gemini signature is sent back on the part after it, or at the end on the call or the last text", () => {
+Deno.test("a Gemini signature is sent back on the part after it; at the end of a turn, on the call or the last text", () => {
   const rows: readonly (readonly [Readonly<Record<number, string>>, ...Part[]])[] = [
     [{ 1: "a", 3: "b" }, thought("a"), text("x"), thought("b"), text("y")],
     [{ 1: "a", 3: "b" }, thought("a"), call("1"), thought("b"), call("2")],
@@ -80,7 +80,7 @@ const outlined = (...history: Prompt["history"]): Outline => {
   });
 };
 
-Deno.test("Claude's thinking is complete from the unfinished loop of calls on, or else from the model's last message", () => {
+Deno.test("Claude must get all thinking from an unfinished series of calls on, or else from the model's last message on", () => {
   const user = (...parts: Part[]) => ({ role: "user", parts }) as const;
   const model = (...parts: Part[]) => ({ role: "assistant", parts }) as const;
   const hi = user(text("hi"));
@@ -103,7 +103,7 @@ Deno.test("Claude's thinking is complete from the unfinished loop of calls on, o
   }
 });
 
-Deno.test("an outline entry is the text that was said, without the thinking, which is separate", () => {
+Deno.test("an outline entry contains the text of a message and separately its thinking", () => {
   const thinking: Part = { ...thought("s", "anthropic"), line: 7 };
   const { pieces } = outlined(
     { role: "user", parts: [text("hi")], line: 1 },
@@ -120,7 +120,7 @@ Deno.test("an outline entry is the text that was said, without the thinking, whi
   assert.ok(pieces[3]!.text.includes('"x"') && !pieces[3]!.text.includes("hm"), pieces[3]!.text);
 });
 
-Deno.test("reasoning in pieces becomes one detail per entry: texts grow, the rest is replaced, null is ignored", () => {
+Deno.test("pieces of reasoning become one detail per entry: texts are joined, other fields are replaced, null is ignored", () => {
   const details: Record<string, unknown>[] = [];
   addDetails(details, [{ type: "reasoning.text", index: 0, text: "a", signature: null, format: "f" }]);
   addDetails(details, [{ type: "reasoning.text", index: 0, text: "b", signature: "s", format: null }]);

@@ -6,7 +6,7 @@ import { toolName, wireName } from "../../providers/request/wire.ts";
 
 const tool = (name: string) => ({ name, description: "", input_schema: {} });
 
-Deno.test("a name that is too long ends with a hash of the whole, and a shorter one stays readable", () => {
+Deno.test("a tool name that is too long ends with a hash of the whole name, and a shorter name stays readable", () => {
   const long = `server:${"get_all_the_things_".repeat(6)}`;
   assert.match(wireName(long), /^server__get_all_the_things_.{28}_[0-9a-f]{8}$/);
   assert.notEqual(wireName(`${long}a`), wireName(`${long}b`));
@@ -15,7 +15,7 @@ Deno.test("a name that is too long ends with a hash of the whole, and a shorter 
   assert.equal(wireName("server:a.b/c d"), "server__a_b_c_d");
 });
 
-Deno.test("two names that would become equal both end with a hash, in any order, and a third one stays unchanged", () => {
+Deno.test("if two tool names would become equal, both end with a hash in any order, and other names stay unchanged", () => {
   const names = ["s:a b", "s:a/b", "s:other"];
   for (const order of [names, names.toReversed()]) {
     const offered = order.map(tool);
@@ -27,7 +27,7 @@ Deno.test("two names that would become equal both end with a hash, in any order,
   }
 });
 
-Deno.test("names of any kind become valid for every provider, unique, and reversible", () => {
+Deno.test("tool names of any kind become valid for every provider, stay unique, and can be converted back", () => {
   const name = fc.string({ unit: fc.constantFrom(..."ab:_./- é😀"), minLength: 1, maxLength: 140 });
   fc.assert(fc.property(fc.uniqueArray(name, { maxLength: 8 }), (names) => {
     const offered = names.map(tool);

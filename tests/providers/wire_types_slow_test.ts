@@ -133,7 +133,7 @@ async function bodies(provider: string, folder: string): Promise<readonly string
   return [...made];
 }
 
-Deno.test("every request body matches the types of the providers' own packages", async () => {
+Deno.test("every request body matches the types in the providers' own packages", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-types-" }));
   try {
     await Deno.writeFile(`${folder}/dot.png`, Uint8Array.fromBase64("iVBORw0KGgo="));

@@ -25,14 +25,14 @@ Deno.test("a result is shown with its call, and a message that only contained re
   );
 });
 
-Deno.test("a result that answers no call is shown in place, and text next to results stays", () => {
+Deno.test("a result without a call is shown where it is, and text next to results is kept", () => {
   assert.equal(
     plain(`@You:\n${result("c9", "x", " (error)")}\nAnd you?\n`),
     "You:\n\nResult: failed\nx\n\nAnd you?\n\n",
   );
 });
 
-Deno.test("of calls with the same id the last one gets the result, as in a request", () => {
+Deno.test("if several calls have the same id, the result is shown with the last, as in a request", () => {
   const [{ parts } = { parts: [] }] = read(
     `@Assistant:\n${use("bash", "c1", { command: "1" })}\n${use("bash", "c1", { command: "2" })}\n@You:\n${
       result("c1", "x")
@@ -41,14 +41,14 @@ Deno.test("of calls with the same id the last one gets the result, as in a reque
   assert.deepEqual(parts.map((part) => part.kind === "call" && part.result?.text), [undefined, "x"]);
 });
 
-Deno.test("a template's tags are shown unchanged in their line", () => {
+Deno.test("template tags are shown unchanged in their line", () => {
   assert.equal(
     plain("@You:\nIt is {{ os.date() }} now.\n{% if x then %}y{% end %}\n"),
     "You:\n\nIt is {{ os.date() }} now.\n{% if x then %}y{% end %}\n\n",
   );
 });
 
-Deno.test("the backslash that keeps a model's text from being structure is not shown", () => {
+Deno.test("the backslash that escapes a line of the model is not shown", () => {
   assert.equal(plain("@Assistant:\n\\@You:\nis a marker.\n"), "Assistant:\n\n@You:\nis a marker.\n\n");
 });
 
@@ -83,7 +83,7 @@ Deno.test("a changed text is shown as a diff, under each field name that tools u
   assert.equal(fields({ oldText: "a\nb", newText: "" })[0]?.text, "-a\n-b");
 });
 
-Deno.test("null fields are omitted, others are shown as given, and a broken input as it was written", () => {
+Deno.test("null fields of an input are omitted, other fields are shown as given, and an invalid input is shown as written", () => {
   assert.match(
     plain(`@Assistant:\n${use("t", "c1", { a: null, b: 1, c: [true], label: "why" })}`),
     /\(c1\) # why\nb: 1\nc:\n\[\n {2}true\n\]\n/,
@@ -114,7 +114,7 @@ Deno.test("waiting, stopped and unanswered calls are described in words", () => 
   ]);
 });
 
-Deno.test("an input field named like a built-in object property is text", () => {
+Deno.test("an input field named like a built-in object property is shown as text", () => {
   const input = '{"constructor":"one","toString":"two"}';
   const text = `@Assistant:\n**Tool Use:** \`x\` (\`c1\`)\n\n\`\`\`json\n${input}\n\`\`\`\n`;
   const [part] = buildConversationView(parse(new TextEncoder().encode(text)), "t").messages[0]!.parts;

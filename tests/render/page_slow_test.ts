@@ -142,7 +142,7 @@ const STRANGE = `(() => {
 
 Deno.test({
   name:
-    "no text of a document acts as markup in a page, at any place, with and without the page's content policy",
+    "no text of a document acts as markup in an HTML page, at any position, with and without the page's content policy",
   ignore: !hasChromium,
   fn: () =>
     withBrowser(async (browser) => {
@@ -239,7 +239,7 @@ const EVERYTHING: ConversationView = {
 
 Deno.test({
   name:
-    "a page is readable at 400 and 1200 pixels, light and dark: nothing overflows, is too small or too pale",
+    "an HTML page is readable at 400 and 1200 pixels, light and dark: no text overflows, is too small or too pale",
   ignore: !hasChromium,
   fn: () =>
     withBrowser(async (browser) => {

@@ -73,7 +73,7 @@ const SECRETS: readonly (readonly [name: string, ...texts: string[]])[] = [
 ];
 
 for (const [name, ...texts] of SECRETS) {
-  Deno.test(`a secret is masked and nothing around it: ${name}`, () => {
+  Deno.test(`masking replaces a secret and no text around it: ${name}`, () => {
     for (const text of texts) {
       const [before, secret, after] = text.split(/[«»]/) as [string, string, string];
       const found: string[] = [];
@@ -124,7 +124,7 @@ Deno.test("masking a masked text again changes nothing", () => {
 
 const KEY = `ghp_${letters(36)}`;
 
-Deno.test("a secret appears nowhere in a page, and its line is reported", async () => {
+Deno.test("a secret appears nowhere in an HTML page, and its line is reported", async () => {
   const text = [
     "```json",
     `{"x": "${KEY}"}`,
@@ -171,7 +171,7 @@ Deno.test("a secret appears nowhere in a page, and its line is reported", async 
   }
 });
 
-Deno.test("long texts made to slow down the search are masked to their end", () => {
+Deno.test("long texts made to slow down the search for secrets are masked to their end", () => {
   const { mask } = secretMask();
   const baits = [
     "-----BEGIN PRIVATE KEY-----! ",

@@ -24,7 +24,7 @@ const screen = (shown: ConversationView, { width = 40, colors = false, full = fa
   ...screenLines(shown, { width, colors, full, markdown }),
 ];
 
-Deno.test("each kind of Markdown block is rendered as lines", () => {
+Deno.test("each kind of Markdown block is rendered as terminal lines", () => {
   const text = `# Plan
 
 First *this*, then **that**,
@@ -72,7 +72,7 @@ and \`code\` ~~not~~.
   ]);
 });
 
-Deno.test("a table divides the width between its columns, and becomes a list if there is too little", () => {
+Deno.test("a table divides the width between its columns, and becomes a list if the width is too small", () => {
   const table = "| a | right | middle |\n|---|--:|:-:|\n| x | 1 | some words more |\n| `y` | 22 | z |\n";
   assert.deepEqual(drawn(table, 40), [
     "a    right      middle",
@@ -99,7 +99,7 @@ Deno.test("a table divides the width between its columns, and becomes a list if 
   ]);
 });
 
-Deno.test("a word that is wider than the line is continued on the next, with its colors", () => {
+Deno.test("a word that is wider than the line is continued on the next line, with its colors", () => {
   assert.deepEqual(drawn(`see ${"x".repeat(12)}**${"y".repeat(12)}** z`, 10), [
     "see",
     "xxxxxxxxxx",
@@ -158,7 +158,7 @@ Deno.test("no line is wider than the terminal, whatever the text and the width",
   }
 });
 
-Deno.test("no text acts on the terminal, wherever it appears", () => {
+Deno.test("no text acts on the terminal, wherever it appears in a document", () => {
   for (
     const text of [
       ...SEQUENCES,
@@ -220,7 +220,7 @@ Deno.test("document text is always indented, because flemma's own lines begin at
   for (const line of rest) assert.match(line, /^(?: {2}.*)?$/);
 });
 
-Deno.test("long texts are folded and say so, commands never, and --full shows everything", () => {
+Deno.test("long texts are folded with a note, commands are never folded, and --full shows everything", () => {
   const text = Array.from({ length: 30 }, (_, at) => `line ${at + 1}`).join("\n");
   const shown = conversation({
     kind: "call",
@@ -245,7 +245,7 @@ Deno.test("long texts are folded and say so, commands never, and --full shows ev
   assert.ok(!all.some((line) => line.includes("…")));
 });
 
-Deno.test("colors are used where available: roles, changes, failures, thinking dim", () => {
+Deno.test("colors distinguish roles, changes and failures, thinking is dim, and without color support there are none", () => {
   const lines = screen(
     conversation(
       { kind: "thinking", text: "hm", redacted: false, line: 1 },

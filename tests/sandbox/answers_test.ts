@@ -9,7 +9,7 @@ import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { plant, projectSandbox, settings, world } from "./fixture.ts";
 import { testInFolder as test } from "../folder.ts";
 
-test("without a sandbox, any path may be written that is not protected; with one, its real path must also be writable and not hidden", (root) => {
+test("without a sandbox, every unprotected path may be written; with a sandbox, its real path must also be writable and not hidden", (root) => {
   plant(
     root,
     "project/notes.chat",
@@ -39,7 +39,7 @@ test("without a sandbox, any path may be written that is not protected; with one
   }
 });
 
-test("without a sandbox, any path may be read that is neither the system's nor hidden; with one, the path must also not be replaced", (root) => {
+test("without a sandbox, every path may be read except the system's and hidden ones; with a sandbox, replaced paths are excluded too", (root) => {
   plant(root, "project/a", "project/secret/x", "run/bus", "run/keep/s", "project/link -> /proc/self/environ");
   const policy = {
     rw_paths: ["urn:flemma:cwd"],
@@ -279,7 +279,7 @@ test("an empty argument list is not a command, with the sandbox on or off", asyn
   }
 });
 
-test("disposing of a command removes its record, with or without the sandbox, started by flemma or by a host", async (root) => {
+test("disposing of a command removes its record, with or without the sandbox, whether flemma or a host started it", async (root) => {
   plant(root, "project/");
   for (const enabled of [true, false]) {
     const sandbox = projectSandbox(root, { enabled });

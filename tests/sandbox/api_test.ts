@@ -27,7 +27,7 @@ const naming = (name: string, works = true) => ({
   probe: () => Promise.resolve(success(undefined)),
 });
 
-test("the policy belongs to the document, and an unknown URN throws an error", (root) => {
+test("the policy belongs to the document, and expanding an unknown URN throws an error", (root) => {
   plant(root, "project/a.chat", "other/");
   const api = apiFor(root);
   const doc = { path: `${root}/project/a.chat` };
@@ -38,7 +38,7 @@ test("the policy belongs to the document, and an unknown URN throws an error", (
   assert.ok(api.isPathReadable("/etc/passwd", doc));
 });
 
-test("a working backend wraps a command; without one the command stays unchanged", async (root) => {
+test("a working backend wraps a command; without a working backend the command stays unchanged", async (root) => {
   const api = apiFor(root);
   const argv = async () => {
     const wrapped = await api.wrapCommand(["cmd"], null);
@@ -80,7 +80,7 @@ test("the session switch overrides the settings until it is reset", async (root)
   assert.ok((await api.wrapCommand(["cmd"], null)).ok && !api.isEnabled());
 });
 
-test("the plugin's names refer to the same functions, and each function works without its object", (root) => {
+test("the plugin's names refer to the same functions as flemma's, and each function works without its object", (root) => {
   const api = apiFor(root);
   const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const members = new Map<string, unknown>(Object.entries(api));

@@ -96,7 +96,7 @@ const DAILY: Readonly<Record<string, (project: string) => void>> = {
     });
     Deno.renameSync(`${project}/new`, `${project}/notes.chat`);
   },
-  "files come and go": (project) => {
+  "temporary files come and go": (project) => {
     plant(project, "src/main.ts", "r1/made");
     Deno.removeSync(`${project}/r1/made`);
   },
@@ -158,7 +158,7 @@ Deno.test("a command that is prepared while another one waits to start uses the 
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("if a prepared command never starts, files that the person created meanwhile are kept, and flemma leaves none of its own", () =>
+Deno.test("if a prepared command never starts, files that the person created meanwhile are kept, and flemma leaves none of its own files", () =>
   afterOne(async (root, sandbox) => {
     const prepared = await prepare(sandbox, "true");
     plant(root, "project/.vscode/tasks.json");

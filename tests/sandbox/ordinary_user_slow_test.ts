@@ -16,7 +16,7 @@ Deno.test("no attack by an ordinary user succeeds", here, async () => {
 });
 
 Deno.test(
-  "an ordinary user wins none of thirty races between two runs",
+  "in thirty races between two runs, an ordinary user never gets around the sandbox",
   here,
   () =>
     inFolder(async (folder) => {
@@ -31,7 +31,7 @@ Deno.test(
 );
 
 Deno.test(
-  "an ordinary user wins no race in which file names change while the file tools work",
+  "in races with changing file names, an ordinary user never makes a file tool leave its folder",
   here,
   () =>
     inFolder(async (folder) => {

@@ -21,7 +21,7 @@ async function looked(root: string, body: () => unknown): Promise<Record<string,
   return counts;
 }
 
-test("flemma lists writable paths without a scan for protected paths, and makes that scan when protected paths are needed", async (root) => {
+test("flemma scans for protected paths only when they are needed, not to list writable paths", async (root) => {
   plant(root, "project/.vscode/settings.json");
   const sandbox = projectSandbox(root);
   const policy = sandbox.policy();
@@ -42,7 +42,7 @@ test("the first scan of a run reads each folder only once, although it needs the
   }
 });
 
-test("the variables of a prepared command match the scan that it was prepared from; otherwise they match the current state", async (root) => {
+test("the variables of a prepared command match the scan it was prepared from; other variables match the current state", async (root) => {
   plant(root, "project/", "home/.cache/deno/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
   const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };

@@ -58,7 +58,7 @@ function everything(folder: string): string[] {
 const WRITING_OUTSIDE = "echo PWNED > ../outside/file; touch ../outside/new; touch nr/.git/hooks/new; " +
   "mkdir -p nr/.vscode; echo x > nr/.vscode/tasks.json; echo x >> nr/.git/config";
 
-Deno.test("two runs in one folder: if one run replaces a subfolder by a link, the other writes to the original subfolder or not at all", () =>
+Deno.test("if one of two runs in a folder replaces a subfolder by a link, the other writes to the original subfolder or not at all", () =>
   besideExchange(async (root) => {
     let ran = 0;
     for (let at = 0; at < TRIES; at++) {
@@ -76,7 +76,7 @@ Deno.test("two runs in one folder: if one run replaces a subfolder by a link, th
     return ran;
   }));
 
-Deno.test("two runs in one folder: a command is also safe if it is prepared while flemma checks its earlier scan", () =>
+Deno.test("two runs in one folder: a command is confined even if it is prepared while flemma checks its earlier scan", () =>
   besideExchange(async (root) => {
     let ran = 0;
     const sandbox = projectSandbox(root);

@@ -111,7 +111,7 @@ test("in required mode, or with a named backend, no command ever runs without th
   assert.match(answer.problem.next ?? "", /broken, spare/);
 });
 
-test("a backend that is registered late is used by the next command; until then, no backend is tested twice", async (root) => {
+test("a backend that is registered late is used by the next command, and no backend is tested twice before", async (root) => {
   let asked = 0;
   const registry = new BackendRegistry();
   registry.register("broken", {
@@ -147,7 +147,7 @@ test("if a backend fails or throws while it wraps a command, the command does no
   assert.equal(await argvOf(throwing), "backend-failed");
 });
 
-test("if the sandbox is switched off, commands are unchanged and every path is writable except protected ones", async (root) => {
+test("if the sandbox is switched off, commands are unchanged and every path is writable except protected paths", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { enabled: false, policy: { rw_paths: ["/"] } });
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
@@ -200,7 +200,7 @@ test("a tool cannot write the running document through a link, but can write oth
   assert.ok(!sandbox.isPathWritable("notes\0.chat"));
 });
 
-Deno.test("if root keeps full privileges, the sandbox cannot be the reason to approve a call", {
+Deno.test("if root keeps full privileges, no call is approved because of the sandbox", {
   ignore: Deno.uid() !== 0,
 }, () =>
   inFolder(async (root) => {
@@ -350,7 +350,7 @@ test("a failed test of the sandbox is stored only for the run, and a failed set-
   assert.deepEqual(records(), []);
 });
 
-test("flemma stores that the sandbox does not work on this machine, until a new test is requested or the program changes", async (root) => {
+test("flemma remembers that the sandbox does not work on this machine until a new test is requested or the program changes", async (root) => {
   plant(root, "project/", "system/");
   const path = `${root}/system/bwrap`;
   const fake = (works: boolean) => {

@@ -61,7 +61,7 @@ test("the status of a working sandbox names backend, version, paths with their e
   assert.ok(text.includes(`\nprogram   protected too\n`) && text.includes(Deno.execPath()), text);
 });
 
-test("an installed bwrap that cannot work makes the status fail with its cause", async (root) => {
+test("if an installed bwrap cannot work, the status fails and shows the cause", async (root) => {
   plant(root, "project/", "system/");
   const path = script(
     `${root}/system/bwrap`,
@@ -88,7 +88,7 @@ test("an installed bwrap that cannot work makes the status fail with its cause",
   assert.match(renderStatus(refused), /commands are refused(.*\n)*commands {2}do not run/);
 });
 
-test("a sandbox that is switched off has a normal status", async (root) => {
+test("if the sandbox is switched off, the status is normal", async (root) => {
   plant(root, "project/");
   const status = await sandboxStatus(projectSandbox(root, { enabled: false }));
   assert.equal(statusExitCode(status), 0);
@@ -97,7 +97,7 @@ test("a sandbox that is switched off has a normal status", async (root) => {
   assert.doesNotMatch(text, /^(network|privilege|writable|hidden|sockets|limits)/m, "nothing keeps these");
 });
 
-test("an invalid policy is shown as an error", async (root) => {
+test("the status shows an invalid policy as an error", async (root) => {
   plant(root, "project/");
   const status = await sandboxStatus(projectSandbox(root, { policy: { rw_paths: ["urn:flemma:nope"] } }));
   assert.equal(statusExitCode(status), 1);

@@ -43,7 +43,7 @@ test("if one of two parallel commands turns a folder into a link, the other comm
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
 });
 
-test("if one command creates a protected link and another one ends, flemma removes the link instead of restoring it", async (root) => {
+test("if one command creates a protected link and another command ends, flemma removes the link and does not restore it", async (root) => {
   plant(root, "project/notes.chat", "project/evil");
   const sandbox = projectSandbox(root);
   const first = await prepare(sandbox, "ln -s evil .envrc");
@@ -72,7 +72,7 @@ test("a command that starts while another one runs has the same protected and hi
   assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
 });
 
-test("the host is notified before the first command starts, and after flemma has cleaned up behind the last one", async (root) => {
+test("the host is notified before the first of several commands starts, and after flemma has cleaned up behind the last one", async (root) => {
   plant(root, "project/notes.chat", "project/evil");
   const reported: string[] = [];
   let live = false;

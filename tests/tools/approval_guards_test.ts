@@ -97,7 +97,7 @@ Deno.test("the sandbox approves a tool only if every condition is met", async ()
   }
 });
 
-Deno.test("a guard that gives no answer within five seconds counts as broken, whatever kind of promise it returns", async () => {
+Deno.test("a guard that does not decide within five seconds counts as failed, whatever kind of promise it returns", async () => {
   const never = { then() {} } as unknown as Promise<null>;
   for (const answer of [new Promise<null>(() => {}), never]) {
     const faults: ResolverFault[] = [];
@@ -112,7 +112,7 @@ Deno.test("a guard that gives no answer within five seconds counts as broken, wh
   }
 });
 
-Deno.test("a guard that answers immediately starts no timer, and an answer through a promise counts too", async () => {
+Deno.test("a guard that decides immediately starts no timer, and a guard may also decide through a promise", async () => {
   const approval = new ApprovalRegistry();
   approval.register("guard", { resolve: () => "deny" });
   const waits = await withoutWaiting(async () => {
@@ -123,7 +123,7 @@ Deno.test("a guard that answers immediately starts no timer, and an answer throu
   assert.equal(await approval.resolve("bash", {}, CONTEXT), "deny");
 });
 
-Deno.test("the decision waits for the sandbox without a timer of its own, since the sandbox tests have their own limits", async () => {
+Deno.test("an approval decision waits for the tests of the sandbox, which have their own time limits", async () => {
   const faults: ResolverFault[] = [];
   const approval = new ApprovalRegistry((fault) => faults.push(fault));
   approval.register("urn:flemma:approval:sandbox", {
@@ -136,7 +136,7 @@ Deno.test("the decision waits for the sandbox without a timer of its own, since 
   assert.deepEqual([waits, faults], [[], []]);
 });
 
-Deno.test("if a resolver above the sandbox fails, only approvals by the sandbox, by risk and by the catch-all are blocked", async () => {
+Deno.test("if a resolver with a higher priority than the sandbox fails, it blocks only approvals by the sandbox, by risk and by the catch-all", async () => {
   const broken = () => Promise.reject(new Error("broke"));
   const nonsense = () => "yes" as unknown as "approve";
   const rows: readonly (readonly [number, string, string])[] = [
@@ -181,7 +181,7 @@ Deno.test("a resolver name may not be a module path, but may be a URN of flemma"
   for (const [name, ok] of rows) assert.equal(approval.register(name, { resolve: () => null }).ok, ok, name);
 });
 
-Deno.test("approvals for one run apply only to the tools that they name, and their presets can deny", async () => {
+Deno.test("approvals for one run apply only to the named tools, and presets in them can deny", async () => {
   const presets = { $mixed: { approve: ["bash"], deny: ["write"] } };
   const approval = createApproval({
     settings: settings({ approved: ["$mixed"], presets, auto_approve_sandboxed: false }),

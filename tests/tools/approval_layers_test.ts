@@ -46,7 +46,7 @@ async function ask(settings: ToolSettings, tool: string, onFault?: (fault: Resol
   return `${decision} by ${source.replace("urn:flemma:approval:", "")}`;
 }
 
-Deno.test("if a document changes the approval list, its list decides at priority 90, and the person's list is not evaluated", async () => {
+Deno.test("if a document changes the approval list, its list decides at priority 90 and the person's list is ignored", async () => {
   const settings = settingsOf({ G: { auto_approve: ["read", "bash"] }, M: { auto_approve: ["ls"] } });
   assert.equal(await ask(settings, "read"), "require_approval by default");
   assert.equal(await ask(settings, "ls"), "approve by frontmatter");
@@ -56,7 +56,7 @@ Deno.test("if a document changes the approval list, its list decides at priority
   assert.equal(await ask(appended, "bash"), "approve by sandbox");
 });
 
-Deno.test("the reasons say whether the person's list was ignored: one row per condition", async () => {
+Deno.test("the explanation says whether the person's list was ignored: one row per condition", async () => {
   const tools = { hasCapability: () => false };
   const own = "the document has its own list; only denials apply here";
   const function_ = () => null;
@@ -114,7 +114,7 @@ Deno.test("the explanation says how the approval list decides about a tool: one 
   assert.deepEqual(lines?.at(-1), "the project denies bash");
 });
 
-Deno.test("tools named for this run are decided by name, all other tools by rules: one row per condition", async () => {
+Deno.test("a tool named for this run is decided by its name, any other tool by rules: one row per condition", async () => {
   const settings = settingsOf({ G: { presets: { $guard: { deny: ["ls"] } } } }, {
     approved: ["bash", "$guard"],
   });
@@ -140,7 +140,7 @@ Deno.test("tools named for this run are decided by name, all other tools by rule
   assert.equal(runResolver(unnamed, { hasCapability: () => false }, null), null);
 });
 
-Deno.test("under the plugin's profile the merged list decides at priority 100", async () => {
+Deno.test("with the profile of the plugin, the merged list decides at priority 100", async () => {
   const profile = { approval_profile: "v0.11" };
   const settings = settingsOf({
     G: { ...profile, auto_approve: ["read"] },
@@ -165,7 +165,7 @@ Deno.test("a denial by the person takes precedence, whatever the document assign
   }
 });
 
-Deno.test("if a document redefines a preset, its own policy changes, but the person's list keeps its meaning", async () => {
+Deno.test("if a document redefines a preset, this changes only the document's policy, and the person's list keeps its meaning", async () => {
   const presets = { $default: { approve: ["bash"] } };
   const only = settingsOf({ G: { auto_approve_sandboxed: false }, M: { presets } });
   assert.equal(await ask(only, "bash"), "require_approval by default");
@@ -178,7 +178,7 @@ Deno.test("if a document redefines a preset, its own policy changes, but the per
   assert.equal(await ask(used, "read"), "require_approval by default");
 });
 
-Deno.test("a tool that was removed from the list is not approved by the sandbox either", async () => {
+Deno.test("if a tool was removed from the list, the sandbox does not approve it either", async () => {
   assert.equal(await ask(settingsOf({}), "bash"), "approve by sandbox");
   const byDocument = settingsOf({ M: { auto_approve: { $remove: "bash" } } });
   assert.equal(await ask(byDocument, "bash"), "require_approval by default");
@@ -194,13 +194,13 @@ Deno.test("a tool that was removed from the list is not approved by the sandbox 
   assert.equal(await ask(other, "write"), "require_approval by default");
 });
 
-Deno.test("a document's own list, even an empty one, is complete: the sandbox adds nothing", async () => {
+Deno.test("if a document has its own approval list, even an empty one, the sandbox approves no other tool", async () => {
   assert.equal(await ask(settingsOf({ M: { auto_approve: [] } }), "bash"), "require_approval by default");
   assert.equal(await ask(settingsOf({ G: { auto_approve: [] } }), "bash"), "approve by sandbox");
   assert.equal(await ask(settingsOf({ G: { auto_approve: null } }), "bash"), "require_approval by default");
 });
 
-Deno.test("a document can require approval for every tool but cannot switch it off", async () => {
+Deno.test("a document can require approval for every tool but cannot turn off approval", async () => {
   const open = { require_approval: false, auto_approve: [], auto_approve_sandboxed: false };
   assert.equal(await ask(settingsOf({ G: open }), "write"), "approve by catch-all");
   assert.equal(
@@ -213,7 +213,7 @@ Deno.test("a document can require approval for every tool but cannot switch it o
   );
 });
 
-Deno.test("an approval on the command line ranks below every denial and every requirement to ask", async () => {
+Deno.test("an approval on the command line never overrides a denial or a rule that asks", async () => {
   const approved = ["bash"];
   const assigned = settingsOf({ M: { auto_approve: [] } }, { approved });
   assert.equal(await ask(assigned, "bash"), "approve by approve-rules");
@@ -238,7 +238,7 @@ Deno.test("a person's approval function keeps its priority if the document only 
   assert.equal(await ask({ ...assigned, auto_approve: broken }, "ls"), "require_approval by config");
 });
 
-Deno.test("a module in the approval list is a separate resolver, and its path is its name", async () => {
+Deno.test("a module in the approval list is a separate resolver whose name is its path", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-module-" });
   try {
     const write = async (name: string, text: string) => {

@@ -47,7 +47,7 @@ Deno.test("a resolver is reported with its decision, its reason and its explanat
   }
 });
 
-Deno.test("a resolver is queried if it does not say whether it is responsible for the tool", async () => {
+Deno.test("a resolver that does not define which tools it decides about is queried about every tool", async () => {
   const resolve = () => "deny" as const;
   assert.equal((await asked({ resolve })).stated, "deny: ");
   assert.equal((await asked({ resolve, concerns: (tool) => tool === "bash" })).stated, "deny: ");

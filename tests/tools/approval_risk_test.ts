@@ -30,7 +30,7 @@ async function decided(settings: Partial<ToolSettings>, risk?: Risk): Promise<st
   return `${decision} ${source.replace("urn:flemma:approval:", "")}`;
 }
 
-Deno.test("each risk level approves its tools, and no resolver of lower priority may approve a high risk", async () => {
+Deno.test("each risk level approves its own tools, and no resolver of lower priority may approve a high risk", async () => {
   const rows: readonly (readonly [ToolSettings["auto_approve_risk"], string, string, string])[] = [
     ["none", "require_approval default", "require_approval default", "require_approval risk"],
     ["low", "approve risk", "require_approval default", "require_approval risk"],
@@ -52,14 +52,14 @@ Deno.test("require_approval: false approves medium risk, but not high risk", asy
   assert.equal(await decided({ require_approval: false }), "approve catch-all");
 });
 
-Deno.test("a person's list that names a tool approves it despite its high risk, and one that removes it blocks it despite its low risk", async () => {
+Deno.test("if a person's list names a tool, the tool is approved despite its high risk; if the list removes it, it is not approved despite its low risk", async () => {
   assert.equal(await decided({ auto_approve: ["t"] }, "high"), "approve config");
   assert.equal(await decided({ excluded: ["t"] }, "low"), "require_approval default");
   assert.equal(await decided({ auto_approve: null }, "low"), "require_approval default");
   assert.equal(await decided({ denied: ["t"] }, "low"), "deny config");
 });
 
-Deno.test("a low risk approves no tool that the document removed or that is missing from its own list", async () => {
+Deno.test("a low risk approves no tool that the document removed, and none that is missing from the document's own list", async () => {
   const own = { auto_approve: ["$default"], excluded: [], presets: {}, assigned: false, removed: [] };
   assert.equal(await decided({ document: own }, "low"), "approve risk");
   assert.equal(await decided({ document: { ...own, removed: ["t"] } }, "low"), "require_approval default");
@@ -71,7 +71,7 @@ Deno.test("a low risk approves no tool that the document removed or that is miss
   );
 });
 
-Deno.test("the risk resolver ignores a tool without a declared risk and does not appear in the report for it", async () => {
+Deno.test("the risk resolver ignores a tool without a declared risk, and the report for the tool does not mention the resolver", async () => {
   assert.equal(await decided({}), "require_approval default");
   const tools = new ToolRegistry();
   const approval = createApproval({ settings: DEFAULT_SETTINGS.tools, sandbox: OFF, tools, root: false });

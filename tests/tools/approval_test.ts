@@ -128,7 +128,7 @@ const REFUSED_BY_SETTINGS: Readonly<Record<string, RegExp>> = {
 const SOURCES: Readonly<Record<string, string>> = { "config:auto_approve": "urn:flemma:approval:config" };
 
 for (const vector of vectors) {
-  Deno.test(`approval vector ${vector.name}`, () => runVector(vector));
+  Deno.test(`approval vector: ${vector.name}`, () => runVector(vector));
 }
 
 async function runVector(vector: Vector): Promise<void> {
@@ -171,7 +171,7 @@ async function runVector(vector: Vector): Promise<void> {
   }
 }
 
-Deno.test("the number of approval vectors is unchanged, and so is the number of those that need Lua", () => {
+Deno.test("the number of approval vectors, and of those that need Lua, is unchanged", () => {
   assert.equal(vectors.filter(needsLua).length, 36);
   assert.equal(vectors.length, 96);
 });
@@ -185,7 +185,7 @@ Deno.test("a resolver name with a dot is refused unless it is a URN of flemma, a
   assert.equal(registry.count(), 1);
 });
 
-Deno.test("resolvers are listed by priority, then by name, whatever the order of registration", () => {
+Deno.test("resolvers are sorted by priority, then by name, whatever the order of registration", () => {
   const registry = new ApprovalRegistry();
   for (const [name, priority] of [["b", 50], ["z", 90], ["a", 50]] as const) {
     registry.register(name, { priority, resolve: () => null });
@@ -199,7 +199,7 @@ Deno.test("resolvers are listed by priority, then by name, whatever the order of
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("built-in resolvers are also found under their old names", () => {
+Deno.test("built-in resolvers can also be found by their old names", () => {
   const approval = createApproval({
     settings: { ...settingsOf({}), require_approval: false },
     sandbox: sandboxLike({}),
@@ -244,7 +244,7 @@ Deno.test("if a guard throws, neither the sandbox nor the catch-all approves", a
   assert.deepEqual(faults.map((fault) => fault.message), ["guard broke at line 2", "guard broke at line 2"]);
 });
 
-Deno.test("a guard with a missing or invalid priority runs at 50, and if it fails, nothing below it approves", async () => {
+Deno.test("a guard with a missing or invalid priority gets priority 50, and if it fails, no resolver below it approves", async () => {
   for (const priority of [undefined, NaN, "high"] as (number | undefined)[]) {
     const approval = createApproval({
       settings: settingsOf({ require_approval: false, auto_approve_sandboxed: false }),
@@ -260,7 +260,7 @@ Deno.test("a guard with a missing or invalid priority runs at 50, and if it fail
   }
 });
 
-Deno.test("an approval by a person's list counts even if a guard of higher priority threw", async () => {
+Deno.test("a person's list still approves a call if a guard of higher priority threw an exception", async () => {
   const approval = createApproval({
     settings: settingsOf({ auto_approve: ["bash"] }),
     sandbox: sandboxLike({}),
@@ -276,7 +276,7 @@ Deno.test("an approval by a person's list counts even if a guard of higher prior
   assert.equal(await approval.resolve("bash", {}, CONTEXT), "approve");
 });
 
-Deno.test("a resolver cannot change the input that the next resolver and the tool get", async () => {
+Deno.test("a resolver cannot change the input for the next resolver and for the tool", async () => {
   const approval = new ApprovalRegistry();
   const input = { command: "ls", nested: { list: [1] } };
   let seen: unknown;
@@ -298,7 +298,7 @@ Deno.test("a resolver cannot change the input that the next resolver and the too
   assert.equal(input.command, "ls");
 });
 
-Deno.test("a global function decides by returning true, false or deny; other values are ignored, and an exception asks the person", async () => {
+Deno.test('a global function decides by returning true, false or "deny"; other values are ignored, and after an exception the person is asked', async () => {
   const rows = [
     [() => true, "approve", "urn:flemma:approval:config"],
     [() => false, "require_approval", "urn:flemma:approval:config"],
@@ -325,7 +325,7 @@ Deno.test("a global function decides by returning true, false or deny; other val
   }
 });
 
-Deno.test("the sandbox approves no call if everything is writable or root keeps its privileges", async () => {
+Deno.test("the sandbox approves no call if every path is writable or if root keeps its privileges", async () => {
   for (const [facts, root] of [[{ rw: ["/"] }, false], [{ privileged: true }, true]] as const) {
     const approval = createApproval({
       settings: settingsOf({}),

@@ -48,7 +48,7 @@ Deno.test("writing a watched file needs approval even if the list approves the t
   for (const [what, changed] of rows) assert.equal(await decided(approve, changed), approve, what);
 });
 
-test("writing through a link to a watched file, or through a folder that is a link, needs approval too", async (root) => {
+test("writing through a link to a watched file, or through a linked folder, needs approval too", async (root) => {
   plant(root, "project/.npmrc", "project/n -> .npmrc", "project/d -> .", "project/plain");
   const sandbox = projectSandbox(root);
   const ask = async (path: string) =>

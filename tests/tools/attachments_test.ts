@@ -24,7 +24,7 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-Deno.test("a file that a tool returns is saved under its digest, readable only for this person, with one line in the result", () =>
+Deno.test("a file that a tool returns is saved under its digest, only this person can read it, and the result gets one line for it", () =>
   withHome(async (environment, folder) => {
     const rows = [[PNG, "image/png"], [JPEG, "image/jpeg"], [PDF, "application/pdf"]] as const;
     for (const [bytes, type] of rows) {
@@ -37,7 +37,7 @@ Deno.test("a file that a tool returns is saved under its digest, readable only f
     assert.equal((await Deno.stat(folder)).mode! & 0o777, 0o700);
   }));
 
-Deno.test("the type of an image is detected from its bytes, whatever the tool says", () =>
+Deno.test("the type of an image is detected from its bytes, whatever type the tool states", () =>
   withHome(async (environment) => {
     for (
       const type of ["image/png", "text/plain", "", undefined, 7, "image/png]\n\n@You:", "x".repeat(9000)]
@@ -47,7 +47,7 @@ Deno.test("the type of an image is detected from its bytes, whatever the tool sa
     }
   }));
 
-Deno.test("a file of a type that no model accepts is saved, and its line in the result names its path", () =>
+Deno.test("a file of a type that no model accepts is saved, and its line in the result contains its path", () =>
   withHome(async (environment, folder) => {
     const rows = [
       ["audio/wav", "RIFF....WAVE"],
@@ -74,7 +74,7 @@ Deno.test("a text file is inserted into the result, where a person can read it",
     await assert.rejects(Deno.stat(folder), Deno.errors.NotFound);
   }));
 
-Deno.test("an empty file or invalid Base64 is reported in its line in the result and not saved", () =>
+Deno.test("an empty file or invalid Base64 is not saved, and its line in the result says so", () =>
   withHome(async (environment, folder) => {
     const taken = (data: unknown) => takeFile({ type: "image/png", data }, environment);
     assert.deepEqual(await taken(""), { text: "[image/png, empty]", attachment: null });
@@ -87,7 +87,7 @@ Deno.test("an empty file or invalid Base64 is reported in its line in the result
     await assert.rejects(Deno.stat(folder), Deno.errors.NotFound);
   }));
 
-Deno.test("if two processes save the same file, one complete file results, and an existing file is not rewritten", () =>
+Deno.test("if two processes save the same file, the result is one complete file, and an existing file is not rewritten", () =>
   withHome(async (environment, folder) => {
     const bytes = new Uint8Array(3_000_000);
     bytes.set(PNG);
@@ -123,7 +123,7 @@ Deno.test("partly written files of a killed run are removed once no process can 
     assert.deepEqual(namesIn(folder), [fresh, await sha256(PNG), other].sort());
   }));
 
-Deno.test("a file that cannot be saved is reported in its line in the result, and the call continues", () =>
+Deno.test("if a file cannot be saved, its line in the result says so, and the call continues", () =>
   withHome(async (environment) => {
     await Deno.writeTextFile(`${environment.home}/.local`, "in the way");
     const { text, attachment } = await takeFile({ type: "image/png", data: PNG.toBase64() }, environment);

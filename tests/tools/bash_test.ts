@@ -77,13 +77,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("a command that is empty, only spaces or contains a NUL is an error", async (place) => {
+test("a command that is empty, consists of spaces or contains a NUL is an error", async (place) => {
   assert.match(await bashError(place, ""), /empty/);
   assert.match(await bashError(place, " \n"), /empty/);
   assert.match(await bashError(place, "echo \0"), /NUL/);
 });
 
-test("the timeout comes from the input or else from the default; it is above zero and at most max_timeout", async (place) => {
+test("the timeout comes from the input, or else from the default, and must be above zero and at most max_timeout", async (place) => {
   const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
   assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
   assert.match(await bashError(place, "sleep 60", short, 0), /0\.2 seconds/);
@@ -95,11 +95,11 @@ test("the timeout comes from the input or else from the default; it is above zer
   );
 });
 
-test("standard output and standard error share one pipe, so their order is kept", async (place) => {
+test("standard output and standard error share one pipe, so the order of their lines is kept", async (place) => {
   assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
 });
 
-test("after one line of its own, flemma passes the command to the shell unchanged", async (place) => {
+test("flemma puts one line of its own before the command, and passes the command to the shell unchanged", async (place) => {
   let given: readonly string[] = [];
   const sandbox: Sandbox = {
     ...openSandbox(),
@@ -118,7 +118,7 @@ test("a syntax error of the command appears in the result", async (place) => {
   assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
 });
 
-test("the shell, cwd and env come from tools.bash", async (place) => {
+test("the shell, cwd and env of bash come from tools.bash", async (place) => {
   await Deno.mkdir(place.path("sub"));
   const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
   assert.equal(
@@ -131,7 +131,7 @@ test("the shell, cwd and env come from tools.bash", async (place) => {
   assert.match(await bashError(place, "true", settings({ shell: "no-such-shell" })), /no-such-shell/);
 });
 
-test("a shell in a writable folder is not used", async (place) => {
+test("bash does not use a shell that is in a writable folder", async (place) => {
   await Deno.writeTextFile(place.path("bash"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
   const sandbox = openSandbox([place.folder]);
   const first = { variables: { PATH: `${place.folder}:${Deno.env.get("PATH")}` }, sandbox };
@@ -142,7 +142,7 @@ test("a shell in a writable folder is not used", async (place) => {
   );
 });
 
-test('if the command cannot be sandboxed it does not run, and the error begins with "Sandbox"', async (place) => {
+test('if a command cannot be sandboxed, it does not run, and the error begins with "Sandbox"', async (place) => {
   const sandbox: Sandbox = {
     ...openSandbox(),
     prepare: () => Promise.resolve(failure("unknown-urn", "There is no such place.")),
@@ -184,7 +184,7 @@ test("a command has no terminal, and environment variables keep programs from pr
   );
 });
 
-test("a command does not see the API keys of providers", async (place) => {
+test("a command does not get the API keys of providers", async (place) => {
   const variables = {
     PATH: Deno.env.get("PATH") ?? "",
     ANTHROPIC_API_KEY: "sk-secret",
@@ -198,7 +198,7 @@ test("a command does not see the API keys of providers", async (place) => {
   );
 });
 
-test("a background child process that keeps the pipe open does not delay the call, and ends with it", async (place) => {
+test("a background child process that keeps the pipe open does not delay the result, and is ended with the call", async (place) => {
   const commands = [
     "sleep 300 & echo $!",
     "(yes >/dev/null & echo $!)",
@@ -211,7 +211,7 @@ test("a background child process that keeps the pipe open does not delay the cal
   }
 });
 
-test("the result contains all output written before the shell ends", async (place) => {
+test("the result contains all output that was written before the shell ended", async (place) => {
   assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
 });
 
@@ -231,13 +231,13 @@ test("keeping only the end of the output in memory gives the same result as keep
   }
 });
 
-test("the file for long output has a maximum size, and the notice says if it was reached", async (place) => {
+test("the file for long output has a maximum size, and the notice says whether the output reached it", async (place) => {
   const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
   const path = /First 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
   assert.equal((await Deno.stat(path)).size, 1000);
 });
 
-test("a command that prints for two seconds without pause ends in time, with bounded memory, and the result is the end of its output", async (place) => {
+test("a command that prints for two seconds without pause ends in time, uses bounded memory, and returns the end of its output", async (place) => {
   const before = Deno.memoryUsage().rss;
   const error = await bashError(place, "yes", settings({}, { max_file_size: 1024 * 1024 }), 2);
   const grown = Deno.memoryUsage().rss - before;
@@ -260,38 +260,38 @@ test("a single huge line is cut by bytes", async (place) => {
   );
 });
 
-test("bytes that are not characters cannot hide the end of the output", async (place) => {
+test("bytes that are not valid characters cannot hide the end of the output", async (place) => {
   const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
   assert.match(shown, /^\ufffd+\n\n\[Showing only the last/);
 });
 
-test("spaces and line breaks are removed at the very end of the output and kept at its beginning", async (place) => {
+test("spaces and line breaks at the end of the output are removed, and those at its beginning are kept", async (place) => {
   assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
 });
 
-test("many spaces after the text neither displace the text nor count as output", async (place) => {
+test("many spaces after the output neither push it out of the result nor count as output", async (place) => {
   assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
   assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
   const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
   assert.match(shown, /\nend\n\n\[Showing lines 298003-300002 of 300002\./);
 });
 
-test("a command without output has a message of its own", async (place) => {
+test("if a command prints nothing, the result contains a message that says so", async (place) => {
   assert.equal(await bash(place, "true"), "(no output)");
   assert.equal(await bashError(place, "false"), "(no output)\n\nThe command failed with exit code 1.");
 });
 
-test("bytes that are not UTF-8 become replacement characters", async (place) => {
+test("output bytes that are not UTF-8 become replacement characters", async (place) => {
   assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
 });
 
-test("a failed command returns its output, an empty line, and the exit code or the signal", async (place) => {
+test("if a command fails, the result contains its output, an empty line, and the exit code or the signal", async (place) => {
   assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command failed with exit code 42.");
   assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
   assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
 });
 
-test("a timeout ends the whole process group and returns the output so far and the number of seconds", async (place) => {
+test("a timeout ends the whole process group, and the result contains the output so far and the number of seconds", async (place) => {
   // Its time is over when something came.
   await withWaitInHand(300, async (due) => {
     const error = await bashError(place, "sleep 300 & echo $!; wait", { onOutput: due }, 0.3);
@@ -309,7 +309,7 @@ test("a timeout ends the whole process group and returns the output so far and t
   );
 });
 
-test("a command that ignores SIGTERM is killed", (place) =>
+test("a command that ignores SIGTERM is killed with SIGKILL", (place) =>
   withWaitInHand(300, async (due) => {
     const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
     const error = await bashError(place, command, { onOutput: due }, 0.3);
@@ -317,7 +317,7 @@ test("a command that ignores SIGTERM is killed", (place) =>
     assert.equal(isAlive(parseInt(error)), false);
   }));
 
-test("stopping a command ends its process group and keeps its output, and the result says that the person stopped it", async (place) => {
+test("if the person stops a command, its process group ends, its output is kept, and the result says who stopped it", async (place) => {
   const controller = new AbortController();
   let pid = 0;
   const onOutput = (chunk: string): void => {
@@ -331,7 +331,7 @@ test("stopping a command ends its process group and keeps its output, and the re
   assert.equal(isAlive(pid), false);
 });
 
-test("a failed set-up of the sandbox is not returned as the command's output", async (place) => {
+test("messages of a failed sandbox set-up are not returned as output of the command", async (place) => {
   let reported = "";
   const sandbox = preparing({
     argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
@@ -349,7 +349,7 @@ test("a failed set-up of the sandbox is not returned as the command's output", a
   assert.equal(reported, "bwrap: no namespaces\n");
 });
 
-test("a failed set-up is retried once, and the result contains only output of the command that ran", async (place) => {
+test("a failed sandbox set-up is retried once, and the result contains only the output of the command that ran", async (place) => {
   let attempts = 0;
   const failing = { argv: ["/bin/sh", "-c", "echo nothing; exit 1"] };
   const sandbox: Sandbox = {
@@ -372,7 +372,7 @@ test("a failed set-up is retried once, and the result contains only output of th
   assert.equal(attempts, 2);
 });
 
-test("if a command's sandbox is outdated before the start, the set-up is retried once, and the command runs once", async (place) => {
+test("if a command's sandbox is outdated before the start, the set-up is repeated once, and the command runs once", async (place) => {
   const sandbox = realSandbox(place);
   let attempts = 0;
   let prepares = true;
@@ -395,7 +395,7 @@ test("if a command's sandbox is outdated before the start, the set-up is retried
   assert.ok((await Deno.stat(`${place.folder}/.vscode`)).isDirectory, "it is the person's, and stays");
 });
 
-test("prepared resources are released however the call ends", async (place) => {
+test("resources that were prepared for a call are released however the call ends", async (place) => {
   let disposed = 0;
   const dispose = (): Promise<void> => Promise.resolve(void disposed++);
   await bash(place, "true", { sandbox: preparing({ dispose }) });
@@ -410,7 +410,7 @@ test("progress is reported while the command runs", async (place) => {
   assert.equal(chunks.join(""), "é\n");
 });
 
-test("after very long output, samples of the rest are still reported, with constant memory", async (place) => {
+test("after very long output, samples of later output are still reported, with constant memory", async (place) => {
   let passed = 0;
   const late: string[] = [];
   await bash(
@@ -430,7 +430,7 @@ test("after very long output, samples of the rest are still reported, with const
   assert.ok(passed < 1.2e6, `${passed} characters were passed on`);
 });
 
-Deno.test("the description of bash contains the current limits", () => {
+Deno.test("the description of bash for the model contains the current limits", () => {
   const [tool] = builtinTools({
     ...DEFAULT_SETTINGS.tools,
     default_timeout: 7,
@@ -440,7 +440,7 @@ Deno.test("the description of bash contains the current limits", () => {
   assert.match(JSON.stringify(tool?.input_schema), /null: 7/);
 });
 
-test("in the real sandbox a command can write next to the document, but not in /etc or in the document", async (place) => {
+test("in the real sandbox, a command can write next to the document, but not into /etc or the document", async (place) => {
   const sandbox = realSandbox(place);
   assert.equal(await bash(place, "echo x > made && cat made && pwd", { sandbox }), `x\n${place.folder}`);
   assert.match(await bashError(place, "echo x > /etc/flemma-test", { sandbox }), /Read-only file system/);
@@ -449,7 +449,7 @@ test("in the real sandbox a command can write next to the document, but not in /
 });
 
 for (const enabled of [true, false]) {
-  Deno.test(`${enabled ? "with" : "without"} the real sandbox exit codes are passed through, daemons end, and a timeout leaves no process`, () =>
+  Deno.test(`${enabled ? "with" : "without"} the real sandbox, exit codes are passed through, daemons end, and a timeout leaves no process`, () =>
     inScene((place) => leavesNothing(place, realSandbox(place, enabled))));
 }
 
@@ -481,7 +481,7 @@ async function leavesNothing(place: Scene, sandbox: Sandbox): Promise<void> {
   assert.equal(await running(), 0);
 }
 
-test("with the real sandbox, a backend that cannot work is reported as an error of the sandbox", async (place) => {
+test("with the real sandbox, a backend that cannot work is reported as a sandbox error", async (place) => {
   const sandbox = createSandbox({
     settings: {
       ...DEFAULT_SETTINGS.sandbox,
@@ -500,7 +500,7 @@ test("with the real sandbox, a backend that cannot work is reported as an error 
   await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
 });
 
-test("the output collector never holds more than its window, however the output is cut into chunks", async (place) => {
+test("the output collector never keeps more than its limit in memory, however the output is divided", async (place) => {
   const collector = new OutputCollector({
     maxLines: 10,
     maxBytes: 100,

@@ -4,7 +4,7 @@ import { builtinTools } from "../../tools/builtin/mod.ts";
 import { MOST_CHARACTERS, MOST_EXPRESSION_LEVELS } from "../../tools/builtin/calculator/expression.ts";
 import { testInScene as test } from "./scene.ts";
 
-test("calculator returns the same values as Lua, with at most 14 digits", async (place) => {
+test("calculator computes the same values as Lua, rounded to at most 14 digits", async (place) => {
   const rows: readonly (readonly [string, string])[] = [
     ["0.1+0.2", "0.3"],
     ["10/2", "5"],
@@ -81,7 +81,7 @@ test("calculator returns the same values as Lua, with at most 14 digits", async 
   }
 });
 
-test("empty, malformed or unknown input is an error that names the position", async (place) => {
+test("for empty, malformed or unknown input, calculator returns an error with the position", async (place) => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["", /empty/],
     [" \n", /empty/],
@@ -115,7 +115,7 @@ test("empty, malformed or unknown input is an error that names the position", as
   }
 });
 
-test("the length and nesting of an expression are limited, and a long chain on one level does not count as nested", async (place) => {
+test("the length and nesting of an expression are limited, and a long chain of operators on one level does not count as nested", async (place) => {
   const deep = (count: number) => `${"(".repeat(count)}1${")".repeat(count)}`;
   const half = MOST_EXPRESSION_LEVELS / 2;
   assert.equal(await place.output("calculator", { expression: deep(half - 1) }), "1");
@@ -131,13 +131,13 @@ test("the length and nesting of an expression are limited, and a long chain on o
   assert.match(await place.error("calculator", { expression: "1".repeat(MOST_CHARACTERS + 1) }), /longer/);
 });
 
-test("calculator_async returns the same answers after its delay", async (place) => {
+test("calculator_async returns the same values as calculator, after its delay", async (place) => {
   assert.equal(await place.output("calculator_async", { expression: "1+1", delay: 0 }), "2");
   assert.equal(await place.output("calculator_async", { expression: "1+1", delay: -5 }), "2");
   assert.match(await place.error("calculator_async", { expression: "1+", delay: 0 }), /missing/);
 });
 
-test("a calculator_async call can be stopped while it waits", async (place) => {
+test("a call of calculator_async can be stopped while it waits", async (place) => {
   const stop = new AbortController();
   const running = place.error("calculator_async", { expression: "1+1", delay: null }, {
     signal: stop.signal,
@@ -146,7 +146,7 @@ test("a calculator_async call can be stopped while it waits", async (place) => {
   assert.match(await running, /stopped/);
 });
 
-Deno.test("calculator is offered unless its setting disables it; calculator_async is offered only if it is named", () => {
+Deno.test("calculator is offered unless a setting disables it; calculator_async is offered only if a setting names it", () => {
   const enabled = (named: Record<string, Record<string, unknown>>) =>
     builtinTools({ ...DEFAULT_SETTINGS.tools, named })
       .filter(({ name }) => name.startsWith("calculator"))

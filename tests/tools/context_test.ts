@@ -13,7 +13,7 @@ function named(settings: Record<string, Record<string, unknown>>) {
   return { tools: { ...DEFAULT_SETTINGS.tools, named: settings } };
 }
 
-test("a tool's context contains the path of the document, or says that there is none", (place) => {
+test("a tool's context contains the path of the document, or null if the document has none", (place) => {
   const context = place.context(plain);
   assert.deepEqual([context.document, context.filename, context.__filename], Array(3).fill(place.document));
   assert.deepEqual([context.dirname, context.__dirname], Array(2).fill(place.folder));
@@ -28,7 +28,7 @@ test("a tool's context contains the path of the document, or says that there is 
   return Promise.resolve();
 });
 
-test("path.resolve works on the text of a path, relative to the document's folder", async (place) => {
+test("path.resolve works only on the text of a path, relative to the document's folder", async (place) => {
   await Deno.symlink("/etc", place.path("link"));
   const { resolve } = place.context(plain).path;
   assert.equal(resolve("a/b"), place.path("a/b"));
@@ -46,7 +46,7 @@ test("path.resolve works on the text of a path, relative to the document's folde
   assert.equal(place.context(plain, { document: null }).path.resolve("a"), place.path("a"));
 });
 
-test("a tool's cwd is tools.NAME.cwd, expanded as one value, or else the folder in which flemma was started", (place) => {
+test("a tool's cwd is the expanded value of tools.NAME.cwd, or else the folder in which flemma was started", (place) => {
   const cwd = (value: unknown, document?: string | null): string =>
     place.context(plain, { ...named({ t: { cwd: value } }), document }).cwd;
   assert.equal(place.context(plain).cwd, place.folder);
@@ -81,7 +81,7 @@ test("getConfig returns a deep copy of the tool's settings merged over its defau
   return Promise.resolve();
 });
 
-test("the environment for child processes has no provider credentials, and tools.NAME.env is added", (place) => {
+test("the environment for child processes has no provider credentials, and tools.NAME.env is added to it", (place) => {
   const variables = { PATH: "/bin", ANTHROPIC_API_KEY: "secret", SSH_AUTH_SOCK: "/s" };
   const { env } = place.context(bash, {
     ...named({ bash: { env: { EXTRA: "1", ODD: 5 } } }),
@@ -94,7 +94,7 @@ test("the environment for child processes has no provider credentials, and tools
   return Promise.resolve();
 });
 
-test("the plugin's names of functions work the same as flemma's own", async (place) => {
+test("the functions of a context work the same under the plugin's names and under flemma's", async (place) => {
   const { sandbox, truncate } = place.context(plain, { sandbox: openSandbox(["/tmp/x"]) });
   const { is_path_writable, isPathWritable, enabled } = sandbox;
   assert.deepEqual([enabled, is_path_writable("/tmp/x/y"), isPathWritable("/tmp/x/y")], [true, true, true]);
@@ -109,7 +109,7 @@ test("the plugin's names of functions work the same as flemma's own", async (pla
   assert.match(overflowing, /^b\n\n\[.*\/tmp\/flemma_t_.*talk\.chat_call_1\.txt\]$/);
 });
 
-test("sandboxed commands that a tool prepared are released when the tool ends, and a refusal is reported as text", async (place) => {
+test("when a tool ends, the sandboxed commands that it prepared are released; a refused command is reported as text", async (place) => {
   let disposed = 0;
   const prepared = {
     argv: ["wrapped"],
@@ -138,7 +138,7 @@ test("sandboxed commands that a tool prepared are released when the tool ends, a
   assert.deepEqual(refused, { ok: false, error: "No sandbox. Install it." });
 });
 
-test("a progress listener that fails is not called again and does not end the tool", (place) => {
+test("if a progress listener throws, it is not called again, and the tool continues", (place) => {
   let reported = 0;
   const onOutput = (): void => {
     reported++;

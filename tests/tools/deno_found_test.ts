@@ -40,7 +40,7 @@ Deno.test("if Deno runs flemma, that Deno is also used if npm installed it in a 
     assert.deepEqual(findDeno(at("/nonexistent"), [folder], own), { ok: true, value: own });
   }));
 
-Deno.test("a single binary, or flemma run by Node, uses the Deno in PATH", () =>
+Deno.test("a single binary, and flemma started by Node, use the Deno in PATH", () =>
   inFolder((folder, at) => {
     const deno = install(`${folder}/bin`);
     assert.deepEqual(findDeno(at(`/nonexistent:${folder}/bin`), [], null), { ok: true, value: deno });
@@ -56,7 +56,7 @@ Deno.test("if there is no Deno, the message says what to install", () =>
     assert.match(found.problem.next ?? "", /npm install -g deno/);
   }));
 
-Deno.test("a Deno in a folder where commands could have put it is not used", () =>
+Deno.test("a Deno in a folder where commands could have written it is not used", () =>
   inFolder((folder, at) => {
     install(`${folder}/bin`);
     const found = findDeno(at(`${folder}/bin`), [folder], null);
@@ -64,7 +64,7 @@ Deno.test("a Deno in a folder where commands could have put it is not used", () 
     assert.notEqual(found.problem.code, "deno-missing");
   }));
 
-Deno.test("if there is no Deno, a call of a tool file says what to install, not that the file is broken", () =>
+Deno.test("if there is no Deno, a call of a tool file fails with advice to install it, and the file is not called broken", () =>
   inFolder(async (folder, at) => {
     const path = `${folder}/greet.ts`;
     Deno.writeTextFileSync(path, "export default {};");

@@ -38,7 +38,7 @@ function edit(place: Scene, oldText: string, newText: string, changes: ContextCh
   return place.output("edit", { path: NAME, oldText, newText }, changes);
 }
 
-Deno.test("edit reports the first of several errors in a fixed order", async () => {
+Deno.test("if an edit has several errors, edit reports the first in a fixed order", async () => {
   assert.match(await editError("x", { path: "" }), /path is empty/);
   assert.match(await editError("x", { oldText: "" }), /oldText is empty/);
   assert.match(await editError("x", {}), /oldText is empty/);
@@ -55,7 +55,7 @@ Deno.test("edit reports the first of several errors in a fixed order", async () 
   assert.match(await editError("x", { oldText: "x", newText: "x" }), /changes nothing/);
 });
 
-Deno.test("edit replaces a single occurrence, and an empty new text deletes it", async () => {
+Deno.test("edit replaces the only occurrence of a text, and an empty new text deletes it", async () => {
   assert.equal(await edited("one two three", "two", "2"), "one 2 three");
   assert.equal(await edited("one two three", "two ", ""), "one three");
   assert.equal(await edited("one", "one", "all of it"), "all of it");
@@ -66,17 +66,17 @@ Deno.test("characters such as $& in the new text are plain text", async () => {
   assert.equal(await edited("a.c abc", "a.c", "x"), "x abc");
 });
 
-Deno.test("a byte order mark is kept even if the replaced text is at the beginning", async () => {
+Deno.test("edit keeps a byte order mark even if the replaced text is at the beginning of the file", async () => {
   assert.equal(await edited("\ufeffhello\n", "hello", "hello2"), "\ufeffhello2\n");
   assert.equal(await edited("\ufeffhello\n", "hello\n", "x"), "\ufeffx");
 });
 
-Deno.test("overlapping occurrences are all counted", async () => {
+Deno.test("edit counts overlapping occurrences of a text separately", async () => {
   assert.match(await editError("aaa", { oldText: "aa", newText: "b" }), /occurs 2 times/);
   assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /occurs 3 times/);
 });
 
-test("all bytes outside the replaced text stay unchanged, including invalid UTF-8", async (place) => {
+test("edit changes no byte outside the replaced text, even if other bytes are invalid UTF-8", async (place) => {
   const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
   await Deno.writeFile(place.path(NAME), new Uint8Array(before));
   await edit(place, "ab", "é");
@@ -85,19 +85,19 @@ test("all bytes outside the replaced text stay unchanged, including invalid UTF-
   assert.deepEqual([...await Deno.readFile(place.path(NAME))], after);
 });
 
-test("in a file with CR LF, text given with LF is found, and the result reports the conversion", async (place) => {
+test("in a CR LF file, edit finds a text given with LF, and the result reports the conversion", async (place) => {
   await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
   assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CRLF/);
   assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
   assert.doesNotMatch(await edit(place, "2b", "x"), /CRLF/);
 });
 
-Deno.test("line ends are not converted if the file mixes them or the text contains CR", async () => {
+Deno.test("edit does not convert line ends if the file mixes them or the text contains CR", async () => {
   assert.match(await editError("a\r\nb\nc\r\n", { oldText: "a\nb", newText: "x" }), /not found/);
   assert.match(await editError("a\r\nb\r\n", { oldText: "a\rb\n", newText: "x" }), /not found/);
 });
 
-Deno.test("if the text is not found, the error names the line that contains its first line", async () => {
+Deno.test("if the whole text is not found, the error names the line in which its first line occurs", async () => {
   const error = await editError("one\n\tfoo(bar) {\ntwo\n", {
     oldText: "  foo(bar) {\n    body\n",
     newText: "x",
@@ -109,7 +109,7 @@ Deno.test("if the text is not found, the error names the line that contains its 
   assert.ok(long.length < 700);
 });
 
-Deno.test("if the file contains a text that looks similar, the error names its line and the difference", async () => {
+Deno.test("if the file contains a similar text, the error names its line and the difference", async () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
     ["a\r\nb\nc\r\n", "a\nb\nc", /Line 1 has it with different line endings/],
     ["x\na\nb\n", "a\r\nb", /Line 2 has it with different line endings/],
@@ -125,7 +125,7 @@ Deno.test("if the file contains a text that looks similar, the error names its l
   assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /has it/);
 });
 
-test("if a file exists under another spelling or behind a link, the error names what exists", async (place) => {
+test("if a file exists only under another spelling or behind a link, the error names the existing file", async (place) => {
   const input = { oldText: "x", newText: "y" };
   await Deno.mkdir(place.path("Sub"));
   await Deno.writeTextFile(place.path("cafe\u0301.txt"), "x");
@@ -166,7 +166,7 @@ Deno.test("edit never replaces text that is only similar", async () => {
   assert.match(await editError("  a\n", { oldText: "a ", newText: "b" }), /not found/);
 });
 
-test("replaceAll exists only if the setting allows it, and replaces from the left without overlaps", async (place) => {
+test("edit accepts replaceAll only if a setting allows it, and then replaces from left to right without overlaps", async (place) => {
   const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
   await Deno.writeTextFile(place.path(NAME), "aaaaa aa");
@@ -189,19 +189,19 @@ test("edit keeps links and file modes unchanged", async (place) => {
   assert.equal((await Deno.stat(place.path("real.txt"))).mode! & 0o777, 0o600);
 });
 
-test("parallel edits of one file all take effect", async (place) => {
+test("if several edits of one file run in parallel, all of them take effect", async (place) => {
   const names = Array.from({ length: 30 }, (_, n) => `<${n}>`);
   await Deno.writeTextFile(place.path(NAME), names.join("\n"));
   await Promise.all(names.map((name) => edit(place, name, name.replace("<", "done <"))));
   assert.equal(await Deno.readTextFile(place.path(NAME)), names.map((name) => `done ${name}`).join("\n"));
 });
 
-test("editing the running document is refused", async (place) => {
+test("edit refuses to change the running document", async (place) => {
   const error = await place.error("edit", { path: "talk.chat", oldText: "hello", newText: "x" });
   assert.match(error, /document of this conversation/);
 });
 
-Deno.test("replacing a text equals splitting and joining at its only occurrence", () => {
+Deno.test("edit gives the same result as splitting the file at the only occurrence and joining it with the new text", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b", "é", "🎉", "\n"), maxLength: 40 });
   const passage = fc.string({ unit: fc.constantFrom("a", "b", "é", "🎉", "\n"), minLength: 1, maxLength: 4 });
   fc.assert(

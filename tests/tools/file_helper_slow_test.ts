@@ -42,7 +42,7 @@ Deno.test("every file tool works inside the sandbox", () =>
     assert.equal(await output("grep", { pattern: "^tw\\w" }), "sub/b.txt:2:two \ufffd\n\n[1 match]");
   }));
 
-Deno.test("error messages are the same with and without a helper process", () =>
+Deno.test("file tools return the same error messages with and without the helper process", () =>
   inProject({}, async (root, { error }) => {
     assert.match(
       await error("read", { path: "A.txt" }),
@@ -69,7 +69,7 @@ Deno.test("error messages are the same with and without a helper process", () =>
     assert.match(await error("grep", { pattern: "(" }), /is not valid: missing closing/);
   }));
 
-Deno.test("one helper process serves a whole run, including parallel calls, and a new one replaces a killed one", () =>
+Deno.test("one helper process serves a whole run, including parallel calls, and if it is killed, a new one replaces it", () =>
   inProject({}, async (_, { disk, sandbox, output }) => {
     const worker = async () => {
       const started = await sandbox.startWorker(...await askedFor(sandbox, disk));
@@ -88,7 +88,7 @@ Deno.test("one helper process serves a whole run, including parallel calls, and 
     assert.notEqual(await worker(), first);
   }));
 
-test("in the helper process, the kernel too blocks hidden paths, protected paths and all paths outside", async (root) => {
+test("in the helper process, the kernel also blocks hidden paths, protected paths and all paths outside the allowed folders", async (root) => {
   plant(
     root,
     "project/notes.chat",
@@ -132,7 +132,7 @@ test("in the helper process, the kernel too blocks hidden paths, protected paths
   assert.equal(Deno.readTextFileSync(`${project}/fine`), "PWNED");
 });
 
-Deno.test("a folder that is replaced by a link is not entered, with or without the sandbox", async () => {
+Deno.test("file tools do not enter a folder that is replaced by a link, with or without the sandbox", async () => {
   for (const enabled of [true, false]) {
     await inProject({ enabled }, async (root, { disk }) => {
       plant(root, "project/in/file", "project/link -> ../outside");
@@ -156,7 +156,7 @@ Deno.test("a folder that is replaced by a link is not entered, with or without t
   }
 });
 
-Deno.test("the helper process is reused while its mounts would be the same, and restarted otherwise", () =>
+Deno.test("the helper process is reused while its mounts would be the same, and otherwise restarted", () =>
   inProject({}, async (root, { sandbox, disk, output, error }) => {
     const asked = await askedFor(sandbox, disk);
     const worker = async () => {
@@ -180,7 +180,7 @@ Deno.test("the helper process is reused while its mounts would be the same, and 
     assert.equal(await worker(), second);
   }));
 
-Deno.test("a helper process that lost its mount of the document is not used while a command runs", () =>
+Deno.test("if a helper process lost its mount of the document, it is not used while a command runs", () =>
   inProject({}, async (root, { sandbox, disk }) => {
     const asked = await askedFor(sandbox, disk);
     const worker = async () => {
@@ -199,7 +199,7 @@ Deno.test("a helper process that lost its mount of the document is not used whil
     assert.equal(await worker(), beside);
   }));
 
-Deno.test("a helper process that does not answer is ended when the call times out or is stopped, and a new one replaces it", () =>
+Deno.test("if a helper process does not respond, it is ended when the call times out or is stopped, and a new one replaces it", () =>
   inProject({}, async (_, { sandbox, run, output, callsMayTake }) => {
     const { startWorker: worker } = sandbox;
     const silent = () => worker.call(sandbox, ["/bin/sleep", "600"], {});
@@ -228,7 +228,7 @@ Deno.test("a helper process that does not answer is ended when the call times ou
     assert.equal(await output("read", { path: "a.txt" }), "text of project/a.txt");
   }));
 
-Deno.test("a helper process that sends an invalid answer or exits immediately is reported in one sentence", () =>
+Deno.test("if a helper process sends invalid data or exits immediately, the call fails with a one-sentence error", () =>
   inProject({}, async (_, { sandbox, error }) => {
     const { startWorker: worker } = sandbox;
     for (const words of [["/bin/echo", "no frame of ours"], ["/bin/true"], ["/bin/cat"]]) {
@@ -263,7 +263,7 @@ Deno.test("without a working sandbox, the helper process works in folders that i
   }
 });
 
-Deno.test("a compiled flemma program acts as its own helper process", () =>
+Deno.test("flemma compiled to a binary acts as its own helper process", () =>
   inProject({}, async (root, { sandbox }) => {
     const { startWorker: worker } = sandbox;
     const asked: (readonly string[])[] = [];

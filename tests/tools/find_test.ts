@@ -17,7 +17,7 @@ function lines(...expected: readonly string[]): string {
   return expected.join("\n");
 }
 
-test("a pattern without a slash matches names at any depth, and results are sorted by the bytes of their paths", async (place) => {
+test("in find, a pattern without a slash matches names at any depth, and results are sorted by the bytes of their paths", async (place) => {
   await put(
     place,
     "a/b.ts",
@@ -39,7 +39,7 @@ test("a pattern without a slash matches names at any depth, and results are sort
   assert.equal(await find(place, "nothing*"), "No files found.");
 });
 
-test("a pattern with a slash matches the path relative to the search folder", async (place) => {
+test("in find, a pattern with a slash matches the path relative to the search folder", async (place) => {
   await put(place, "src/a.ts", "src/in/b.ts", "src/in/deep/c.ts", "lib/src/d.ts", "e.ts");
   assert.equal(await find(place, "src/**/*.ts"), lines("src/a.ts", "src/in/b.ts", "src/in/deep/c.ts"));
   assert.equal(await find(place, "src/*.ts"), "src/a.ts");
@@ -50,7 +50,7 @@ test("a pattern with a slash matches the path relative to the search folder", as
   assert.equal(await find(place, "**/src/*"), lines("lib/src/d.ts", "src/a.ts"));
 });
 
-test("results are relative to the working folder; outside it they begin with the requested path", async (place) => {
+test("results of find are relative to the working folder; outside it they begin with the requested path", async (place) => {
   await put(place, "sub/in/x", "other/x");
   const named = { find: { cwd: `${place.folder}/sub` } };
   const run = (path: string | null) =>
@@ -63,7 +63,7 @@ test("results are relative to the working folder; outside it they begin with the
   assert.equal(await run(`${place.folder}/other/`), `${place.folder}/other/x`);
 });
 
-test("an excluded name is skipped wherever it is in a path, and the setting replaces the list of names", async (place) => {
+test("find skips an excluded name anywhere in a path, and the setting replaces the default names", async (place) => {
   await put(place, "node_modules/x", "a/dist/x", "a/x", "build", "vendor/x");
   assert.equal(await find(place, "x"), "a/x");
   assert.equal(await find(place, "build"), "No files found.");
@@ -74,7 +74,7 @@ test("an excluded name is skipped wherever it is in a path, and the setting repl
   assert.equal(await place.output("find", input, { tools: { named } }), lines("node_modules/x", "vendor/x"));
 });
 
-test("hidden files are found only if the pattern has a dot at that position", async (place) => {
+test("find returns hidden files only if the pattern has a dot at that position", async (place) => {
   await put(
     place,
     ".env",
@@ -97,7 +97,7 @@ test("hidden files are found only if the pattern has a dot at that position", as
   assert.equal(await find(place, "../*"), "No files found.");
 });
 
-test("in a repository, find skips the same files as git if .gitignore excludes them", async (place) => {
+test("in a repository, find skips the files that git ignores because of .gitignore", async (place) => {
   await put(place, "r/.git/info/", "r/in/deep/", "r/sub/own/.git/", "plain/");
   const files = [
     ...[
@@ -146,7 +146,7 @@ test("in a repository, find skips the same files as git if .gitignore excludes t
   );
 });
 
-test("glob and .gitignore patterns that can match a name in many ways take no noticeable time", async (place) => {
+test("glob and .gitignore patterns that can match a name in many ways need no noticeable time", async (place) => {
   const long = "a".repeat(250);
   await put(place, "r/.git/", `r/${long}`);
   await Deno.writeTextFile(
@@ -195,7 +195,7 @@ test("each kind of wrong input to find has a message of its own", async (place) 
   assert.match(await error("*", "/proc/self"), /tools may not read /);
 });
 
-test("find does not enter a hidden folder, and reports the number of hidden ones", async (place) => {
+test("find does not enter a hidden folder, and reports how many folders are hidden", async (place) => {
   await put(place, "open/x", "keys/x");
   const hidden = place.path("keys");
   const sandbox = {
@@ -220,7 +220,7 @@ test("if find times out, the error includes the results found so far", async (pl
   );
 });
 
-test("a found name that contains a line break is written as JSON", async (place) => {
+test("find returns a name that contains a line break as a JSON string", async (place) => {
   await put(place, "d/a\nb");
   assert.equal(await find(place, "*", "d"), '"d/a\\nb"');
 });

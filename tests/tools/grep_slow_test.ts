@@ -46,7 +46,7 @@ test("grep prints path:line:text, sorted by path and line, and its last line sta
   assert.equal(await grep(place, "one", { path: place.path("a") }), "a/x.ts:1:none\n\n[1 match]");
 });
 
-test("grep stops at the limit and says so; if there are exactly as many matches as the limit, it does not", async (place) => {
+test("grep says that it stopped at the limit only if there are more matches than the limit", async (place) => {
   await put(place, { "d/a": "x\nx\n", "d/b": "x\n" });
   assert.equal(
     await grep(place, "x", { path: "d", limit: 2 }),
@@ -62,7 +62,7 @@ test("grep stops at the limit and says so; if there are exactly as many matches 
   );
 });
 
-test("grep treats a pattern that looks like an option as a pattern, and runs nothing from it", async (place) => {
+test("grep treats a pattern that looks like an option as a pattern and starts no program because of it", async (place) => {
   await put(place, { "pre": "#!/bin/sh\ntouch ran\n", "x": "--pre=./pre\n-e\n" });
   await Deno.chmod(place.path("pre"), 0o755);
   assert.equal(await grep(place, "--pre=./pre"), "x:1:--pre=./pre\n\n[1 match]");
@@ -74,7 +74,7 @@ test("grep treats a pattern that looks like an option as a pattern, and runs not
   assert.throws(() => Deno.statSync(place.path("ran")), Deno.errors.NotFound);
 });
 
-test("hidden, excluded and ignored files are searched only if the path names them", async (place) => {
+test("grep searches hidden, excluded and ignored files only if the path names them", async (place) => {
   await put(place, {
     ...{
       "r/.git/HEAD": "x",
@@ -123,7 +123,7 @@ test("grep skips binary files and handles broken UTF-8, byte order marks, CR LF 
   assert.equal(await grep(place, "needle", { path: "d/bin" }), "No matches.\n\n[the file is not text]");
 });
 
-test("regular expressions with exponential backtracking or expansion take no noticeable time", async (place) => {
+test("regular expressions with exponential backtracking or expansion need no noticeable time", async (place) => {
   await put(place, { "d/a": `${"a".repeat(5000)}!\n` });
   const patterns = [
     "(a+)+$",
@@ -161,7 +161,7 @@ test("each kind of wrong input to grep has a message of its own", async (place) 
   assert.equal(await grep(place, "a\\\\n"), "No matches.");
 });
 
-test("hidden files and folders yield no matches, and their number is reported", async (place) => {
+test("grep finds no matches in hidden files and folders, and reports their number", async (place) => {
   await put(place, { "open/x": "secret", "keys/x": "secret", "single": "secret" });
   const hidden = [place.path("keys"), place.path("single")];
   const isPathReadable = (path: string) => !hidden.some((each) => `${path}/`.startsWith(`${each}/`));
@@ -195,7 +195,7 @@ const hasRg = (() => {
 })();
 
 Deno.test(
-  "grep gives the same answer with and without rg",
+  "grep returns the same result with and without the program rg",
   { ignore: !hasRg },
   () =>
     inScene(async (place) => {
@@ -280,7 +280,7 @@ Deno.test(
     }),
 );
 
-Deno.test("grep searches for a literal text first only if every matching line certainly contains it", () => {
+Deno.test("grep searches for a literal text first only if every matching line must contain it", () => {
   const sure: Readonly<Record<string, string | null>> = {
     "function foo": "function foo",
     "^function\\s+foo$": "function",
@@ -310,7 +310,7 @@ Deno.test("grep searches for a literal text first only if every matching line ce
   for (const [pattern, text] of Object.entries(sure)) assert.equal(requiredText(pattern), text, pattern);
 });
 
-test("if the search program is missing all files stay candidates, and if it fails none do", async (place) => {
+test("if the search program is missing, every file stays a candidate for grep; if the program fails, no file does", async (place) => {
   await put(place, { "a": "needle", "b": "x" });
   const files = ["a", "b"].map((name) => ({ path: name, folder: place.folder, name }));
   const { signal } = new AbortController();

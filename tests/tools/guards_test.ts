@@ -82,7 +82,7 @@ function exchange(path: string, text: string): void {
 
 // bash
 
-test("an invalid maximum of seconds falls back to the program's own", async (place) => {
+test("if max_timeout is invalid, bash uses the default maximum", async (place) => {
   for (const max_timeout of [0, -1, "5"]) {
     assert.equal(
       await place.output("bash", { command: "echo in time", timeout: null }, bashSettings({ max_timeout })),
@@ -91,7 +91,7 @@ test("an invalid maximum of seconds falls back to the program's own", async (pla
   }
 });
 
-test("a shell in a writable folder is refused only if commands are sandboxed", async (place) => {
+test("bash refuses a shell in a writable folder only if commands are sandboxed", async (place) => {
   await Deno.writeTextFile(place.path("mine"), '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 });
   const shell = bashSettings({ shell: place.path("mine") });
   const confined = openSandbox([place.folder]);
@@ -103,7 +103,7 @@ test("a shell in a writable folder is refused only if commands are sandboxed", a
   assert.equal(await place.output("bash", { command: "echo ran" }, { ...shell, sandbox: off }), "ran");
 });
 
-test("a call that is stopped while its sandbox is set up starts nothing", async (place) => {
+test("if a call is stopped while its sandbox is set up, the command does not start", async (place) => {
   const stop = new AbortController();
   let started = false;
   const sandbox = wrapping(null);
@@ -127,7 +127,7 @@ test("a call that is stopped while its sandbox is set up starts nothing", async 
   assert.equal(started, false);
 });
 
-test("a command that timed out did run, so its set-up is not checked", async (place) => {
+test("after a timeout, flemma does not look for a set-up failure, because the command did run", async (place) => {
   let asked = false;
   const sandbox = wrapping(null, {
     setupFailure: (stated) => {
@@ -147,7 +147,7 @@ test("a command that timed out did run, so its set-up is not checked", async (pl
   assert.equal(asked, false);
 });
 
-test("messages around the shell are shown only for a command that failed without output", async (place) => {
+test("messages of the sandbox program are shown only if the command failed without output", async (place) => {
   const rows: readonly (readonly [string, string])[] = [
     ["echo around >&2; exit 3", "around\n\nThe command failed with exit code 3."],
     ["echo around >&2; echo own; exit 3", "own\n\nThe command failed with exit code 3."],
@@ -161,7 +161,7 @@ test("messages around the shell are shown only for a command that failed without
   }
 });
 
-test("only the beginning of the messages around the shell is kept, however long they are", async (place) => {
+test("only the beginning of the sandbox program's messages is kept, however long they are", async (place) => {
   let reported = "";
   const sandbox = wrapping(["/bin/sh", "-c", "yes around | head -c 200000 >&2; exit 1"], {
     setupFailure: (stated) => {
@@ -173,7 +173,7 @@ test("only the beginning of the messages around the shell is kept, however long 
   assert.equal(reported, "around\n".repeat(3000).slice(0, 16 * 1024));
 });
 
-test("progress of a flood of output is reported up to a megabyte, and the result is complete", async (place) => {
+test("if a command prints very much, progress is reported up to a megabyte, and the result is complete", async (place) => {
   let passed = 0;
   await place.output("bash", { command: "yes | head -c 4000000; echo end" }, {
     onOutput: (chunk) => passed += chunk.length,
@@ -181,7 +181,7 @@ test("progress of a flood of output is reported up to a megabyte, and the result
   assert.ok(passed >= 1024 * 1024 && passed < 2 * 1024 * 1024, `${passed}`);
 });
 
-test("notices of the sandbox are appended to a success and a failure, and nothing if there are none", async (place) => {
+test("notices of the sandbox are appended to the result of a successful or failed command", async (place) => {
   const note = () => "HEAD is held.";
   const noted = { sandbox: wrapping(null, { note }) };
   assert.equal(await place.output("bash", { command: "echo a" }, noted), "a\n\nHEAD is held.");
@@ -197,7 +197,7 @@ test("notices of the sandbox are appended to a success and a failure, and nothin
 
 // read
 
-test("a file or link that is replaced between check and opening is not read", async (place) => {
+test("a tool does not read a file that is replaced by a file or link between check and opening", async (place) => {
   const path = place.path("a");
   Deno.writeTextFileSync(place.path("hidden"), "hidden");
   const exchanges = [
@@ -220,7 +220,7 @@ test("a file or link that is replaced between check and opening is not read", as
   }
 });
 
-test("a file that became unreadable by policy after its check is not read", async (place) => {
+test("a tool does not read a file that policy made unreadable after the check", async (place) => {
   Deno.writeTextFileSync(place.path("a"), "text");
   let asked = 0;
   const sandbox: Sandbox = { ...openSandbox(), isPathReadable: () => ++asked === 1 };
@@ -230,7 +230,7 @@ test("a file that became unreadable by policy after its check is not read", asyn
 
 // write and edit
 
-test("a path that leads elsewhere after its call had to wait is not written", async (place) => {
+test("if a path leads to another file after its call had to wait, the tool does not write", async (place) => {
   for (const name of ["one", "two"]) Deno.writeTextFileSync(place.path(name), name);
   Deno.symlinkSync("one", place.path("link"));
   const lock = await lockOf(place, "one");
@@ -250,7 +250,7 @@ test("a path that leads elsewhere after its call had to wait is not written", as
   for (const name of ["one", "two"]) assert.equal(Deno.readTextFileSync(place.path(name)), name);
 });
 
-test("a lock removed by its holder while it was opened is not taken for the current lock", async (place) => {
+test("if another process removes its lock file while it is opened, the removed file is not taken for the current lock", async (place) => {
   const lock = await lockOf(place, "f");
   const context = place.context({ name: "t", description: "", input_schema: {} });
   await after("open", (path) => path === lock, () => Deno.removeSync(lock), async () => {
@@ -261,7 +261,7 @@ test("a lock removed by its holder while it was opened is not taken for the curr
   });
 });
 
-test("the unfinished file of a running process is left alone by others", async (place) => {
+test("a run does not remove the unfinished file of another running process", async (place) => {
   const lock = await lockOf(place, "other");
   const temporary = place.path(`.flemma-${crypto.randomUUID()}`);
   await Deno.writeTextFile(temporary, "x");
@@ -273,7 +273,7 @@ test("the unfinished file of a running process is left alone by others", async (
   assert.equal(await Deno.readTextFile(lock), temporary);
 });
 
-test("only files with a name of this program's form are removed after a crash, and each part of the name counts", async (place) => {
+test("after a crash only files whose names have this program's form are removed, and each part of the form is checked", async (place) => {
   const id = crypto.randomUUID();
   const names = [`.flemma-${id}x`, `x.flemma-${id}`, `.flemma-${id.replaceAll("-", "_")}`, ".flemma-", id];
   for (const name of names) {
@@ -285,7 +285,7 @@ test("only files with a name of this program's form are removed after a crash, a
   assert.deepEqual([...Deno.readDirSync(locksOf(place))], []);
 });
 
-test("a file that was read and deleted, or that appeared since, is not overwritten, by rename or in place", async (place) => {
+test("a file that was deleted after it was read, or that appeared since, is not overwritten, by rename or in place", async (place) => {
   const path = place.path("f");
   for (const way of ["by a rename", "in place"]) {
     const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null };
@@ -305,7 +305,7 @@ test("a file that was read and deleted, or that appeared since, is not overwritt
   }
 });
 
-test("somebody's write into a file that is just being created in place is kept", async (place) => {
+test("if another program writes into a file that is just being created in place, its text is kept", async (place) => {
   const path = place.path("f");
   const between = () => Deno.writeTextFileSync(path, "theirs\n");
   const options = { shownAs: "f", temporary: null, since: null, between };
@@ -316,7 +316,7 @@ test("somebody's write into a file that is just being created in place is kept",
   assert.equal(await Deno.readTextFile(path), "theirs\n");
 });
 
-test("a replaced file that was only truncated afterwards contains no save, so the written text stays", async (place) => {
+test("if the replaced file is only truncated afterwards, nothing was saved in it, so the written text stays", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "one\ntwo\n");
   using editor = await Deno.open(path, { write: true });
@@ -332,7 +332,7 @@ test("a replaced file that was only truncated afterwards contains no save, so th
   assert.equal(await Deno.readTextFile(path), "ours\n");
 });
 
-test("a folder that was replaced by a link while its file was being written leads nowhere", async (place) => {
+test("if a folder is replaced by a link while a file in it is written, nothing is written to the link's target", async (place) => {
   for (const name of ["dir", "outside"]) await Deno.mkdir(place.path(name));
   await Deno.writeTextFile(place.path("dir/f"), "old");
   await after("lstatSync", (path) => path.includes("/.flemma-"), () => {
@@ -345,7 +345,7 @@ test("a folder that was replaced by a link while its file was being written lead
   assert.equal(await Deno.readTextFile(place.path("moved/f")), "old");
 });
 
-test("a file whose owner cannot be transferred is written in place, and any other error is reported", async (place) => {
+test("a file whose owner cannot be kept by a rename is written in place, and any other error is reported", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "old");
   const { ino } = await Deno.stat(path);
@@ -375,7 +375,7 @@ test("a file whose owner cannot be transferred is written in place, and any othe
   }
 });
 
-test("in a folder without write permission, a writable file is written and a new one is refused", async (place) => {
+test("in a read-only folder, a writable file is overwritten, but a new file is refused", async (place) => {
   await Deno.mkdir(place.path("home"));
   await Deno.writeTextFile(place.path("f"), "old");
   const scene = new URL("./scene.ts", import.meta.url).href;
@@ -401,7 +401,7 @@ test("in a folder without write permission, a writable file is written and a new
 
 // the file with the complete output
 
-test("a folder that is replaced while the complete output is saved gets none of it", async (place) => {
+test("if a folder is replaced while the complete output is saved, no output goes into the new folder", async (place) => {
   for (const planted of ["outside/o.txt", null]) {
     await Deno.mkdir(place.path("dir"));
     await Deno.mkdir(place.path("outside"), { recursive: true });
@@ -422,7 +422,7 @@ test("a folder that is replaced while the complete output is saved gets none of 
   }
 });
 
-test("a link that a command made in a parent path is found before a folder is created, and again afterwards", async (place) => {
+test("a link in a parent path that a command created is detected before a folder is created, and again afterwards", async (place) => {
   for (const answers of [["/link"], [null, "/link"]]) {
     let asked = 0;
     const file = new OverflowFile(place.path("dir/o.txt"), 100, () => answers[asked++] ?? null);

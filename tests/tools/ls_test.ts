@@ -16,7 +16,7 @@ async function put(place: Scene, ...names: readonly string[]): Promise<void> {
   }
 }
 
-test("ls lists folders first, then files, each ignoring case and then by bytes, including hidden ones", async (place) => {
+test("ls returns folders first, then files, sorted without case and then by bytes, including hidden ones", async (place) => {
   await put(place, "b.txt", "B.txt", "a.txt", "Z/", "m/", ".git/", ".env", "é", "\u{1f389}", "\uff01");
   assert.equal(
     await ls(place, "tree"),
@@ -26,21 +26,21 @@ test("ls lists folders first, then files, each ignoring case and then by bytes, 
   assert.equal(await ls(place, `${place.folder}/tree`), await ls(place, "./tree/"));
 });
 
-test("an empty folder prints only the footer, and one entry is counted in the singular", async (place) => {
+test("for an empty folder ls prints only the footer, and for one entry the footer uses the singular", async (place) => {
   await put(place, "sub/");
   assert.equal(await ls(place, "tree/sub"), "[0 entries]");
   assert.equal(await ls(place, "tree"), "sub/\n\n[1 entry]");
   assert.equal(await ls(place, "tree", 1.9), "sub/\n\n[1 entry]");
 });
 
-test("with a depth the paths start at the folder, and the footer states the depth", async (place) => {
+test("with a depth, ls prints paths that start at the folder, and the footer states the depth", async (place) => {
   await put(place, "a/b/c/d", "z", "a/x");
   assert.equal(await ls(place, "tree", 2), "a/\na/b/\na/x\nz\n\n[4 entries, depth=2]");
   assert.equal(await ls(place, "tree", 99), "a/\na/b/\na/b/c/\na/b/c/d\na/x\nz\n\n[6 entries, depth=10]");
   for (const depth of [0, -3, 1]) assert.equal(await ls(place, "tree", depth), "a/\nz\n\n[2 entries]");
 });
 
-test("ls applies its limit to the sorted entries, and the footer shows the total number", async (place) => {
+test("ls applies its limit to the sorted entries, and the footer contains the total number", async (place) => {
   await put(place, ...Array.from({ length: 30 }, (_, n) => `f${String(29 - n).padStart(2, "0")}`));
   assert.equal(await ls(place, "tree", null, 2), "f00\nf01\n\n[2 of 30 entries]");
   assert.equal(await ls(place, "tree", null, 0), "f00\n\n[1 of 30 entries]");
@@ -51,7 +51,7 @@ test("ls applies its limit to the sorted entries, and the footer shows the total
   assert.equal(await place.output("ls", input, { tools: { truncate: short } }), "[0 of 30 entries]");
 });
 
-test("a link to a folder ends in a slash and is not followed, nor is a circular link", async (place) => {
+test("ls prints a slash after a link to a folder and follows no link, not even a circular one", async (place) => {
   await put(place, "real/inside");
   for (
     const [target, name] of [["real", "to"], [".", "ring"], ["nowhere", "dangling"], [
@@ -69,7 +69,7 @@ test("a link to a folder ends in a slash and is not followed, nor is a circular 
   assert.equal(await ls(place, "tree/to"), "inside\n\n[1 entry]");
 });
 
-test("no path, a missing path and a file each have their own message", async (place) => {
+test("ls has separate messages for an empty path, a missing path and a file", async (place) => {
   await put(place, "folder/file");
   const error = (path: string) => place.error("ls", { path, max_depth: null, limit: null });
   assert.match(await error(""), /path is empty/);
@@ -79,7 +79,7 @@ test("no path, a missing path and a file each have their own message", async (pl
   assert.match(await error("a\0b"), /cannot be resolved|NUL/);
 });
 
-test("paths of ls start at tools.ls.cwd, by default the folder of the document", async (place) => {
+test("paths of ls start at tools.ls.cwd, which is the document's folder by default", async (place) => {
   await put(place, "sub/file");
   const named = { ls: { cwd: `${place.folder}/tree` } };
   const input = { path: "sub", max_depth: null, limit: null };
@@ -87,12 +87,12 @@ test("paths of ls start at tools.ls.cwd, by default the folder of the document",
   assert.match(await place.error("ls", input), /sub does not exist/);
 });
 
-test("a listed name that would break its line is shown as JSON", async (place) => {
+test("ls prints a name that would break its line as a JSON string", async (place) => {
   await put(place, "a\nb", "c\td/x");
   assert.equal(await ls(place, "tree", 2), '"c\\td"/\n"a\\nb"\n"c\\td"/x\n\n[3 entries, depth=2]');
 });
 
-test("the system's own folders are neither listed nor entered", async (place) => {
+test("ls neither lists nor enters folders of the operating system such as /proc", async (place) => {
   await put(place, "x");
   await Deno.symlink("/proc/self", place.path("tree/self"));
   for (const path of ["/proc", "/sys/kernel", "/dev", "tree/self", "tree/self/fd"]) {
@@ -119,7 +119,7 @@ test("ls names a hidden folder but does not enter it", async (place) => {
   }
 });
 
-test("a folder that is replaced while ls reads it shows nothing of the replacement", async (place) => {
+test("if a folder is replaced while ls reads it, ls returns no entries of the replacement", async (place) => {
   await put(place, "sub/own", "hidden/secret");
   const hidden = place.path("tree/hidden");
   let looks = 0;
@@ -139,7 +139,7 @@ test("a folder that is replaced while ls reads it shows nothing of the replaceme
   assert.match(result.error ?? "", /could not be read/);
 });
 
-test("ls respects the paths that a real policy hides", async (place) => {
+test("ls does not return paths that the current policy hides", async (place) => {
   await put(place, "open", "keys/secret");
   const sandbox = createSandbox({
     settings: {
@@ -154,7 +154,7 @@ test("ls respects the paths that a real policy hides", async (place) => {
   assert.match(result.error ?? "", /tools may not read /);
 });
 
-test("a stopped ls says that it was stopped", async (place) => {
+test("if ls is stopped, the result says that it was stopped", async (place) => {
   await put(place, "x");
   const stop = new AbortController();
   stop.abort();

@@ -21,7 +21,7 @@ const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
 };
 for (const [what, change] of Object.entries(MEANWHILE)) {
   for (const way of ["by a rename", "in place"]) {
-    test(`a file that is ${what} between check and write is not written ${way}`, async (place) => {
+    test(`if a file is ${what} between check and write, the tool does not write it ${way}`, async (place) => {
       const path = place.path("f");
       await Deno.writeTextFile(path, "one\n");
       let after = "";
@@ -42,7 +42,7 @@ for (const [what, change] of Object.entries(MEANWHILE)) {
   }
 }
 
-test("a file that somebody else creates meanwhile is not overwritten", async (place) => {
+test("if another program creates the file meanwhile, the tool does not overwrite it", async (place) => {
   const path = place.path("f");
   const between = () => {
     Deno.writeTextFileSync(path, "theirs\n");
@@ -56,7 +56,7 @@ test("a file that somebody else creates meanwhile is not overwritten", async (pl
   assert.deepEqual(leftovers(place), []);
 });
 
-test("a save into a file that was just replaced is restored, and the model gets a message", async (place) => {
+test("if another program saves into the file that was just replaced, its text is restored, and the model gets a message", async (place) => {
   const path = place.path("f");
   await Deno.writeTextFile(path, "one\n");
   using editor = await Deno.open(path, { write: true });
@@ -88,7 +88,7 @@ function elsewhere(place: Scene, code: string, wrapper: readonly string[] = []) 
   return new Deno.Command(program, { args, stdin: "null" }).output();
 }
 
-test("edits of one file by several runs in parallel all take effect, and each reports its own change", async (place) => {
+test("if several runs edit one file in parallel, all edits take effect, and each run reports its own change", async (place) => {
   await Deno.writeTextFile(place.path("f"), "start\n");
   const code = (run: number) =>
     `for (let count = 0; count < 6; count++) {
@@ -104,7 +104,7 @@ test("edits of one file by several runs in parallel all take effect, and each re
   assert.deepEqual(leftovers(place), []);
 });
 
-test("the temporary file of a killed run is removed by the next run that writes", async (place) => {
+test("the next run that writes removes the temporary file of a killed run", async (place) => {
   await Deno.writeTextFile(place.path("f"), "one\n");
   const locks = place.path("home/.local/state/flemma/locks/files");
   await Deno.mkdir(locks, { recursive: true });
@@ -119,7 +119,7 @@ test("the temporary file of a killed run is removed by the next run that writes"
   assert.deepEqual([...Deno.readDirSync(locks)], []);
 });
 
-test("a lock held by another run is waited for, until the call is stopped", async (place) => {
+test("if another run holds a file's lock, the call waits for it until the call is stopped", async (place) => {
   const locks = place.path("home/.local/state/flemma/locks/files");
   await Deno.mkdir(locks, { recursive: true });
   const path = `${locks}/${(await sha256(place.path("f"))).slice(0, 32)}`;
@@ -144,7 +144,7 @@ test("a file that is its own mount point is written in place", async (place) => 
   assert.deepEqual(leftovers(place), []);
 });
 
-test("a person's change since the file was read is not overwritten", async (place) => {
+test("a file that a person changed since it was read is not overwritten", async (place) => {
   const seen = seenInMemory();
   await Deno.writeTextFile(place.path("f"), "one\ntwo\n");
   await place.output("read", { path: "f" }, { seen });
@@ -166,7 +166,7 @@ test("a person's change since the file was read is not overwritten", async (plac
   );
 });
 
-test("an edit waits for the second half of a save in progress, and both changes are in the file", async (place) => {
+test("if a person's save is in progress, an edit waits for its second half, and both changes are in the file", async (place) => {
   const seen = seenInMemory();
   await Deno.writeTextFile(place.path("f"), "one\ntwo\nthree\n");
   await place.output("read", { path: "f" }, { seen });
@@ -181,7 +181,7 @@ test("an edit waits for the second half of a save in progress, and both changes 
   assert.equal(textOf(place.path("f")), "uno\nTWO\nthree\n");
 });
 
-test("a file that was never read here, was deleted, or only got a new time is written", async (place) => {
+test("write replaces a file that was never read in this document, was deleted meanwhile, or only got a new time", async (place) => {
   const seen = seenInMemory();
   await Deno.writeTextFile(place.path("f"), "one\n");
   await place.output("write", { path: "f", content: "two\n" }, { seen });
@@ -192,7 +192,7 @@ test("a file that was never read here, was deleted, or only got a new time is wr
   assert.equal(textOf(place.path("f")), "four\n");
 });
 
-test("changes by the document's commands count as its own, but not a person's change before them", async (place) => {
+test("write accepts changes made by the document's own commands, but not a change that a person made before them", async (place) => {
   const seen = seenInMemory();
   for (const name of ["a", "b", "c"]) await Deno.writeTextFile(place.path(name), `${name}\n`);
   for (const name of ["a", "b", "c"]) await place.output("read", { path: name }, { seen });

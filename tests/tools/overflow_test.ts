@@ -17,7 +17,7 @@ function path(
   return overflowPath(format, { ...place, ...changes }, { cwd: "/srv", home: "/home/me", variables });
 }
 
-Deno.test("the default path contains tool, document and call below the folder for temporary files", () => {
+Deno.test("the default path for long output contains the tool, document and call, below the folder for temporary files", () => {
   assert.equal(path(FORMAT), "/tmp/flemma_bash_home-me-talk.chat_toolu_1.txt");
   assert.equal(path(FORMAT, { TMPDIR: "/var/tmp" }), "/var/tmp/flemma_bash_home-me-talk.chat_toolu_1.txt");
   assert.equal(path(FORMAT, { TMPDIR: "" }), "/tmp/flemma_bash_home-me-talk.chat_toolu_1.txt");
@@ -25,7 +25,7 @@ Deno.test("the default path contains tool, document and call below the folder fo
   assert.equal(unsaved, "/tmp/flemma_bash__toolu_1.txt");
 });
 
-Deno.test("variables, home and relative paths are expanded in the path pattern only", () => {
+Deno.test("variables, the home folder and relative paths are expanded only in the pattern of the path", () => {
   assert.equal(path("$OUT/{{id}}", { OUT: "/o" }), "/o/toolu_1");
   assert.equal(path("$NOTHING/{{ id }}"), "/toolu_1");
   assert.equal(path("~/out/{{ source }}"), "/home/me/out/bash");
@@ -33,7 +33,7 @@ Deno.test("variables, home and relative paths are expanded in the path pattern o
   assert.equal(path("/{{ path }}", { HOME: "/x" }, { document: "/a/$HOME.chat" }), "/a-$HOME.chat");
 });
 
-Deno.test("an id cannot lead to another folder", () => {
+Deno.test("an id in the path for long output cannot lead to another folder", () => {
   assert.equal(path("/tmp/{{ id }}", {}, { id: "../../etc/x\0y" }), "/tmp/..-..-etc-x-y");
 });
 
@@ -69,12 +69,12 @@ function optionsIn(
   };
 }
 
-test("text within the limits is returned without a file", async (place) => {
+test("if a text is within the limits, it is returned and no file is written", async (place) => {
   assert.equal(await run(place, "a\nb", "tail"), "a\nb");
   await assert.rejects(Deno.stat(place.path("new")), Deno.errors.NotFound);
 });
 
-test("longer text is saved completely in a private file that the notice names", async (place) => {
+test("a longer text is saved completely in a private file, and the notice names the file", async (place) => {
   const file = place.path("new/out.txt");
   assert.equal(
     await run(place, "1\n2\n3\n4\n5", "tail"),
@@ -88,7 +88,7 @@ test("longer text is saved completely in a private file that the notice names", 
   );
 });
 
-test("the result is only the notice if no part of the output is shown", async (place) => {
+test("if the limits allow no output at all, the result is only the notice", async (place) => {
   assert.equal(
     await run(place, "x".repeat(30), "head"),
     `[Nothing shown: line 1 is longer than the limit of 20B (30B). Complete output: ${
@@ -97,7 +97,7 @@ test("the result is only the notice if no part of the output is shown", async (p
   );
 });
 
-test("a link that somebody put at the path is replaced, not followed", async (place) => {
+test("if another program put a link at the path, the link is replaced and not followed", async (place) => {
   await Deno.mkdir(place.path("new"));
   await Deno.writeTextFile(place.path("precious"), "mine");
   await Deno.symlink(place.path("precious"), place.path("new/out.txt"));
@@ -106,7 +106,7 @@ test("a link that somebody put at the path is replaced, not followed", async (pl
   assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n3\n4");
 });
 
-test("if the file cannot be written, the notice says so, where and why", async (place) => {
+test("if the file for long output cannot be written, the notice says why and at which path", async (place) => {
   await Deno.writeTextFile(place.path("new"), "a file where a folder is needed");
   const shown = await run(place, "1\n2\n3\n4", "tail");
   assert.match(
@@ -116,7 +116,7 @@ test("if the file cannot be written, the notice says so, where and why", async (
   assert.ok(!shown.includes("os error"));
 });
 
-test("an existing file of another call at the path stays, and each call learns its own path", async (place) => {
+test("an existing file of another call at the path is kept, and each call reports the path of its own file", async (place) => {
   const reported = [];
   const rows = [
     ["1\n2\n3\n4", place.document],
@@ -146,7 +146,7 @@ test("an existing file of another call at the path stays, and each call learns i
   assert.equal(await Deno.readTextFile(files[0]!.path), "A");
 });
 
-test("a document with a long path also gets a valid name that ends with the id and cuts no character", async (place) => {
+test("a long document path also gives a valid file name, which ends with the id and contains no half character", async (place) => {
   const file = new OverflowFile(place.path(`${"é".repeat(150)}_${"x".repeat(40)}_call_1.txt`), 100);
   await file.write(new Uint8Array([65]));
   file.close();
@@ -154,13 +154,13 @@ test("a document with a long path also gets a valid name that ends with the id a
   assert.equal(await Deno.readTextFile(file.usablePath!), "A");
 });
 
-test("the saved file has a maximum size, and the notice says so", async (place) => {
+test("the saved file has a maximum size, and the notice says if the output exceeds it", async (place) => {
   const shown = await run(place, "1\n2\n3\n4\n5\n6", "tail", { max_file_size: 4 });
   assert.match(shown, /\[Showing lines 4-6 of 6\. First 4B of the output: .*out\.txt\]$/);
   assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n");
 });
 
-test("an overflow file that turns out not to be needed is removed", async (place) => {
+test("if the output turns out to fit, its overflow file is removed", async (place) => {
   const file = new OverflowFile(place.path("x.txt"), 100);
   await file.write(new Uint8Array([65]));
   await file.discard();
@@ -168,7 +168,7 @@ test("an overflow file that turns out not to be needed is removed", async (place
   await assert.rejects(Deno.stat(place.path("x.txt")), Deno.errors.NotFound);
 });
 
-Deno.test("each way of shortening has its notice on one bracketed line", () => {
+Deno.test("each way of shortening adds its own notice, on one line in brackets", () => {
   const text = "aaaa\nbbbb\ncccc";
   const notices = [
     overflowNotice(truncateTail(text, { maxLines: 1 }), { direction: "tail", maxBytes: 20 }),
@@ -186,7 +186,7 @@ Deno.test("each way of shortening has its notice on one bracketed line", () => {
   ]);
 });
 
-test("a text in pieces is shown like the whole text, wherever the pieces end", async (place) => {
+test("a text that arrives in pieces is shown like the whole text, wherever the pieces end", async (place) => {
   const texts = [
     "",
     "a\nb",
@@ -211,7 +211,7 @@ test("a text in pieces is shown like the whole text, wherever the pieces end", a
   }
 });
 
-test("a text that is given up leaves no file, even if more of it arrives", async (place) => {
+test("if a text is given up, no file remains, even if more of the text arrives", async (place) => {
   const long = new OverflowText(optionsIn(place, "head"));
   await long.push("x".repeat(40));
   await Deno.stat(place.path("new/out.txt"));

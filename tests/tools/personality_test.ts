@@ -11,7 +11,7 @@ function listed(given: Record<string, unknown>, personality = "p") {
   return [only!.snippet, ...only!.guidelines];
 }
 
-Deno.test("a tool is listed with its own text for prompts, or else with the first sentence of its description", () => {
+Deno.test("a prompt lists a tool with its text for prompts, or else with the first sentence of its description", () => {
   const rows: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
     ["no words", {}, ["Does it."]],
     ["text for another personality", { personalities: { q: { snippet: "no" } } }, ["Does it."]],
@@ -34,7 +34,7 @@ Deno.test("a tool is listed with its own text for prompts, or else with the firs
   assert.deepEqual(listed({}, "constructor"), ["Does it."]);
 });
 
-Deno.test("all built-in tools have a text for the built-in prompt", () => {
+Deno.test("every built-in tool has a text for the built-in prompt", () => {
   const silent = builtinTools().filter(({ enabled, personalities }) =>
     enabled !== false && personalities?.[CODING_ASSISTANT]?.snippet === undefined
   );

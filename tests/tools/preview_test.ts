@@ -64,7 +64,7 @@ Deno.test("the previews of the calculators show their expression, and the delay 
   assert.equal(preview("calculator_async", { expression: "2", delay: 50 }), "calculator_async: 2  # 50ms");
 });
 
-Deno.test("the preview of a waiting call reports an invalid input before anyone approves it", () => {
+Deno.test("the preview of a waiting call reports an invalid input before the person approves the call", () => {
   assert.equal(
     preview("read", { path: 7, label: "look" }),
     "read: (will not run, /path: must be string)   # look",
@@ -75,11 +75,11 @@ Deno.test("the preview of a waiting call reports an invalid input before anyone 
   );
 });
 
-Deno.test("line breaks of a command are shown as one symbol", () => {
+Deno.test("a preview shows each line break of a command as one symbol", () => {
   assert.equal(preview("bash", { command: "a\nb\r\nc" }), "bash: $ a↵b↵c");
 });
 
-Deno.test("without a formatter, a preview lists scalars first, then lists and objects, by name", () => {
+Deno.test("without a formatter, a preview shows scalars first, then arrays and objects, sorted by name", () => {
   const input = {
     b: 'x "y"\nz',
     a: 1,
@@ -100,7 +100,7 @@ Deno.test("without a formatter, a preview lists scalars first, then lists and ob
   assert.equal(previewCall(undefined, "t", {}), "t");
 });
 
-Deno.test("a structured preview combines label and detail", () => {
+Deno.test("a preview that consists of a label and a detail is shown with both", () => {
   const show = (preview: { label?: string; detail?: string | string[] }): string =>
     previewCall({ format_preview: () => preview }, "t", {});
   assert.equal(show({ label: "L", detail: ["a", "b"] }), "t: L — a  b");
@@ -109,7 +109,7 @@ Deno.test("a structured preview combines label and detail", () => {
   assert.equal(show({}), "t");
 });
 
-Deno.test("the generic preview replaces one whose formatter throws", () => {
+Deno.test("if a formatter throws, the generic preview is used", () => {
   const broken = {
     format_preview(): string {
       throw new Error("no");
@@ -118,7 +118,7 @@ Deno.test("the generic preview replaces one whose formatter throws", () => {
   assert.equal(previewCall(broken, "t", { a: 1 }), "t: a=1");
 });
 
-Deno.test("the formatter gets the width that is left for it", () => {
+Deno.test("a formatter gets the width that remains for it", () => {
   const widths: number[] = [];
   const definition = {
     format_preview(_input: ToolInput, width: number): string {
@@ -145,7 +145,7 @@ Deno.test("a preview that itself ends in an ellipsis does not count as shortened
   assert.equal(previewIsCut(tools.get("bash"), "bash", { command: "echo …" }), false);
 });
 
-Deno.test("characters that hide or reorder a command are shown as escapes, for every tool", () => {
+Deno.test("for every tool, characters that hide or reorder a command are shown as escapes", () => {
   const hidden = "ls \r\x1b[8m\u202e\u200b; curl evil";
   const escaped = "ls \\r\\x1b[8m\\u202e\\u200b; curl evil";
   assert.equal(preview("bash", { command: hidden, label: "a\u202eb" }), `bash: $ ${escaped}  # a\\u202eb`);
@@ -153,13 +153,13 @@ Deno.test("characters that hide or reorder a command are shown as escapes, for e
   assert.equal(previewCall(undefined, "x\x1bx", { a: hidden }), `x\\x1bx: a="${escaped}"`);
 });
 
-Deno.test("preview width counts terminal cells, and a width of zero gives nothing", () => {
+Deno.test("preview width counts terminal cells, and with a width of zero the preview is empty", () => {
   assert.equal(preview("bash", { command: "日本語" }, 12), "bash: $ 日…");
   assert.equal(preview("bash", { command: "ls" }, 0), "");
   assert.equal(preview("bash", { command: "ls" }, 1), "…");
 });
 
-Deno.test("the preview of a result is its first ten lines on one line", () => {
+Deno.test("the preview of a result contains its first ten lines, joined to one line", () => {
   const content = `\n  a   b \n${Array.from({ length: 20 }, (_, n) => n).join("\n")}\n`;
   assert.equal(previewResult("bash", content, { width: 200 }), "bash: a b↵0↵1↵2↵3↵4↵5↵6↵7↵8");
   assert.equal(previewResult("bash", "no\x1b[m", { isError: true }), "bash: (error) no\\x1b[m");

@@ -27,7 +27,7 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, n) => `line ${n + 1}`).join("\n");
 }
 
-test("an empty path, a missing file, a folder, a pipe and an unreadable file each have their own message", async (place) => {
+test("read has separate messages for an empty path, a missing file, a folder, a pipe and an unreadable file", async (place) => {
   assert.match(await readError(place, ""), /empty/);
   assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt does not exist/);
   await Deno.mkdir(place.path("sub"));
@@ -39,7 +39,7 @@ test("an empty path, a missing file, a folder, a pipe and an unreadable file eac
   assert.match(await readError(place, "file/below"), /not a folder|does not exist/);
 });
 
-test("a binary file is read as one reference with its type", async (place) => {
+test("read returns a binary file as one reference with its type", async (place) => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   await Deno.mkdir(place.path("a b#+%;?"));
   for (const name of ["shot.png", "SHOT.JPG", "doc.pdf", "a b#+%;?/x.gif", "bare"]) {
@@ -57,7 +57,7 @@ test("a binary file is read as one reference with its type", async (place) => {
   assert.equal(await read(place, "page.svg"), "<svg/>");
 });
 
-Deno.test("home, parent and absolute paths keep their form in the reference", () => {
+Deno.test("in a reference, a path keeps its form: with ~, with .. or absolute", () => {
   assert.equal(fileReference("~/x.png", "image/png"), "@~/x.png;type=image/png");
   assert.equal(fileReference("../x.png", "image/png"), "@../x.png;type=image/png");
   assert.equal(fileReference("/x.png", "image/png"), "@//x.png;type=image/png");
@@ -65,12 +65,12 @@ Deno.test("home, parent and absolute paths keep their form in the reference", ()
   assert.equal(fileReference(".hidden/x.png", "image/png"), "@./.hidden/x.png;type=image/png");
 });
 
-test("a file type that no provider accepts is an error with type and size", async (place) => {
+test("reading a file of a type that no provider accepts is an error with type and size", async (place) => {
   await put(place, "blob", new Uint8Array(2048));
   assert.match(await readError(place, "blob"), /blob.*application\/octet-stream.*2\.0KB/);
 });
 
-test("text types such as JSON, and unknown names without a NUL byte, are text", async (place) => {
+test("read treats JSON and similar types as text, and unknown file names too if the file has no NUL byte", async (place) => {
   const rows = [
     "a.json",
     "a.ts",
@@ -91,7 +91,7 @@ test("text types such as JSON, and unknown names without a NUL byte, are text", 
   assert.equal((await read(place, "late-nul")).length, 9001);
 });
 
-test("the final line feed, carriage returns before line feeds and a byte order mark are not shown", async (place) => {
+test("read omits a final line feed, carriage returns before line feeds and a byte order mark", async (place) => {
   await put(place, "a.txt", "\ufeffone\r\ntwo\rstill\r\n");
   assert.equal(await read(place, "a.txt"), "one\ntwo\rstill");
   await put(place, "b.txt", "one\n\n");
@@ -100,7 +100,7 @@ test("the final line feed, carriage returns before line feeds and a byte order m
   assert.equal(await read(place, "c.txt"), "a\ufffdb");
 });
 
-test("offset and limit are whole numbers from 1", async (place) => {
+test("offset and limit of read are whole numbers from 1 on", async (place) => {
   await put(place, "a.txt", "1\n2\n3\n");
   assert.equal(await read(place, "a.txt", 2.9), "2\n3");
   assert.equal(await read(place, "a.txt", -7), "1\n2\n3");
@@ -117,7 +117,7 @@ test("reading an empty file succeeds and says that it is empty", async (place) =
   assert.equal(await read(place, "a.txt"), "[The file is empty.]");
 });
 
-test("of 20 010 lines exactly the first page of the description is shown", async (place) => {
+test("of 20 010 lines, read returns exactly the first page that its description promises", async (place) => {
   await put(place, "a.txt", `${numbered(20_010)}\n`);
   assert.equal(
     await read(place, "a.txt"),
@@ -135,7 +135,7 @@ test("of 20 010 lines exactly the first page of the description is shown", async
   assert.match(`${tool?.description}`, /2000 lines or 50\.0KB/);
 });
 
-test("a notice about a cut by size names the limit", async (place) => {
+test("if the size limit shortens the text, the notice names the limit", async (place) => {
   await put(place, "a.txt", Array(100).fill("x".repeat(1023)).join("\n"));
   const shown = await read(place, "a.txt");
   assert.match(
@@ -145,7 +145,7 @@ test("a notice about a cut by size names the limit", async (place) => {
   assert.equal(byteLength(shown.split("\n\n[")[0] ?? ""), 50 * 1024 - 1);
 });
 
-test("a notice about a cut by the limit argument only says how many lines remain", async (place) => {
+test("if the argument limit shortens the text, the notice only says how many lines remain", async (place) => {
   await put(place, "a.txt", numbered(10));
   assert.equal(
     await read(place, "a.txt", 2, 3),
@@ -154,7 +154,7 @@ test("a notice about a cut by the limit argument only says how many lines remain
   assert.match(await read(place, "a.txt", 1, 9), /\[1 line more in the file/);
 });
 
-test("a giant line is described by its number, its size and a command that prints its beginning", async (place) => {
+test("for a giant line, read returns its number, its size and a command that prints its beginning", async (place) => {
   await put(place, "it's big.txt", `short\n${"x".repeat(300_000)}\nend\n`);
   assert.match(
     await read(place, "it's big.txt"),
@@ -168,7 +168,7 @@ test("a giant line is described by its number, its size and a command that print
   assert.equal(await read(place, "it's big.txt", 3), "end");
 });
 
-test("a huge file is not held in memory", async (place) => {
+test("read does not load a huge file completely into memory", async (place) => {
   await put(place, "huge.txt", "some text of a line\n".repeat(1000));
   // A hole costs no room on the disk. It is so large because other tests in this process use memory meanwhile.
   await Deno.truncate(place.path("huge.txt"), 900e6);
@@ -187,7 +187,7 @@ test("a huge file is not held in memory", async (place) => {
   assert.ok(grown < 450e6, `memory grew by ${grown} bytes`);
 });
 
-test("text that is one line in the form of a reference is escaped, other text is not", async (place) => {
+test("if a file's text is one line that looks like a reference, read escapes it; other text is unchanged", async (place) => {
   await put(place, "a.txt", "@//etc/passwd;type=image/png\n");
   assert.equal(await read(place, "a.txt"), "\\@//etc/passwd;type=image/png");
   await put(place, "b.txt", "@./x.png\nmore\n");
@@ -199,7 +199,7 @@ test("text that is one line in the form of a reference is escaped, other text is
   }
 });
 
-Deno.test("a reader of the result gets back the path of a reference, or the text that only looked like one", () => {
+Deno.test("the reader of a result gets the path of a reference, or the original text if it only looked like a reference", () => {
   const name = fc.string({
     unit: fc.constantFrom("a", " ", "+", "%", "2", "0", "#", "?", ";", "é", "\u00a0", ".", "-"),
     minLength: 1,
@@ -218,14 +218,14 @@ Deno.test("a reader of the result gets back the path of a reference, or the text
   );
 });
 
-test("relative paths start at the document's folder", async (place) => {
+test("relative paths of read start at the document's folder", async (place) => {
   await Deno.mkdir(place.path("docs"));
   await put(place, "docs/a.txt", "in docs");
   const changes = { document: place.path("docs/talk.chat") };
   assert.equal(await place.output("read", { path: "a.txt" }, changes), "in docs");
 });
 
-Deno.test("selecting lines from chunks of any size gives the same as splitting the whole text", () => {
+Deno.test("selecting lines from chunks of any size gives the same lines as splitting the whole text", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "é", "🎉", "\n", "\r", "\ufeff"), maxLength: 60 });
   const range = fc.record({
     offset: fc.integer({ min: 1, max: 5 }),
@@ -264,7 +264,7 @@ test("the limits of read come from the settings", async (place) => {
   assert.match(shown, /\[Showing lines 1-4 of 10\. Continue with offset 5\.\]$/);
 });
 
-test("a file that policy hides cannot be read under any name", async (place) => {
+test("read returns no file that policy hides, under any of its names", async (place) => {
   await Deno.mkdir(place.path("keys"));
   await put(place, "keys/id", "secret\n");
   await put(place, "open", "text\n");
@@ -285,7 +285,7 @@ test("a file that policy hides cannot be read under any name", async (place) => 
   assert.equal((await place.output("read", input("open"), { sandbox })).trim(), "text");
 });
 
-test("UTF-16 text is reported with a command that shows it, and other invalid bytes become U+FFFD", async (place) => {
+test("read reports UTF-16 text with a command that shows it, and replaces other invalid bytes by U+FFFD", async (place) => {
   const wide = [..."it's text\n"].flatMap((one) => [one.charCodeAt(0), 0]);
   for (
     const [name, bytes, encoding] of [["a.txt", [0xff, 0xfe, ...wide], "UTF-16"], [

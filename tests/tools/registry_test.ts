@@ -31,21 +31,21 @@ Deno.test("tools can be registered by name, by definition, or as a batch", () =>
   assert.equal(registry.count(), 4);
 });
 
-Deno.test("the name in the call of register takes precedence over the definition's", () => {
+Deno.test("the name given to register takes precedence over the name in the definition", () => {
   const registry = new ToolRegistry();
   registry.register("x", tool("y"));
   assert.equal(registry.get("x")?.name, "x");
   assert.equal(registry.has("y"), false);
 });
 
-Deno.test("a batch with one invalid definition registers none, and the problem names the tool", () => {
+Deno.test("if one definition of a batch is invalid, none is registered, and the problem names the tool", () => {
   const registry = new ToolRegistry();
   const outcome = registry.register([tool("good"), { name: "bad" } as unknown as Registration]);
   assert.match(problem(outcome).message, /\bbad\b/);
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("a name with a dot, a missing name, schema or definition are each reported as an error", () => {
+Deno.test("register reports an error for a name with a dot and for a missing name, schema or definition", () => {
   const registry = new ToolRegistry();
   assert.match(problem(registry.register(tool("my.tool"))).message, /my\.tool.*dot/);
   assert.match(problem(registry.register(tool("my.server:tool"))).message, /my\.server:tool.*dot/);
@@ -56,7 +56,7 @@ Deno.test("a name with a dot, a missing name, schema or definition are each repo
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("a dot is allowed after the colon, where the name is an MCP server's", () => {
+Deno.test("a dot is allowed after the colon of a tool name, where the name of the MCP server's tool begins", () => {
   assert.ok(new ToolRegistry().register(tool("server:my.tool")).ok);
 });
 
@@ -117,7 +117,7 @@ Deno.test("all built-in tools are strict and register without a warning", () => 
   ]);
 });
 
-Deno.test("tools are offered in the byte order of their names, disabled ones only on request", () => {
+Deno.test("tools are offered in the byte order of their names, and disabled tools only on request", () => {
   const registry = new ToolRegistry();
   registry.register(["b", "a", "B", "a_", "é", "\u{1f389}", "\uff01"].map((name) => tool(name)));
   registry.register(tool("off", { enabled: false }));
@@ -134,7 +134,7 @@ Deno.test("tools are offered in the byte order of their names, disabled ones onl
   assert.equal(registry.isExecutable("off"), true);
 });
 
-Deno.test("a definition without execute, or marked as not executable, cannot be executed", () => {
+Deno.test("a tool without execute, or marked as not executable, cannot be executed", () => {
   const registry = new ToolRegistry();
   registry.register([tool("a"), tool("b", { execute: undefined }), tool("c", { executable: false })]);
   assert.deepEqual(["a", "b", "c", "d"].map((name) => registry.isExecutable(name)), [
@@ -145,7 +145,7 @@ Deno.test("a definition without execute, or marked as not executable, cannot be 
   ]);
 });
 
-Deno.test("the registry answers about capabilities, and tools can be removed and cleared", () => {
+Deno.test("the registry says which capabilities a tool has, and its tools can be removed one by one or all together", () => {
   const registry = new ToolRegistry();
   registry.register(tool("a", { capabilities: ["x", "unknown"] }));
   assert.equal(registry.hasCapability("a", "unknown"), true);
@@ -158,7 +158,7 @@ Deno.test("the registry answers about capabilities, and tools can be removed and
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("the suggested name differs by at most three edits", () => {
+Deno.test("the name suggested for an unknown tool differs by at most three edits", () => {
   const registry = new ToolRegistry();
   registry.register([tool("bash"), tool("calculator"), tool("read")]);
   assert.equal(registry.closestMatch("bsah"), "bash");
@@ -167,7 +167,7 @@ Deno.test("the suggested name differs by at most three edits", () => {
   assert.equal(registry.closestMatch("zzzzzzzz"), null);
 });
 
-Deno.test("a tool that is an instance of a class keeps its methods and its object", () => {
+Deno.test("if a tool is an instance of a class, its methods run on that instance", () => {
   class Counter implements Registration {
     readonly name = "counter";
     readonly description = "";

@@ -15,7 +15,7 @@ import { evaluate, testInRepository as test } from "./rules/policy.ts";
 
 const input_schema = { type: "object" };
 
-Deno.test("a definition gets the rights that its origin may grant: one row per condition", () => {
+Deno.test("a definition gets only the rights that its origin may grant: one row per condition", () => {
   const sandboxed = { capabilities: [SANDBOX_CAPABILITY] };
   const odd = { effects: "nothing", runs: "nowhere" } as unknown as Partial<Registration>;
   const rows: readonly (readonly [ToolOrigin, Partial<Registration>, Effects, RunsIn])[] = [
@@ -45,7 +45,7 @@ Deno.test("a definition gets the rights that its origin may grant: one row per c
   }
 });
 
-Deno.test("a definition cannot claim who registered it", () => {
+Deno.test("a definition cannot claim that someone else registered it", () => {
   const tools = new ToolRegistry();
   const origin = { origin: "built-in" } as unknown as Partial<Registration>;
   tools.register({ name: "one", input_schema, ...origin });
@@ -53,7 +53,7 @@ Deno.test("a definition cannot claim who registered it", () => {
   assert.deepEqual(["one", "two"].map((name) => tools.get(name)?.origin), ["host", "host"]);
 });
 
-Deno.test("a sandbox confines what runs inside it, and tools without effects and reads need none", () => {
+Deno.test("a sandbox confines what runs inside it, and tools that neither read nor have effects need no sandbox", () => {
   const rows: readonly (readonly [RunsIn, Effects, boolean])[] = [
     ["inside", "writes", true],
     ["inside", "none", true],
@@ -83,7 +83,7 @@ function source(name: string, mayHave?: (tool: string) => boolean) {
   return { it, end: (error?: string) => end(error), give: (tool: string) => give(tool) };
 }
 
-Deno.test("a source may define a name until it has answered, unless a stronger registry has that tool", async () => {
+Deno.test("until a source has responded, it may still define a tool, unless a stronger registry already has that tool", async () => {
   const weak = new ToolRegistry();
   const tools = new ToolRegistry({ below: [weak] });
   weak.registerFrom("built-in", { name: "ls", input_schema });
@@ -105,7 +105,7 @@ Deno.test("a source may define a name until it has answered, unless a stronger r
   assert.equal(tools.mayCome("new"), true);
 });
 
-Deno.test("a failed source is reported for each name that it could have added or replaced", async () => {
+Deno.test("if a source fails, the failure is reported for each tool that the source could have added or replaced", async () => {
   const tools = new ToolRegistry();
   tools.register({ name: "there", input_schema });
   const failing = source("failing", (name) => name !== "not its own");
@@ -117,7 +117,7 @@ Deno.test("a failed source is reported for each name that it could have added or
   assert.deepEqual(reported, ["failing", "failing", null]);
 });
 
-Deno.test("a call that is only displayed waits for code from the settings, and starts nothing else", async () => {
+Deno.test("displaying a call waits only for tool code named in the settings, and starts no other source", async () => {
   const cases = [
     ["module", true],
     ["file", true],
@@ -136,7 +136,7 @@ Deno.test("a call that is only displayed waits for code from the settings, and s
 
 const DENY_READ = [{ deny: "read", path: ["secrets/**"] }, { approve: "grep" }, { approve: "own" }];
 
-test("rules depend on what a tool does, and restrict a replacement like the built-in tool it replaces", async (folder) => {
+test("rules depend on what a tool does, and restrict a replacement as they restrict the built-in tool it replaces", async (folder) => {
   const decided = async (tool: string, input: Record<string, unknown>, tools = {}) => {
     const { restriction, approved } = await evaluate(DENY_READ, tool, input, { folder, tools });
     return restriction?.decision ?? (approved ? "approve" : null);
@@ -153,7 +153,7 @@ test("rules depend on what a tool does, and restrict a replacement like the buil
   assert.equal(await decided("own", { path: "secrets/key" }, { own: path }), "approve");
 });
 
-test("a rule for the sandbox counts if a sandbox works and confines the tool: one row per condition", async (folder) => {
+test("a rule for the sandbox applies only if a sandbox works and confines the tool: one row per condition", async (folder) => {
   const rules = [{ approve: "own", sandboxed: true }];
   const rows: readonly (readonly [object, boolean, string | null])[] = [
     [{ runs: "inside", effects: "writes" }, true, null],

@@ -23,7 +23,7 @@ async function run(
 const fine = { success: true, output: "fine" };
 const async = { async: true };
 
-Deno.test("a tool may return its result, return a promise, or call back", async () => {
+Deno.test("a tool may return its result, return a promise of it, or pass it to the callback", async () => {
   assert.deepEqual(await run(() => fine), fine);
   assert.deepEqual(await run(() => Promise.resolve(fine)), fine);
   assert.deepEqual(
@@ -39,7 +39,7 @@ Deno.test("a tool may return its result, return a promise, or call back", async 
   );
 });
 
-Deno.test("an asynchronous function that calls back resolves with nothing first, and that does not count as an answer", async () => {
+Deno.test("an asynchronous function that uses the callback resolves with undefined first, and this does not count as its result", async () => {
   const execute: Execute = async (_input, _context, callback) => {
     await Promise.resolve();
     queueMicrotask(() => queueMicrotask(() => callback(fine)));
@@ -47,14 +47,14 @@ Deno.test("an asynchronous function that calls back resolves with nothing first,
   assert.deepEqual(await run(execute, async), fine);
 });
 
-Deno.test("an error that is not a string becomes one", async () => {
+Deno.test("if a tool's error is not a string, it is converted to one", async () => {
   const given = (error: unknown): Execute => () => ({ success: false, error }) as ExecutionResult;
   assert.deepEqual(await run(given(new Error("late"))), { success: false, error: "late" });
   assert.deepEqual(await run(given({ code: 7 })), { success: false, error: '{"code":7}' });
   assert.deepEqual(await run(given(null)), { success: false });
 });
 
-Deno.test("the first answer of a tool counts, and later ones are ignored", async () => {
+Deno.test("the first result of a tool counts, and later ones are ignored", async () => {
   const twice: Execute = (_input, _context, callback) => {
     callback(fine);
     callback({ success: false, error: "late" });
@@ -63,7 +63,7 @@ Deno.test("the first answer of a tool counts, and later ones are ignored", async
   assert.deepEqual(await run(twice, async), fine);
 });
 
-Deno.test("anything thrown is an error with its message on one line", async () => {
+Deno.test("any value that a tool throws becomes an error with its message on one line", async () => {
   const thrown = (value: unknown): Execute => () => {
     throw value;
   };
@@ -73,7 +73,7 @@ Deno.test("anything thrown is an error with its message on one line", async () =
   assert.deepEqual(await run(() => Promise.reject(new Error("no"))), { success: false, error: "no" });
 });
 
-Deno.test("returning nothing, or something that is not an object, is reported as a missing result", async () => {
+Deno.test("if a tool returns nothing, or something that is not an object, a missing result is reported", async () => {
   for (const value of [undefined, null, "text", 1, [fine]]) {
     const result = await run((() => value) as unknown as Execute);
     assert.deepEqual(result, { success: false, error: NO_RESULT }, String(value));
@@ -81,12 +81,12 @@ Deno.test("returning nothing, or something that is not an object, is reported as
   assert.deepEqual(await run(() => Promise.resolve(), async), { success: false, error: NO_RESULT });
 });
 
-Deno.test("a success that is not true is a failure, and other fields are kept", async () => {
+Deno.test("a result whose success is not true is a failure, and its other fields are kept", async () => {
   const odd = { success: 1, error: "e", yieldToUser: true } as unknown as ExecutionResult;
   assert.deepEqual(await run(() => odd), { success: false, error: "e", yieldToUser: true });
 });
 
-Deno.test("a tool that is only a definition gives an error that names it", async () => {
+Deno.test("calling a tool that is only a definition gives an error that names the tool", async () => {
   assert.deepEqual(await run(undefined), { success: false, error: notExecutable("t") });
   assert.deepEqual(await run(() => fine, { executable: false }), {
     success: false,
@@ -98,7 +98,7 @@ Deno.test("error messages of tools fit into a fence of three backticks", () => {
   for (const sentence of [NO_RESULT, STOPPED, notExecutable("bash")]) assert.doesNotMatch(sentence, /[`\n]/);
 });
 
-Deno.test("aborting calls the cancel function, ignores its errors, and ends the run", async () => {
+Deno.test("aborting a call runs its cancel function, ignores errors of that function, and ends the call", async () => {
   const controller = new AbortController();
   let cancelled = 0;
   const running = run(
@@ -116,7 +116,7 @@ Deno.test("aborting calls the cancel function, ignores its errors, and ends the 
   assert.equal(cancelled, 1);
 });
 
-Deno.test("a cancel function that arrives after the abort is still called", async () => {
+Deno.test("if a tool provides its cancel function after the abort, the function is still called", async () => {
   const controller = new AbortController();
   let cancelled = false;
   const execute: Execute = () => {
@@ -129,7 +129,7 @@ Deno.test("a cancel function that arrives after the abort is still called", asyn
   assert.equal(cancelled, true);
 });
 
-Deno.test("a tool that watches the signal may finish its work in order", async () => {
+Deno.test("a tool that watches the abort signal may finish its work properly", async () => {
   const controller = new AbortController();
   const execute: Execute = (_input, context) =>
     new Promise((resolve) => {
@@ -139,7 +139,7 @@ Deno.test("a tool that watches the signal may finish its work in order", async (
   assert.deepEqual(await run(execute, async, controller.signal), { success: false, error: "cleaned up" });
 });
 
-Deno.test("a call stopped before its start does not start", async () => {
+Deno.test("a call that is stopped before its start does not start", async () => {
   let began = false;
   const result = await run(
     () => {

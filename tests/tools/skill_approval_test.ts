@@ -46,33 +46,37 @@ const ASK = "require_approval";
 for (
   const [what, given, expected] of [
     ["with the default settings", {}, APPROVE],
-    ["as a host's own tool of that name", { origin: "host" }, ASK],
-    ["as a module's tool of that name", { origin: "module" }, ASK],
-    ["as a tool file of that name", { origin: "file" }, ASK],
+    ["if a host registered its own tool of that name", { origin: "host" }, ASK],
+    ["if a module registered a tool of that name", { origin: "module" }, ASK],
+    ["if a tool file has that name", { origin: "file" }, ASK],
     ["under another built-in tool's name", { tool: "other" }, ASK],
     ["with $readonly", { person: { auto_approve: ["$readonly"] } }, APPROVE],
     ["with $standard", { person: { auto_approve: ["$standard"] } }, APPROVE],
     ["with $readonly of the plugin's profile", {
       person: { approval_profile: "v0.11", auto_approve: ["$readonly"] },
     }, APPROVE],
-    ["with read alone", { person: { auto_approve: ["read"] } }, ASK],
-    ["by its own name", { person: { auto_approve: ["skill"] } }, APPROVE],
-    ["without any list", { person: { auto_approve: [] } }, ASK],
+    ["if only read is approved", { person: { auto_approve: ["read"] } }, ASK],
+    ["if skill itself is approved", { person: { auto_approve: ["skill"] } }, APPROVE],
+    ["without an approval list", { person: { auto_approve: [] } }, ASK],
     ["with a preset of the person instead of the built-in one", {
       person: { presets: { "$default": { approve: ["read"] } } },
     }, ASK],
     ["denied by a preset", {
       person: { presets: { "$no": { deny: ["skill"] } }, auto_approve: ["$default", "$no"] },
     }, "deny"],
-    ["after read was removed", { person: { auto_approve: { $remove: ["read"] } } }, ASK],
-    ["after skill was removed", { person: { auto_approve: { $remove: ["skill"] } } }, ASK],
+    ["after read was removed from the list", { person: { auto_approve: { $remove: ["read"] } } }, ASK],
+    ["after skill was removed from the list", { person: { auto_approve: { $remove: ["skill"] } } }, ASK],
     ["after a document removed $readonly", { document: { auto_approve: { $remove: ["$readonly"] } } }, ASK],
-    ["in a document with a list of its own", { document: { auto_approve: ["write"] } }, ASK],
+    ["in a document with its own list", { document: { auto_approve: ["write"] } }, ASK],
     ["in a document that lists a preset", { document: { auto_approve: ["$readonly"] } }, APPROVE],
-    ["named for one run by a preset", { person: { auto_approve: [] }, approved: ["$readonly"] }, APPROVE],
+    [
+      "if a preset approves it for one run",
+      { person: { auto_approve: [] }, approved: ["$readonly"] },
+      APPROVE,
+    ],
   ] as const satisfies readonly (readonly [string, Case, string])[]
 ) {
-  Deno.test(`loading a skill ${what}: ${expected}`, async () => {
+  Deno.test(`loading a skill ${what} is decided as ${expected}`, async () => {
     assert.equal(await decided(given), expected);
   });
 }

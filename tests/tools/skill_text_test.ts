@@ -11,7 +11,7 @@ async function findings(text: string, folder = "pdf"): Promise<string[]> {
   return reading.findings.map(({ line, column, severity, code }) => `${line}:${column} ${severity} ${code}`);
 }
 
-Deno.test("a valid skill is read with name, description on one line and the instructions below", async () => {
+Deno.test("a valid skill is read with its name, its description on one line and the instructions below", async () => {
   const text = "---\nname: pdf\ndescription: |\n  Reads PDF.\n  Fills forms.\n---\n\nOne.\n---\nTwo.\n";
   assert.deepEqual(await readSkill(text, "pdf"), {
     skill: {
@@ -26,7 +26,7 @@ Deno.test("a valid skill is read with name, description on one line and the inst
   });
 });
 
-Deno.test("a byte order mark and CR LF are accepted", async () => {
+Deno.test("a skill file may have a byte order mark and CR LF", async () => {
   const { skill, findings } = await readSkill(
     "\ufeff---\r\nname: pdf\r\ndescription: Reads.\r\n---\r\nDo it.\r\n",
     "pdf",
@@ -37,7 +37,7 @@ Deno.test("a byte order mark and CR LF are accepted", async () => {
 const LONG = "x".repeat(65);
 
 const rows = [
-  ["an empty file", "", ["1:1 error skill_frontmatter_missing"]],
+  ["no content", "", ["1:1 error skill_frontmatter_missing"]],
   ["no frontmatter", "# Title\n", ["1:1 error skill_frontmatter_missing"]],
   ["a blank line before the frontmatter", `\n---\nname: pdf\ndescription: x${BODY}`, [
     "1:1 error skill_frontmatter_missing",
@@ -51,7 +51,7 @@ const rows = [
   ["broken YAML", `---\nname: pdf\ndescription: x\nmetadata: {a: 1${BODY}`, [
     "4:16 error skill_frontmatter_invalid",
   ]],
-  ["a key twice", `---\nname: pdf\nname: pdf\ndescription: x${BODY}`, [
+  ["a repeated key", `---\nname: pdf\nname: pdf\ndescription: x${BODY}`, [
     "3:1 error skill_frontmatter_invalid",
   ]],
   ["no name", `---\ndescription: x${BODY}`, ["1:1 error skill_name_missing"]],
@@ -125,7 +125,7 @@ const rows = [
   ["no instructions", "---\nname: pdf\ndescription: x\n---\n\n", ["5:1 warning skill_body_empty"]],
 ] as const;
 for (const [what, text, expected] of rows) {
-  Deno.test(`${what}: ${expected.join(", ")}`, async () => {
+  Deno.test(`a skill file with ${what} is reported as ${expected.join(", ")}`, async () => {
     assert.deepEqual(await findings(text), expected);
     const broken = expected.some((each) => each.includes(" error "));
     assert.equal((await readSkill(text, "pdf")).skill === null, broken);
@@ -140,7 +140,7 @@ Deno.test("the longest name and description are accepted, and every key of the f
   assert.deepEqual(await findings(text, name), []);
 });
 
-Deno.test("a description with a colon is read completely, including further lines", async () => {
+Deno.test("a description with a colon is read completely, including later lines", async () => {
   const text =
     "---\nname: pdf\ndescription: Use when: asked\n  for: a form\nlicense: MIT: yes\n---\nDo it.\n";
   const { skill, findings } = await readSkill(text, "pdf");
@@ -148,7 +148,7 @@ Deno.test("a description with a colon is read completely, including further line
   assert.equal(findings[0]?.code, "skill_text_unquoted");
 });
 
-Deno.test("an unknown key is reported with the nearest known one, an invalid name with a valid one", async () => {
+Deno.test("for an unknown key the nearest known key is suggested, for an invalid name a valid one", async () => {
   const { findings } = await readSkill(`---\nname: My Skill!\ndesciption: x${BODY}`, "pdf");
   const words = findings.map(({ message }) => message).join("\n");
   assert.match(words, /did you mean description\?/);

@@ -70,7 +70,7 @@ const ENDINGS: readonly (readonly [name: string, resolve: ResolveTools, state: s
     ["tool-source-failed"],
   ],
   [
-    "it throws after done",
+    "an exception is thrown after done",
     (_register, done) => {
       done();
       throw new Error("no such program");
@@ -104,7 +104,7 @@ const ENDINGS: readonly (readonly [name: string, resolve: ResolveTools, state: s
 ];
 
 for (const [name, resolve, state, codes] of ENDINGS) {
-  Deno.test(`a source ends correctly when ${name}`, async () => {
+  Deno.test(`a tool source ends correctly when ${name}`, async () => {
     const found = registryOf();
     found.registry.register({ name: "the server", resolve });
     await found.registry.whenReady();
@@ -114,7 +114,7 @@ for (const [name, resolve, state, codes] of ENDINGS) {
   });
 }
 
-Deno.test("a source that never answers counts as finished after its own or the registry's timeout, and may still add tools later", async () => {
+Deno.test("a source that never responds counts as finished after its own or the registry's timeout, and may still add tools later", async () => {
   const { registry, codes, problems } = registryOf({ defaultTimeout: 0 });
   let late: Parameters<ResolveTools> | null = null;
   registry.register({ name: "slow", timeout: 0, resolve: (...given) => void (late = given) });
@@ -146,7 +146,7 @@ Deno.test("a source may request more time", async () => {
   assert.deepEqual(states(registry), ["done"]);
 });
 
-Deno.test("onReady calls back later, never inside the call, even if everything is already ready", async () => {
+Deno.test("onReady calls its callback later, never immediately, even if everything is already ready", async () => {
   const { registry } = registryOf();
   registry.register((_register, done) => done());
   const order: string[] = [];
@@ -162,7 +162,7 @@ Deno.test("onReady calls back later, never inside the call, even if everything i
   assert.deepEqual(order, ["after the call of first", "first", "after the call of second", "second"]);
 });
 
-Deno.test("clear forgets sources: their later answers are ignored, and the new generation has its own", async () => {
+Deno.test("clear forgets all sources: their later tools are ignored, and sources registered afterwards work", async () => {
   const { registry, problems, completed } = registryOf();
   let late: Parameters<ResolveTools> | null = null;
   registry.register((...given) => void (late = given));
@@ -178,7 +178,7 @@ Deno.test("clear forgets sources: their later answers are ignored, and the new g
   assert.equal(registry.has("t"), true);
 });
 
-Deno.test("whenKnown asks only the sources that may have the tool, and ends as soon as the tool exists", async () => {
+Deno.test("whenKnown queries only sources that may have the tool, and ends as soon as the tool exists", async () => {
   const { registry } = registryOf();
   const asked: string[] = [];
   const source = (prefix: string, resolve: ResolveTools): ToolSource => ({
@@ -203,7 +203,7 @@ Deno.test("whenKnown asks only the sources that may have the tool, and ends as s
   registry.clear();
 });
 
-Deno.test("waiting ends when it is cancelled, and the sources continue", async () => {
+Deno.test("waiting ends when it is cancelled, but the sources continue", async () => {
   const { registry } = registryOf();
   let end = () => {};
   registry.register((_register, done) => void (end = done));
@@ -216,7 +216,7 @@ Deno.test("waiting ends when it is cancelled, and the sources continue", async (
   await registry.whenReady();
 });
 
-Deno.test("a source that registers another one is ready when that one is", async () => {
+Deno.test("a source that registers another source is ready when that source is ready", async () => {
   const { registry } = registryOf();
   registry.register((_register, done) => {
     registry.register((register, done) => (register("inner", TOOL), done()));
@@ -226,7 +226,7 @@ Deno.test("a source that registers another one is ready when that one is", async
   assert.equal(registry.has("inner"), true);
 });
 
-Deno.test("a source that is left out is never queried, and is named as the reason if one of its possible tools is missing", async () => {
+Deno.test("a source that is left out is never queried, and if one of its possible tools is missing, the error names the source", async () => {
   const { registry } = registryOf();
   registry.leaveOut({ name: "the project", mayHave: (name) => name === "deploy" }, "it is not trusted");
   await registry.whenReady();
@@ -238,7 +238,7 @@ Deno.test("a source that is left out is never queried, and is named as the reaso
   assert.deepEqual(["deploy", "other"].map((name) => registry.unaskedSource(name)), ["the project", null]);
 });
 
-Deno.test("lower registries count with their tools and sources, the stronger first", async () => {
+Deno.test("a registry also offers the tools and sources of lower registries, and its own tools take precedence", async () => {
   const below = new ToolRegistry();
   const lowest = new ToolRegistry();
   const described = (description: string): Registration => ({ ...TOOL, description });
@@ -264,7 +264,7 @@ Deno.test("lower registries count with their tools and sources, the stronger fir
   assert.equal(registry.count(), 4);
 });
 
-Deno.test("a function in enabled gets the settings; one that throws is reported and counts as disabled", () => {
+Deno.test("a function in enabled gets the settings; if it throws, this is reported and the tool is disabled", () => {
   const { registry, codes } = registryOf();
   registry.register("always", { ...TOOL, enabled: () => true });
   registry.register("broken", {
@@ -277,14 +277,14 @@ Deno.test("a function in enabled gets the settings; one that throws is reported 
   assert.deepEqual([names({}), names(), codes()], [["always"], [], ["tool-enabled"]]);
 });
 
-Deno.test("getAll returns copies", () => {
+Deno.test("getAll returns copies of the definitions", () => {
   const { registry } = registryOf();
   registry.register("t", TOOL);
   Object.assign(registry.getAll()[0]!, { description: "changed" });
   assert.equal(registry.get("t")?.description, "");
 });
 
-Deno.test("every function of the registry also has its other spelling", async () => {
+Deno.test("every function of the registry also exists with its name in snake case", async () => {
   const { registry } = registryOf();
   registry.register("t", { ...TOOL, capabilities: ["c"] });
   assert.deepEqual(registry.get_all().map(({ name }) => name), ["t"]);
@@ -300,7 +300,7 @@ Deno.test("every function of the registry also has its other spelling", async ()
   await new Promise<void>((resolve) => registry.on_ready(resolve));
 });
 
-Deno.test("a code file either registers its tools directly or acts as a tool source with the timeout that it requests", async () => {
+Deno.test("a code file either registers its tools directly or is a tool source with its own timeout", async () => {
   await inFolder(async (folder) => {
     const file = (name: string, code: string) => {
       Deno.writeTextFileSync(`${folder}/${name}`, code);

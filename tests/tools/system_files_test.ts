@@ -6,7 +6,7 @@ import { testInScene as test } from "./scene.ts";
 
 const variable = "FLEMMA_TEST_SECRET";
 
-test("read returns nothing of /proc, /sys and /dev, whatever path leads there", async (place) => {
+test("read returns nothing from /proc, /sys and /dev, whatever path leads to them", async (place) => {
   Deno.env.set(variable, "sk-1234");
   Deno.symlinkSync("/proc/self/environ", place.path("file"));
   Deno.symlinkSync("/proc", place.path("folder"));
@@ -29,7 +29,7 @@ test("read returns nothing of /proc, /sys and /dev, whatever path leads there", 
   Deno.env.delete(variable);
 });
 
-test("a path through /proc to a file of the person's own works like any other", async (place) => {
+test("a path through /proc to a file of the person works like any other path", async (place) => {
   Deno.writeTextFileSync(place.path("a"), "mine");
   assert.equal(await place.output("read", { path: `/proc/self/root${place.path("a")}` }), "mine");
 });
@@ -45,7 +45,7 @@ test("write and edit do not change system files even without a sandbox, and thei
   assert.throws(() => Deno.lstatSync("/dev/shm/flemma-x"), Deno.errors.NotFound);
 });
 
-test("a pipe that replaces a file before it is opened does not block", async (place) => {
+test("if a pipe replaces a file before it is opened, the tool does not block", async (place) => {
   const path = place.path("a");
   Deno.writeTextFileSync(path, "harmless");
   const look = Deno.lstatSync;

@@ -22,11 +22,11 @@ const limits = fc.record({
   maxBytes: fc.integer({ min: 1, max: 40 }),
 });
 
-Deno.test("the limits of shortening are 2000 lines, 50 KiB and 500 bytes per line", () => {
+Deno.test("the default limits for shortened text are 2000 lines, 50 KiB and 500 bytes per line", () => {
   assert.deepEqual([MAX_LINES, MAX_BYTES, MAX_LINE_CHARS], [2000, 51200, 500]);
 });
 
-Deno.test("both directions keep at most the allowed lines and bytes, and the result is a part of the text", () => {
+Deno.test("shortening from either end keeps at most the allowed lines and bytes, and the result is a part of the text", () => {
   fc.assert(
     fc.property(text, limits, (text, limits) => {
       for (const [cut, isPart] of [[truncateHead, "startsWith"], [truncateTail, "endsWith"]] as const) {
@@ -45,7 +45,7 @@ Deno.test("both directions keep at most the allowed lines and bytes, and the res
   );
 });
 
-Deno.test("shortening twice changes nothing more", () => {
+Deno.test("shortening a text that was already shortened changes nothing", () => {
   fc.assert(
     fc.property(text, limits, (text, limits) => {
       for (const cut of [truncateHead, truncateTail]) {
@@ -97,12 +97,12 @@ Deno.test("text within both limits is unchanged", () => {
   assert.equal(truncateTail(text, { maxLines: 3, maxBytes: 4 }).content, text);
 });
 
-Deno.test("a final line feed counts as one more, empty line", () => {
+Deno.test("a final line feed counts as one more line, which is empty", () => {
   assert.equal(truncateTail("a\nb\n", { maxLines: 2 }).content, "b\n");
   assert.equal(truncateHead("a\nb\n", { maxLines: 2 }).content, "a\nb");
 });
 
-Deno.test("head keeps nothing if the first line alone exceeds the byte limit", () => {
+Deno.test("keeping the beginning returns no text if the first line alone exceeds the byte limit", () => {
   const result = truncateHead("abcdef\nb", { maxBytes: 5 });
   assert.equal(result.content, "");
   assert.equal(result.output_lines, 0);
@@ -110,14 +110,14 @@ Deno.test("head keeps nothing if the first line alone exceeds the byte limit", (
   assert.equal(result.truncated_by, "bytes");
 });
 
-Deno.test("tail keeps the end of the last line if that alone exceeds the byte limit", () => {
+Deno.test("keeping the end returns the end of the last line if that line alone exceeds the byte limit", () => {
   const result = truncateTail("first\nabcdef", { maxBytes: 4 });
   assert.equal(result.content, "cdef");
   assert.equal(result.last_line_partial, true);
   assert.equal(result.output_lines, 1);
 });
 
-Deno.test("a byte limit inside an emoji moves to the next character", () => {
+Deno.test("a byte limit inside an emoji is moved to the next character", () => {
   assert.equal(truncateTail("x🎉ab", { maxBytes: 4 }).content, "ab");
   assert.equal(truncateLine("🎉🎉🎉🎉🎉", 17), "🎉 [truncated]");
 });
@@ -134,7 +134,7 @@ Deno.test("a byte order mark is text like any other", () => {
   assert.equal(truncateTail("b\n\ufeffa", { maxLines: 1 }).content, "\ufeffa");
 });
 
-Deno.test("a single line is cut to its limit with a marker, and only if it is longer", () => {
+Deno.test("a single line is cut to its limit and marked only if it is longer", () => {
   const exact = "x".repeat(500);
   assert.equal(truncateLine(exact), exact);
   const cut = truncateLine(exact + "y");
@@ -143,7 +143,7 @@ Deno.test("a single line is cut to its limit with a marker, and only if it is lo
   assert.equal(truncateLine("abcdef", 3), "abc");
 });
 
-Deno.test("sizes have one decimal from a kilobyte on and no space", () => {
+Deno.test("sizes from a kilobyte on are written with one decimal and without a space", () => {
   const sizes = [0, 1023, 1024, 12345, 1024 ** 2, 3.5 * 1024 ** 3, 2048 * 1024 ** 3];
   assert.deepEqual(sizes.map(formatSize), ["0B", "1023B", "1.0KB", "12.1KB", "1.0MB", "3.5GB", "2048.0GB"]);
 });

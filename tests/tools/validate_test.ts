@@ -34,12 +34,12 @@ Deno.test("a missing field that may be null is treated as null", async () => {
   assert.equal(completeInput(bash, complete), complete);
 });
 
-Deno.test("a missing label of a built-in tool is accepted, one of the wrong type is not", async () => {
+Deno.test("the label of a built-in tool may be missing, but not be of the wrong type", async () => {
   assert.deepEqual(await check("write", { path: "a", content: "x" }), []);
   assert.deepEqual(await check("write", { path: "a", content: "x", label: 1 }), ["/label: must be string"]);
 });
 
-Deno.test("each problem is a line with the location and the reason", async () => {
+Deno.test("each problem of an input is one line with the location and the reason", async () => {
   assert.deepEqual(await check("bash", { command: 1, sandbox: false }), [
     "/sandbox: is not a parameter of this tool",
     "/command: must be string",
@@ -56,19 +56,19 @@ Deno.test("additional fields in a model's input are refused", async () => {
   assert.notDeepEqual(await check("edit", { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
 });
 
-Deno.test("replaceAll is a field of edit only if the setting says so", async () => {
+Deno.test("edit has the field replaceAll only if a setting says so", async () => {
   const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const edit = builtinTools(tools).find(({ name }) => name === "edit")!;
   assert.deepEqual(await checkInput(edit, { path: "a", oldText: "a", newText: "b", replaceAll: true }), []);
   assert.deepEqual(await checkInput(edit, { path: "a", oldText: "a", newText: "b" }), []);
 });
 
-Deno.test("at most five problems are reported", async () => {
+Deno.test("at most five problems of an input are reported", async () => {
   const extra = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`x${n}`, 1]));
   assert.equal((await check("bash", { command: "ls", ...extra })).length, 5);
 });
 
-Deno.test("a field name cannot break the line or the pointer", async () => {
+Deno.test("the name of a field cannot break the line or the location in a problem", async () => {
   assert.deepEqual(await check("bash", { command: "ls", "a/b~c\nd": 1 }), [
     "/a~1b~0c d: is not a parameter of this tool",
   ]);
@@ -100,7 +100,7 @@ Deno.test("the permissive schema of a tool without fields accepts everything", a
   assert.deepEqual(await checkSchema({ type: "object", properties: {} }, { fail: "x", obj: { a: 1 } }), []);
 });
 
-Deno.test("draft-07 schemas with tuples and 2020-12 schemas both work, and format is not enforced", async () => {
+Deno.test("draft-07 schemas with tuples and 2020-12 schemas both work, and the keyword format is not enforced", async () => {
   const tuple = {
     $schema: "http://json-schema.org/draft-07/schema#",
     type: "object",
@@ -118,12 +118,12 @@ Deno.test("draft-07 schemas with tuples and 2020-12 schemas both work, and forma
   assert.deepEqual(await checkSchema(prefix, { pair: [1], mail: "no" }), ["/pair/0: must be string"]);
 });
 
-Deno.test("properties of the prototype are not fields of the input", async () => {
+Deno.test("inherited properties such as toString are not fields of the input", async () => {
   const schema = { type: "object", properties: { toString: { type: "string" } }, required: ["toString"] };
   assert.deepEqual(await checkSchema(schema, {}), ["/toString: is missing"]);
 });
 
-Deno.test("an invalid schema, or one with external references, disables the tool with a message", async () => {
+Deno.test("an invalid schema, or one with external references, disables its tool, and a message says so", async () => {
   for (const input_schema of [{ type: "nonsense" }, { $ref: "https://example.org/s.json" }]) {
     const prepared = await prepareValidator({ name: "t", input_schema });
     assert.ok(!prepared.ok);
@@ -132,21 +132,21 @@ Deno.test("an invalid schema, or one with external references, disables the tool
   }
 });
 
-Deno.test("an input is validated without preparation, and a broken schema is reported as the only problem", async () => {
+Deno.test("an input can be validated without loading validators first, and a broken schema is reported as the only problem", async () => {
   assert.deepEqual(await checkInput({ name: "t", input_schema: { type: "object" } }, {}), []);
   const [problem, ...more] = await checkInput({ name: "t", input_schema: { type: "nonsense" } }, {});
   assert.match(problem ?? "", /input schema of the tool t is invalid/);
   assert.deepEqual(more, []);
 });
 
-Deno.test("the committed validators equal the generator's output, and need no module", async () => {
+Deno.test("the committed validators equal the generator's output and import no module", async () => {
   for (const { path, text } of await generate()) {
     assert.equal(await Deno.readTextFile(path), text, `${path} is stale: run deno task generate`);
     assert.doesNotMatch(text, /\brequire\s*\(|^import (?!type)/m);
   }
 });
 
-Deno.test("an untrusted pattern with exponential backtracking answers immediately", async () => {
+Deno.test("validating with an untrusted pattern that backtracks exponentially ends immediately", async () => {
   const text = `${"a".repeat(5000)}!`;
   for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*a){20}b", "^([a-zA-Z0-9]+\\s?)*$"]) {
     const schema = { type: "object", properties: { x: { type: "string", pattern } } };
@@ -182,7 +182,7 @@ Deno.test("regular expressions in a tool's schema work as in JSON Schema, for st
   assert.deepEqual(await checkSchema(named, { y: 1 }), ["/y: is not a parameter of this tool"]);
 });
 
-Deno.test("a pattern with lookarounds or backreferences is left to the tool to check, and the rest of the schema applies", async () => {
+Deno.test("a schema pattern with lookarounds or backreferences is not checked, and the rest of the schema applies", async () => {
   const email = "^(?!\\.)(?!.*\\.\\.)[a-z.]+@[a-z.]+$";
   const schema = {
     type: "object",

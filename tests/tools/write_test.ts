@@ -26,14 +26,14 @@ async function leftovers(place: Scene, folder = ""): Promise<string[]> {
   return names;
 }
 
-test("an empty path and missing content are errors, empty content is accepted", async (place) => {
+test("for write, an empty path and missing content are errors, but empty content is accepted", async (place) => {
   assert.match(await writeError(place, "", "x"), /path is empty/);
   assert.match(await writeError(place, "a.txt", undefined), /content is missing/);
   assert.equal(await write(place, "a.txt", ""), "Wrote 0 bytes to a.txt.");
   assert.equal((await Deno.stat(place.path("a.txt"))).size, 0);
 });
 
-test("write stores exactly the bytes of the content, and the success names bytes and path", async (place) => {
+test("write stores exactly the bytes of the content, and the result contains their number and the path", async (place) => {
   const content = "é\r\nno end\n\n  x";
   assert.equal(await write(place, "sub/deep/a.txt", content), "Wrote 15 bytes to sub/deep/a.txt.");
   assert.equal(await Deno.readTextFile(place.path("sub/deep/a.txt")), content);
@@ -41,18 +41,18 @@ test("write stores exactly the bytes of the content, and the success names bytes
   assert.deepEqual(await leftovers(place, "sub/deep"), []);
 });
 
-test("overwriting a file that has a byte order mark writes just the content", async (place) => {
+test("if an overwritten file has a byte order mark, write stores only the new content", async (place) => {
   await Deno.writeTextFile(place.path("a.txt"), "\ufeffhello\n");
   await write(place, "a.txt", "new");
   assert.deepEqual([...await Deno.readFile(place.path("a.txt"))], [...new TextEncoder().encode("new")]);
 });
 
-test("a lone surrogate from JSON does not get into the file", async (place) => {
+test("write does not store a lone surrogate from JSON in a file", async (place) => {
   await write(place, "a.txt", "\ud83d");
   assert.equal(await Deno.readTextFile(place.path("a.txt")), "\ufffd");
 });
 
-test("a path that is not writable is refused by its own name, before anything is created", async (place) => {
+test("if a path is not writable, write refuses it by the given name, before it creates anything", async (place) => {
   const sandbox = openSandbox([place.path("in")]);
   assert.match(
     await writeError(place, "out/deep/a.txt", "x", { sandbox }),
@@ -62,7 +62,7 @@ test("a path that is not writable is refused by its own name, before anything is
   await write(place, "in/deep/a.txt", "x", { sandbox });
 });
 
-test("the real policy refuses protected paths and places outside", async (place) => {
+test("the real policy refuses to write protected paths and paths outside its folders", async (place) => {
   await Deno.mkdir(place.path(".git/hooks"), { recursive: true });
   await Deno.writeTextFile(place.path(".git/HEAD"), "ref: refs/heads/main\n");
   const environment = { cwd: place.folder, home: place.path("home"), variables: {} };
@@ -81,7 +81,7 @@ test("the real policy refuses protected paths and places outside", async (place)
   await write(place, "fine.txt", "x", { sandbox });
 });
 
-test("writing the running document is refused under every name it has, with and without a sandbox", async (place) => {
+test("write refuses the running document under each of its names, with and without a sandbox", async (place) => {
   await Deno.symlink("talk.chat", place.path("link.chat"));
   await Deno.link(place.document, place.path("hard.chat"));
   await Deno.mkdir(place.path("sub"));
@@ -97,7 +97,7 @@ test("writing the running document is refused under every name it has, with and 
   assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
 });
 
-test("a link is followed, and its target is checked", async (place) => {
+test("write follows a link and checks its target", async (place) => {
   await Deno.mkdir(place.path("in"));
   await Deno.mkdir(place.path("out"));
   await Deno.writeTextFile(place.path("in/real.txt"), "old");
@@ -122,7 +122,7 @@ test("write keeps the file mode, including special bits", async (place) => {
   }
 });
 
-test("a new file has the mode that the umask gives", async (place) => {
+test("a new file gets the mode that the umask defines", async (place) => {
   await write(place, "a", "x");
   assert.equal((await Deno.stat(place.path("a"))).mode! & 0o777, 0o666 & ~Deno.umask());
 });
@@ -140,7 +140,7 @@ Deno.test({
     }),
 });
 
-test("hard links stay: both names have the new content", async (place) => {
+test("if a file has two hard links, both names have the new content after write", async (place) => {
   await Deno.writeTextFile(place.path("a"), "a longer old content");
   await Deno.link(place.path("a"), place.path("b"));
   await write(place, "a", "new");
@@ -148,7 +148,7 @@ test("hard links stay: both names have the new content", async (place) => {
   assert.equal((await Deno.stat(place.path("a"))).nlink, 2);
 });
 
-test("any other file is replaced as a whole by a rename", async (place) => {
+test("write replaces a file without hard links as a whole, by a rename", async (place) => {
   await Deno.writeTextFile(place.path("a"), "old");
   const reader = await Deno.open(place.path("a"));
   await write(place, "a", "new and longer");
@@ -158,7 +158,7 @@ test("any other file is replaced as a whole by a rename", async (place) => {
   assert.equal(new TextDecoder().decode(buffer.subarray(0, count ?? 0)), "old");
 });
 
-test("if policy allows only the file itself, it is written in place without a temporary file next to it", async (place) => {
+test("if policy allows only the file itself, write overwrites it in place without a temporary file next to it", async (place) => {
   await Deno.mkdir(place.path("dir"));
   await Deno.writeTextFile(place.path("dir/a"), "a longer old content");
   const { ino } = await Deno.stat(place.path("dir/a"));
@@ -171,7 +171,7 @@ test("if policy allows only the file itself, it is written in place without a te
   assert.match(await writeError(place, "dir/c", "x", { sandbox }), /may not write/);
 });
 
-test("a link that replaces the file is not followed", async (place) => {
+test("if a link replaces the file meanwhile, write does not follow it", async (place) => {
   await Deno.writeTextFile(place.path("precious"), "mine");
   await Deno.symlink("precious", place.path("a"));
   const bytes = new TextEncoder().encode("new");
@@ -188,7 +188,7 @@ test("a link that replaces the file is not followed", async (place) => {
   assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
 });
 
-test("a folder or a file in the way, and a device, are errors", async (place) => {
+test("write fails on a folder, on a device, and if a parent of the path is a file", async (place) => {
   await Deno.mkdir(place.path("dir"));
   await Deno.writeTextFile(place.path("file"), "x");
   assert.match(await writeError(place, "dir", "x"), /dir is a folder/);
@@ -200,7 +200,7 @@ test("a folder or a file in the way, and a device, are errors", async (place) =>
 });
 
 Deno.test({
-  name: "on a full disk the old content stays intact, by rename and in place",
+  name: "if the disk is full, the old content stays intact, by rename and in place",
   ignore: !await mayMount(),
   fn: () =>
     inScene(async (place) => {
@@ -218,7 +218,7 @@ Deno.test({
     }),
 });
 
-test("writes to one path happen in the order of the calls", async (place) => {
+test("several writes to one path are done in the order of the calls", async (place) => {
   await Deno.symlink("a", place.path("link"));
   const contents = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(1 + (19 - n) * 5000));
   await Promise.all(contents.map((content, n) => write(place, n % 2 ? "a" : "link", content)));
@@ -234,7 +234,7 @@ test("a refused write does not delay the next one", async (place) => {
   assert.deepEqual([first.success, second.success], [false, true]);
 });
 
-test("bytes that read showed as replacement characters are not written back, and other text is", async (place) => {
+test("if read showed bytes as replacement characters, they are not written back; other text is", async (place) => {
   const latin = new Uint8Array([0x67, 0xf6, 0x0a]);
   await Deno.writeFile(place.path("f.txt"), latin);
   const error = await place.error("write", { path: "f.txt", content: "g\ufffd!\n" });
@@ -247,7 +247,7 @@ test("bytes that read showed as replacement characters are not written back, and
   await place.output("write", { path: "new.txt", content: "\ufffd" });
 });
 
-test("write and edit refuse a path that names a folder, whether it exists or not", async (place) => {
+test("write and edit refuse a path that names a folder, whether the folder exists or not", async (place) => {
   await Deno.mkdir(place.path("d"));
   await Deno.writeTextFile(place.path("f"), "x");
   for (const path of ["d/", "new/", "f/", "d/.", "d/..", "../"]) {

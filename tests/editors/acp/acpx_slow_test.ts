@@ -24,7 +24,7 @@ async function acpx(place: Scene, env: Readonly<Record<string, string>>, ...word
 
 Deno.test({
   name:
-    "acpx is asked once, shows the diff before it approves, and continues the conversation in another process",
+    "acpx asks for permission once, shows the diff before it approves, and continues the conversation in another process",
   ignore: !isInstallable,
   fn: () =>
     withServer(

@@ -96,7 +96,7 @@ function documentOf(place: Scene): string {
   return place.read(`.flemma/chats/${name}`);
 }
 
-Deno.test("an ACP conversation is a document in .flemma/chats, and a call asks with its diff and works in the project", () =>
+Deno.test("an ACP conversation is a document in .flemma/chats, and a call shows its diff before it works in the project", () =>
   withServer([writeReply("toolu_1"), textReply("Written.")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);
@@ -123,7 +123,7 @@ Deno.test("an ACP conversation is a document in .flemma/chats, and a call asks w
       });
     })));
 
-Deno.test("another client that loads a conversation gets its history and can continue it", () =>
+Deno.test("a second client that loads a conversation gets its history and can continue it", () =>
   withServer(
     [callReply("toolu_1", "echo out"), textReply("Done."), textReply("Still here.")],
     ({ env }) =>
@@ -167,7 +167,7 @@ Deno.test("another client that loads a conversation gets its history and can con
       }),
   ));
 
-Deno.test("a rejection reaches the model with the reason that the client asked for", () =>
+Deno.test("if the client rejects a call, the model gets the reason that the client gives", () =>
   withServer(
     [callReply("toolu_1", "rm x"), textReply("Then not.")],
     ({ env, requests }) =>
@@ -220,7 +220,7 @@ Deno.test('"always" approves exactly this command for this conversation and show
   );
 });
 
-Deno.test("changes that the person makes in the document while being asked take precedence", () =>
+Deno.test("if the person changes the document while a permission request is open, the change takes precedence", () =>
   withServer(
     [callReply("toolu_1", "echo ran >> ran"), textReply("Done.")],
     ({ env }) =>
@@ -241,7 +241,7 @@ Deno.test("changes that the person makes in the document while being asked take 
       }),
   ));
 
-Deno.test("a turn that ends because a call waits says so in text, whatever the call is named", () =>
+Deno.test("if a turn ends because a call waits, a text says so, whatever the call is named", () =>
   withServer([callReply("<img src=x>", "echo ran >> ran")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);
@@ -286,7 +286,7 @@ Deno.test("a cancelled permission request leaves the call waiting, and the next 
       });
     })));
 
-Deno.test("cancel stops a command, and the turn ends as cancelled with the document written", () =>
+Deno.test("cancel stops a command, the turn ends as cancelled, and the document is written", () =>
   withServer([callReply("toolu_1", "touch began; sleep 60")], ({ env }) =>
     withScene(async (place) => {
       await withAgent(place, env, choose("allow_once"), async (client) => {
@@ -300,7 +300,7 @@ Deno.test("cancel stops a command, and the turn ends as cancelled with the docum
       });
     })));
 
-Deno.test("prompt text stays text: document syntax and templates in it are sent as typed", () =>
+Deno.test("document syntax and templates in the text of a prompt are sent as typed", () =>
   withServer([textReply("Fine."), textReply("Fine.")], ({ env, requests }) =>
     withScene(async (place) => {
       place.write("a b.txt", "from the file\n");
@@ -336,7 +336,7 @@ Deno.test("prompt text stays text: document syntax and templates in it are sent 
       });
     })));
 
-Deno.test("a model chosen in the client is used from then on, and an unknown one is refused", () =>
+Deno.test("a model chosen in the client is used from then on, and an unknown model is refused", () =>
   withServer([textReply("Fine.")], ({ env, requests }) =>
     withScene(async (place) => {
       await withAgent(place, env, choose("allow_once"), async (client) => {
@@ -357,7 +357,7 @@ Deno.test("a model chosen in the client is used from then on, and an unknown one
       });
     })));
 
-Deno.test("a provider error is the answer to the prompt, and the conversation can continue", () =>
+Deno.test("a provider error is returned for the prompt, and the conversation can continue", () =>
   withServer(
     [{ status: 400, body: '{"error":{"message":"bad"}}' }, textReply("Now.")],
     ({ env }) =>
@@ -370,7 +370,7 @@ Deno.test("a provider error is the answer to the prompt, and the conversation ca
       }),
   ));
 
-Deno.test("a document elsewhere in the project can be resumed, and its calls ask for permission", () =>
+Deno.test("a document in another folder of the project can be resumed, and its calls ask for permission", () =>
   withServer([textReply("Done.")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);

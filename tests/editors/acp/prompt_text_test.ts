@@ -83,7 +83,7 @@ async function besideSecret(body: (folder: string) => Promise<void>): Promise<vo
   });
 }
 
-Deno.test("text embedded by a client reaches the model unchanged: no tag runs, no file is read, no message starts", () =>
+Deno.test("text embedded by a client reaches the model unchanged: no tag runs, no file is read, no message begins", () =>
   besideSecret(async (folder) => {
     const random = new Random(3);
     for (let count = 0; count < TIMES; count++) {
@@ -95,7 +95,7 @@ Deno.test("text embedded by a client reaches the model unchanged: no tag runs, n
     }
   }));
 
-Deno.test("text typed by a person is neither structure nor template, but files it references are attached", () =>
+Deno.test("text typed by a person is never document structure or a template, but files it references are attached", () =>
   besideSecret(async (folder) => {
     const random = new Random(5);
     for (let count = 0; count < TIMES; count++) {

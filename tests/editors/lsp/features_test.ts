@@ -128,7 +128,7 @@ Deno.test("a call links to its result and back, and all occurrences of its id ar
     assert.equal(await at(editor, uri, "definition", "Look at"), null);
   }));
 
-Deno.test("hovering over a call shows all of it, who decides, and its file change before anybody approves", () =>
+Deno.test("hovering over a call shows the whole call, who decides about it, and its file change before anybody approves it", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const bash = (await at(editor, uri, "hover", "**Tool Result:** `call_1`")).contents.value;
     assert.match(bash, /```sh\nmake test\necho done\n```/);
@@ -139,7 +139,7 @@ Deno.test("hovering over a call shows all of it, who decides, and its file chang
     assert.match(diff.result.diff, /^-old$/m);
   }));
 
-Deno.test("previews appear after waiting blocks within the requested lines, and code lenses above them", () =>
+Deno.test("previews appear after waiting blocks within the requested lines, and code lenses above these blocks", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const hints = (first: number, last: number): Promise<Json[]> =>
       editor.request("textDocument/inlayHint", {
@@ -180,7 +180,7 @@ Deno.test("an attachment named in the header of a result is a link to its stored
   });
 });
 
-Deno.test("a selection expands from the line to the block, the message and the document", () =>
+Deno.test("expanding a selection goes from the line to the block, the message and the document", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const position = positionOf(DOCUMENT, DOCUMENT.indexOf("make test"));
     const [selection] = await editor.request("textDocument/selectionRange", {
@@ -230,7 +230,7 @@ Deno.test("completion offers what is valid at the position: roles, statuses, ids
   });
 });
 
-Deno.test("a typed role with its colon becomes a marker", () =>
+Deno.test("typing the colon after a role completes the role line", () =>
   withEditor("@You:\nHi\n\nyou:", async (editor, uri) => {
     const edits = await editor.request("textDocument/onTypeFormatting", {
       textDocument: { uri },
@@ -244,7 +244,7 @@ Deno.test("a typed role with its colon becomes a marker", () =>
     }]);
   }));
 
-Deno.test("after every change the colors sent as a difference equal those of a full request", () =>
+Deno.test("after every change, the colors sent as a difference give the same as a full request", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const textDocument = { uri };
     const first = await editor.request("textDocument/semanticTokens/full", { textDocument });
@@ -266,7 +266,7 @@ Deno.test("after every change the colors sent as a difference equal those of a f
     assert.deepEqual(range.data, [6, 0, 5, 0, 0]);
   }));
 
-Deno.test("the commands for status, explanation, request, line and session rules answer", () =>
+Deno.test("the commands for status, explanation, request, line and session rules return a result", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const status = (await editor.execute("flemma.status", { uri })).result;
     assert.deepEqual(status.calls.map(({ id, status }: Json) => [id, status]), [["call_1", "pending"], [
@@ -293,7 +293,7 @@ Deno.test("the commands for status, explanation, request, line and session rules
     );
   }));
 
-Deno.test("text in a block becomes the result both by a plain edit and by a command", () =>
+Deno.test("text in a block becomes the result, whether by a plain edit or by a command", () =>
   withEditor(
     DOCUMENT.replace(
       "status=pending\n```\n\n**Tool Result:** `call_2`",

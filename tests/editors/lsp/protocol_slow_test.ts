@@ -14,7 +14,7 @@ const SLEEPING = callsDocument([{
   status: "approved",
 }]);
 
-test("any invalid message is answered with an error, and the server continues", async (place) => {
+test("the server answers any invalid message with an error and continues", async (place) => {
   await using editor = LspEditor.unready(place);
   const errors = () =>
     editor.reported.filter(({ method }) => method === "error").map(({ params }) => params.code);
@@ -55,7 +55,7 @@ test("any invalid message is answered with an error, and the server continues", 
   assert.equal(await editor.shutdown(), 0);
 });
 
-test("after shutdown nothing is answered, and exit without shutdown is a failure", async (place) => {
+test("after shutdown the server answers no message, and exit without shutdown counts as a failure", async (place) => {
   const editor = await LspEditor.start(place);
   await editor.request("shutdown", undefined);
   assert.equal((await editor.answer("textDocument/hover", {})).error.code, -32600);
@@ -68,7 +68,7 @@ test("after shutdown nothing is answered, and exit without shutdown is a failure
   await rude[Symbol.asyncDispose]();
 });
 
-test("positions beyond lines and documents, and inside characters, are clipped", async (place) => {
+test("positions beyond lines and documents, and inside characters, are moved to the nearest valid position", async (place) => {
   await using editor = await LspEditor.start(place, {
     capabilities: { general: { positionEncodings: ["utf-8"] } },
   });
@@ -143,7 +143,7 @@ const asChecked = (findings: readonly Json[]) =>
   );
 
 for (const unit of ["utf-8", "utf-16"] as const) {
-  test(`after each of many edits, counted in ${unit}, the findings equal those of flemma check`, async (place) => {
+  test(`after each of many edits, counted in ${unit}, the diagnostics equal those of flemma check`, async (place) => {
     const edits = Number(Deno.env.get("FLEMMA_LSP_EDITS") ?? 80);
     const random = new Random(Number(Deno.env.get("FLEMMA_LSP_SEED") ?? 15));
     await using editor = await LspEditor.start(place, {

@@ -62,7 +62,7 @@ const byTitle = (actions: readonly Json[], title: string) => {
   return found;
 };
 
-Deno.test("a waiting call is a finding that says what it would do", () =>
+Deno.test("for a waiting call there is a diagnostic that says what the call would do", () =>
   withEditor(PENDING, async (editor, uri) => {
     const findings = await editor.findings(uri);
     assert.deepEqual(
@@ -103,7 +103,7 @@ Deno.test("approve is an edit of one word, and an advance then runs the call and
       assert.equal(edits.length, 2, "one for the result, one for the reply");
     }, { env })));
 
-Deno.test("reject is an edit of one word, and with a reason also adds an empty line that the editor is asked to show", () =>
+Deno.test("reject is an edit of one word; with a reason it also adds an empty line, and the editor moves to it", () =>
   withEditor(PENDING, async (editor, uri) => {
     const actions = await editor.codeActions(uri, "flemma:tool");
     assert.equal(byTitle(actions, "Reject bash (call_1)").command, undefined);
@@ -152,7 +152,7 @@ Deno.test("all calls are approved together, or none if one of them is not shown 
   });
 });
 
-Deno.test("text typed below a streaming reply stays below it and is the next question", () =>
+Deno.test("text typed below a streaming reply stays below it and becomes the next question", () =>
   withModel("I am well.", ({ env, asked, answer }) =>
     withEditor(QUESTION, async (editor, uri) => {
       await editor.execute("flemma.advance", { uri, version: 1 });
@@ -220,7 +220,7 @@ test("a run can be cancelled by its progress and by a command, and the text says
   }
 });
 
-test("a document that another program is running is reported as in use", async (place) => {
+test("if another program runs a document, this is reported", async (place) => {
   const text = callsDocument([{ id: "call_1", command: "touch began; sleep 60", status: "approved" }]);
   place.write("f.chat", text);
   const other = place.start(["advance", "f.chat"]);
@@ -249,7 +249,7 @@ Deno.test("a call that policy approves runs automatically, and autopilot continu
       }, { env, settings: 'tools:\n  rules:\n    - { ask: bash, command: ["rm **"] }\n' }),
   ));
 
-Deno.test("the unsaved text of a document counts, and one without a file can be advanced too", () =>
+Deno.test("the unsaved text of a document is used, and a document without a file can be advanced too", () =>
   withServer([textReply("Fine."), textReply("Fine.")], ({ env }) =>
     withScene(async (place) => {
       await using editor = await LspEditor.start(place, { env: { ...KEY, ...env } });
@@ -268,7 +268,7 @@ Deno.test("the unsaved text of a document counts, and one without a file can be 
       assert.equal(await editor.shutdown(), 0);
     })));
 
-Deno.test("an editor that pulls findings is sent none unrequested", () =>
+Deno.test("an editor that pulls diagnostics gets none without a request", () =>
   withEditor(PENDING, async (editor, uri) => {
     const pulled = await editor.request("textDocument/diagnostic", { textDocument: { uri } });
     assert.equal(pulled.kind, "full");
@@ -289,7 +289,7 @@ Deno.test("an editor without versioned edits gets changes by URI, and symbols as
     assert.equal(editor.reported.filter(({ method }) => method === "client/registerCapability").length, 0);
   }, { capabilities: {} }));
 
-Deno.test("positions count bytes if the editor offers that, and UTF-16 code units otherwise", async () => {
+Deno.test("positions count bytes if the editor offers this, and UTF-16 code units otherwise", async () => {
   const text = `@You:\n🙂 größe @./no.txt\n`;
   const at = async (capabilities: Json) => {
     let range: Json;

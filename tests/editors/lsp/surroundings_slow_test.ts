@@ -31,7 +31,7 @@ for (
     "a saved document": (editor: LspEditor) => editor.notify("textDocument/didSave", {}),
   })
 ) {
-  test(`changed settings take effect, and findings are sent again, after the editor's notice about ${what}`, async (place) => {
+  test(`after the editor's notice about ${what}, changed settings take effect and diagnostics are sent again`, async (place) => {
     const { editor, uri } = await shows(place, "f.chat", PENDING);
     await using _ = editor;
     await editor.findings(uri);
@@ -58,7 +58,7 @@ for (
   });
 }
 
-test("an editor is asked to watch settings next to documents and the person's own", async (place) => {
+test("the server asks the editor to watch settings files next to documents and the person's own", async (place) => {
   await using editor = await LspEditor.start(place);
   const asked = await editor.until(
     () => editor.reported.find(({ method }) => method === "client/registerCapability"),
@@ -82,7 +82,7 @@ test("a request can be viewed without being sent, and is refused while the front
   assert.match(blocked.error.message, /JSON/);
 });
 
-Deno.test("send asks the model and runs nothing, and reports a call without a result", () =>
+Deno.test("the command send sends a request and runs no call, and reports a call without a result", () =>
   withServer([textReply("Fine.")], ({ env, requests }) =>
     withScene(async (place) => {
       const { editor, uri } = await shows(place, "f.chat", PENDING, env);
@@ -98,7 +98,7 @@ Deno.test("send asks the model and runs nothing, and reports a call without a re
       assert.equal(await editor.shutdown(), 0);
     })));
 
-test("a document that needs more than the person's settings waits until they trust it in the editor", async (place) => {
+test("a document that loosens the person's settings waits until they trust it in the editor", async (place) => {
   const text =
     `\`\`\`yaml\nflemma:\n  sandbox: false\n  tools:\n    auto_approve: [bash]\n\`\`\`\n\n${PENDING}`;
   const { editor, uri } = await shows(place, "f.chat", text);
@@ -155,7 +155,7 @@ Deno.test("a run that waits for a model can be cancelled, also by the command th
     })
   ));
 
-test("a document closed at the moment a run starts runs nothing", async (place) => {
+test("if a document is closed at the moment a run starts, nothing runs", async (place) => {
   const text = callsDocument([{ id: "call_1", command: "echo ran >> ran", status: "approved" }]);
   const { editor, uri } = await shows(place, "f.chat", text);
   await using _ = editor;
@@ -166,7 +166,7 @@ test("a document closed at the moment a run starts runs nothing", async (place) 
   assert.doesNotMatch((await place.run(["status", "f.chat"])).stdout, /in use/);
 });
 
-Deno.test("if two editors have the same document open, one runs it, the other is notified, and both texts end up right", () =>
+Deno.test("if two editors have the same document open, one runs it, the other is notified, and both get the same text", () =>
   withSilence((env, asked) =>
     withScene(async (place) => {
       const first = await shows(place, "f.chat", QUESTION, env);
@@ -267,7 +267,7 @@ test("an editor that names no folder works with the folder of the document", asy
   assert.deepEqual(links.map(({ target }: Json) => target), [fileUri(place.path("deep/beside.md"))]);
 });
 
-test("messages out of order, without a version or without content change nothing", async (place) => {
+test("messages out of order, without a version or without content change no text", async (place) => {
   await using editor = await LspEditor.start(place, { env: KEY, capabilities: CAPABILITIES });
   const uri = "untitled:a";
   editor.notify("initialized", {});
@@ -289,7 +289,7 @@ test("messages out of order, without a version or without content change nothing
   assert.equal(await editor.shutdown(), 0);
 });
 
-Deno.test("an unreadable change is an error, and nothing is edited until the editor sends its text again", () =>
+Deno.test("a change that cannot be read is an error, and the server makes no edits until the editor sends its text again", () =>
   withServer(
     [textReply("I am well."), textReply("Still well.")],
     ({ env, requests }) =>
@@ -357,7 +357,7 @@ Deno.test("an unreadable change is an error, and nothing is edited until the edi
       }),
   ));
 
-Deno.test("a run ends when an unreadable change arrives, its reply is saved, and nothing is sent again", () =>
+Deno.test("a run ends when a change arrives that cannot be read, its reply is saved, and no request is sent again", () =>
   withServer([textReply("I am well.")], ({ env, requests }) =>
     withScene(async (place) => {
       const uri = `file://${place.path("f.chat")}`;

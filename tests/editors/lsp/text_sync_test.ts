@@ -73,7 +73,7 @@ Deno.test("surrogate halves that an editor changes one by one are joined again",
   assert.equal(shown(document), "@You:\n\ufffda\ufffdy\n");
 });
 
-Deno.test("a reversed range, and one beyond the text, change the nearest valid range", () => {
+Deno.test("a reversed range, and a range beyond the text, change the nearest valid range", () => {
   for (const unit of UNITS) {
     const document = opened("@You:\r\nab\r\n", unit);
     const change = (version: number, start: [number, number], end: [number, number], newText: string) =>

@@ -24,7 +24,7 @@ function expected(text: string): string {
   return lines.join("\n");
 }
 
-Deno.test("the Lezer tree has the nodes of the document, with UTF-16 positions", () => {
+Deno.test("the Lezer tree has the same nodes as the document, with UTF-16 positions", () => {
   for (let seed = 0; seed < 60; seed++) {
     const text = `@You:\nä€👍🏽\n${hostileText(new Random(seed))}`;
     assert.equal(outline(plain.parse(text)), expected(text), `seed ${seed}`);
@@ -35,13 +35,13 @@ Deno.test("the Lezer tree has the nodes of the document, with UTF-16 positions",
   assert.equal(outline(plain.parse(long)), expected(long));
 });
 
-Deno.test("a byte order mark is one code unit of the host's text", () => {
+Deno.test("a byte order mark counts as one code unit of the editor's text", () => {
   const tree = plain.parse("\ufeff@You:\nä\n");
   assert.equal(tree.length, 9);
   assert.equal(outline(tree), "Document 0 9\nBom 0 1\nTurn 1 9\nMarker 1 7\nText 7 9\nLines 7 9");
 });
 
-Deno.test("after each of 1,000 edits by code units the Lezer tree equals that of a fresh parse", () => {
+Deno.test("after each of 1,000 edits by code units, the Lezer tree equals that of a fresh parse", () => {
   const random = new Random(20261);
   let text = `@You:\nHello 👍🏽\n\n@Assistant:\nä\n${hostileText(random).slice(0, 2000)}`;
   let tree = plain.parse(text);
@@ -57,7 +57,7 @@ Deno.test("after each of 1,000 edits by code units the Lezer tree equals that of
   }
 });
 
-Deno.test("parts that an edit leaves alone are the same objects in both trees, and are not read again", () => {
+Deno.test("parts of a tree that an edit does not touch are reused as the same objects and not parsed again", () => {
   const text = `@You:\n${"Some words.\n".repeat(5000)}\n@Assistant:\nx\n\n`.repeat(4);
   const before = plain.parse(text);
   let read = 0;
@@ -82,7 +82,7 @@ Deno.test("parts that an edit leaves alone are the same objects in both trees, a
   assert.deepEqual(turns(after).map((turn) => turns(before).indexOf(turn)), [0, 1, 2, 3]);
 });
 
-Deno.test("a parse of one range counts from the range's beginning, and gaps between ranges are blank", () => {
+Deno.test("parsing a range gives positions from the start of the range, and gaps between ranges are blank", () => {
   const text = "<<@You:\nHi\n>>@You:\n<<\n>>";
   const one = plain.startParse(text, [], [{ from: 2, to: 11 }]).advance()!;
   assert.equal(outline(one), "Document 0 9\nTurn 0 9\nMarker 0 6\nText 6 9\nLines 6 9");
@@ -91,7 +91,7 @@ Deno.test("a parse of one range counts from the range's beginning, and gaps betw
   assert.equal(two.length, 17);
 });
 
-Deno.test("a host that stops a parse still gets all of it, and new options are added to existing ones", () => {
+Deno.test("if a caller stops a parse, the whole text is still parsed, and configure adds options to the existing ones", () => {
   const parse = plain.startParse("@You:\nHi\n");
   parse.stopAt(3);
   assert.equal(parse.stoppedAt, null);
@@ -104,7 +104,7 @@ Deno.test("a host that stops a parse still gets all of it, and new options are a
   assert.doesNotMatch(outline(plain.parse(call)), /JsonText/);
 });
 
-Deno.test("Markdown, JSON, Lua and YAML trees appear where a document contains them, and nowhere else", () => {
+Deno.test("a document gets Markdown, JSON, Lua and YAML trees exactly where it contains these languages", () => {
   const names = (
     text: string,
   ) => [...new Set(outline(chatParser.parse(text)).split("\n").map((line) => line.split(" ")[0]))];
@@ -117,7 +117,7 @@ Deno.test("Markdown, JSON, Lua and YAML trees appear where a document contains t
   assert.ok(!names("```toml\na = 1\n```\n@You:\nx\n").includes("BlockMapping"));
 });
 
-Deno.test("with embedded languages, edits also give the tree of a fresh parse", () => {
+Deno.test("with embedded languages too, an edit gives the same tree as a fresh parse", () => {
   const random = new Random(7);
   let text =
     "```yaml\na: 1\n```\n@You:\n# Title\n\n*words*\n\n@Assistant:\n**Tool Use:** `a` (`b`)\n\n```json\n{}\n```\n";

@@ -14,7 +14,7 @@ interface Report {
   readonly edits: { readonly count: number; readonly different: number };
 }
 
-Deno.test("CodeMirror shows colors and folds, handles 1 MB, and after 1,000 edits has the tree of a fresh parse", async () => {
+Deno.test("CodeMirror shows colors and folds, handles 1 MB, and after 1,000 edits has the same tree as a fresh parse", async () => {
   const { error, looks, pasted, edits } = await inBrowser(
     await bundleText("tests/parser/lezer/page.ts"),
   ) as Report;

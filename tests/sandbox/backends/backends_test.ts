@@ -80,7 +80,7 @@ Deno.test("the Seatbelt profile denies all writing, allows it in writable paths,
   });
 });
 
-Deno.test("the Seatbelt profile hides paths, masks sockets and blocks the network; a longer writable path inside a hidden one wins", () => {
+Deno.test("the Seatbelt profile hides paths, masks sockets and blocks the network; a longer writable path inside a hidden path takes precedence", () => {
   const extras = {
     hidden: [{ path: "/h/.ssh", folder: true }, { path: "/h/.netrc", folder: false }, {
       path: "/h",

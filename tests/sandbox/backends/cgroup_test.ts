@@ -16,14 +16,14 @@ test("a control group that cannot be removed while it is busy is removed later",
   assert.ok(!exists(`${root}/group`));
 });
 
-test("a busy control group does not delay the end of a command, and a missing one causes no error", async (root) => {
+test("a busy control group does not delay the end of a command, and a missing control group causes no error", async (root) => {
   plant(root, "group/process");
   await removeGroup(`${root}/group`);
   assert.ok(exists(`${root}/group/process`));
   await removeGroup(`${root}/none`);
 });
 
-test("a later run removes old, empty control groups of flemma, but no new or busy ones and none of other programs", (root) => {
+test("a later run removes empty, old control groups of flemma, but no new or busy ones and none of other programs", (root) => {
   plant(root, "flemma-old/", "flemma-fresh/", "flemma-busy/process", "system-old/");
   for (const name of ["flemma-old", "flemma-busy", "system-old"]) {
     Deno.utimeSync(`${root}/${name}`, 1, 1);
@@ -65,7 +65,7 @@ Deno.test(
 );
 
 Deno.test(
-  "no control group is left after a command with limits, nor after a command that never started",
+  "no control group remains after a command with limits, nor after a command that never started",
   { ignore },
   () =>
     inFolder(async (root) => {

@@ -79,7 +79,7 @@ test("a command cannot mount everything writable again, not even from a namespac
   assert.equal(read(`${root}/outside`), "text of outside\n");
 });
 
-Deno.test("the same arguments confine an ordinary user, who needs no hardening for root", {
+Deno.test("the same arguments confine an ordinary user, for whom no hardening against root is needed", {
   // As an ordinary user every other test here shows the same.
   ignore: Deno.uid() !== 0,
 }, () =>
@@ -141,7 +141,7 @@ test("the exit code, signal and working directory of a command are passed throug
   assert.equal((await runInside(sandbox, "pwd")).out, `${root}/project\n`);
 });
 
-test("if the command ran, its output belongs to it even if it looks like a failed set-up", async (root) => {
+test("if a command ran, its output is returned even if it looks like the error of a failed set-up", async (root) => {
   plant(root, "project/");
   const ran = await runInside(
     projectSandbox(root),
@@ -151,7 +151,7 @@ test("if the command ran, its output belongs to it even if it looks like a faile
   assert.equal(ran.setup, null);
 });
 
-test("if a program does not exist inside the sandbox, the set-up fails, not the command", async (root) => {
+test("if a program does not exist inside the sandbox, this counts as a failed set-up, not as a failed command", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -218,7 +218,7 @@ test("with a home folder that has no cache folders, the default policy works and
   assert.ok(!exists(`${root}/home/.cache`) && !exists(`${root}/home/.local/share`));
 });
 
-test("a missing listed path is skipped with one notice, or created if its entry requests it", async (root) => {
+test("a missing path in the list is skipped with one notice, or created if its entry requests this", async (root) => {
   plant(root, "project/");
   const rw_paths = ["urn:flemma:cwd", "missing", { path: `${root}/wanted/deep`, create: true }];
   const sandbox = projectSandbox(root, { policy: { rw_paths } });
@@ -232,14 +232,14 @@ test("a missing listed path is skipped with one notice, or created if its entry 
   assert.ok(!exists(`${root}/missing`));
 });
 
-test("an entry below /dev or /proc is reported as having no effect", async (root) => {
+test("an entry of the policy below /dev or /proc is reported as having no effect", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["/dev/shm"] } });
   await runInside(sandbox, ":");
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["hidden-writable-path"]);
 });
 
-test("an entry that names a file allows exactly that file", async (root) => {
+test("an entry of the policy that names a file allows exactly that file", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["f"] } });
   assert.equal((await runInside(sandbox, "echo x > f")).code, 0);
@@ -298,7 +298,7 @@ test("protecting missing paths leaves no file behind on the host", async (root) 
   assert.equal(sandbox.isPathWritable(".git"), false);
 });
 
-test("a repository that a command creates is usable, and its hooks are protected from the next command on", async (root) => {
+test("a repository that a command creates can be used, and from the next command on its hooks are protected", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   assert.equal((await runInside(sandbox, "git init -q . && touch f && git add f")).code, 0);
@@ -322,7 +322,7 @@ test("a worktree works although its .git is a file, and commands cannot change t
   assert.equal(sandbox.isPathWritable(".git"), false);
 });
 
-test("commands work if hooks are a link to a folder, and cannot write to that folder", async (root) => {
+test("commands work if the folder of hooks is a link, and cannot write to its target", async (root) => {
   plant(root, "project/tracked-hooks/pre-commit");
   git(`${root}/project`, "init", "-q");
   Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
@@ -351,7 +351,7 @@ test("if .git is a link that leads outside the writable paths, git can still rea
   assert.match(commit.err, /Read-only file system/);
 });
 
-test("a bwrap planted in the project is never run", async (root) => {
+test("a bwrap that a command placed in the project is never run", async (root) => {
   plant(root, "project/bin/");
   const mark = `${root}/project/ran`;
   script(`${root}/project/bwrap`, `touch ${mark}`);

@@ -30,21 +30,21 @@ interface Row {
 
 const ROWS: Row[] = [
   {
-    name: "if the real policy works, the empty one is not tried",
+    name: "if the real policy works, the empty policy is not tested",
     real: [WORKS],
     decided: "works",
     config: {},
     tries: [1, 0],
   },
   {
-    name: "the same machine error under both policies means no sandbox works here",
+    name: "if both policies cause the same machine error, no sandbox works on this machine",
     real: [MACHINE],
     empty: [MACHINE],
     decided: "cannot",
     tries: [1, 1],
   },
   {
-    name: "a race under the real policy is tried once more",
+    name: "if files change during the test of the real policy, the test is repeated once",
     real: [RACE, WORKS],
     empty: [WORKS],
     decided: "works",
@@ -52,7 +52,7 @@ const ROWS: Row[] = [
     tries: [2, 1],
   },
   {
-    name: "a repeated race stops the command",
+    name: "if files change during the repeated test as well, the command stops",
     real: [RACE],
     empty: [WORKS],
     decided: "unknown",
@@ -80,7 +80,7 @@ const ROWS: Row[] = [
     tries: [2, 1],
   },
   {
-    name: "a temporary failure of the machine is gone at the second try",
+    name: "a temporary failure of the machine is gone at the second test",
     real: [SLOW, WORKS],
     empty: [SLOW],
     decided: "works",
@@ -96,7 +96,7 @@ const ROWS: Row[] = [
     tries: [2, 2],
   },
   {
-    name: "if the arguments without /proc also fail, no sandbox works here",
+    name: "if the arguments without /proc also fail, no sandbox works on this machine",
     real: [PROC],
     empty: [PROC, MACHINE],
     decided: "cannot",

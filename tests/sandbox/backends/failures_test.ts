@@ -95,7 +95,7 @@ Deno.test("inside a container, the message says so and suggests a remedy that wo
   assert.doesNotMatch(problem.next ?? "", /sysctl|chroot/);
 });
 
-Deno.test("in a chroot, the message suggests neither a kernel setting nor a container, because neither helps", () => {
+Deno.test("in a chroot, the message suggests neither a kernel setting nor a container, because neither would help", () => {
   for (const container of [false, true]) {
     const settings = { "kernel/unprivileged_userns_clone": "0" };
     const problem = classifySetupFailure(REFUSED, { container, machine: { settings, chroot: true } });

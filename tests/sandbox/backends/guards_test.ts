@@ -25,7 +25,7 @@ function hostIn(root: string, changes: Partial<Host> = {}): Host {
   };
 }
 
-Deno.test("a backend that is registered under a built-in name stays, and only missing built-in backends are restored", () => {
+Deno.test("registering a backend under a built-in name keeps it, and only missing built-in backends are restored", () => {
   const registry = new BackendRegistry();
   const own = { ...bwrap, description: "mine" };
   registry.register("bwrap", own);
@@ -92,7 +92,7 @@ Deno.test("the settings of bubblewrap accept only a program and a list of argume
   assert.deepEqual(read({ seccomp: false }), [true, false]);
 });
 
-Deno.test("a part of the sandbox is switched off only if it is still on, was itself refused, and may be missing", () => {
+Deno.test("a part of the sandbox is switched off only if it is still on, was refused itself, and is optional", () => {
   const refused = (part?: unknown) => ({ code: "x", message: "m", ...(part === undefined ? {} : { part }) });
   const rows: readonly (readonly [Record<string, unknown>, Problem, unknown])[] = [
     [{}, refused("proc"), { proc: false }],
@@ -210,7 +210,7 @@ function preparation(argv: readonly string[], changes: Partial<BackendPreparatio
   };
 }
 
-test("the newest sixty-four stored test results are kept, and no other file in their folder is touched", async (root) => {
+test("the newest sixty-four stored test results are kept, and no other file in their folder is changed", async (root) => {
   const host = hostIn(root);
   plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/probe-${n}`), "run/flemma/none-bwrap");
   for (let n = 0; n < 70; n++) Deno.utimeSync(`${root}/run/flemma/probe-${n}`, 1000 + n, 1000 + n);

@@ -93,15 +93,19 @@ Deno.test("the namespace settings of this machine's kernel are read correctly", 
 const MOUNTED = "21 1 8:1 / / rw - ext4 /dev/sda rw\n22 21 0:5 / /proc rw - proc proc rw\n";
 
 const CHROOTS: [what: string, roots: Parameters<typeof isChroot>[0], chroot: boolean][] = [
-  ["a root that is a mount and that of process 1", { mounts: MOUNTED, own: "1:2", first: "1:2" }, false],
+  ["a root folder that is a mount and is also the root of process 1", {
+    mounts: MOUNTED,
+    own: "1:2",
+    first: "1:2",
+  }, false],
   [
-    "a root that is not a mount",
+    "a root folder that is not a mount",
     { mounts: "22 21 0:5 / /proc rw - proc proc rw\n", own: null, first: null },
     true,
   ],
-  ["a root that differs from that of process 1", { mounts: MOUNTED, own: "1:9", first: "1:2" }, true],
-  ["a root of process 1 that is not readable", { mounts: MOUNTED, own: "1:2", first: null }, false],
-  ["mounts that cannot be read", { mounts: null, own: "1:2", first: "1:2" }, false],
+  ["a root folder that differs from that of process 1", { mounts: MOUNTED, own: "1:9", first: "1:2" }, true],
+  ["a root folder of process 1 that is not readable", { mounts: MOUNTED, own: "1:2", first: null }, false],
+  ["a table of mounts that cannot be read", { mounts: null, own: "1:2", first: "1:2" }, false],
 ];
 
 for (const [what, roots, chroot] of CHROOTS) {

@@ -59,11 +59,11 @@ Deno.test("a link or a hidden path deep inside a protected folder does not make 
   ]);
 });
 
-Deno.test("a folder inside a protected one is not made writable again", () => {
+Deno.test("a writable folder inside a protected folder is not made writable again", () => {
   assert.deepEqual(mounts({ protect: ["/w/p/q/r", "/w/p"], writable: ["/w"] }), readOnly("/w/p"));
 });
 
-Deno.test("paths outside the writable ones need no mount, and a writable path inside a protected one is ignored", () => {
+Deno.test("paths outside the writable ones need no mount, and a writable path inside a protected path is ignored", () => {
   assert.deepEqual(mounts({ protect: ["/etc/x", "/w-other/y"], writable: ["/w"] }), []);
   assert.deepEqual(
     mounts({ protect: ["/state"], writable: ["/state/flemma", "/w"] }),
@@ -72,7 +72,7 @@ Deno.test("paths outside the writable ones need no mount, and a writable path in
   assert.deepEqual(mounts({ protect: ["/w"], writable: ["/w"] }), readOnly("/w"));
 });
 
-Deno.test("if everything is writable, all folders from the root on become mount points", () => {
+Deno.test("if every path is writable, all folders from the root down to a protected path become mount points", () => {
   assert.deepEqual(mounts({ protect: ["/a/b/c"], writable: ["/"] }), [
     ...bind("/a"),
     ...bind("/a/b"),
@@ -80,7 +80,7 @@ Deno.test("if everything is writable, all folders from the root on become mount 
   ]);
 });
 
-Deno.test("a hidden folder is empty, closed and finally read-only; a hidden file is an empty device", () => {
+Deno.test("a hidden folder is empty, closed and finally read-only; a hidden file is replaced by an empty device", () => {
   const hidden = [{ path: "/h/.ssh", folder: true }, { path: "/h/.netrc", folder: false }];
   assert.deepEqual(mounts({ hidden, masked: ["/run/docker.sock"] }), [
     ...covered("/h/.netrc"),
@@ -90,7 +90,7 @@ Deno.test("a hidden folder is empty, closed and finally read-only; a hidden file
   ]);
 });
 
-Deno.test("of hidden and writable paths the longest wins; if they are equal, the hidden path wins", () => {
+Deno.test("if hidden and writable paths overlap, the longest path decides; if they are equal, the path is hidden", () => {
   const writable = ["/h/place", "/h/secret/shared", "/h/same"];
   const hidden = ["/h/secret", "/h/place/keys", "/h/same"].map((path) => ({ path, folder: true }));
   const list = mounts({ writable, hidden }).join(" ");
@@ -102,7 +102,7 @@ Deno.test("of hidden and writable paths the longest wins; if they are equal, the
   assert.ok(!list.includes("--bind /h/same"), list);
 });
 
-Deno.test("with a private /tmp, writable paths inside /tmp stay visible and protected, and all others disappear", () => {
+Deno.test("with a private /tmp, writable paths inside /tmp stay visible and protected, and all other paths in it disappear", () => {
   const plan = {
     writable: ["/tmp"],
     inner: ["/tmp/place"],
@@ -118,7 +118,7 @@ Deno.test("with a private /tmp, writable paths inside /tmp stay visible and prot
   ]);
 });
 
-Deno.test("a socket to keep is mounted again if its folder is replaced, and needs no mount otherwise", () => {
+Deno.test("a socket to keep is mounted again if its folder is replaced; otherwise it needs no mount", () => {
   const empty = [{ path: "/run/user/7" }];
   assert.deepEqual(mounts({ empty, kept: ["/run/user/7/bus", "/run/docker.sock"] }), [
     ...["--tmpfs", "/run/user/7"],
@@ -126,7 +126,7 @@ Deno.test("a socket to keep is mounted again if its folder is replaced, and need
   ]);
 });
 
-Deno.test("an emptied folder remains empty even if it is, or contains, a protected path", () => {
+Deno.test("an emptied folder remains empty even if it is a protected path or contains one", () => {
   const plan = { writable: ["/w"], protect: ["/w/run/flemma"], empty: [{ path: "/w/run" }] };
   assert.deepEqual(mounts(plan), ["--tmpfs", "/w/run"]);
 });

@@ -42,7 +42,7 @@ Deno.test("a backend name with a dot is refused, and the error names it", () => 
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("the list of backends is a copy, and removing returns whether a backend was removed", () => {
+Deno.test("the list of backends is a copy, and unregister returns whether it removed a backend", () => {
   const registry = new BackendRegistry();
   registry.register("a", backend());
   registry.getAll().pop();
@@ -55,7 +55,7 @@ Deno.test("the list of backends is a copy, and removing returns whether a backen
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("every change of the registry increases its generation, and removing an unknown backend does not", () => {
+Deno.test("every change of the registry increases its generation, but removing an unknown backend does not", () => {
   const registry = new BackendRegistry();
   const seen = new Set([registry.generation]);
   registry.register("a", backend());

@@ -99,13 +99,13 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
   const filter = filterFor(architecture);
   const answer = (nr: number, ...args: (number | bigint)[]) => evaluate(filter, { nr, arch: audit, args });
 
-  Deno.test(`${architecture}: mounts, keys and kernel tracing are refused, ordinary calls pass`, () => {
+  Deno.test(`${architecture}: the filter refuses mounts, keys and kernel tracing, and ordinary calls pass`, () => {
     for (const [name, nr] of Object.entries(refused)) assert.equal(answer(nr), EPERM, name);
     for (const [name, nr] of Object.entries(allowed)) assert.equal(answer(nr), ALLOW, name);
     assert.equal(answer(0xffff), ALLOW, "calls that are newer than the filter pass");
   });
 
-  Deno.test(`${architecture}: only the requests that type into a terminal are refused, whatever the high half of the argument contains`, () => {
+  Deno.test(`${architecture}: the filter refuses only requests that type into a terminal, whatever the high half of the argument contains`, () => {
     const TIOCGWINSZ = 0x5413;
     assert.equal(answer(ioctl, 0, 0x5412), EPERM);
     assert.equal(answer(ioctl, 0, 0x541c), EPERM);
@@ -115,7 +115,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(answer(ioctl, 0x5412, 0), ALLOW, "only the second argument counts");
   });
 
-  Deno.test(`${architecture}: setting setuid bits is refused on request`, () => {
+  Deno.test(`${architecture}: the filter refuses setting setuid bits if this is requested`, () => {
     const strict = filterFor(architecture, false, true);
     for (const [name, [nr = 0, index = 0]] of Object.entries(modes)) {
       const given = (filter: Uint8Array, mode: number) =>
@@ -131,7 +131,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(evaluate(filter, { nr: 437, arch: audit }), ALLOW);
   });
 
-  Deno.test(`${architecture}: sockets to the host of a virtual machine are refused if the network is off`, () => {
+  Deno.test(`${architecture}: if the network is off, the filter refuses sockets to the host of a virtual machine`, () => {
     const blocking = filterFor(architecture, false, false, true);
     const blocked = (nr: number, ...args: number[]) => evaluate(blocking, { nr, arch: audit, args });
     assert.equal(answer(socket, 40), ALLOW);
@@ -147,7 +147,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     }
   });
 
-  Deno.test(`${architecture}: local sockets are refused only on request; io_uring, which could create them, is always refused`, () => {
+  Deno.test(`${architecture}: the filter refuses local sockets only on request, and always io_uring, which could create them`, () => {
     const blocking = filterFor(architecture, true);
     const blocked = (nr: number, ...args: number[]) => evaluate(blocking, { nr, arch: audit, args });
     assert.equal(answer(socket, 1), ALLOW);
@@ -168,7 +168,7 @@ Deno.test("the second system call table of x86_64 (x32) is refused as a whole", 
   assert.equal(evaluate(filter, { nr: 0x3fffffff, arch: 0xc000003e }), ALLOW);
 });
 
-Deno.test("other architectures have no filter, and property names such as toString are not architectures", () => {
+Deno.test("for other architectures there is no filter, and property names such as toString are not architectures", () => {
   assert.deepEqual(Object.keys(ARCHITECTURES), ["x86_64", "aarch64"]);
   for (const name of ["riscv64", "toString", ""]) {
     assert.equal(
@@ -195,7 +195,7 @@ Deno.test("the system call filter blocks mounts and keys, while compilers, shell
     assert.match(out, /3 2 1 git version/);
   }));
 
-Deno.test("if local sockets are blocked none can be created, and pipes and the network still work", {
+Deno.test("if local sockets are blocked, none can be created, and pipes and the network still work", {
   ignore: !Object.hasOwn(ARCHITECTURES, Deno.build.arch),
 }, () =>
   inFolder(async (root) => {

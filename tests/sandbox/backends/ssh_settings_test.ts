@@ -45,7 +45,7 @@ async function asOrdinaryUser(root: string, setUp: readonly string[], shell: str
 // Only the superuser can put settings there that belong to somebody else than the user of the test.
 const ignore = Deno.build.os !== "linux" || Deno.uid() !== 0;
 
-Deno.test("in the sandbox of an ordinary user, ssh and git fetch over ssh read the system-wide settings", {
+Deno.test("in the sandbox of an ordinary user, ssh and git over ssh read the system-wide ssh settings", {
   ignore,
 }, () =>
   inFolder(async (root) => {

@@ -37,7 +37,7 @@ Deno.test("network addresses are accepted only in their canonical forms", () => 
   }
 });
 
-Deno.test("this machine, its network and special addresses are internal; the open Internet is not", () => {
+Deno.test("this machine, its network and special addresses count as internal; the open Internet does not", () => {
   const inward = (address: string) => isInward(parseAddress(address)!);
   const own = [
     ...[
@@ -94,7 +94,7 @@ Deno.test("a host name matches itself, a star matches its subdomains, and a rule
   }
 });
 
-Deno.test("addresses and ranges match by bytes, whatever their spelling", () => {
+Deno.test("addresses and ranges match by their bytes, whatever their spelling", () => {
   const list = rules("192.0.2.7", "10.0.0.0/8:*", "[2001:db8::/32]:443");
   assert.ok(mayAskFor(list, "192.0.2.7", 80) && mayAskFor(list, "10.9.8.7", 5432));
   assert.ok(mayAskFor(list, "::ffff:10.9.8.7", 1) && mayAskFor(list, "2001:db8:0:0::9", 443));
@@ -260,7 +260,7 @@ const FETCH = `try {
   console.log(answer.ok ? (await answer.text()).trim() : "failed " + answer.status);
 } catch (e) { console.log("failed", e.name); }`;
 
-test("inside the sandbox a listed host answers, another is refused, and no connection bypasses the proxy", async (root) => {
+test("inside the sandbox, a listed host can be reached, another host is refused, and no connection bypasses the proxy", async (root) => {
   plant(root, "project/");
   await withServer(async (port) => {
     Deno.writeTextFileSync(`${root}/project/fetch.js`, FETCH);
@@ -289,7 +289,7 @@ test("inside the sandbox a listed host answers, another is refused, and no conne
   });
 });
 
-test("an empty network list means no network; a list is refused, with the reason, if local sockets are blocked", async (root) => {
+test("an empty network list means no network; if local sockets are blocked, any other list is refused with the reason", async (root) => {
   plant(root, "project/");
   const empty = projectSandbox(root, { policy: { network: { allow: [] } } });
   assert.equal((await runInside(empty, "grep -c : /proc/net/dev; echo [$http_proxy]")).out, "1\n[]\n");

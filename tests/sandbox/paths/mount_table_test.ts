@@ -46,7 +46,7 @@ Deno.test("the mount of a path is found as the kernel finds it, from the root do
   assert.equal(mountOf("/x", TABLE.filter(({ point }) => point !== "/")), null);
 });
 
-Deno.test("the root mount is the one whose parent is not in the table, even if the table holds two of them", () => {
+Deno.test("of two mounts on /, the root is the one whose parent is not in the table", () => {
   const table = parseMountTable([
     "40 41 0:1 / / rw - tmpfs none rw",
     "41 2 8:1 / / rw - ext4 none rw",

@@ -29,7 +29,7 @@ function modeOf(path: string): number {
   return (Deno.lstatSync(path).mode ?? 0) & 0o7777;
 }
 
-test("nothing is changed in a folder that is reached through a link, wherever the link is in the path", async (root) => {
+test("no file is changed in a folder that is reached through a link, wherever the link is in the path", async (root) => {
   plant(root, "outside/in/file", "keep/");
   Deno.symlinkSync("outside", `${root}/link`);
   for (const folder of [`${root}/link`, `${root}/link/in`]) {
@@ -78,7 +78,7 @@ test("files, links, and folders without write permission are moved away", async 
   assert.equal(text(`${root}/outside`), "text of outside\n");
 });
 
-test("a file is put only where no entry exists, not even a broken link, and keeps its mode", async (root) => {
+test("a file is put only at a path where no entry exists, not even a broken link, and keeps its mode", async (root) => {
   plant(root, "draft", "to/taken", "outside");
   Deno.symlinkSync("../outside", `${root}/to/link`);
   Deno.symlinkSync("none", `${root}/to/dangling`);
@@ -123,7 +123,7 @@ test("a folder without permissions is opened to its owner only, and gets its mod
   Deno.chmodSync(`${root}/shut`, 0o755);
 });
 
-test("an empty file is removed; a file with text, a folder or a link stays", async (root) => {
+test("removing works only on an empty file; a file with text, a folder or a link stays", async (root) => {
   plant(root, "text", "folder/");
   Deno.writeTextFileSync(`${root}/empty`, "");
   Deno.symlinkSync("empty", `${root}/link`);

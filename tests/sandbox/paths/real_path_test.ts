@@ -22,7 +22,7 @@ test("missing parts of a path are returned as written, and a broken link returns
   assert.equal(realPath("none/../in/x", root), `${root}/real/x`);
 });
 
-test("a path that leads nowhere has no real path", (root) => {
+test("a path that ends in a circular link has no real path", (root) => {
   plant(root, "a -> b", "b -> a");
   assert.equal(realPath("a/x", root), null);
   assert.equal(realPath("x\0y", root), null);

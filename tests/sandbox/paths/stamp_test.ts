@@ -14,7 +14,7 @@ function later<T>(milliseconds: number, ask: () => T): T {
   }
 }
 
-test("a file gets a stamp once its next change is certain to change its time; from then on each change is detected", (root) => {
+test("a file gets a stamp once its next change is certain to change its time; from then on, each change is detected", (root) => {
   plant(root, "a");
   assert.equal(settledStamp(`${root}/a`), null, "too young");
   assert.equal(settledStamp(`${root}/none`), null);

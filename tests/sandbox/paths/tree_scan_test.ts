@@ -22,7 +22,7 @@ test("repositories are found up to three folders deep, except behind links and i
   assert.deepEqual([...repositories].sort(), ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`));
 });
 
-test("bare repositories and requested names are found below a folder, but not in the folder itself", (root) => {
+test("bare repositories and requested names are found below a folder, but not at the folder itself", (root) => {
   const bare = ["HEAD", "config", "objects/", "refs/"];
   plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));
   plant(root, ...bare, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");

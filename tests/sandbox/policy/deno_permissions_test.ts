@@ -43,7 +43,7 @@ Deno.test("without a sandbox backend, a tool host may start no program, and may 
   );
 });
 
-Deno.test("without writable paths no write flag is passed, since an empty list would allow everything", () => {
+Deno.test("if there are no writable paths, no write flag is passed, because an empty list would allow every path", () => {
   const flags = permissionFlags({ ...POLICY, rw_paths: [], protect: [] }, { variables: [], wrapped: true });
   assert.deepEqual(flags, ["--no-prompt", "--allow-read", "--allow-run"]);
 });

@@ -70,7 +70,7 @@ test("flemma's own tools obey the list of hidden paths, also through links, when
   assert.ok(off.isPathReadable("keys/id"));
 });
 
-test("$secrets stands for the shipped list and flemma's own state", async (root) => {
+test("$secrets stands for the built-in list of secrets and flemma's own state", async (root) => {
   plant(root, "project/", "home/.ssh/id", "home/.netrc", "home/.aws/x", "home/.bashrc");
   const sandbox = projectSandbox(root, { policy: { deny_read: ["$secrets"] } });
   const { out } = await runInside(

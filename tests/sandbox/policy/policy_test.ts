@@ -147,7 +147,7 @@ test("if the home folder does not exist, it is not inside any writable path", (r
   assert.deepEqual([policy.value.rw_paths, policy.value.notices], [[root], []]);
 });
 
-test("a folder is created only for an entry that requests it, and a path covered by another one is stored", (root) => {
+test("a folder is created only for an entry that requests it, and a path covered by another path is stored", (root) => {
   plant(root, "p/");
   const { create, covered, rw_paths } = resolve(root, [
     "p",

@@ -92,13 +92,13 @@ Deno.test("variables other than model providers' keys reach a tool", () => {
   assert.deepEqual(reach(names), names);
 });
 
-Deno.test("no provider and no name is listed twice", () => {
+Deno.test("the list of withheld variables contains no provider and no name twice", () => {
   const all = [...Object.values(PROVIDER_CREDENTIALS).flat(), ...OTHER_CREDENTIALS];
   assert.equal(new Set(all).size, all.length);
   assert.equal(new Set(MAKERS).size, MAKERS.length);
 });
 
-Deno.test("a variable with another name is withheld if it holds the same key", () => {
+Deno.test("a variable with another name is withheld if it contains the same key", () => {
   const key = "sk-ant-0123456789abcdef";
   const variables = { ANTHROPIC_API_KEY: key, MY_LLM: key, OLLAMA_API_KEY: "ollama", USER: "ollama" };
   const kept = (pass: string[]) =>
@@ -121,7 +121,7 @@ Deno.test("variables that make git and cd use other folders are removed unless t
   assert.deepEqual(reach(names, { block: [], pass: ["GIT_DIR", "CD*"] }), ["GIT_DIR", "CDPATH"]);
 });
 
-Deno.test("the addresses of agents are withheld only inside the sandbox", () => {
+Deno.test("the addresses of agents such as ssh-agent are withheld only inside the sandbox", () => {
   const agents = { SSH_AUTH_SOCK: "s", GPG_AGENT_INFO: "g", DBUS_SESSION_BUS_ADDRESS: "d" };
   const names = (sandboxed: boolean) => Object.keys(toolEnvironment(agents, NOTHING, { sandboxed }));
   for (const name of Object.keys(agents)) {
@@ -130,7 +130,7 @@ Deno.test("the addresses of agents are withheld only inside the sandbox", () => 
   }
 });
 
-Deno.test("a person can block and pass variables by name and by pattern; blocking takes precedence", () => {
+Deno.test("a person can block and pass variables by name and by pattern, and blocking takes precedence", () => {
   const variables = { OPENAI_API_KEY: "o", GITHUB_TOKEN: "g", AWS_SECRET: "a", "A.B": "dot", AXB: "x" };
   const kept = (block: string[], pass: string[]) => {
     const result = toolEnvironment(variables, { block, pass }, { sandboxed: true });
@@ -142,7 +142,7 @@ Deno.test("a person can block and pass variables by name and by pattern; blockin
   assert.deepEqual(kept(["*"], ["*"]), []);
 });
 
-Deno.test("the list of withheld variables contains their names, never their values", () => {
+Deno.test("the list of withheld variables contains their names but not their values", () => {
   const variables = { OPENAI_API_KEY: "o", GIT_DIR: "/x", SSH_AUTH_SOCK: "/s", NPM_TOKEN: "n", PATH: "/bin" };
   const settings = { block: ["NPM_*"], pass: [] };
   assert.deepEqual(
@@ -152,7 +152,7 @@ Deno.test("the list of withheld variables contains their names, never their valu
   assert.deepEqual(withheldVariables({ PATH: "/bin" }, NOTHING, { sandboxed: true }), []);
 });
 
-Deno.test("programs cannot page, prompt, open an editor or color, whatever the caller has set", () => {
+Deno.test("programs cannot page, prompt, open an editor or use colors, whatever the caller has set", () => {
   const caller = { PAGER: "less", GIT_EDITOR: "vim", EDITOR: "vim", HGEDITOR: "vim", NO_COLOR: "" };
   const kept = toolEnvironment(caller, NOTHING, { sandboxed: true });
   const { EDITOR, ...rest } = kept;
@@ -177,7 +177,7 @@ Deno.test("programs cannot page, prompt, open an editor or color, whatever the c
   assert.equal(asked.GIT_EDITOR, EDITOR);
 });
 
-test("where git would open an editor, it fails and says what to do, and that command works", async (folder) => {
+test("where git would open an editor, it fails and suggests another command, and that command works", async (folder) => {
   const env = {
     ...toolEnvironment({ PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", EDITOR: "true" }, NOTHING, {
       sandboxed: false,

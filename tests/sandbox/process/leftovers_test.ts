@@ -229,7 +229,7 @@ test("in a process group that somebody else started, flemma ends only marked pro
   await group.value.stderr.cancel();
 });
 
-test("a record matches one process only: no later process with the same number, and none of another machine or boot", (root) => {
+test("a record matches only one process: no later process with the same number, and none of another machine or boot", (root) => {
   const environment = world(root);
   const own = identify(Deno.pid)!;
   assert.ok(isAlive(own));
@@ -259,7 +259,7 @@ test("a record matches one process only: no later process with the same number, 
   removeRecord(file);
 });
 
-test("flemma tells commands of other processes from its own commands and from finished ones", (root) => {
+test("flemma distinguishes a running command of its own from other processes and from finished commands", (root) => {
   const environment = world(root);
   const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
   assert.deepEqual(othersAlive(environment), [], "our own");

@@ -22,7 +22,7 @@ await new Promise((resolve) => setTimeout(resolve, 600_000));
 `;
 
 Deno.test(
-  "the next run removes files of a killed run, and keeps those of a running one",
+  "the next run removes files of a killed run and keeps those of a running run",
   linux,
   () =>
     inFolder(async (root) => {

@@ -68,7 +68,7 @@ test("the private folder is the first candidate that can be created; relative pa
   assert.equal(makeRuntimeFolder(none), null);
 });
 
-test("a file with constant text is written once, and again if it is missing or replaced", (root) => {
+test("a file with constant text is written once, and again if it is missing or was replaced", (root) => {
   const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
   const files = PrivateFiles.open(environment);
   assert.ok(files.ok);

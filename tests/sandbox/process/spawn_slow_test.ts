@@ -105,7 +105,7 @@ Deno.test("a group that ignores SIGTERM is killed", async () => {
   await running.stderr.cancel();
 });
 
-Deno.test("kill also ends the processes that a leader left behind when it ended", async () => {
+Deno.test("kill also ends processes that the leader of the group left behind when it ended", async () => {
   const running = start(["/bin/sh", "-c", "sleep 600 & echo ready"]);
   const [, reader] = await firstLine(running.stdout);
   assert.deepEqual(await running.status, { code: 0, signal: null });

@@ -73,7 +73,7 @@ test("a changed file is noticed by its bytes, executable bit and kind, but not b
   }
 });
 
-test("an executable file that is restored remains executable", async (root) => {
+test("an executable file is still executable after flemma restores it", async (root) => {
   plant(root, "hook");
   Deno.chmodSync(`${root}/hook`, 0o755);
   const compared = remember([`${root}/hook`], new FsSnapshot());

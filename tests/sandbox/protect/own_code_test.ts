@@ -73,7 +73,7 @@ Deno.test("a bundle includes the files next to its first file; an installed pack
   ]);
 });
 
-Deno.test("commands get a Deno cache of their own only if the person's cache is protected", () => {
+Deno.test("commands get their own Deno cache only if the person's cache is protected", () => {
   const world = (variables: Record<string, string>) => ({ cwd: "/w", home: "/h", variables });
   assert.equal(denoFolderForCommands(at({}), world({})), "/h/.cache/flemma/deno");
   assert.equal(denoFolderForCommands(at({}), world({ XDG_CACHE_HOME: "/c" })), "/c/flemma/deno");

@@ -53,7 +53,7 @@ Deno.test("a policy whose only writable path is a hook still protects the hook",
   }
 });
 
-Deno.test("each keyword in the policy adds its list; without keywords only .flemma and requested paths are protected", () => {
+Deno.test("each keyword in the policy protects its list of paths; without keywords only .flemma and requested paths are protected", () => {
   const of = (words: string[]) =>
     findProtectedPaths(scope({ words, writable: ["/w"], workingFolders: ["/w"] })).map(({ path }) => path);
   assert.deepEqual(of([]), ["/w/.flemma"]);
@@ -70,7 +70,7 @@ test("the name .git is protected while it is a file or missing, but not while it
   assert.ok(real("plain").includes(`${root}/plain/.git`));
 });
 
-test("if .git is a file, its own hooks and configuration are protected, and those of the shared git folder", (root) => {
+test("if .git is a file, its own hooks and configuration are protected, and also those of the shared git folder", (root) => {
   plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
   Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
   Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
@@ -95,7 +95,7 @@ test("each link on the way to a protected path is reported with its target", (ro
   assert.deepEqual(links, [{ path: `${root}/w/.git/hooks`, target: "../../real/hooks" }]);
 });
 
-Deno.test("a git configuration is harmless only with the content that init and clone write", () => {
+Deno.test("a git configuration is harmless only if it has the content that init and clone write", () => {
   const harmless = [
     "",
     "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n",
@@ -129,7 +129,7 @@ Deno.test("a git configuration is harmless only with the content that init and c
   for (const text of harmful) assert.ok(!isHarmlessGitConfig(text), text);
 });
 
-test("hooks are harmless only as a folder of sample files", (root) => {
+test("a folder of hooks is harmless only if it contains nothing but sample files", (root) => {
   plant(
     root,
     ...[

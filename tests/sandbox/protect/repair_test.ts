@@ -136,7 +136,7 @@ test("hooks are protected in submodules and in repositories below the working fo
   assert.notEqual((await runInside(sandbox, "mv vendor v")).code, 0);
 });
 
-test("a person can remove a list or add paths of their own, and misspelled keywords are refused", async (root) => {
+test("a person can remove a list of protected paths or add paths, and misspelled keywords are refused", async (root) => {
   plant(root, "project/.vscode/settings.json", "project/mine");
   const shell = "echo x > .vscode/settings.json; echo x > mine";
   await runInside(projectSandbox(root, { policy: { protect: ["$git", "mine"] } }), shell);
@@ -200,7 +200,7 @@ test("the configuration of a submodule may name its own folder but no other path
   }
 });
 
-test("an unfinished rebase that a command leaves behind is reported once if its next steps run programs", async (root) => {
+test("if a command leaves an unfinished rebase whose next steps run programs, it is reported once", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root);
   const commits = ["one", "two"].map((name) =>

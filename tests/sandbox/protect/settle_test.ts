@@ -43,7 +43,7 @@ test("new files at a protected path are moved away, in each of the writable path
   assert.deepEqual(paths.map(exists), [false, false, true, true]);
 });
 
-test("if nothing changed, the repair does nothing and returns null; unrelated changes give an empty list", async (root) => {
+test("if no file changed, the repair does nothing and returns null; unrelated changes give an empty list", async (root) => {
   plant(root, "w/kept");
   const looked = lookAt(root, { real: [`${root}/w/kept`, `${root}/w/none`] });
   assert.equal(await repairChanges(looked, () => assert.fail("nothing is moved")), null);
@@ -52,7 +52,7 @@ test("if nothing changed, the repair does nothing and returns null; unrelated ch
   assert.deepEqual(reported ?? [], []);
 });
 
-test("a file that another scan finds is moved away only if commands could write it, it is not held, and no restored link leads to it", async (root) => {
+test("a file found by another scan is moved away only if commands could write it, it is not already protected, and no restored link leads to it", async (root) => {
   plant(root, "w/found", "w/held", "out/found", "w/link -> found", "w/in/x");
   const looked = lookAt(root, {
     real: [`${root}/w/held`],

@@ -80,7 +80,7 @@ test("after each command, flemma reports exactly the watched files that were cre
   assert.deepEqual(sandbox.notices(), []);
 });
 
-test("a changed mode or link target counts as a change, and so does new content of the same length and time", async (root) => {
+test("a changed mode or link target counts as a change, and also new content of the same length and time", async (root) => {
   plant(root, "project/.npmrc", "project/.yarnrc", "project/.mcp.json -> plain", "project/plain");
   const sandbox = projectSandbox(root);
   await runInside(
@@ -115,7 +115,7 @@ test("changes of $shell files in the home folder are reported, or undone if a po
   assert.ok(left.notices().every(({ code }) => code !== "protected-path-appeared"));
 });
 
-test("if git tracks a protected file and a command could not check it out, that command's result names the file", async (root) => {
+test("if git could not check out a protected file that it tracks, the command's result names the file", async (root) => {
   const project = `${root}/project`;
   plant(root, "project/.vscode/settings.json", "project/.envrc", "project/f");
   git(project, "init", "-q", "-b", "main");

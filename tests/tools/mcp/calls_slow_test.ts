@@ -14,7 +14,7 @@ function heard(place: Place): { method?: string; id?: number; params?: Record<st
 
 const test = testsWith(withPlace);
 
-test("parallel calls of one MCP server share one process, which ends with the document", async (place) => {
+test("parallel calls of one MCP server share one process, which ends when the document is closed", async (place) => {
   const calls = Array.from({ length: 5 }, () => ({ name: "one:stay" }));
   const { result } = await place.run({ one: bare }, calls);
   const pids = calls.map((_, at) => /\d+/.exec(result(at))![0]);
@@ -33,7 +33,7 @@ test("progress of an MCP server is shown and restarts the timeout of the call", 
   for (const at of [1, 4, 7]) assert.match(shown, new RegExp(`step ${at}/12\n`));
 });
 
-test("a stopped call is cancelled at the server, and only that one", async (place) => {
+test("if a call is stopped, flemma cancels only this call at the MCP server", async (place) => {
   const calls = [{ name: "one:wait" }, { name: "one:slow" }];
   const { result } = await place.with({ one: bare }, calls, async (chat, events) => {
     const advancing = chat.advance();
@@ -51,7 +51,7 @@ test("a stopped call is cancelled at the server, and only that one", async (plac
   assert.deepEqual(cancelled.map(({ params }) => params?.requestId), [waits!.id]);
 });
 
-test("an MCP server's error is reported in its words and does not end it; a silent server is pinged", async (place) => {
+test("an MCP server's error is reported in its words and does not end the server; a silent server gets a ping", async (place) => {
   const calls = ["stay", "refuse", "wait"].map((name) => ({ name: `one:${name}` }));
   const { result } = await place.with({ one: { ...bare, timeout: 3 } }, calls, async (chat) => {
     await chat.advance();
@@ -66,18 +66,18 @@ test("an MCP server's error is reported in its words and does not end it; a sile
   assert.equal(methods.filter((method) => method === "ping").length, 1);
 });
 
-test("requests by an MCP server for features we do not offer are refused; its ping and roots requests are answered", async (place) => {
+test("requests by an MCP server for unsupported features are refused; its ping and roots requests get responses", async (place) => {
   const { result } = await place.run({ one: bare }, [{ name: "one:ask" }]);
   assert.match(result(0), /-32601 -32601 answered answered/);
 });
 
-test("a long text of an MCP server is shortened, also in an error", async (place) => {
+test("a long text of an MCP server is shortened, also if it is an error", async (place) => {
   const { result } = await place.run({ one: bare }, [{ name: "one:long" }]);
   assert.match(result(0), /\(error\)/);
   assert.ok(result(0).length < 200_000, String(result(0).length));
 });
 
-Deno.test("tools that a server adds are offered with the next request, and cached", () =>
+Deno.test("tools that an MCP server adds during a run are offered with the next request, and cached", () =>
   withPlace(async (place) => {
     const offered: string[][] = [];
     const answer = async (_: unknown, init?: RequestInit) => {
@@ -101,7 +101,7 @@ Deno.test("tools that a server adds are offered with the next request, and cache
     assert.deepEqual(faultsIn(next), []);
   }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" }));
 
-test("tools of the same name on two MCP servers are each called on their own server", async (place) => {
+test("if two MCP servers have tools of the same name, each tool is called on its own server", async (place) => {
   await Deno.mkdir(`${place.folder}/other`);
   const { result } = await place.run({ one: bare, two: { ...bare, cwd: "other" } }, [
     { name: "one:shell", input: { command: "pwd" } },
@@ -111,7 +111,7 @@ test("tools of the same name on two MCP servers are each called on their own ser
   assert.match(result(1), /\/work\/other$/m);
 });
 
-Deno.test("variables in server settings expand to what commands may see; missing ones are reported, and provider keys are never there", () =>
+Deno.test("variables in server settings can be those that commands may see; missing ones are reported, and provider keys are never included", () =>
   withPlace(async (place) => {
     const server = {
       ...bare,

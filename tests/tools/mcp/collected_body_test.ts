@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-Deno.test("a program ends although a server keeps an abandoned stream open", async () => {
+Deno.test("the program ends even if a server keeps an abandoned stream open", async () => {
   const http = new URL("../../../tools/mcp/http.ts", import.meta.url).href;
   const program = `
     const { guardedFetch } = await import(${JSON.stringify(http)});

@@ -15,7 +15,7 @@ const SCENARIOS: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 for (const [scenario, checks] of SCENARIOS) {
-  Deno.test(`conformance, client: ${scenario}`, async () => {
+  Deno.test(`MCP conformance, client: ${scenario}`, async () => {
     const results = await Deno.makeTempDir({ prefix: "flemma-conformance-" });
     try {
       const client = ["timeout", "120", Deno.execPath(), "run", "-A", "--quiet", "--config", CONFIG, CLIENT];

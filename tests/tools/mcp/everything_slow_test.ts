@@ -38,7 +38,7 @@ const CALLS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ["trigger-long-running-operation", { duration: 0.4, steps: 4 }, /Duration: 0.4 seconds, Steps: 4/],
 ];
 
-Deno.test("every tool that server-everything offers answers", () =>
+Deno.test("every tool of server-everything returns a result", () =>
   withPlace(async (place) => {
     const shown: string[] = [];
     const ran = await place.with({ every: server }, CALLS.map(callOf), async (chat, events) => {

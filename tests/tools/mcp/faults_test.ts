@@ -17,7 +17,7 @@ function next(stated: string, more: Partial<FaultPlace> = {}): string | undefine
   return faultOf(new Error("MCP error -32000: Connection closed"), place).next;
 }
 
-Deno.test("a start that the sandbox blocked is recognized by the program's message, and starting outside is advised", () => {
+Deno.test("if the sandbox blocks the start of a server, flemma recognizes this by its message and suggests starting it unsandboxed", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["Error: EROFS: read-only file system, mkdir '/home/x/.cache'", WRITES],
     ["mkdir: cannot create directory '/opt/x': Read-only file system", WRITES],
@@ -34,7 +34,7 @@ Deno.test("a start that the sandbox blocked is recognized by the program's messa
   for (const [stated, expected] of rows) assert.equal(next(stated), expected, stated);
 });
 
-Deno.test("without a sandbox, or if it blocked nothing, the advice is to try the command by hand", () => {
+Deno.test("if the sandbox is off or blocked nothing, the advice is to try the server's command by hand", () => {
   assert.equal(
     next("Error: EROFS: read-only file system", { confined: false }),
     "Try its command in a terminal: server --fast",
@@ -45,7 +45,7 @@ Deno.test("without a sandbox, or if it blocked nothing, the advice is to try the
   );
 });
 
-Deno.test("a server that writes outside the policy, or needs a hidden socket, is diagnosed at its real start", () =>
+Deno.test("a server that writes outside the policy, or needs a hidden socket, is diagnosed when it really starts", () =>
   withPlace(async (place) => {
     await Deno.mkdir(`${place.root}/closed`);
     const starts: readonly (readonly [string, string])[] = [

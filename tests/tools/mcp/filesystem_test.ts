@@ -7,7 +7,7 @@ const PNG = Uint8Array.fromBase64(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
 );
 
-Deno.test("every tool of server-filesystem answers from inside the sandbox", () =>
+Deno.test("every tool of server-filesystem returns a result from inside the sandbox", () =>
   withPlace(async (place) => {
     const at = (name: string) => `${place.folder}/${name}`;
     Deno.writeTextFileSync(at("one.txt"), "one\ntwo\n");

@@ -15,7 +15,7 @@ async function using<S extends Listening>(server: S, body: (server: S) => Promis
   }
 }
 
-Deno.test("a server over HTTP gets the headers from the settings, in one session, which is closed at the end", () =>
+Deno.test("an MCP server over HTTP gets the headers from the settings, in one session, which is closed at the end", () =>
   using(serveSessions(), (server) =>
     withPlace(async (place) => {
       const web = { url: server.url, headers: { Authorization: "Bearer ${WEB_TOKEN}", "X-Mine": "1" } };
@@ -28,7 +28,7 @@ Deno.test("a server over HTTP gets the headers from the settings, in one session
       assert.equal(server.seen.filter(({ method }) => method === "DELETE").length, 1);
     }, { WEB_TOKEN: "tkn" })));
 
-Deno.test("a session that the server forgot is started again, and the call made once", () =>
+Deno.test("if an HTTP server forgot its session, flemma starts a new session and makes the call once", () =>
   using(serveSessions(), (server) =>
     withPlace(async (place) => {
       await place.run({ web: { url: server.url } }, [{ name: "web:echo" }]);
@@ -43,7 +43,7 @@ Deno.test("a session that the server forgot is started again, and the call made 
       assert.equal(server.calls.echo, 3);
     })));
 
-Deno.test("a changed list of tools is announced over HTTP too", () =>
+Deno.test("an HTTP server can also announce a changed list of tools", () =>
   using(serveSessions(), (server) =>
     withPlace(async (place) => {
       let offered: string[] = [];
@@ -65,7 +65,7 @@ Deno.test("a changed list of tools is announced over HTTP too", () =>
       assert.ok(offered.includes("web__grown"), offered.join(" "));
     }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" })));
 
-Deno.test("an address that is not an MCP server is reported with its answer and what to do", async () => {
+Deno.test("if an address is not an MCP server, flemma reports its response and what to do", async () => {
   const cases: readonly (readonly [() => Response, RegExp])[] = [
     [
       () => new Response("who are you", { status: 401 }),
@@ -117,7 +117,7 @@ Deno.test("an address that is not an MCP server is reported with its answer and 
   });
 });
 
-Deno.test("an answer that is missing, breaks off or never ends fails the call without delay", async () => {
+Deno.test("if an HTTP server's response is missing, breaks off or never ends, the call fails without delay", async () => {
   const endless = (piece: string) =>
     new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(piece)),
@@ -155,7 +155,7 @@ Deno.test("an answer that is missing, breaks off or never ends fails the call wi
   }
 });
 
-Deno.test("events before the answer, in any framing, do not end the call", () =>
+Deno.test("events before the result, in any framing, do not end the call", () =>
   using(
     listen(untilCall(({ id }) => {
       const result = { jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "answer" }] } };
@@ -173,7 +173,7 @@ Deno.test("events before the answer, in any framing, do not end the call", () =>
       }),
   ));
 
-Deno.test("a stream with ids that ends early is resumed where it stopped, and nothing of it is left", () => {
+Deno.test("an event stream with ids that ends early is resumed at the last id, and no connection stays open", () => {
   let asked: number | undefined;
   const open = (text: string) =>
     new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) });
@@ -194,7 +194,7 @@ Deno.test("a stream with ids that ends early is resumed where it stopped, and no
     }));
 });
 
-Deno.test("a redirect on the same host is followed, and no header goes to another host", () =>
+Deno.test("flemma follows a redirect on the same host and sends no header to another host", () =>
   using(listen(() => new Response("", { status: 500 })), (other) => {
     const serve = untilCall(({ id }) =>
       Response.json({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "there" }] } })
@@ -215,7 +215,7 @@ Deno.test("a redirect on the same host is followed, and no header goes to anothe
       }));
   }));
 
-Deno.test("a server over HTTP is reached through the proxy from the environment variables", () =>
+Deno.test("a server over HTTP is reached through the proxy in the environment variables", () =>
   using(serveSessions(), async (server) => {
     const proxy = startProxy({ hosts: { "mcp.test": new URL(server.url).host } });
     try {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { misbehaving, withPlace } from "./scene.ts";
 
-Deno.test("an MCP server that prints, dies, floods or never answers affects only its own call", () =>
+Deno.test("an MCP server that prints, dies, floods or never responds affects only its own call", () =>
   withPlace(async (place) => {
     const bad = { ...misbehaving(), timeout: 4 };
     const calls = ["echo", "die", "echo", "flood", "echo", "never", "echo"]
@@ -20,7 +20,7 @@ Deno.test("an MCP server that prints, dies, floods or never answers affects only
     assert.match(results[5]!, /\(error\)[^]*server bad did not answer: it sent nothing for 4 s/);
   }));
 
-Deno.test("a server that does not start or must not be asked is reported, and its calls wait; the others work", () =>
+Deno.test("calls of a server that does not start, or that may not be started, wait and are reported; other servers work", () =>
   withPlace(async (place) => {
     const servers = {
       gone: { command: "no-such-program-here" },

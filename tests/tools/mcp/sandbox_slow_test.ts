@@ -6,7 +6,7 @@ import { scripted, withPlace } from "./scene.ts";
 
 const SECRET = "sk-secret-value-of-a-provider";
 
-Deno.test("a sandboxed server reaches its folder like a command, but not other folders, the state, processes, keys or the document", () =>
+Deno.test("a sandboxed MCP server can reach its folder, as a command can, but not other folders, state, processes, keys or the document", () =>
   withPlace(async (place) => {
     const outside = await Deno.realPath(await freshFolder("flemma-mcp-outside-"));
     const victim = new Deno.Command("sleep", { args: ["60"] }).spawn();
@@ -45,7 +45,7 @@ Deno.test("a sandboxed server reaches its folder like a command, but not other f
 
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in" : "outside of";
-  Deno.test(`processes started by a server ${where} the sandbox end with the document, even in a separate process session`, () =>
+  Deno.test(`processes started by a server ${where} the sandbox end when the document is closed, even in a separate process session`, () =>
     withPlace(async (place) => {
       const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
       const begun = `pgrep -f '^sleep ${seconds}$' >/dev/null`;
@@ -70,7 +70,7 @@ for (const sandbox of [true, false]) {
     }));
 }
 
-Deno.test("a file tool gets its turn once a sandboxed server has answered", () =>
+Deno.test("a file tool waits until a sandboxed server has responded, and then runs", () =>
   withPlace(async (place) => {
     const { result } = await place.run({ one: scripted() }, [
       { name: "one:shell", input: { command: "sleep 0.2; echo made > made.txt" } },

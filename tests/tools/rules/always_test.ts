@@ -10,7 +10,7 @@ async function proposed(name: string, input: Input, folder: string, sandboxed = 
   return await proposeRule({ name, input }, partsFor([], { folder, sandboxed }));
 }
 
-test("the rule offered for a command contains its words, that for a file tool its path, and any other the tool's name", async (folder) => {
+test("the rule offered for a command contains its words, for a file tool its path, and for any other tool the tool's name", async (folder) => {
   const rows: readonly (readonly [string, Input, Input])[] = [
     ["bash", { command: "git   status -s" }, { approve: "bash", command: ["git status -s"] }],
     ["bash", { command: "make test" }, { approve: "bash", command: ["make test"] }],
@@ -34,7 +34,7 @@ test("the rule offered for a command contains its words, that for a file tool it
   }
 });
 
-test("a rule for a compound command matches its exact text, not a part of it or another order", async (folder) => {
+test("a rule for a compound command matches only its exact text, not a part and not another order", async (folder) => {
   const command = "cd src && rm -rf out";
   const rule = await proposed("bash", { command }, folder);
   assert.ok(rule.ok);
@@ -75,7 +75,7 @@ test("a rule for one command does not approve a command with other words", async
   assert.ok(spaced.approved);
 });
 
-test("a call that no rule can approve is not offered one, and the reason is reported", async (folder) => {
+test("if no rule can approve a call, none is offered, and the reason is reported", async (folder) => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["(ls)", /contains a subshell/],
     ["for i in a; do ls; done", /contains a for loop/],
@@ -113,7 +113,7 @@ test("a rule that a person types is accepted only if it approves the call", asyn
   assert.equal(await codeOf({ approve: "bash", command: "env **" }), "rule-invalid");
 });
 
-test("a rule that applies inside the sandbox approves nothing without one", async (folder) => {
+test("a rule that applies only inside the sandbox approves nothing without a sandbox", async (folder) => {
   const rule = { approve: "bash", command: "ls", sandboxed: true };
   const evaluated = (sandboxed: boolean, rules: readonly Input[]) =>
     evaluate(rules, "bash", { command: "ls" }, { folder, sandboxed });

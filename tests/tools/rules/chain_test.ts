@@ -17,7 +17,7 @@ Deno.test("rules in the person's settings approve, ask and deny", () => {
   ]);
 });
 
-Deno.test("a rule that asks or denies takes precedence over every list, preset, approval for this run and the catch-all", () => {
+Deno.test("a rule that asks or denies takes precedence over every list, preset, approval for this run, and the catch-all", () => {
   const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
     "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
   const block = jsonBlock({ auto_approve: ["bash", "write"] });
@@ -48,7 +48,7 @@ Deno.test("short forms of rules are accepted in lists, in presets and after --ap
   ]);
 });
 
-Deno.test("a document's rules ask and deny; their approvals are dropped and reported", async () => {
+Deno.test("a document's rules can ask and deny; rules in it that approve are dropped and reported", async () => {
   const block = `${FENCE}yaml\nflemma:\n  tools:\n    rules:\n      - { approve: bash, command: rm ** }\n` +
     `      - { deny: bash, command: ls ** }\n${FENCE}\n\n`;
   await inWorld(async (world) => {
@@ -74,7 +74,7 @@ Deno.test("a document can neither remove a rule of the person nor replace the li
   }
 });
 
-Deno.test("a project's rules only restrict until the person trusts it", async () => {
+Deno.test("until the person trusts a project, its rules can only restrict", async () => {
   const project = "{ rules: [{ approve: bash, command: pwd }, { deny: bash, command: ls ** }] }";
   for (const trusted of [false, true]) {
     await decideEach({ settings: "{ auto_approve: [] }", project, trusted }, [
@@ -84,7 +84,7 @@ Deno.test("a project's rules only restrict until the person trusts it", async ()
   }
 });
 
-Deno.test("rules of every layer apply together", () => {
+Deno.test("rules from all layers of settings apply together", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: bash, command: pwd }] }";
   const project = "{ rules: [{ approve: bash, command: ls }, { deny: bash, command: rm ** }] }";
   const block = jsonBlock({ rules: { $append: { ask: "bash", command: "pwd" } } });
@@ -95,7 +95,7 @@ Deno.test("rules of every layer apply together", () => {
   ]);
 });
 
-Deno.test("rules in settings files approve nothing for a document that has its own list or removed the tool", async () => {
+Deno.test("rules in settings files approve no tool for a document that has its own list or removed the tool", async () => {
   const settings = "{ auto_approve: [read], rules: [{ approve: bash, command: pwd }] }";
   const rows: readonly (readonly [auto_approve: unknown, approve: readonly string[], decision: string])[] = [
     [["read"], [], "require_approval by default"],
@@ -108,7 +108,7 @@ Deno.test("rules in settings files approve nothing for a document that has its o
   }
 });
 
-Deno.test("relative patterns start at the project's folder, the document's folder or the working folder", () => {
+Deno.test("relative patterns start at the folder of the project, of the document or of the working folder", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: read, path: mine/** }] }";
   const project = "{ rules: [{ approve: read, path: theirs/** }] }";
   return decideEach({ settings, project, trusted: true }, [
@@ -118,7 +118,7 @@ Deno.test("relative patterns start at the project's folder, the document's folde
   ]);
 });
 
-Deno.test("a denial tells the model which part was denied and why, and the decision names who decided", async () => {
+Deno.test("a denial tells the model which part was denied and why, and the decision names its resolver", async () => {
   await inWorld(async (world) => {
     await using session = await open(world, [bash("ls && git push origin")], {
       settings: "{ rules: [{ deny: bash, command: git push **, reason: pushing is done by hand }] }",

@@ -14,7 +14,7 @@ async function restricts(rule: Rules[number], command: string, where: Where): Pr
   return (await evaluate([rule], "bash", { command }, where)).restriction?.decision;
 }
 
-test("patterns match words, one word, any characters of a word, any number of words, and quotes", async (folder) => {
+test("a pattern can match words, one word, any characters in a word, any number of words, and quotes", async (folder) => {
   const rows: [pattern: string, command: string, fits: boolean][] = [
     ["git log", "git log", true],
     ["git log", "git log -1", false],
@@ -62,7 +62,7 @@ test("several rules may together approve the parts of one command", async (folde
   assert.equal(await approves(rules.slice(0, 1), "git log | head -3", { folder }), false);
 });
 
-test("a program that runs others is approved with a wildcard only if the rule allows it", async (folder) => {
+test("a program that runs other programs is approved with a wildcard only if the rule allows it", async (folder) => {
   const rule = { approve: "bash", command: "deno fmt **", allow_runner: true };
   assert.ok(await approves([rule], "deno fmt --check", { folder }));
   assert.equal(await approves([rule], "deno run x.ts", { folder }), false);
@@ -79,7 +79,7 @@ test("a program that runs others is approved with a wildcard only if the rule al
   assert.doesNotThrow(() => placed({ deny: "bash", command: "sudo **" }), "denying is no grant");
 });
 
-test("variables may be set before a command only if the rule lists them", async (folder) => {
+test("a command may set variables before it only if the rule lists them", async (folder) => {
   const rule = { approve: "bash", command: "git log **", env: ["TZ", "LANG"] };
   assert.ok(await approves([rule], "TZ=UTC LANG=C git log", { folder }));
   assert.equal(await approves([rule], "TZ=UTC GIT_PAGER=./x git log", { folder }), false);
@@ -155,7 +155,7 @@ test("if a rule has the field within, every argument and every redirection must 
   for (const command of outside) assert.equal(await approves([rule], command, { folder }), false, command);
 });
 
-test("cd changes the folder of the following commands only if it certainly runs before them", async (folder) => {
+test("cd changes the folder for later commands only if it certainly runs before them", async (folder) => {
   await Deno.mkdir(`${folder}/src/deep`);
   const rule = { approve: "bash", command: ["cat **", "cd **", "pwd"], within: "./src/**" };
   const rows: [command: string, fits: boolean][] = [
@@ -184,7 +184,7 @@ test("cd changes the folder of the following commands only if it certainly runs 
   }
 });
 
-test("a program is looked up in PATH, and not used from where commands could have put it", async (folder) => {
+test("a program is looked up in PATH, and not used from a folder where commands could have put it", async (folder) => {
   await Deno.mkdir(`${folder}/bin`);
   await Deno.writeTextFile(`${folder}/bin/ls`, "#!/bin/sh\n", { mode: 0o755 });
   const system = "/usr/bin:/bin";
@@ -208,7 +208,7 @@ test("a program is looked up in PATH, and not used from where commands could hav
   assert.equal(await approves("ls **", "ls", where), false, "a link to where commands write");
 });
 
-test("a program named by its path must be the same file as in the pattern", async (folder) => {
+test("if a command names a program by its path, the program must be the same file as in the pattern", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/run.sh`, "#!/bin/sh\n", { mode: 0o755 });
   await Deno.writeTextFile(`${folder}/other/run.sh`, "#!/bin/sh\n", { mode: 0o755 });
   const rule = [{ approve: "bash", command: ["./src/run.sh **", "./run.sh", "cd **"] }];
@@ -219,7 +219,7 @@ test("a program named by its path must be the same file as in the pattern", asyn
   assert.equal(await approves("run.sh **", "./run.sh", { folder }), false, "a slash needs the slash");
 });
 
-test("rules about commands apply to bash and no other shell", async (folder) => {
+test("rules about commands apply to bash and to no other shell", async (folder) => {
   const found = await evaluate([{ approve: "bash", command: "ls" }], "bash", { command: "ls" }, {
     folder,
     otherShell: "/usr/bin/zsh",
@@ -228,7 +228,7 @@ test("rules about commands apply to bash and no other shell", async (folder) => 
   assert.match(found.why ?? "", /rules can read only bash, and tools\.bash\.shell is \/usr\/bin\/zsh/);
 });
 
-test("a rule that denies finds the command anywhere in a compound command", async (folder) => {
+test("a rule that denies a command finds it anywhere in a compound command", async (folder) => {
   const rule = { deny: "bash", command: ["git push **", "sudo **"] };
   const denied = [
     "git push",
@@ -329,7 +329,7 @@ test("a rule that denies finds the command anywhere in a compound command", asyn
   for (const command of denied) assert.equal(await restricts(rule, command, { folder }), "deny", command);
 });
 
-test("a command that cannot be recognized with certainty asks instead of being denied", async (folder) => {
+test("if a command cannot be recognized with certainty, a rule asks instead of denying", async (folder) => {
   const rule = { deny: "bash", command: ["git push **", "cat .env"] };
   const asked = [
     "$x push",
@@ -366,7 +366,7 @@ test("a command that cannot be recognized with certainty asks instead of being d
   for (const command of quiet) assert.equal(await restricts(rule, command, { folder }), undefined, command);
 });
 
-test("the strictest rule wins, whatever the order", async (folder) => {
+test("the strictest rule decides, whatever the order of the rules", async (folder) => {
   const rules = [
     { approve: "bash", command: "git **" },
     { ask: "bash", command: "git push **" },
@@ -384,7 +384,7 @@ test("the strictest rule wins, whatever the order", async (folder) => {
   }
 });
 
-test("rules can match fields of the input, or a tool as a whole", async (folder) => {
+test("a rule can match fields of the input, or a tool as a whole", async (folder) => {
   const found = async (rule: Rules[number], tool: string, input: Record<string, unknown>) => {
     const { approved, restriction } = await evaluate([rule], tool, input, { folder });
     return restriction?.decision ?? approved;

@@ -206,7 +206,7 @@ async function eachCommand(
   }
 }
 
-test("a command whose option writes or runs something waits, one command per row of the table", (folder) =>
+test("a command with an option that writes a file or runs a program waits: one command per row of the table", (folder) =>
   eachCommand(REFUSED, folder, (command, { approved, why }) => {
     assert.equal(approved, false, command);
     assert.match(why ?? "", /can write a file or run a program/, command);
@@ -215,7 +215,7 @@ test("a command whose option writes or runs something waits, one command per row
 test("a command that only looks hazardous is approved", (folder) =>
   eachCommand(APPROVED, folder, (command, { approved, why }) => assert.ok(approved, `${command}: ${why}`)));
 
-test("only a pattern that spells out a hazardous option approves it", (folder) => {
+test("a hazardous option is approved only by a pattern that spells it out", (folder) => {
   const commands = Object.values(REFUSED).flat().filter((command) => !/['"]|^(?:tar|wget)/.test(command));
   const spelt = Object.fromEntries(commands.map((command) => [command, [command]]));
   return eachCommand(
@@ -225,7 +225,7 @@ test("only a pattern that spells out a hazardous option approves it", (folder) =
   );
 });
 
-test("every row of the table has a command above, and programs that run others also need allow_runner", async () => {
+test("every row of the table has a command in this test, and programs that run others also need allow_runner", async () => {
   const programs = new Set(Object.keys(REFUSED).map((pattern) => pattern.split(" ")[0]));
   const missing = Object.keys(HAZARDS).filter((name) =>
     !programs.has(name) && !["tar", "wget"].includes(name)

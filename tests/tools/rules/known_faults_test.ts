@@ -18,7 +18,7 @@ async function approved(rules: Rules, commands: readonly string[]): Promise<stri
 
 const rule = (...command: string[]): Rules => [{ approve: "bash", command }];
 
-Deno.test("a compound command is not decided as one string", async () => {
+Deno.test("a compound command is decided part by part, not as one string", async () => {
   const separators = ["; ", " && ", " || ", " | ", " |& ", " & ", "\n"];
   const commands = separators.map((between) => `git log -1${between}touch /tmp/pwned`);
   assert.deepEqual(await approved(rule("git log **"), commands), []);
@@ -57,7 +57,7 @@ test("ordinary substitutions are not refused outright, and a refusal names the o
   assert.equal(why, '"tee x": no rule approves it');
 });
 
-Deno.test("no built-in list approves programs that run others", async () => {
+Deno.test("no built-in list approves programs that run other programs", async () => {
   const commands = [
     "find . -exec touch /tmp/p {} +",
     "env touch /tmp/p",
@@ -80,7 +80,7 @@ Deno.test("no built-in list approves programs that run others", async () => {
   }
 });
 
-Deno.test("a question required by the person takes precedence over the sandbox, and names the rule", () => {
+Deno.test("if the person's rule asks, this takes precedence over the sandbox, and the question names the rule", () => {
   const settings = "{ rules: [{ ask: bash, command: git push ** }] }";
   const block = jsonBlock({ rules: [{ ask: "bash", command: "git pull **" }] });
   return decideEach({ settings, block, sandbox: true }, [

@@ -6,7 +6,7 @@ import { evaluateCommand, inFolder, readList, testInRepository as test } from ".
 const attacks = readList("./attacks.txt");
 const harmless = readList("./harmless.txt");
 
-Deno.test("none of at least 150 attacks is approved by a read-only policy", async () => {
+Deno.test("a read-only policy approves none of at least 150 attacks", async () => {
   assert.ok(attacks.length >= 150, `${attacks.length} attacks`);
   await inFolder(async (folder) => {
     const approved: string[] = [];
@@ -18,7 +18,7 @@ Deno.test("none of at least 150 attacks is approved by a read-only policy", asyn
   });
 });
 
-Deno.test("all of at least 80 harmless commands are approved by the same read-only policy", async () => {
+Deno.test("the same read-only policy approves all of at least 80 harmless commands", async () => {
   assert.ok(harmless.length >= 80, `${harmless.length} harmless commands`);
   await inFolder(async (folder) => {
     const asked: string[] = [];
@@ -30,7 +30,7 @@ Deno.test("all of at least 80 harmless commands are approved by the same read-on
   });
 });
 
-test("each attack is refused for its own reason, never because nothing was checked", async (folder) => {
+test("each attack is refused with a reason of its own", async (folder) => {
   for (const { command } of attacks) {
     const { why } = await evaluateCommand(command, { folder });
     assert.match(why ?? "", /\w/, command);

@@ -12,7 +12,7 @@ import { evaluate, placed, testInRepository as test } from "./policy.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
 
-test("the shell parser is not loaded without a rule about commands", async (folder) => {
+test("the shell parser is not loaded if there is no rule about commands", async (folder) => {
   const where = { folder, loadShell: () => Promise.reject(new Error("it was loaded")) };
   const rules = [{ approve: "read", path: "./**" }, { ask: "bash", input: { timeout: 600 } }, {
     deny: "write",

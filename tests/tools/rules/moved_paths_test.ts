@@ -7,7 +7,7 @@ import { inWorld } from "../../config/world.ts";
 import { bash, open } from "./calls.ts";
 import { testInRepository as test } from "./policy.ts";
 
-Deno.test("a link created by a command while a read waits does not lead the read out of its rule", async () => {
+Deno.test("if a command creates a link while a read waits, the read cannot leave the paths of its rule", async () => {
   await inWorld(async (world) => {
     await world.write(`${world.folder}/secret`, "the secret");
     await world.write(`${world.project}/src/a`, "plain");
@@ -29,7 +29,7 @@ Deno.test("a link created by a command while a read waits does not lead the read
   });
 });
 
-test("a call that a rule denies at the time it would start does not run, even if it was approved before", async (folder) => {
+test("if a rule denies a call when it would start, the call does not run, even if it was approved before", async (folder) => {
   let denies = false;
   const rules: RuleEvaluator = {
     restricts: true,

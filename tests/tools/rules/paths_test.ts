@@ -14,7 +14,7 @@ async function reads(
   return (await evaluate(rules, "read", { path }, where)).approved;
 }
 
-test("a path is approved by its real location, however it is spelled", async (folder) => {
+test("a path is approved by its real location, however it is written", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/a.ts`, "");
   await Deno.symlink("src", `${folder}/link`);
   // The tool takes `..` by the text: this one leads to src, not to where the link leads.
@@ -35,7 +35,7 @@ test("a path is approved by its real location, however it is spelled", async (fo
   }
 });
 
-test("no path attack is approved outside the folder of a rule", async (folder) => {
+test("none of the path attacks is approved outside the folder of a rule", async (folder) => {
   await Deno.mkdir(`${folder}/out`);
   await Deno.writeTextFile(`${folder}/out/secret`, "");
   await Deno.symlink("../out", `${folder}/src/link`);
@@ -83,14 +83,14 @@ test("a rule approves reading a file that has a second hard link, but not writin
   assert.ok(await reads("src/a.ts", { folder }));
 });
 
-test("a rule does not approve writing a protected path, but approves reading it", async (folder) => {
+test("a rule approves reading a protected path, but not writing it", async (folder) => {
   const where = { folder, protect: [`${folder}/src/hooks`] };
   assert.equal((await evaluate(INSIDE, "write", { path: "src/hooks/x" }, where)).approved, false);
   assert.ok((await evaluate(INSIDE, "write", { path: "src/other/x" }, where)).approved);
   assert.ok(await reads("src/hooks/x", where));
 });
 
-test("a mount below the folder does not belong to it", async (folder) => {
+test("a file system mounted below the folder of a rule is not part of that folder", async (folder) => {
   const world = {
     crossesMount: (front: string, path: string) =>
       front === `${folder}/src` && path.startsWith(`${folder}/src/bind/`),
@@ -99,7 +99,7 @@ test("a mount below the folder does not belong to it", async (folder) => {
   assert.ok(await reads("src/a.ts", { folder, world }));
 });
 
-test("the parent folder mounted below the folder is found in the system's mount table", async (folder) => {
+test("if the parent folder is mounted below the folder of a rule, flemma finds it in the system's mount table", async (folder) => {
   await Deno.mkdir(`${folder}/src/bind`);
   const script = new URL("./evaluate_path.ts", import.meta.url).pathname;
   const args = [
@@ -122,7 +122,7 @@ test("the parent folder mounted below the folder is found in the system's mount 
   assert.deepEqual(JSON.parse(new TextDecoder().decode(stdout)), [false, true]);
 });
 
-test("patterns that exclude paths win, whatever their order and however the path is spelled", async (folder) => {
+test("patterns that exclude paths take precedence, whatever their order and however the path is written", async (folder) => {
   await Deno.writeTextFile(`${folder}/src/.env`, "");
   await Deno.symlink(".env", `${folder}/src/plain`);
   for (
@@ -169,7 +169,7 @@ test("path patterns support wildcards, brackets, braces, names at any depth, and
   }
 });
 
-test("ask and deny apply to the path as written and to its real path, at any depth", async (folder) => {
+test("rules that ask or deny apply to the path as written and to its real path, at any depth", async (folder) => {
   await Deno.writeTextFile(`${folder}/.env`, "");
   await Deno.symlink("../.env", `${folder}/src/plain`);
   await Deno.symlink("docs", `${folder}/papers`);
@@ -192,7 +192,7 @@ test("on file systems that ignore case, a denial applies to both spellings", asy
   assert.equal(await reads("SRC/a.ts", where), false, "an approval uses the exact name");
 });
 
-test("a folder may be searched only if nothing below it is excluded or denied", async (folder) => {
+test("searching a folder is approved only if no path below it is excluded or denied", async (folder) => {
   const plain = [{ approve: ["grep", "ls"], path: "./**" }];
   const asks = async (rules: Parameters<typeof evaluate>[0], path: string | null = ".") =>
     (await evaluate(rules, "grep", { path }, { folder })).approved;
@@ -210,14 +210,14 @@ test("a folder may be searched only if nothing below it is excluded or denied", 
   assert.ok(await asks([...plain, { deny: "write", path: "./docs/**" }]), "writing is something else");
 });
 
-test("a call without the input that a rule is about is not approved by it", async (folder) => {
+test("a rule does not approve a call that lacks the input which the rule is about", async (folder) => {
   for (const input of [{}, { path: "" }, { path: 5 }, { path: null }]) {
     assert.equal((await evaluate(INSIDE, "read", input, { folder })).approved, false, JSON.stringify(input));
   }
   assert.equal((await evaluate(INSIDE, "bash", { command: "ls" }, { folder })).approved, false);
 });
 
-test("searching a folder above a file that must not be read asks, and reading the file is denied", async (folder) => {
+test("searching a folder above a forbidden file asks the person, and reading the file itself is denied", async (folder) => {
   const decisions = async (rules: Parameters<typeof evaluate>[0], tool: string, path?: string) => {
     const { restriction } = await evaluate(rules, tool, {
       pattern: "x",
