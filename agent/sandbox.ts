@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
-import { parentOf } from "../base/paths.ts";
+import { parentOf, resolvePath } from "../base/paths.ts";
 import { lockBeside } from "../cycle/storage/lock.ts";
 import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
 import { protectedSkillFolders } from "../tools/skills/protected_folders.ts";
@@ -26,12 +26,15 @@ export function sandboxOf(
   // A command that removes the lock would let a second run in.
   const locks = path !== null && settings.lock.place === "beside" ? [lockBeside(path)] : [];
   const { enabled, dirs } = settings.skills;
+  // A command could add a tool file there, or change one.
+  const base = { folder: environment.cwd, home: environment.home };
+  const toolFolders = settings.tools.dirs.map((dir) => resolvePath(dir, base));
   const folder = path === null ? environment.cwd : parentOf(path);
   const skills = enabled ? protectedSkillFolders({ environment, folder, dirs }) : [];
   const protect = ownProtectedPaths({
     environment,
     documents,
-    configFiles: [...files, ...code, ...skills, ...locks],
+    configFiles: [...files, ...code, ...toolFolders, ...skills, ...locks],
   });
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }

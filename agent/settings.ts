@@ -108,11 +108,12 @@ async function withoutDocument(
   sources?: SettingsSources,
 ): Promise<Outcome<Loaded>> {
   const { environment } = host;
-  const { user, project } = host.settings?.noConfig === true
+  const found = host.settings?.noConfig === true
     ? { user: null, project: null }
     : toolFolders(environment, path);
-  const catalog = catalogOf(host.tools, user !== null || project !== null);
-  return await loadSettingsLayers({ ...host.settings, environment, document: path, catalog, sources });
+  const catalog = catalogOf(host.tools, found.user !== null || found.project !== null);
+  const subject = { environment, document: path, catalog, sources, toolFolders: found };
+  return await loadSettingsLayers({ ...host.settings, ...subject });
 }
 
 /**

@@ -112,6 +112,8 @@ export interface ToolsSubject {
   readonly paths: DecidedPaths | null;
   /** Does the file operations of the built-in tools. @default this process */
   readonly disk?: DiskAccess;
+  /** Why the code of a module of the settings must not run, as a sentence; null if it may. @default it may */
+  readonly changed?: (path: string) => Promise<string | null>;
   /** Returns information about the caller of a call, for the tool. @default unknown */
   readonly caller?: (id: string) => Caller;
 }
@@ -142,6 +144,7 @@ export function createDecideCall(
     sandbox,
     tools,
     rules,
+    changed: subject.changed,
     onFault: ({ resolver, message }) => {
       emit({ event: "notice", code: "resolver-fault", message: faultSentence(resolver, message) });
     },
@@ -228,6 +231,13 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
       keepReplaced: async (file) => await subject.kept?.keep(call, file) ?? (() => Promise.resolve()),
       caller: subject.caller?.(id),
     });
+    if (definition.origin === "module") {
+      // A module may load another file at each call.
+      for (const path of subject.settings.tools.modules) {
+        const change = await subject.changed?.(path) ?? null;
+        if (change !== null) return { success: false, error: change };
+      }
+    }
     const guarded = subject.paths?.guarded(id, definition) ?? definition;
     const run = () => runTool(guarded, completeInput(definition, call.input), context);
     // A server without a running call must not keep file tools waiting.

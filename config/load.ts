@@ -22,7 +22,7 @@ export async function loadSettingsLayers(options: LoadOptions): Promise<Outcome<
   return success({
     settings: DEFAULT_SETTINGS,
     files: [],
-    code: [],
+    ...await codeOf(options),
     project: null,
     notices: [],
     warnings: [],
@@ -31,4 +31,12 @@ export async function loadSettingsLayers(options: LoadOptions): Promise<Outcome<
     origin: () => "defaults",
     placeOf: () => null,
   });
+}
+
+/** The tool files, which need no settings. */
+async function codeOf(options: LoadOptions): Promise<Pick<Loaded, "code" | "seals">> {
+  const { user, project } = options.toolFolders ?? { user: null, project: null };
+  if (user === null && project === null) return { code: [], seals: new Map() };
+  const { codeOfRun } = await import("./sources/run_code.ts");
+  return await codeOfRun(DEFAULT_SETTINGS, options);
 }

@@ -20,7 +20,9 @@ export async function addSources(
   const { modules, dirs } = subject.settings.tools;
   if (modules.length > 0) {
     const { moduleSource } = await import("../../tools/registration/module.ts");
-    for (const path of modules) tools.registerFrom("module", moduleSource(path));
+    for (const path of modules) {
+      tools.registerFrom("module", moduleSource(path, subject.changed?.bind(subject)));
+    }
   }
   const { sandbox } = subject;
   if (sandbox === undefined) return () => Promise.resolve();

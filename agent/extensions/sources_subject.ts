@@ -13,6 +13,8 @@ export interface SourcesSubject {
   readonly sandbox?: Sandbox;
   /** Whether to search for tool files that nobody named. @default true */
   readonly searchesFiles?: boolean;
+  /** Why the code of a module of the settings must not run, as a sentence; null if it may. */
+  changed?(path: string): Promise<string | null>;
   /** Sends the HTTP requests to MCP servers. @default a fetch that follows the environment variables */
   readonly fetch?: typeof fetch;
 }

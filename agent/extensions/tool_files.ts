@@ -1,9 +1,10 @@
 // Finds the tool files of a document and starts their hosts; uses the project's files only after the person agreed
 // to them.
 
+import type { Environment } from "../../base/environment.ts";
 import { configFolder } from "../../base/folders.ts";
 import { operands } from "../../base/shell_word.ts";
-import { resolvePath } from "../../base/paths.ts";
+import { parentOf, resolvePath } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { areTrusted, filesIn, type ToolFolders } from "../../config/sources/tool_folders.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
@@ -65,9 +66,22 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
       categories: settings.allowed_categories,
       has: (name) => tools.has(name),
       warn,
+      refusal: async (path) =>
+        found.project === null || parentOf(path) !== found.project ||
+          await isAgreed(environment, found.project)
+          ? null
+          : `${path}, another tool file or a file that they import is not as you trusted it, so the call did not run. ` +
+            `Read them. If you trust them: flemma trust ${operands(found.project)}`,
     }),
   );
   return () => hosts.close();
+}
+
+/** Whether the person agreed to the files as they are now. */
+async function isAgreed(environment: Environment, folder: string): Promise<boolean> {
+  const names = await filesIn(folder);
+  const trusted = names.ok ? await areTrusted(environment, folder, names.value) : names;
+  return trusted.ok && trusted.value === true;
 }
 
 /** Whether the person agreed to the project's files in their current version; if not, calls of their tools wait. */

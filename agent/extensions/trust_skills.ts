@@ -81,7 +81,7 @@ async function trustableSkill(environment: Environment, skill: FoundSkill): Prom
     nothing: "has no files",
     isAgreed: () => isAgreedTo(environment, skill),
     agree: async () => {
-      const recorded = await recordTrust(environment, path, skill.text, files, new Date());
+      const recorded = await recordTrust(environment, path, skill.text, { data: files }, new Date());
       return recorded.ok ? success([]) : recorded;
     },
     agreed: `The skill ${name} is trusted in its current version, until one of its files changes.`,

@@ -1,6 +1,7 @@
 // Collects the tools of one document, and everything for deciding about their calls and running them.
 
 import { sha256 } from "../../base/hash.ts";
+import { changeSince } from "../../config/code/imports.ts";
 import { folderOfDocument, resolvePath } from "../../base/paths.ts";
 import { type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
@@ -31,7 +32,8 @@ export async function createTooling(
 ): Promise<Outcome<Tooling>> {
   const { environment, fetch } = options;
   const searchesFiles = options.settings?.noConfig !== true;
-  const subject = { settings, environment, document: path, sandbox, searchesFiles, fetch };
+  const changed = (module: string) => changeSince(module, loaded.seals.get(module), environment.home);
+  const subject = { settings, environment, document: path, sandbox, searchesFiles, fetch, changed };
   const registered = await registerTools(subject, options.tools, tell);
   if (!registered.ok) return registered;
   const { tools, warnings, end, servers } = registered.value;
@@ -62,6 +64,7 @@ export async function createTooling(
       kept: new SavedFiles(environment, path, settings.undo.keep, tell),
       servers,
       rules,
+      changed,
       paths: rules === null ? null : new DecidedPaths(rules, (given) => resolvePath(given, base)),
       disk: new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) }),
       caller,

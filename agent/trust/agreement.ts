@@ -48,7 +48,7 @@ export async function isAgreed(
   path: string | null,
   { text }: Authority,
 ): Promise<Outcome<boolean>> {
-  return path === null ? success(false) : await isTrusted(environment, path, text, []);
+  return path === null ? success(false) : await isTrusted(environment, path, text);
 }
 
 /** Records the agreement, in place of any earlier agreement for this path. */
@@ -57,6 +57,6 @@ export async function agree(
   path: string,
   { text }: Authority,
 ): Promise<Outcome<void>> {
-  const recorded = await recordTrust(environment, path, text, [], new Date());
+  const recorded = await recordTrust(environment, path, text, {}, new Date());
   return recorded.ok ? success(undefined) : recorded;
 }

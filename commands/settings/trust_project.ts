@@ -34,9 +34,9 @@ export async function trustableProject(
       ...ignored.map((key) => `(ignored: a project may not set ${key})`),
     ],
     nothing: "sets nothing",
-    isAgreed: () => isTrusted(environment, path, text, names),
+    isAgreed: () => isTrusted(environment, path, text, { code: names }),
     agree: async () => {
-      const recorded = await recordTrust(environment, path, text, names, new Date());
+      const recorded = await recordTrust(environment, path, text, { code: names }, new Date());
       return recorded.ok ? success(recorded.value.files.map((file) => `including ${file.path}`)) : recorded;
     },
     agreed: `${path} is trusted in its current version, until it changes.`,

@@ -25,9 +25,9 @@ export function trustableServers(environment: Environment, path: string): Outcom
       ...variablesIn(server).map((variable) => `  gets the variable ${variable}`),
     ]),
     nothing: "defines no servers",
-    isAgreed: () => isTrusted(environment, path, text, []),
+    isAgreed: () => isTrusted(environment, path, text),
     agree: async () => {
-      const recorded = await recordTrust(environment, path, text, [], new Date());
+      const recorded = await recordTrust(environment, path, text, {}, new Date());
       return recorded.ok ? success([]) : recorded;
     },
     agreed: `${path} is trusted in its current version, until it changes.`,

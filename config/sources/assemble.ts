@@ -11,14 +11,13 @@ import { type LayerLog, resolveScalar } from "../layers/log.ts";
 import { writeTree } from "../layers/write_tree.ts";
 import { BUILTIN_CATALOG, type Catalog } from "../schema/catalog.ts";
 import { sameItem } from "../schema/check.ts";
-import { modulesIn } from "../schema/module_path.ts";
 import type { Layer } from "../types.ts";
 import { commandLineLayer } from "./command_line.ts";
 import type { Loaded, LoadOptions, SettingsSources } from "./find.ts";
-import { withImports } from "./imports.ts";
 import { isNamed, mcpShare } from "./mcp_file.ts";
 import type { KeyPositions } from "./places.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
+import { codeOfRun } from "./run_code.ts";
 import { readSession } from "./session_overrides.ts";
 import { readSettingsFile } from "./settings_file.ts";
 import { isTrusted } from "./trust.ts";
@@ -131,7 +130,7 @@ class Assembly {
   }
 
   async loaded(): Promise<Outcome<Loaded>> {
-    const { environment, approve = [] } = this.#options;
+    const { approve = [] } = this.#options;
     const [logs, catalog] = [this.#logs, this.#catalog];
     const { settings, faults } = effectiveSettings(logs, {
       catalog,
@@ -154,14 +153,10 @@ class Assembly {
       );
     }
     const { global, project, mcp } = this.#sources;
-    const { auto_approve, resolvers, modules } = settings.tools;
     return success({
       settings,
       files: [global, project, mcp].flatMap((source) => (source === null ? [] : [source.path])),
-      code: await withImports(
-        [...modulesIn(auto_approve), ...modulesIn(resolvers), ...modules],
-        environment.home,
-      ),
+      ...await codeOfRun(settings, this.#options),
       project: project === null ? null : parentOf(parentOf(project.path)),
       notices: this.#notices,
       warnings: this.#warnings,
@@ -232,7 +227,8 @@ async function weigh(
   const { environment } = options;
   const root = source.path.slice(0, -"/.flemma/config.yaml".length);
   const real = await realPath(source.path);
-  const trusted = await isTrusted(environment, real, source.text, namedFiles(log, root, environment.home));
+  const code = namedFiles(log, root, environment.home);
+  const trusted = await isTrusted(environment, real, source.text, { code });
   if (!trusted.ok) return trusted;
   const share: ProjectShare = trusted.value
     ? trustedShare(log, root, environment.home, below)

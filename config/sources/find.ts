@@ -11,6 +11,7 @@ import type { Settings } from "../settings.generated.ts";
 import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
 import type { McpFile } from "./mcp_file.ts";
+import type { ToolFolders } from "./tool_folders.ts";
 
 /** Settings that override the settings files, given as a value. */
 export interface SettingsOverrides {
@@ -39,6 +40,8 @@ export interface LoadOptions extends SettingsOptions {
   readonly catalog?: Catalog;
   /** @default now */
   readonly now?: Date;
+  /** The folders of tool files, if already found. @default those of the document */
+  readonly toolFolders?: ToolFolders;
   /** The files of all layers, if already read. @default they are searched for */
   readonly sources?: SettingsSources;
 }
@@ -50,10 +53,12 @@ export interface LoadedSettings {
   /** Settings files that were read; tools cannot access them. */
   readonly files: readonly string[];
   /**
-   * Modules that decide about approval, and the files that they import by path. They are protected like the settings
-   * files that name them.
+   * Files of code that this program or its tool hosts load: modules, tool files, and what these import by path.
+   * Protected like the files that name them.
    */
   readonly code: readonly string[];
+  /** Modules of the settings, and the hash of their code when the settings were read; null if it was unreadable. */
+  readonly seals: ReadonlyMap<string, string | null>;
   /** Folder of the project whose settings were read; null if none were. */
   readonly project: string | null;
   /** Messages to show once: project settings without effect, unknown presets. */

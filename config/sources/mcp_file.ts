@@ -108,7 +108,7 @@ export async function mcpShare(
     ...nameless.map((name) => unnameable(file, name)),
   ];
   if (names.length === 0) return success({ servers, untrusted: [], notices });
-  const trusted = await isTrusted(environment, real, file.text, []);
+  const trusted = await isTrusted(environment, real, file.text);
   if (!trusted.ok) return trusted;
   if (trusted.value) {
     const taken = names.filter((name) => isNamed(name, below));

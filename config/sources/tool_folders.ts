@@ -61,7 +61,7 @@ export async function areTrusted(
   folder: string,
   names: readonly string[],
 ): Promise<Outcome<boolean>> {
-  return await isTrusted(environment, folder, names.join("\n"), names.map((name) => `${folder}/${name}`));
+  return await isTrusted(environment, folder, names.join("\n"), agreedFiles(folder, names));
 }
 
 /** Records that the person agrees to the files in their current state. */
@@ -70,6 +70,28 @@ export async function trustFiles(
   folder: string,
   names: readonly string[],
 ): Promise<Outcome<TrustEntry>> {
-  const files = names.map((name) => `${folder}/${name}`);
-  return await recordTrust(environment, folder, names.join("\n"), files, new Date());
+  return await recordTrust(environment, folder, names.join("\n"), agreedFiles(folder, names), new Date());
+}
+
+/** Files of code, with what they load, in those of some folders that exist. */
+export async function codeIn(folders: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const folder of folders) {
+    const names = isFolder(folder) ? await filesIn(folder) : null;
+    // A folder that cannot be listed is reported by the search for tool files.
+    if (names?.ok) found.push(...agreedFiles(folder, names.value).code);
+  }
+  return found;
+}
+
+function agreedFiles(
+  folder: string,
+  names: readonly string[],
+): { code: readonly string[]; data: readonly string[] } {
+  const paths = names.map((name) => `${folder}/${name}`);
+  return { code: paths.filter(isCode), data: paths.filter((path) => !isCode(path)) };
+}
+
+function isCode(path: string): boolean {
+  return /\.[cm]?[jt]sx?$/.test(path);
 }

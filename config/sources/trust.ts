@@ -4,9 +4,17 @@ import type { Environment } from "../../base/environment.ts";
 import { readRegular } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
-import { withImports } from "./imports.ts";
+import { followImports, unfollowedSentence } from "../code/imports.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { changeJson, readJson } from "./json_file.ts";
+
+/** The files that belong to an agreement. */
+export interface AgreedFiles {
+  /** Files that are run: their imports belong to the agreement too. */
+  readonly code?: readonly string[];
+  /** Files that are only read. */
+  readonly data?: readonly string[];
+}
 
 /** One agreement: a file and the files it loads, each with its content at that time. */
 export interface TrustEntry {
@@ -35,20 +43,20 @@ export function trustedEntries(environment: Environment): Outcome<readonly Trust
 }
 
 /**
- * True if the person agreed to exactly this content, and to the current content of the files it names and of their
- * imports.
+ * Whether exactly this content, and the current content of files it names and their imports, were agreed to. Code with
+ * an import that cannot be followed is never trusted, because a change of what it loads would not be noticed.
  */
 export async function isTrusted(
   environment: Environment,
   path: string,
   text: string,
-  files: readonly string[],
+  files: AgreedFiles = {},
 ): Promise<Outcome<boolean>> {
   const entries = trustedEntries(environment);
   if (!entries.ok) return entries;
   const entry = entries.value.find((entry) => entry.path === path);
   if (entry === undefined || entry.hash !== await sha256(text)) return success(false);
-  const now = await hashFiles(await withImports(files, environment.home));
+  const now = await hashFiles(files, environment.home);
   if (!now.ok) return success(false);
   const then = new Map(entry.files.map((file) => [file.path, file.hash]));
   return success(
@@ -56,15 +64,18 @@ export async function isTrusted(
   );
 }
 
-/** Records the content of a file, of every file it names, and of their imports. */
+/**
+ * Records the content of a file, of every file it names, and of their imports. Fails with `file-unreadable` or
+ * `import-unfollowed`.
+ */
 export async function recordTrust(
   environment: Environment,
   path: string,
   text: Uint8Array<ArrayBuffer> | string,
-  files: readonly string[],
+  files: AgreedFiles,
   now: Date,
 ): Promise<Outcome<TrustEntry>> {
-  const hashed = await hashFiles(await withImports(files, environment.home));
+  const hashed = await hashFiles(files, environment.home);
   if (!hashed.ok) return hashed;
   const entry: TrustEntry = { path, hash: await sha256(text), files: hashed.value, at: now.toISOString() };
   const file = trustPath(environment);
@@ -93,9 +104,20 @@ export async function revokeTrust(environment: Environment, path: string): Promi
   return written.ok ? success(there) : written;
 }
 
-async function hashFiles(files: readonly string[]): Promise<Outcome<{ path: string; hash: string }[]>> {
+async function hashFiles(
+  { code = [], data = [] }: AgreedFiles,
+  home: string,
+): Promise<Outcome<{ path: string; hash: string }[]>> {
+  const { files, unfollowed: [unfollowed] } = await followImports(code, home);
+  if (unfollowed !== undefined) {
+    return failure(
+      "import-unfollowed",
+      unfollowedSentence(unfollowed),
+      "Write the path as one text that begins with ./, ../, / or file:, because flemma compares what is imported.",
+    );
+  }
   const hashed: { path: string; hash: string }[] = [];
-  for (const path of [...files].sort()) {
+  for (const path of [...new Set([...files, ...data])].sort()) {
     try {
       hashed.push({ path, hash: await sha256(await readRegular(path)) });
     } catch (thrown) {

@@ -75,6 +75,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["document"],
     ["sources"],
     ["layers"],
+    ["code"],
     ["schema"],
     ["data"],
     ["settings.generated.ts"],

@@ -209,7 +209,7 @@ test("trust applies only to exactly this path, this settings text, and these fil
   const [settings, code, other] = ["config.yaml", "a.ts", "b.ts"].map((name) => `${world.project}/${name}`);
   await world.write(code!, "export default 1;\n");
   await world.write(other!, "export default 2;\n");
-  assert.ok((await recordTrust(environment, settings!, "text", [code!], new Date())).ok);
+  assert.ok((await recordTrust(environment, settings!, "text", { code: [code!] }, new Date())).ok);
   const rows: readonly (readonly [string, string, string, readonly string[], boolean])[] = [
     ["as it was", settings!, "text", [code!], true],
     ["another path", `${settings}2`, "text", [code!], false],
@@ -220,10 +220,17 @@ test("trust applies only to exactly this path, this settings text, and these fil
     ["a file that is not there", settings!, "text", [`${code}x`], false],
   ];
   for (const [what, path, text, files, expected] of rows) {
-    assert.deepEqual(await isTrusted(environment, path, text, files), { ok: true, value: expected }, what);
+    assert.deepEqual(
+      await isTrusted(environment, path, text, { code: files }),
+      { ok: true, value: expected },
+      what,
+    );
   }
   await world.write(code!, "export default 3;\n");
-  assert.deepEqual(await isTrusted(environment, settings!, "text", [code!]), { ok: true, value: false });
+  assert.deepEqual(await isTrusted(environment, settings!, "text", { code: [code!] }), {
+    ok: true,
+    value: false,
+  });
 });
 
 test("an invalid list of trusted files or of session settings is an error and never counts as an empty list", async (world) => {
@@ -246,10 +253,10 @@ test("an invalid list of trusted files or of session settings is an error and ne
   }
   for (const content of ["{}", '{"version":2,"entries":[]}', '{"version":1,"entries":{}}', "no json"]) {
     await world.write(trustPath(environment), content);
-    assert.equal((await isTrusted(environment, "/x", "", [])).ok, false, content);
+    assert.equal((await isTrusted(environment, "/x", "")).ok, false, content);
   }
   await world.write(trustPath(environment), '{"version":1,"entries":[]}');
-  assert.deepEqual(await isTrusted(environment, "/x", "", []), { ok: true, value: false });
+  assert.deepEqual(await isTrusted(environment, "/x", ""), { ok: true, value: false });
 });
 
 test("resetting a session setting removes its key and the keys below it, and the file if it is then empty", async (world) => {

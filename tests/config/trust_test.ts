@@ -22,11 +22,11 @@ test("trust applies to one path, its exact content, and the content of all files
   ];
   for (const path of [one, two, three]) await world.write(path, "export default 1;\n");
   const trusted = async (path = "/a", text = "text", files: readonly string[] = [one, two]) => {
-    const answer = await isTrusted(environment, path, text, files);
+    const answer = await isTrusted(environment, path, text, { code: files });
     return answer.ok ? answer.value : answer.problem.code;
   };
   assert.equal(await trusted(), false);
-  assert.ok((await recordTrust(environment, "/a", "text", [two, one], NOW)).ok);
+  assert.ok((await recordTrust(environment, "/a", "text", { code: [two, one] }, NOW)).ok);
   const rows: readonly (readonly [string, boolean, Parameters<typeof trusted>])[] = [
     ["exactly that", true, []],
     ["in another order", true, ["/a", "text", [two, one]]],
@@ -55,7 +55,7 @@ test("trust in a path replaces earlier trust in the same path, and can be withdr
     return entries.ok ? entries.value.map(({ path }) => path) : entries.problem.code;
   };
   const record = async (path: string, text = "text", files: readonly string[] = []) =>
-    (await recordTrust(environment, path, text, files, NOW)).ok;
+    (await recordTrust(environment, path, text, { code: files }, NOW)).ok;
   const revoke = async (path: string) => {
     const revoked = await revokeTrust(environment, path);
     return revoked.ok ? revoked.value : revoked.problem.code;
@@ -66,8 +66,8 @@ test("trust in a path replaces earlier trust in the same path, and can be withdr
   assert.deepEqual(paths(), ["/a", "/b", "/c"]);
   assert.ok(await record("/b", "new"));
   assert.deepEqual(paths(), ["/a", "/b", "/c"]);
-  assert.deepEqual(await isTrusted(environment, "/b", "text", []), { ok: true, value: false });
-  assert.deepEqual(await isTrusted(environment, "/b", "new", []), { ok: true, value: true });
+  assert.deepEqual(await isTrusted(environment, "/b", "text"), { ok: true, value: false });
+  assert.deepEqual(await isTrusted(environment, "/b", "new"), { ok: true, value: true });
   assert.equal(await record("/d", "text", [`${world.project}/gone.ts`]), false);
   assert.deepEqual(paths(), ["/a", "/b", "/c"]);
   assert.equal(await revoke("/x"), false);

@@ -47,6 +47,8 @@ export interface ApprovalParts {
   readonly root?: boolean;
   /** The rules about inputs. @default none */
   readonly rules?: RuleEvaluator | null;
+  /** Why the code of a module must not run, as a sentence; null if it may. @default nothing is compared */
+  readonly changed?: (path: string) => Promise<string | null>;
   /** Called once for each way in which a resolver fails. */
   readonly onFault?: (fault: ResolverFault) => void;
 }
@@ -67,11 +69,15 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   const run = runResolver(parts.settings, parts.tools, rules?.approves ? approvingRules(rules) : null);
   if (run !== null) registry.register("urn:flemma:approval:approve-rules", run);
   const strict = parts.settings.approval_strict;
+  const changed = parts.changed ?? (() => Promise.resolve(null));
   for (const path of policyModules(parts.settings)) {
-    registry.registerModule(path, moduleResolver({ path, speaks: "auto_approve", priority: 100, strict }));
+    registry.registerModule(
+      path,
+      moduleResolver({ path, speaks: "auto_approve", priority: 100, strict, changed }),
+    );
   }
   for (const { path, priority = 50, name = path } of parts.settings.resolvers) {
-    registry.registerModule(name, moduleResolver({ path, speaks: "chain", priority, strict }));
+    registry.registerModule(name, moduleResolver({ path, speaks: "chain", priority, strict, changed }));
   }
   const riskOf: RiskOf = (tool) => parts.tools.get?.(tool)?.risk;
   registry.register("urn:flemma:approval:risk", riskResolver(parts.settings, riskOf));

@@ -18,6 +18,8 @@ export function moduleResolver(options: {
   readonly speaks: "auto_approve" | "chain";
   readonly priority: number;
   readonly strict: boolean;
+  /** Why its code must not run, as a sentence; null if it is as it was when the settings were read. */
+  changed(path: string): Promise<string | null>;
 }): ResolverDefinition {
   let loading: Promise<Ask> | null = null;
   return {
@@ -26,6 +28,9 @@ export function moduleResolver(options: {
     async resolve(tool, input, context) {
       let ask: Ask;
       try {
+        // Also before later decisions: the module may load another file only then.
+        const change = await options.changed(options.path);
+        if (change !== null) throw new Error(change);
         ask = await (loading ??= load(options.path, options.speaks));
       } catch (thrown) {
         if (options.strict) return "require_approval";

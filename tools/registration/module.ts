@@ -45,11 +45,20 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
   );
 }
 
-/** A tool module as a source: loaded when tools are first needed, with the timeout that it asks for. */
-export function moduleSource(path: string): ToolSource {
+/**
+ * A tool module as a source: loaded when tools are first needed, with the timeout that it asks for.
+ *
+ * @param changed why its code must not be loaded, as a sentence; null if it is as the person's settings found it
+ */
+export function moduleSource(
+  path: string,
+  changed: (path: string) => Promise<string | null> = () => Promise.resolve(null),
+): ToolSource {
   return {
     name: path,
     async resolve(register, done, within) {
+      const change = await changed(path);
+      if (change !== null) return done(change);
       const loaded = await loadModule(path);
       if (!loaded.ok) return done(sentence(loaded.problem.message, path));
       if ("source" in loaded.value) {

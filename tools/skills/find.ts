@@ -157,7 +157,7 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
  */
 export async function isAgreedTo(environment: Environment, skill: FoundSkill): Promise<Outcome<boolean>> {
   const { path, files } = await agreedFiles(skill);
-  return files === null ? success(false) : await isTrusted(environment, path, skill.text, files);
+  return files === null ? success(false) : await isTrusted(environment, path, skill.text, { data: files });
 }
 
 /**

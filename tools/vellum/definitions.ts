@@ -7,14 +7,14 @@ import { stateFolder } from "../../base/folders.ts";
 import type { Environment } from "../../base/environment.ts";
 import { fileUri } from "../../base/paths.ts";
 import { problemLine, thrownText } from "../../base/problem.ts";
-import { withImports } from "../../config/sources/imports.ts";
+import { sealCode, type SealedCode } from "../../config/code/imports.ts";
 import { prepareValidator } from "../validate.ts";
 import type { ToolFile } from "./discover.ts";
 import type { Hosts } from "./hosts.ts";
 import { membersOf, type Read, readDefinition } from "./read_definition.ts";
 
 /** Increased when the cached data changes its meaning. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** Maximum number of cached definitions, including those of files that may return. */
 const MOST_KEPT = 200;
 /** Seconds that loading a file may take. */
@@ -32,14 +32,19 @@ export class Definitions {
     this.#hosts = hosts;
   }
 
-  async of(file: ToolFile): Promise<Read> {
-    if (file.kind === "definition") return await definitionIn(file);
-    let key: string;
+  /** The definition, and the code that it was read from; null for a file without code. */
+  async of(file: ToolFile): Promise<{ readonly read: Read; readonly code: SealedCode | null }> {
+    if (file.kind === "definition") return { read: await definitionIn(file), code: null };
     try {
-      key = await keyOf(file, this.#environment.home);
+      const code = await sealCode(file.path, this.#environment.home);
+      return { read: await this.#known(file, await keyOf(file, code)), code };
     } catch (thrown) {
-      return { broken: `it cannot be read: ${thrownText(thrown)}`, name: file.base };
+      return { read: { broken: `it cannot be read: ${thrownText(thrown)}`, name: file.base }, code: null };
     }
+  }
+
+  /** The definition from the cache, else by loading the file. */
+  async #known(file: ToolFile, key: string): Promise<Read> {
     const kept = (await this.#all()).get(key);
     if (kept !== undefined) return kept;
     const { read, lasts } = await this.#load(file);
@@ -117,11 +122,9 @@ async function checked(read: Read): Promise<Read> {
   return prepared.ok ? read : { broken: withoutDot(lowerFirst(prepared.problem.message)), name };
 }
 
-/** Returns a hash of everything that the definition may depend on: the file, its name, and its imports by path. */
-async function keyOf({ path, base }: ToolFile, home: string): Promise<string> {
-  const hashes: string[] = [];
-  for (const each of await withImports([path], home)) hashes.push(await sha256(await readRegular(each)));
-  return await sha256([FORMAT, base, ...hashes].join("\n"));
+/** Hash of everything that the definition may depend on: the file, its name, and its imports by path. */
+async function keyOf({ base }: ToolFile, { hash }: SealedCode): Promise<string> {
+  return await sha256([FORMAT, base, hash].join("\n"));
 }
 
 async function readCached(path: string): Promise<[string, Read][]> {

@@ -3,6 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { fileUri } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
+import { changeSince, type SealedCode, unfollowedSentence } from "../../config/code/imports.ts";
 import type { ExecutionResult, Registration } from "../definition.ts";
 import type { RegisterTool, ToolSource } from "../registration/types.ts";
 import { callFile } from "./call.ts";
@@ -29,6 +30,8 @@ export interface FilesPlace {
   has(name: string): boolean;
   /** Called with problems; none of them stops anything. */
   warn(problem: Problem): void;
+  /** Why the person's agreement to a file does not cover its present code, as a sentence; null if it does. */
+  refusal(path: string): Promise<string | null>;
 }
 
 /** Returns the tool files of some folders as a source. */
@@ -53,7 +56,7 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
   const reads = await inTurns(files, (file) => definitions.of(file));
   await definitions.keep();
   const taken = new Map<string, string>();
-  for (const [at, read] of reads.entries()) {
+  for (const [at, { read, code }] of reads.entries()) {
     const file = files[at]!;
     const name = "broken" in read ? read.name : read.definition.name;
     const broken = "broken" in read ? brokenSentence(file, read) : null;
@@ -79,7 +82,17 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
     if ("broken" in read) register(brokenTool(name, brokenSentence(file, read)));
     else {
       for (const warning of read.warnings) warn(`The tool file ${file.path}: ${warning}.`);
-      register(toolOf(read.definition, file, place));
+      if (read.definition.target === "host") {
+        // Only the person's own files come this far: a project's are not trusted with such an import.
+        for (const each of code?.unfollowed.slice(0, 1) ?? []) {
+          warn(
+            `${
+              unfollowedSentence(each)
+            } Its tool runs outside the sandbox, and changes of that import are not noticed.`,
+          );
+        }
+      }
+      register(toolOf(read.definition, file, code, place));
     }
   }
 }
@@ -98,7 +111,12 @@ function brokenSentence({ path }: ToolFile, { broken, notAsked }: Extract<Read, 
   return `The tool file ${path} ${notAsked ? "cannot be used" : "is broken"}: ${broken}.`;
 }
 
-function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): Registration {
+function toolOf(
+  definition: FileDefinition,
+  file: ToolFile,
+  code: SealedCode | null,
+  place: FilesPlace,
+): Registration {
   const { name, description, input_schema, risk, category, target, runs, more } = definition;
   const { categories, hosts, timeout } = place;
   const isWanted = categories === null || category !== null && categories.includes(category);
@@ -114,8 +132,14 @@ function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): 
     enabled: (more.enabled ?? true) && isWanted,
     exclusive: definition.exclusive,
     async: true,
-    execute: (input, context): Promise<ExecutionResult> =>
-      runs ? callFile(hosts, callee, input, context) : Promise.resolve(unimplemented(name)),
+    execute: async (input, context): Promise<ExecutionResult> => {
+      if (!runs) return unimplemented(name);
+      const refusal = await place.refusal(file.path) ??
+        await changeSince(file.path, code?.hash, place.environment.home);
+      return refusal === null
+        ? await callFile(hosts, callee, input, context)
+        : { success: false, error: refusal };
+    },
   };
 }
 

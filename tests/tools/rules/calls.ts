@@ -47,7 +47,7 @@ export async function open(world: World, calls: readonly string[], asked: Asked)
     const path = `${world.project}/.flemma/config.yaml`;
     await world.write(path, `tools: ${asked.project}\n`);
     const text = await Deno.readTextFile(path);
-    if (asked.trusted) await recordTrust(world.environment(), path, text, [], new Date());
+    if (asked.trusted) await recordTrust(world.environment(), path, text, {}, new Date());
   }
   const opened = await chatInMemory(new TextEncoder().encode(documentOf(calls, asked.block)), {
     environment: world.environment(),
