@@ -172,7 +172,7 @@ export class RunSandbox implements Sandbox {
       return success(prepareUnsandboxed(inner, waits, this.host.environment));
     }
     // A leftover command of another run may still change what the preparation is about to inspect.
-    this.#notices.add(await this.recover());
+    this.#commands.report(await this.recover());
     return await this.#commands.prepare(found.value, this.#policy.value, inner, waits);
   }
 
@@ -247,7 +247,7 @@ export class RunSandbox implements Sandbox {
       backend: this.#backend,
       commands: this.#commands,
       notices: this.#notices,
-      recover: async () => this.#notices.add(await this.recover()),
+      recover: async () => this.#commands.report(await this.recover()),
     };
     return createWorkerSandbox(parts, this.#policy.value, argv);
   }
@@ -297,6 +297,10 @@ export class RunSandbox implements Sandbox {
   notices(): readonly Problem[] {
     this.#context.fix();
     return this.#notices.all();
+  }
+
+  takeRepaired(): readonly string[] {
+    return this.#commands.takeRepaired();
   }
 
   /** Watched files that commands have changed so far, in the order of discovery. */

@@ -324,6 +324,11 @@ export interface Sandbox {
    * none.
    */
   addedVariables?(): Readonly<Record<string, string>>;
+  /**
+   * What was done to files after commands since the last call of this function, as sentences. The result of the call
+   * must contain them, because the model expects the files as its commands left them. If absent, nothing is done.
+   */
+  takeRepaired?(): readonly string[];
   /** Notices for the person, such as skipped paths or commands without a sandbox. Each appears once. */
   notices(): readonly Problem[];
 }

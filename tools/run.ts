@@ -24,20 +24,34 @@ const STOP_GRACE = 5000;
 /**
  * Runs a tool. The first answer counts: returned, promised or passed to the callback. When the context's signal
  * aborts, the tool's cancel function is called and the result is `STOPPED`. A tool without a cancel function may still
- * answer for a few seconds. Releases the context at the end.
+ * answer for a few seconds. Releases the context at the end. The result includes what the sandbox repaired meanwhile.
  */
 export async function runTool(
   definition: ToolDefinition,
   input: ToolInput,
   context: ExecutionContext,
 ): Promise<ExecutionResult> {
+  let result: ExecutionResult;
   try {
     if (!isExecutable(definition)) return { success: false, error: notExecutable(definition.name) };
     if (context.signal.aborted) return { success: false, error: STOPPED };
-    return await inTurn(definition, input, context);
+    result = await inTurn(definition, input, context);
   } finally {
     await context.release?.();
   }
+  // Structured output has no place for them; they are added to the next result.
+  if (result.success && typeof result.output === "object" && result.output !== null) return result;
+  const repaired = context.sandbox.takeRepaired?.() ?? [];
+  return withNotes(result, repaired.map((sentence) => `[${sentence} Only the user can undo this.]`));
+}
+
+/** Appends paragraphs to the text of a result. */
+export function withNotes(result: ExecutionResult, notes: readonly string[]): ExecutionResult {
+  if (notes.length === 0) return result;
+  const append = (text: unknown) => [String(text ?? ""), ...notes].filter((part) => part !== "").join("\n\n");
+  return result.success
+    ? { ...result, output: append(result.output) }
+    : { ...result, error: append(result.error) };
 }
 
 /** Runs a tool that works with files between commands. Waiting for that does not count against the tool's time. */

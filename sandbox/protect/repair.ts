@@ -111,8 +111,8 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
         return {
           code: "protected-path-appeared",
           message:
-            `Moved ${path} away: a command created it, and other programs would run it or read settings from it.`,
-          next: `Look at ${kept}. To keep it, move it back yourself.`,
+            `Moved ${path} to ${kept}: a command created it, and other programs would run it or read settings from it.`,
+          next: "Look at it there. To keep it, move it back yourself.",
         };
       }),
     );

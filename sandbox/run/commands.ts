@@ -49,6 +49,8 @@ export interface CommandParts {
 export class LiveCommands {
   readonly #parts: CommandParts;
   readonly #fileChanges: FileChange[] = [];
+  /** What was repaired and is in no result yet. */
+  #repaired: string[] = [];
   /** The batch of the commands that live now, or lived last. */
   #batch: Batch | undefined;
   #settling: Promise<void> | undefined;
@@ -73,6 +75,20 @@ export class LiveCommands {
   /** Watched files that commands have changed so far, in the order of discovery. */
   fileChanges(): readonly FileChange[] {
     return [...this.#fileChanges];
+  }
+
+  /** What was repaired since the last call of this function, as sentences. */
+  takeRepaired(): readonly string[] {
+    const repaired = this.#repaired;
+    this.#repaired = [];
+    return repaired;
+  }
+
+  /** Reports repairs to the person, and with the next result to the model. */
+  report(problems: readonly Problem[]): void {
+    this.#parts.notices.add(problems);
+    const repairs = problems.filter(({ code }) => code.startsWith("protected-"));
+    this.#repaired.push(...repairs.map(({ message }) => message));
   }
 
   /** Prepares a command, after waiting for its turn and for repairs after earlier commands. */
@@ -199,7 +215,8 @@ export class LiveCommands {
     // After files were moved away, the earlier scan no longer holds.
     if (found === undefined || (reported?.length ?? 0) > 0) found = scan.scan(stats = new StatCache());
     this.#fileChanges.push(...watched.changed(found.wanted, stats));
-    notices.add([...reported ?? [], ...(watchesGit ? repositories.todos(new FsSnapshot(stats)) : [])]);
+    this.report(reported ?? []);
+    notices.add(watchesGit ? repositories.todos(new FsSnapshot(stats)) : []);
   }
 
   #track(

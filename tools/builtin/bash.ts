@@ -18,6 +18,7 @@ import {
 import { overflowPath, ownerOf, type TruncateSettings } from "../overflow/file.ts";
 import { STOPPED } from "../definition.ts";
 import { sandboxSentence } from "../files/sandbox_sentence.ts";
+import { withNotes } from "../run.ts";
 import { characterStart, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { OutputCollector } from "./output_collector.ts";
@@ -175,7 +176,8 @@ async function attempt<Last extends boolean>(
       }
       const output = await collector.finish();
       if (failure !== null) return failed(`Sandbox: ${failure.forModel}`);
-      return withNote(resultOf(end, output, seconds), prepared.value.note?.(output) ?? null);
+      const note = prepared.value.note?.(output) ?? null;
+      return withNotes(resultOf(end, output, seconds), note === null ? [] : [note]);
     } finally {
       await running.value.kill();
     }
@@ -326,14 +328,6 @@ function timeoutOf(asked: unknown, standard: number, maximum: unknown): number {
   const seconds = typeof asked === "number" && asked > 0 ? asked : standard;
   const most = typeof maximum === "number" && maximum > 0 ? maximum : MAX_TIMEOUT;
   return Math.min(seconds, most, LONGEST_TIMER);
-}
-
-/** Appends the sandbox's note to a result. */
-function withNote(result: ExecutionResult, note: string | null): ExecutionResult {
-  if (note === null) return result;
-  return result.success
-    ? { ...result, output: joined(textOrEmpty(result.output), note) }
-    : { ...result, error: joined(result.error ?? "", note) };
 }
 
 function joined(output: string, sentence: string): string {

@@ -25,7 +25,7 @@ test("a file that a command creates where other programs would run it is moved a
   assert.deepEqual(names(`${root}/project`), ["plain"]);
   assert.deepEqual(moved(root), [".envrc", ".flemma", ".vscode"]);
   assert.deepEqual(new Set(codes(sandbox)), new Set(["protected-path-appeared"]));
-  assert.match(sandbox.notices()[0]?.next ?? "", /state\/flemma\/moved\/[0-9a-f]{8}-/);
+  assert.match(sandbox.notices()[0]?.message ?? "", /state\/flemma\/moved\/[0-9a-f]{8}-/);
 });
 
 test("if a command creates hooks in a repository without hooks, they are moved away, and git continues to work", async (root) => {

@@ -39,7 +39,7 @@ test("new files at a protected path are moved away, in each of the writable path
   plant(root, "v/a", "w/b", "out/c", "w/own");
   const reported = await repairChanges(looked, () => `${root}/moved`);
   assert.deepEqual(reported?.map(({ message }) => message.split(" ")[1]), [`${root}/v/a`, `${root}/w/b`]);
-  assert.ok(reported?.every(({ next = "" }) => next.includes(`${root}/moved/`)));
+  assert.ok(reported?.every(({ message }) => message.includes(`${root}/moved/`)));
   assert.deepEqual(paths.map(exists), [false, false, true, true]);
 });
 
