@@ -1,4 +1,4 @@
-// The public surface of this room: the cycle of a document, its plan, its calls and its types.
+// Public interface of this folder: the cycle of a document, its plan, its calls and its types.
 
 export { type Cancelled, Cycle, type CycleParts } from "./run/cycle.ts";
 export type { Step } from "./plan/types.ts";

@@ -15,7 +15,7 @@ export interface DocumentStore {
   readonly path: string | null;
   /** The absolute path as given, with symbolic links kept. @default `path` */
   readonly named?: string | null;
-  /** The document now; a new object after every change. */
+  /** The current document, a new object after every change. */
   readonly chat: Chat;
   /**
    * Applies edits that refer to the current `chat` and makes them durable. Fails if another writer changed the file in a
@@ -31,9 +31,11 @@ export interface DocumentStore {
    * @returns what prevents it; null when the text is durable
    */
   extend(text: readonly Piece[], growth: Growth): Promise<Problem | null>;
-  /** Bytes after the growing block; if no block is growing, after the end of the document, so empty. */
+  /**
+   * Bytes after the growing block. If no block is growing, the bytes after the end of the document, which are empty.
+   */
   readonly behind: Uint8Array;
-  /** Byte offset where that block begins. @default the end of the document, where the next one will begin */
+  /** Byte offset at which that block begins. @default the end of the document, where the next block will begin */
   readonly growsFrom?: number;
 }
 
@@ -42,18 +44,18 @@ export type Piece = string | Iterable<string>;
 
 /** How a piece of a growing block is added. */
 export interface Growth {
-  /** How many bytes at the end of the block the text replaces. */
+  /** Number of bytes at the end of the block that the text replaces. */
   readonly replace: number;
-  /** Whether the last line of the text will continue. */
+  /** True if the last line of the text will continue. */
   readonly unfinished: boolean;
-  /** Whether the block is complete. */
+  /** True if the block is complete. */
   readonly last: boolean;
 }
 
 /** Who approved a call, bound to its text. */
 export interface Approval {
   readonly by: "policy" | "person";
-  /** Hash of tool name and input text at the time. */
+  /** Hash of tool name and input text at the time of the approval. */
   readonly hash: string;
   /** The resolver that approved, for `by: "policy"`. */
   readonly source?: string;
@@ -67,7 +69,7 @@ export interface FileIdentity {
   readonly ino: number | null;
   /** Birth time in milliseconds, if the file system reports it; inode numbers are reused. */
   readonly born: number | null;
-  /** How many names it has. */
+  /** Number of names (hard links) of the file. */
   readonly links: number | null;
 }
 
@@ -76,7 +78,7 @@ export interface TamperCheck {
   /** The path as given, and the real path it resolved to. */
   readonly name: string;
   readonly leads: string;
-  /** Null when there is no file. */
+  /** The file; null if there is none. */
   readonly file: FileIdentity | null;
   /** Hash of each approved call, by id; approvals that this program records meanwhile are added. */
   readonly approved: Readonly<Record<string, string>>;
@@ -84,9 +86,9 @@ export interface TamperCheck {
   readonly block: string;
 }
 
-/** Parts that a command could have written and nobody confirmed. */
+/** Parts that a command could have written and that nobody confirmed. */
 export interface TamperedParts {
-  /** How a command could reach them, as the end of a sentence. */
+  /** How a command could reach the parts, as the end of a sentence. */
   readonly why: string;
   /** Hash of each call whose approval is affected, by id. */
   readonly calls: Readonly<Record<string, string>>;
@@ -96,9 +98,9 @@ export interface TamperedParts {
 
 /** The context in which a thinking block was made, so that a change of it is detected before sending. */
 export interface ThinkingRecord {
-  /** Digest of its signature. */
+  /** Digest of the block's signature. */
   readonly key: string;
-  /** Digest of its text. */
+  /** Digest of the block's text. */
   readonly text: string;
   /** Digest of everything sent before it except thinking; null if its model does not check earlier text. */
   readonly prefix: string | null;
@@ -110,9 +112,9 @@ export interface ThinkingRecord {
 /** Entries of a document's journal. */
 export type ThinkingEntry =
   | ({ readonly kind: "thinking" } & ThinkingRecord)
-  /** Thinking that is left out permanently: restoring it would invalidate what was made without it. */
+  /** Thinking that is left out permanently, because restoring it would invalidate the thinking made without it. */
   | { readonly kind: "stale"; readonly keys: readonly string[] }
-  /** Thinking that the model or account used then could not read, which was reported. */
+  /** Thinking that the model or account in use at that time could not read, which was reported. */
   | { readonly kind: "unread"; readonly keys: readonly string[] }
   /** A value that a provider expects back with a reply, stored for the item with this digest. */
   | { readonly kind: "note"; readonly key: string; readonly value: string }
@@ -130,20 +132,20 @@ export interface ThinkingState {
 /** A call that was started. */
 export interface StartedCall {
   readonly tool: string;
-  /** What its tool could change at that time; absent if unknown. */
+  /** What the call's tool could change at that time; absent if unknown. */
   readonly effects?: Effects;
 }
 
-/** Durable memory about one document. What is recorded is durable once the promise settles. */
+/** Durable memory about one document. A record is durable once the promise settles. */
 export interface Journal {
-  /** The last decision or question about a call. */
+  /** Returns the last decision or question about a call. */
   approval(id: string): Approval | null;
-  /** Whether `approval` was recorded by this run, under the current settings. */
+  /** True if `approval` was recorded by this run, under the current settings. */
   isFromThisRun(id: string): boolean;
   /** Records decisions and questions by call id, all of them or none. */
   recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void>;
 
-  /** Calls that were started and have no recorded end, by id. */
+  /** Returns calls that were started and have no recorded end, by id. */
   started(): ReadonlyMap<string, StartedCall>;
   /**
    * Records that a call is about to run. For a call that changes nothing the record survives the end of the program,
@@ -151,16 +153,18 @@ export interface Journal {
    * @param effects what the call may change, by its current tool. @default unknown
    */
   recordStart(id: string, tool: string, effects?: Effects): Promise<void>;
-  /** Records that a call has ended. Not synced to disk: the result in the document says the same. */
+  /**
+   * Records that a call has ended. The record is not synced to disk, because the result in the document says the same.
+   */
   recordEnd(id: string): Promise<void>;
   /** Saves a body that is about to be overwritten; returns its path. */
   keepBody(id: string, body: string): Promise<string>;
   /** Saves the result of a started call that the document could not take; returns its path. */
   keepResult(id: string, body: string): Promise<string>;
-  /** Paths of the saved results of calls that ran to their end and could not be written, by id. */
+  /** Returns paths of the saved results of calls that ran to their end and could not be written, by id. */
   savedResults(): ReadonlyMap<string, string>;
 
-  /** Ids of calls in a reply whose end is not recorded: it still grows, or the program was killed. */
+  /** Returns ids of calls in a reply whose end is not recorded: the reply still grows, or the program was killed. */
   unfinished(): ReadonlySet<string>;
   /** Records that these calls will be in the document before the reply has ended. */
   recordUnfinished(ids: readonly string[]): Promise<void>;
@@ -168,19 +172,25 @@ export interface Journal {
   recordFinished(ids: readonly string[]): Promise<void>;
 
   /**
-   * What was recorded before commands started; null once settled. Otherwise they still run, or the program was killed.
+   * Returns what was recorded before commands started; null once it is settled. If it is not settled, the commands
+   * still run, or the program was killed.
    */
   tamperCheck(): TamperCheck | null;
-  /** Parts that a command could have written and nobody confirmed. */
+  /** Returns parts that a command could have written and that nobody confirmed. */
   tampered(): TamperedParts | null;
   recordTamperCheck(tamperCheck: TamperCheck): Promise<void>;
   /** Records that the commands ended, and which parts are unconfirmed from now on. */
   recordTampered(tampered: TamperedParts | null): Promise<void>;
 
-  /** SHA-256 in hexadecimal of the content last sent to the model; null for a file never sent. `path` is absolute. */
+  /**
+   * Returns the SHA-256 in hexadecimal of the content last sent to the model; null for a file that was never sent.
+   * `path` is absolute.
+   */
   fileHash(path: string): string | null;
   recordFiles(files: readonly FileRead[]): Promise<void>;
-  /** The day that generated system prompts of this document name, as `2026-11-28`; null if none was recorded. */
+  /**
+   * Returns the day that generated system prompts of this document name, as `2026-11-28`; null if none was recorded.
+   */
   promptDay(): string | null;
   /** Records the day; later calls change nothing. */
   recordPromptDay(day: string): Promise<void>;
@@ -192,32 +202,32 @@ export interface Journal {
 
 /** What one request used and cost. */
 export interface UsageRecord {
-  /** When it was made, as `2026-11-28T12:00:00.000Z`. */
+  /** Time of the request, as `2026-11-28T12:00:00.000Z`. */
   readonly time: string;
-  /** Seconds until it ended. */
+  /** Seconds until the request ended. */
   readonly seconds: number;
   /** Absolute path of the document, or null when it was unsaved. */
   readonly document: string | null;
-  /** Who was asked. */
+  /** Provider of the request. */
   readonly provider: string;
-  /** Which model. */
+  /** Model of the request. */
   readonly model: string;
   /** How the reply ended. Tokens of a broken reply are paid for too. */
   readonly ended: RequestStatus;
-  /** Tokens. */
+  /** Tokens that the request used. */
   readonly usage: Usage;
-  /** Tokens that the model's window holds; null if unknown. */
+  /** Number of tokens that the model's window holds; null if unknown. */
   readonly context: number | null;
   /** The model's prices on that day for a prompt of that length; null if unknown. */
   readonly prices: Prices | null;
-  /** Dollars; null without prices. */
+  /** Cost in dollars; null without prices. */
   readonly cost: number | null;
 }
 
 /** State of the autopilot: inactive, about to continue, waiting for a reply, waiting for the user. */
 export type AutopilotState = "idle" | "armed" | "sending" | "paused";
 
-/** What happens during a run, reported as it happens; printed as JSON lines or shown in a terminal. */
+/** What happens during a run. It is reported as it happens, and printed as JSON lines or shown in a terminal. */
 export type CycleEvent =
   | Partial<CallReasons> & {
     readonly event: "approval:pending";
@@ -272,9 +282,9 @@ export type CycleEvent =
     /** The reply continues without text: the model is thinking, or writing the input of a call. */
     readonly event: "reply:progress";
     readonly block: "thinking" | "call";
-    /** The tool that is called. */
+    /** Name of the tool that is called. */
     readonly name?: string;
-    /** Characters of the block received so far. */
+    /** Number of characters of the block that were received so far. */
     readonly characters: number;
   }
   | {
@@ -287,7 +297,7 @@ export type CycleEvent =
   }
   | {
     readonly event: "file:changed";
-    /** Absolute path. */
+    /** Absolute path of the file. */
     readonly path: string;
     /** The call that changed the file, or at whose end the change was detected. */
     readonly id: string;
@@ -304,7 +314,7 @@ export type CycleEvent =
 /** Receives the events of a run. It must not throw. */
 export type Emit = (event: CycleEvent) => void;
 
-/** How much of a reply a completed request brought: all, the beginning up to a limit, or no content. */
+/** How much of a reply a completed request brought: all of it, the beginning up to a limit, or no content. */
 export type CompletedReply = "whole" | "cut" | "empty";
 
 /** How a request ended. The document already contains what was received. */
@@ -319,7 +329,7 @@ export type RequestEnd =
   | { readonly kind: "paused"; readonly warnings: readonly string[] }
   /** The provider rejected the request, and may accept it with the given fallback. */
   | { readonly kind: "refused"; readonly fallback: RequestFallback; readonly warnings: readonly string[] }
-  /** Not sent, because of problems in the document. */
+  /** The request was not sent, because of problems in the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }
   | { readonly kind: "failed"; readonly problem: Problem };
@@ -331,22 +341,22 @@ export type RequestStatus = "completed" | "cancelled" | "errored";
 export type SendOutcome = Exclude<RequestEnd, { kind: "paused" | "refused" }>;
 
 /**
- * Asks the provider and writes the reply into the document through the store. `byPerson` tells whether the user asked
- * for this very request. @default true
+ * Sends a request to the provider and writes the reply into the document through the store. `byPerson` tells whether
+ * the user asked for this very request. @default true
  */
 export type Send = (signal: AbortSignal, how?: { readonly byPerson: boolean }) => Promise<SendOutcome>;
 
-/** Why a run stopped. */
+/** Reason why a run stopped. */
 export type StopReason =
   | "done"
   /** The reply reached a limit; the document contains what was received. */
   | "cut"
   /** The model spoke last, and it does not continue its own reply. */
   | "last-word"
-  /** Nothing was written since the model answered: there is nothing to do. */
+  /** Nothing was written since the model answered, so there is nothing to do. */
   | "answered"
   | "pending"
-  /** Calls have no result although none waits for a person: they have not run. */
+  /** Calls have no result although none waits for a person, because they have not run. */
   | "unanswered"
   | "protected"
   | "turn-limit"
@@ -367,9 +377,9 @@ export type StopReason =
 
 /** How a run ended, and what a person has to look at. */
 export interface Stop {
-  /** Why it stopped. */
+  /** Reason why the run stopped. */
   readonly reason: StopReason;
-  /** The calls the reason is about, in document order. */
+  /** The calls that the reason is about, in document order. */
   readonly ids: readonly string[];
   /** Line to show to the person (1-based), or null if there is none. */
   readonly line: number | null;

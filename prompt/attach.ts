@@ -26,9 +26,9 @@ export type FileFlaw =
   | {
     readonly because: "encoding";
     readonly fault: TextFault;
-    /** Encoding used to decode it; null if it was not sent. */
+    /** Encoding in which the text was decoded; null if the text was not sent. */
     readonly readAs: string | null;
-    /** Absolute. */
+    /** Absolute path of the file. */
     readonly filename: string;
   };
 
@@ -74,7 +74,7 @@ export function attachObstacle(real: string, info: Deno.FileInfo): string | null
 }
 
 export interface FileSource {
-  /** Absolute. */
+  /** Absolute path of the file. */
   readonly filename: string;
   /** Path as the person wrote it. */
   readonly path: string;
@@ -100,7 +100,7 @@ export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource):
   if (isTextual(mimeType)) {
     const { text, flaw } = decodeFile(bytes, filename);
     if (text === null) return { part: nameOnly, flaw };
-    // Providers refuse whitespace-only text like empty text.
+    // Providers refuse text that is only whitespace, as they refuse empty text.
     if (text.trim() === "") return { part: nameOnly, flaw: { because: "empty" } };
     return { part: { kind: "text_file", mimeType, text, filename }, ...(flaw === undefined ? {} : { flaw }) };
   }
@@ -124,7 +124,7 @@ export function decodeFile(
 /** Wraps the text of a file in tags with its path as the person wrote it, escaped as in XML. */
 export function namedText(path: string, text: string): string {
   const name = path.replace(UNNAMEABLE, (character) => `&#${character.codePointAt(0)};`);
-  // A file that contains such a closing tag must not end early.
+  // If the file itself contains such a closing tag, the tag is changed, so that the file does not end early.
   const inner = text.replace(/(^|\n)<\/file/g, "$1<\\/file");
   return `<file path="${name}">\n${inner}${inner.endsWith("\n") ? "" : "\n"}</file>`;
 }

@@ -16,13 +16,13 @@ import type { Part } from "./types.ts";
 
 export type SavedAttachment =
   | { readonly kind: "part"; readonly part: Extract<Part, { kind: "image" | "pdf" }> }
-  /** No model accepts its type; the text of the result mentions it. */
+  /** No model accepts the type of the file; the text of the result mentions the file. */
   | { readonly kind: "named" }
   | { readonly kind: "misnamed" | "lost" | "changed" }
   /** `reason` is the end of a sentence. */
   | { readonly kind: "unreadable"; readonly reason: string };
 
-/** Maximum size of a file to send, in bytes: no provider accepts a request with more of it in Base64. */
+/** Maximum size of a file to send, in bytes. No provider accepts a request with more bytes in Base64. */
 const MOST_BYTES = 24 * 1024 * 1024;
 
 /** Reads a file by its name in a header. */
@@ -97,7 +97,7 @@ function which(names: readonly string[]): string {
   return `${names.length} attachments (the first is ${shown})`;
 }
 
-/** Returns whole sentences; the first one follows a colon. */
+/** Returns whole sentences. The first of them follows a colon. */
 function flawOf(file: SavedAttachment): { readonly code: string; readonly why: string } | null {
   switch (file.kind) {
     case "part":

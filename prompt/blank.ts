@@ -1,4 +1,4 @@
-// Blank text as the document format defines it: ASCII whitespace only, so a no-break space is text.
+// Blank text as the document format defines it. Only ASCII whitespace is blank, so a no-break space is text.
 
 function isBlankUnit(unit: number): boolean {
   return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
@@ -16,7 +16,7 @@ export function trimBlank(text: string): string {
 /** Trims a text that arrives in parts: the returned function gives the output for each part, possibly empty. */
 export function blankTrimmer(): (part: string) => string {
   let begun = false;
-  /** Trailing whitespace so far. */
+  /** Trailing whitespace that was read so far. */
   let pending = "";
   return (part) => {
     const body = trimBlank(part);
@@ -32,7 +32,7 @@ export function blankTrimmer(): (part: string) => string {
   };
 }
 
-/** Whether the text is empty or only ASCII whitespace. */
+/** True if the text is empty or only ASCII whitespace. */
 export function isBlank(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     if (!isBlankUnit(text.charCodeAt(index))) return false;

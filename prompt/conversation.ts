@@ -4,7 +4,7 @@ import type { Chat } from "../parser/types.ts";
 import { evaluateChat } from "./evaluate.ts";
 import type { Prompt } from "./types.ts";
 
-/** Never used, because no file is resolved here. */
+/** Folders that are never used, because no file is resolved here. */
 const NOWHERE = { cwd: "/", home: "/", variables: {} };
 
 /**

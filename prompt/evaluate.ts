@@ -1,6 +1,6 @@
 // Conversion of a parsed document to the conversation for a provider.
 //
-// All templates run first and determine the order of texts, results and files; then these are turned into parts. The
+// All templates run first and determine the order of texts, results and files. Then these are turned into parts. The
 // Lua engine is loaded only for a document with a template tag.
 
 import { folderOfDocument } from "../base/paths.ts";
@@ -30,7 +30,10 @@ import { withoutTags } from "./template/without_tags.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 
 export interface EvaluateOptions {
-  /** Absolute path of the document; null if unsaved, then references are relative to `environment.cwd`. */
+  /**
+   * Absolute path of the document. It is null for an unsaved document, whose references are relative to
+   * `environment.cwd`.
+   */
   readonly document: string | null;
   readonly environment: Environment;
   /** Tools whose result may be a single file reference. @default the built-in tools that return files */
@@ -40,8 +43,8 @@ export interface EvaluateOptions {
   /** Settings for tags and files. @default tags are run, and attached text includes its path */
   readonly settings?: Pick<Settings, "files" | "templating">;
   /**
-   * Whether to read files referenced by messages and stored for results; otherwise references stay text. `looks` only
-   * checks that stored files of results exist, to get diagnostics without reading. @default true
+   * True to read files that messages refer to and files stored for results; otherwise references stay text. `looks`
+   * only checks that stored files of results exist, to get diagnostics without reading. @default true
    */
   readonly attaches?: boolean | "looks";
 }
@@ -51,9 +54,9 @@ export interface EvaluatedFrontmatter {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly diagnostics: readonly Diagnostic[];
   readonly lua: DocumentLua;
-  /** Whether the document may include a file. @default every file */
+  /** True if the document may include a file. @default every file */
   readonly isReadable?: ReadPolicy;
-  /** Awaited before `isReadable` is called: most documents include no file, and the policy is slow to load. */
+  /** Awaited before `isReadable` is called. Most documents include no file, and the policy is slow to load. */
   ready?(): Promise<void>;
 }
 
@@ -165,7 +168,7 @@ class Evaluation {
     const { Templates } = await import("./template/run.ts");
     const { document, environment, frontmatter } = this.#options;
     await frontmatter?.ready?.();
-    // Without frontmatter that was run, nothing can print.
+    // Without frontmatter that was run, no code can print.
     this.#lua ??= luaSession({ document, environment, print: () => {} });
     const templates = await Templates.start(this.#lua, frontmatter?.variables ?? {});
     return new Map(turns.map((turn) => {
@@ -263,7 +266,7 @@ class Evaluation {
     };
   }
 
-  /** Returns the files named in the header of a result; its text cannot name any. */
+  /** Returns the files that the header of a result names; the text of a result cannot name any. */
   async #keptParts(result: Result): Promise<readonly Part[]> {
     const { attaches = true, environment } = this.#options;
     if (result.attachments.length === 0 || attaches === false) return [];

@@ -1,10 +1,10 @@
-// Record of the files that an evaluation read, with the hash of the bytes, and the check whether it may read them.
+// Records the files that an evaluation read, with the hash of their bytes, and checks whether it may read them.
 
 import { sha256 } from "../base/hash.ts";
 import { isSystemPath } from "../base/system/reading.ts";
 import type { FileRead } from "./types.ts";
 
-/** Whether the policy lets a document include the file at an absolute path. */
+/** True if the policy lets a document include the file at an absolute path. */
 export type ReadPolicy = (path: string) => boolean;
 
 /** Documents cannot read environment variables, and system files expose those of running programs. */
@@ -19,7 +19,7 @@ export class FileLog {
     this.#isReadable = isReadable;
   }
 
-  /** Returns why the file may not be read, or null. Must be called before reading. */
+  /** Returns why the file may not be read, or null. Call it before reading. */
   refusal(path: string): string | null {
     if (this.#isReadable(path)) return null;
     return leadsToSystem(path) ? SYSTEM_FILE : "the sandbox policy hides it (see flemma sandbox status)";
@@ -42,6 +42,6 @@ function leadsToSystem(path: string): boolean {
   try {
     return isSystemPath(Deno.realPathSync(path));
   } catch {
-    return false; // Affects only the wording of the refusal.
+    return false; // The error affects only the wording of the refusal.
   }
 }

@@ -28,8 +28,8 @@ export function fileReferences(text: string): readonly FileReference[] {
 }
 
 /**
- * Returns the reference if the text consists of exactly one; else null. Stricter than in prose: any Unicode whitespace
- * makes it text, because the tool that escapes such texts uses that definition.
+ * Returns the reference if the text consists of exactly one; else null. This is stricter than in prose: any Unicode
+ * whitespace makes it text, because the tool that escapes such texts uses that definition.
  */
 export function onlyReference(text: string): FileReference | null {
   const [first] = fileReferences(text);

@@ -11,7 +11,7 @@ import type { Part } from "./types.ts";
 export interface Body {
   readonly value: string;
   readonly role: string;
-  /** 1-based line and byte column where the text begins. */
+  /** 1-based line and byte column at which the text begins. */
   readonly line: number;
   readonly column: number;
 }
@@ -19,7 +19,7 @@ export interface Body {
 export interface ReferenceOptions {
   readonly base: Base;
   readonly files: FileLog;
-  /** Whether attached text includes its path. */
+  /** True if attached text includes its path. */
   readonly areNamed: boolean;
   readonly ready?: () => Promise<void>;
   report(finding: Diagnostic): void;

@@ -10,7 +10,7 @@ export type Part =
     readonly content: string;
     readonly signature?: { readonly provider: string; readonly value: string };
     readonly redacted: boolean;
-    /** 1-based line of its tag in the document. */
+    /** 1-based line of the part's tag in the document. */
     readonly line?: number;
   }
   | {
@@ -37,16 +37,16 @@ export type Part =
   | {
     readonly kind: "image" | "pdf";
     readonly mimeType: string;
-    /** Base64. */
+    /** Content of the file in Base64. */
     readonly data: string;
     readonly filename: string;
-    /** Set for a file that a tool returned: the text of its result already mentions it. */
+    /** Set for a file that a tool returned. The text of the result already mentions the file. */
     readonly attached?: true;
   }
   | {
     readonly kind: "unsupported_file";
     readonly filename: string;
-    /** Path as in the reference; the model sees only this, not the person's folders. */
+    /** Path as in the reference. The model sees only this path, not the person's folders. */
     readonly path: string;
   };
 
@@ -54,9 +54,9 @@ export type Part =
 export interface PromptMessage {
   /** Role of the author. */
   readonly role: "user" | "assistant";
-  /** Its parts, in order. */
+  /** Parts of the message, in order. */
   readonly parts: readonly Part[];
-  /** 1-based line of the document where it begins. */
+  /** 1-based line of the document on which the message begins. */
   readonly line?: number;
 }
 
@@ -84,18 +84,18 @@ export interface Prompt {
   readonly blocked: boolean;
   /** Files read by references and includes: the last read of each file, sorted by path. */
   readonly files: readonly FileRead[];
-  /** Day named in a generated system prompt, such as `2026-11-28`; the document keeps it from then on. */
+  /** Day that a generated system prompt names, such as `2026-11-28`; the document keeps it from then on. */
   readonly day?: string;
 }
 
 /** Input for generated system prompts, in addition to the project's files. */
 export interface PersonalityFacts {
-  /** Offered tools in request order, as described for the personality of that name. */
+  /** Returns the offered tools in request order, as described for the personality of that name. */
   tools(personality: string): readonly {
     readonly name: string;
-    /** One-line purpose; may be empty. */
+    /** Purpose of the tool in one line; may be empty. */
     readonly snippet: string;
-    /** Advice on how to use it well, one line each. */
+    /** Advice on how to use the tool well, one line each. */
     readonly guidelines: readonly string[];
   }[];
   /** Day to name, such as `2026-11-28`; empty for none. */

@@ -5,15 +5,15 @@ import { ownKeyVariable } from "../config/values.ts";
 export interface KnownProvider {
   readonly name: string;
   readonly display: string;
-  /** Base URL unless the settings name another. */
+  /** Base URL that is used unless the settings name another. */
   readonly defaultBaseUrl: string;
   /** Environment variables that may hold the key, in order. */
   readonly keyVariables: readonly string[];
   /** Kind of key. @default "api_key" */
   readonly keyKind?: "access_token";
-  /** Whether requests are sent without a key if none is found, as to the person's own server. */
+  /** True if requests are sent without a key if none is found, as to the person's own server. */
   readonly keyOptional?: true;
-  /** Prefixes of its model names. */
+  /** Matches the prefixes of the provider's model names. */
   readonly modelNames?: RegExp;
 }
 

@@ -1,4 +1,4 @@
-// A replay server as a provider, for runs in which a script stands in for the model.
+// A replay server as a provider, for runs in which a script takes the place of the model.
 
 import { anthropic } from "./anthropic/provider.ts";
 import type { Replay } from "./replay/server.ts";

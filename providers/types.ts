@@ -7,15 +7,15 @@ import type { LongText } from "../base/text/long_text.ts";
 
 /** A tool as the provider sees it. */
 export interface OfferedTool {
-  /** The name the model calls. */
+  /** Name that the model calls. */
   readonly name: string;
   /** Description for the model. */
   readonly description: string;
-  /** JSON Schema of its input. */
+  /** JSON Schema of the tool's input. */
   readonly input_schema: Readonly<Record<string, unknown>>;
-  /** JSON Schema of its output. */
+  /** JSON Schema of the tool's output. */
   readonly output_schema?: Readonly<Record<string, unknown>>;
-  /** Whether the provider enforces the schema on inputs. */
+  /** True if the provider enforces the schema on inputs. */
   readonly strict?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ProviderRequest {
   readonly body: string;
 }
 
-/** Everything a request is built from. */
+/** Everything that a request is built from. */
 export interface RequestInput {
   /** The conversation. */
   readonly prompt: Prompt;
@@ -66,9 +66,9 @@ export type RequestFallback =
   | "binding"
   /** Temperature and other sampling parameters are left out. */
   | "sampling"
-  /** Messages with calls but no reasoning get a reasoning field, empty if need be. */
+  /** Messages with calls but no reasoning get a reasoning field, which may be empty. */
   | "bare-calls"
-  /** The system message is left out; its text goes in front of the first user message. */
+  /** The system message is left out, and its text goes in front of the first user message. */
   | "system-role"
   /** Call ids are replaced with ids of nine letters and digits. */
   | "long-ids"
@@ -87,13 +87,13 @@ export type RequestFallback =
 
 /** One piece of the context that a reply depends on. */
 export interface PrefixPiece {
-  /** The part of a request that it belongs to. */
+  /** The part of a request that the piece belongs to. */
   readonly what: "system" | "tools" | "user" | "assistant";
-  /** 1-based line of the document where it begins; null if it is not part of the document. */
+  /** 1-based line of the document on which the piece begins; null if it is not part of the document. */
   readonly line: number | null;
-  /** Its content without thinking and cache marks; empty if it is sent only for its thinking. */
+  /** Content of the piece without thinking and cache marks; empty if the piece is sent only for its thinking. */
   readonly text: string;
-  /** The signed thinking in it, in order. */
+  /** The signed thinking in the piece, in order. */
   readonly thinking: readonly ThinkingPart[];
 }
 
@@ -101,20 +101,26 @@ export interface PrefixPiece {
 export interface Outline {
   /** Pieces in the order in which the provider reads them. */
   readonly pieces: readonly PrefixPiece[];
-  /** From this piece on, thinking is sent complete or not at all: it is part of the last reply or a loop of calls. */
+  /**
+   * Index of the piece from which on thinking is sent completely or not at all, because it is part of the last reply
+   * or a loop of calls.
+   */
   readonly whole: number;
   /**
    * What happens to thinking when something before it has changed: it is left out (`drop`), the request is not sent
    * (`error`), or it is sent unchanged (`off`). Null for a model that does not check.
    */
   readonly mismatch: "drop" | "error" | "off" | null;
-  /** Whether the requested model can read thinking by the model `writer`; the API silently skips what it cannot read. */
+  /**
+   * True if the requested model can read thinking by the model `writer`. The API silently skips thinking that it
+   * cannot read.
+   */
   canRead(writer: string): boolean;
 }
 
 /** Thinking that the provider reported as unused. */
 export interface DroppedThinking {
-  /** Its path in the request, such as `messages.3.content.0`. */
+  /** Path of the thinking in the request, such as `messages.3.content.0`. */
   readonly path: string;
   /** Reason: changed text before it (`prefix`), another model or account that may not read it, or something else. */
   readonly why: "prefix" | "model" | "account" | "other";
@@ -134,7 +140,7 @@ export interface Usage {
   readonly cache_write: number;
 }
 
-/** What one stream event means; effects are listed in the order in which they happened. */
+/** The meaning of one stream event. Effects are listed in the order in which they happened. */
 export type Effect =
   | { readonly kind: "text"; readonly text: string }
   | {
@@ -151,26 +157,34 @@ export type Effect =
     /** JSON of an object. A `LongText` can be taken only once, by the writer of the document. */
     readonly inputText: string | LongText;
   }
-  /** A block that is written only when complete has grown: its kind, and the characters received so far. */
+  /**
+   * A block that is written only when complete has grown. The effect has its kind, and the number of characters
+   * received so far.
+   */
   | {
     readonly kind: "progress";
     readonly block: "thinking" | "call";
     readonly name?: string;
     readonly characters: number;
   }
-  /** State that the document cannot hold but later requests need, stored by key; without `value`, the model's name. */
+  /**
+   * State that the document cannot hold but later requests need, stored by key. Without `value`, it is the model's
+   * name.
+   */
   | { readonly kind: "note"; readonly about: string; readonly value?: string }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
   /** The model that answers, as the provider names it. */
   | { readonly kind: "answering"; readonly model: string }
-  /** The server belongs to a kind that silently drops what exceeds its context window. */
+  /** The server belongs to a kind that silently drops text beyond its context window. */
   | { readonly kind: "trims" }
   | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }
-  /** Part of the reply cannot be written to the document; one sentence for the person. */
+  /** Part of the reply cannot be written to the document. The message is one sentence for the person. */
   | { readonly kind: "notice"; readonly message: string }
   | {
     readonly kind: "stop";
-    /** `paused`: the provider expects the reply back unchanged, and continues it. */
+    /**
+     * How the reply ended. `paused` means that the provider expects the reply back unchanged, and then continues it.
+     */
     readonly outcome: "normal" | "truncated" | "blocked" | "paused";
     /** The provider's own stop reason. */
     readonly reason: string | null;
@@ -200,16 +214,16 @@ export interface ProviderError extends Problem {
   readonly retry?: { readonly after: number | null };
 }
 
-/** Reads one streamed reply; keeps the blocks that are still open. */
+/** Reads one streamed reply, and keeps the blocks that are still open. */
 export interface StreamReader {
   /**
    * Returns the effects of one event's data. `headers` of the response add details to an error event. `source` is the
    * JSON text of the data, where numbers keep the provider's spelling.
    */
   event(data: unknown, headers?: Headers | null, source?: string): Effect[];
-  /** Reports an unreadable line of the stream: blocks open at that time must not count as complete. */
+  /** Reports an unreadable line of the stream, because blocks that are open at that time must not count as complete. */
   damaged(): void;
-  /** Returns the effects of `[DONE]`, which ends some streams; absent where an event ends the stream. */
+  /** Returns the effects of `[DONE]`, which ends some streams; absent if an event ends the stream. */
   done?(): Effect[];
   /** True once the closing event was read. */
   readonly closed: boolean;
@@ -241,31 +255,34 @@ export interface Provider {
   readonly name: string;
   /** Display name, such as `Anthropic`. */
   readonly display: string;
-  /** Base URL unless the settings name another. */
+  /** Base URL that is used unless the settings name another. */
   readonly defaultBaseUrl: string;
   /** Environment variables that may hold the key, in order; empty for a provider that takes no key. */
   readonly keyVariables: readonly string[];
   /** Kind of key: an API key valid until revoked, or an access token that expires. @default "api_key" */
   readonly keyKind?: "api_key" | "access_token";
-  /** Whether requests are sent without a key if none is found. */
+  /** True if requests are sent without a key if none is found. */
   readonly keyOptional?: boolean;
-  /** Model unless the settings name one; null if there is no sensible default. */
+  /** Model that is used unless the settings name one; null if there is no sensible default. */
   readonly defaultModel: string | null;
   /** Base URL that follows from these settings if they name none; absent if it is always `defaultBaseUrl`. */
   regionalBaseUrl?(settings: Settings): string;
   /** Returns the problem if the settings lack something a request needs, else null. */
   obstacle?(settings: Settings): Problem | null;
-  /** Whether the model of the settings can continue a reply that the document begins (prefill). */
+  /** True if the model of the settings can continue a reply that the document begins (prefill). */
   takesPrefill(settings: Settings): boolean;
   /** Builds the request for a conversation, with sentences about what was left out or changed. */
   buildRequest(input: RequestInput): BuiltRequest;
-  /** How to request the model list; null if a key gives no access to one. @default `/v1/models` with a bearer key */
+  /**
+   * Returns how to request the model list; null if a key gives no access to one. @default `/v1/models` with a bearer
+   * key
+   */
   modelList?(key: string): ListRequest | null;
   /** Summarizes the request to be built; absent if changes of earlier text do not matter to the provider. */
   outline?(input: RequestInput): Outline;
   /** Returns what to leave out of a refused request before retrying, or null. */
   fallback?(error: ProviderError): RequestFallback | null;
-  /** Creates a reader for one reply; `offered` maps tool names back to their own. */
+  /** Creates a reader for one reply; `offered` maps the names in a reply back to the tools' own names. */
   reader(offered?: readonly OfferedTool[]): StreamReader;
   /**
    * Reads an error from a response body that is not a stream, or from an error event. `body` is decoded JSON, or text if

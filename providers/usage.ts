@@ -12,19 +12,19 @@ export interface Cost {
 
 export const NO_USAGE: Usage = { input: 0, output: 0, thoughts: 0, cache_read: 0, cache_write: 0 };
 
-/** Merges a later report into an earlier one: each counter that it names is replaced. */
+/** Merges a later report into an earlier one, and replaces each counter that the later one names. */
 export function mergeUsage(earlier: Usage | null, report: Partial<Usage>): Usage {
   return { ...(earlier ?? NO_USAGE), ...report };
 }
 
-/** Counts all input tokens, including cached ones; price tiers depend on this number. */
+/** Returns the number of all input tokens, including cached ones; price tiers depend on this number. */
 export function promptTokens(usage: Usage): number {
   return usage.input + usage.cache_read + usage.cache_write;
 }
 
 /**
- * Computes the cost of one request. `outputIncludesThoughts`: whether the provider counts thinking as output.
- * With `long` retention, cache writes use the one-hour price if the model has one.
+ * Computes the cost of one request. `outputIncludesThoughts` is true if the provider counts thinking as output. With
+ * `long` retention, cache writes use the one-hour price if the model has one.
  *
  * @param prices the model's prices for that day and prompt length, from `pricesAt`
  */

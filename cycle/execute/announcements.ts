@@ -32,7 +32,7 @@ export class Announcements {
     return this.#store.chat;
   }
 
-  /** Allows every announcement again, because the user started a step and wants to see them. */
+  /** Allows every announcement again, because the user started a step and wants to see the announcements. */
   startOver(): void {
     this.#announced.clear();
     this.#cursor = null;

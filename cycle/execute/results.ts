@@ -1,4 +1,4 @@
-// Writes the blocks of ended calls into the document; those that arrive during a write are written together.
+// Writes the blocks of ended calls into the document. Blocks that arrive during a write are written together.
 
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -86,7 +86,7 @@ export class Results {
   }
 }
 
-/** Returns the edits for one result. Other text in its block is saved first. */
+/** Returns the edits for one result. If the block contains other text, that text is saved first. */
 async function editsFor(
   ended: EndedCall,
   chat: Chat,

@@ -26,7 +26,7 @@ interface Run {
   written: string | null;
 }
 
-/** Characters of output kept in case the user stops a run. */
+/** Number of characters of output that are kept in case the user stops a run. */
 const OUTPUT_KEPT = 32_768;
 
 /** Milliseconds within which a stopped tool must return its output; shorter than the time for a terminated process. */
@@ -48,7 +48,7 @@ export interface RunsParts {
 
 export class Runs implements RunningCalls {
   readonly #parts: RunsParts;
-  /** By id, in the order of starting; a call stays until its result is in the document. */
+  /** Running calls by id, in the order of starting. A call stays in the map until its result is in the document. */
   readonly #running = new Map<string, Run>();
   readonly #results: Results;
 
@@ -124,8 +124,8 @@ export class Runs implements RunningCalls {
   }
 
   /**
-   * Stops a run. Its output so far goes into the document immediately, because the user may end the program next; the
-   * tool's own answer, if it arrives in time, replaces it.
+   * Stops a run. Its output so far goes into the document immediately, because the user may end the program next. If
+   * the tool's own answer arrives in time, it replaces that output.
    */
   #cancel(run: Run): string {
     this.#parts.spawn(this.#writeAtOnce(run));

@@ -9,7 +9,7 @@ import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 /** Returns edits for the document as it is when their turn comes, or the reason why there are none. */
 export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outcome<readonly Edit[]>>;
 
-/** Who decided a call, or that the user was asked to decide it. */
+/** The decision about a call and who made it, or that the user was asked to decide. */
 export type CallDecision = Omit<Approval, "hash"> & { readonly call: Call };
 
 export class Writer {
@@ -17,7 +17,7 @@ export class Writer {
   readonly #journal: Journal;
   readonly #emit: Emit;
   #reportedEnds = false;
-  /** Settles when the last requested commit is done; commits queue up behind it. */
+  /** Settles when the last requested commit is done; further commits wait for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: DocumentStore, journal: Journal, emit: Emit) {

@@ -6,11 +6,11 @@ import type { Call } from "../../parser/types.ts";
 
 const encoder = new TextEncoder();
 
-/** SHA-256 over tool name and input text as in the document, in hexadecimal. */
+/** Returns the SHA-256 of tool name and input text as in the document, in hexadecimal. */
 export async function callHash(call: Pick<Call, "name" | "inputText">): Promise<string> {
   const { inputText } = call;
   const name = encoder.encode(`${call.name}\0`);
-  // As bytes, without joining the strings: an input may be very long.
+  // The text is encoded as bytes without joining the strings, because an input may be very long.
   const bytes = new Uint8Array(name.length + utf8Length(inputText));
   bytes.set(name);
   encoder.encodeInto(inputText, bytes.subarray(name.length));

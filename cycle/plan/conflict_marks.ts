@@ -1,4 +1,4 @@
-// Finds the conflict markers of an unresolved merge: while there are any, nothing runs and nothing is sent.
+// Finds the conflict markers of an unresolved merge. While there are any, nothing runs and nothing is sent.
 
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 

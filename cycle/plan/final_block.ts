@@ -5,7 +5,7 @@ import { failed, type Outcome, success, thrownText } from "../../base/problem.ts
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
 
-/** The block for a result. Output that JSON cannot express makes it an error. */
+/** Returns the block for a result. Output that JSON cannot express makes it an error. */
 export function finalBlock(result: ExecutionResult): FinalBlock {
   const { attachments = [] } = result;
   return attachments.length === 0 ? blockOf(result) : { ...blockOf(result), attachments };
@@ -24,7 +24,7 @@ export function errorBlock(text: string): FinalBlock {
   return { content: safe(text), error: true, language: "" };
 }
 
-/** The block of a call that the user stopped: its output so far, then a note that it was stopped. */
+/** Returns the block of a call that the user stopped: its output so far, then a note that it was stopped. */
 export function stoppedBlock(result: ExecutionResult): FinalBlock {
   const output = written(result.output);
   const parts = [output.ok ? output.value.text : "", result.error ?? ""].map((part) => part.trimEnd())
@@ -34,7 +34,7 @@ export function stoppedBlock(result: ExecutionResult): FinalBlock {
   return errorBlock(partialText.endsWith(CANCELLED) ? partialText : `${partialText}\n\n${CANCELLED}`);
 }
 
-/** The text of an error result for an input that the schema rejects. */
+/** Returns the text of an error result for an input that the schema rejects. */
 export function invalidInput(problems: readonly string[]): string {
   return [INVALID_INPUT, ...problems.slice(0, 5)].join("\n");
 }

@@ -6,7 +6,7 @@ import type { Chat } from "../../parser/types.ts";
 import { CONTINUE } from "./sentences.ts";
 import { lastWordIsModels, nothingToSend } from "./open_calls.ts";
 
-/** The edit that asks the model to continue; none if calls or a message of the user come next. */
+/** Returns the edit that asks the model to continue; empty if calls or a message of the user come next. */
 export function askToContinue(chat: Chat): Edit[] {
   return lastWordIsModels(chat) || nothingToSend(chat) ? [sayNext(chat, CONTINUE)] : [];
 }

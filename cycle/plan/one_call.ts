@@ -7,14 +7,14 @@ import { sourceMissing } from "./sentences.ts";
 import { explainUnrunnable, resolutionText } from "./resolution.ts";
 import type { PlanInputs, Step } from "./types.ts";
 
-/** The step for one call executed by hand, or why it cannot run. */
+/** The step for one call that the user executes by hand, or the reason why it cannot run. */
 export type OneStep =
   | Extract<Step, { do: "run" | "resolve" }>
   | { readonly do: "refuse"; readonly problem: Problem };
 
 /**
- * The step for one call executed by hand: rejected and denied blocks become their error results, an input that the
- * schema rejects gives an error result, and everything else runs, whatever its block contains.
+ * Returns the step for one call that the user executes by hand. Rejected and denied blocks become their error results,
+ * an input that the schema rejects gives an error result, and every other call runs, whatever its block contains.
  */
 export function planOne(
   call: Call,

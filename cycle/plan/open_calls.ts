@@ -3,7 +3,7 @@
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Call, Chat, Segment } from "../../parser/types.ts";
 
-/** The effective calls in document order: if several have the same id, only the last one. */
+/** Returns the effective calls in document order. If several calls have the same id, only the last one is effective. */
 export function liveCalls(chat: Chat): Call[] {
   return chat.calls.filter((call) => chat.call(call.id)?.place.from === call.place.from);
 }
@@ -38,14 +38,14 @@ export function summarizeOpenCalls(chat: Chat): OpenCallSummary {
   return { open, approved, resolvable, pending, protected: guarded };
 }
 
-/** The first line among the blocks of these calls; null if there is none. */
+/** Returns the first line among the blocks of these calls; null if there is none. */
 export function firstLine(chat: Chat, ids: readonly string[]): number | null {
   const lines = ids.flatMap((id) => chat.result(id)?.header.start ?? chat.call(id)?.place.start ?? []);
   return lines.length === 0 ? null : Math.min(...lines);
 }
 
 /**
- * True if the model spoke last and calls no tool: a request would end in the model's own turn, which most models
+ * True if the model spoke last and calls no tool. A request would then end in the model's own turn, which most models
  * reject. Messages that are never sent, and a reply that is still empty, do not count.
  */
 export function lastWordIsModels(chat: Chat): boolean {
@@ -55,7 +55,7 @@ export function lastWordIsModels(chat: Chat): boolean {
   return last?.role === "Assistant" && last.calls.length === 0;
 }
 
-/** True if the last message is the user's and still empty: a request would add nothing new. */
+/** True if the last message is the user's and still empty, so that a request would add nothing new. */
 export function nothingToSend(chat: Chat): boolean {
   const last = chat.turns.at(-1);
   return last?.role === "You" && last.segments.every(isBlankText);

@@ -1,4 +1,4 @@
-// Plans one step of a run: what to do with a document, decided before anything is done.
+// Plans one step of a run: decides what to do with a document before any of it is done.
 
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
@@ -33,9 +33,9 @@ class Planner {
   readonly #protected: string[] = [];
   /** Caches `#aloneIn` per reply, which may contain thousands of calls. */
   readonly #alone = new Map<Turn, Call | undefined>();
-  /** Occupied slots; a synchronous tool frees its slot before the next call starts. */
+  /** Number of occupied slots; a synchronous tool frees its slot before the next call starts. */
   #taken: number;
-  /** Whether any block was approved, even if its call cannot start now. */
+  /** True if any block was approved, even if its call cannot start now. */
   #approvedSeen = false;
   #resolved = false;
 
@@ -78,7 +78,7 @@ class Planner {
     return steps;
   }
 
-  /** The first call of the same reply whose tool runs alone. */
+  /** Returns the first call of the same reply whose tool runs alone. */
   #aloneIn({ turn }: Call): Call | undefined {
     const { runsAlone } = this.#inputs;
     if (runsAlone === undefined) return undefined;
@@ -86,7 +86,7 @@ class Planner {
     return this.#alone.get(turn);
   }
 
-  /** Gives an open call its placeholder, or immediately its error result if it cannot run. */
+  /** Gives an open call its placeholder. If the call cannot run, gives it its error result immediately. */
   #categorize(call: Call): void {
     const aborted = abortedMessage(call);
     if (aborted !== null) {
@@ -184,7 +184,7 @@ class Planner {
       this.#edits.push({ do: "strip", id: call.id });
       return;
     }
-    // Checked before the user decides, because the call could not run in any case.
+    // This is checked before the user decides, because the call could not run in any case.
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
     this.#waiting.push(call.id);
     if (this.#wasRunning(call)) this.#wasRunningNotice(call);
@@ -243,8 +243,8 @@ class Planner {
   }
 
   /**
-   * True if an earlier run started the call, and the call may have changed something then or could change something
-   * now.
+   * True if an earlier run started the call, and the call may have changed something at that time or could change
+   * something now.
    */
   #wasRunning({ id, name }: Call): boolean {
     const started = this.#inputs.interrupted.get(id);
@@ -271,11 +271,11 @@ class Planner {
   }
 
   #decisionOf(id: string): ApprovalDecision {
-    // No resolver answered: ask the user.
+    // No resolver answered, so the user is asked.
     return this.#inputs.decisions.get(id) ?? { decision: "require_approval", source: "default" };
   }
 
-  /** Returns how the plan ends: the first case that applies. */
+  /** Returns how the plan ends, by the first case that applies. */
   #end(): Step {
     const rest = (at: PlanEnd, ids: readonly string[] = []): Step => ({ do: "rest", at, ids });
     if (this.#approvedSeen) return rest("ran", this.#deferred);

@@ -17,25 +17,25 @@ export interface Tools {
   has(name: string): boolean;
   closestMatch(name: string): string | null;
   /**
-   * The source that may provide or replace a tool of that name, but is not available: it failed, is not trusted, or was
-   * excluded. @default no such source
+   * Returns the source that may provide or replace a tool of that name but is not available: it failed, is not
+   * trusted, or was excluded. @default no such source
    */
   unaskedSource?(name: string): string | null;
 }
 
 export interface PlanSources {
   readonly journal: Journal;
-  /** The recorded approval of a call, if it is valid. @default that of the journal */
+  /** Returns the recorded approval of a call, if it is valid. @default the approval in the journal */
   readonly approvalOf?: Journal["approval"];
   readonly settings: Settings;
   readonly tools: Tools;
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
-  /** Problems of an input by the tool's schema, as `pointer: what is wrong`; empty means valid. */
+  /** Returns problems of an input by the tool's schema, as `pointer: what is wrong`; empty means valid. */
   checkInput(
     definition: ToolDefinition,
     input: Call["input"],
   ): readonly string[] | Promise<readonly string[]>;
-  /** True if the model can continue its own turn, and the user wants it to. @default it does not */
+  /** True if the model can continue its own turn, and the user wants it to. @default false */
   prefill?(): boolean | Promise<boolean>;
 }
 
@@ -82,7 +82,7 @@ export async function gatherPlanInputs(
   };
 }
 
-/** Why a call cannot run even if approved; empty if it can, and for an unknown tool. */
+/** Returns why a call cannot run even if approved; empty if it can run, and for an unknown tool. */
 export async function inputProblems(
   call: Call,
   { tools, checkInput }: Pick<PlanSources, "tools" | "checkInput">,
@@ -96,7 +96,7 @@ export function kindIn(tools: Tools, name: string): ToolKind {
   return (tools.unaskedSource?.(name) ?? null) === null ? toolKind(tools.get(name)) : "unasked";
 }
 
-/** The recorded approval of a call, if it is valid. */
+/** Returns the recorded approval of a call, if it is valid. */
 export function recordedApproval(
   { journal, approvalOf = (id) => journal.approval(id) }: Pick<PlanSources, "journal" | "approvalOf">,
   id: string,
@@ -104,7 +104,7 @@ export function recordedApproval(
   return approvalOf(id);
 }
 
-/** Who approved a call that was changed afterwards; null if nobody approved it or it was not changed. */
+/** Returns who approved a call that was changed afterwards; null if nobody approved it or it was not changed. */
 export async function changedSince(
   sources: Pick<PlanSources, "journal" | "approvalOf">,
   call: Call,
@@ -114,7 +114,7 @@ export async function changedSince(
   return approval.by;
 }
 
-/** What calls of a tool may change; an unknown tool counts as `writes`. */
+/** Returns what calls of a tool may change; an unknown tool counts as `writes`. */
 export function effectsOf(tools: Pick<Tools, "get">, name: string): Effects {
   return tools.get(name)?.effects ?? "writes";
 }

@@ -5,7 +5,7 @@ import { liveCalls } from "./open_calls.ts";
 import { abortedMessage, cannotRun } from "./resolution.ts";
 import type { PlanInputs, RunningCalls } from "./types.ts";
 
-/** Calls whose input must be checked before planning: those that may run now or once a person approves. */
+/** Returns calls whose input must be checked before planning: those that may run now or once a person approves. */
 export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
   return liveCalls(chat).filter((call) => {
     if (running.has(call.id)) return false;
@@ -15,7 +15,7 @@ export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
   });
 }
 
-/** Calls that the approval chain must decide; those that cannot run are left out. */
+/** Returns calls that the approval chain must decide; calls that cannot run are left out. */
 export function questions(
   chat: Chat,
   inputs: Pick<PlanInputs, "invalid" | "changed" | "running" | "toolKind">,

@@ -17,7 +17,10 @@ export function alreadyRunning(id: string): Problem {
   };
 }
 
-/** Policy denies the call even if the user executes it by hand: a deliberate denial is not overridden by accident. */
+/**
+ * Refusal of a call that policy denies, even if the user executes it by hand, because nobody should override a
+ * deliberate denial by accident.
+ */
 export function deniedByPolicy(
   { id }: Pick<Call, "id">,
   { detail }: Pick<ApprovalDecision, "detail">,
@@ -45,7 +48,10 @@ export function busySending(): Problem {
   };
 }
 
-/** Nothing to send; near misses, such as a marker with text on its line, are in the details. */
+/**
+ * Returns the problem that there is nothing to send. Near misses, such as a marker with text on its line, are in the
+ * details.
+ */
 export function noMessages(chat: Chat): Problem {
   const near = markerMeantFirst(chat);
   return {
@@ -59,7 +65,7 @@ export function noMessages(chat: Chat): Problem {
   };
 }
 
-/** The model spoke last, and it does not continue its own turn. */
+/** Returns the problem that the model spoke last and does not continue its own turn. */
 export function lastWord(chat: Chat): Problem {
   const near = markerMeantLast(chat);
   return {
@@ -70,7 +76,7 @@ export function lastWord(chat: Chat): Problem {
   };
 }
 
-/** Converts the first of several diagnostics to a problem; the list may be empty. */
+/** Converts the first of several diagnostics to a problem. The list may be empty. */
 export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   const [first] = diagnostics;
   return {
@@ -80,7 +86,7 @@ export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   };
 }
 
-/** The model repeats the same calls and gets the same results. */
+/** Returns the problem that the model repeats the same calls and gets the same results. */
 export function goesInCircles(names: readonly string[], rounds: number): Problem {
   const what = [...new Set(names)].join(" and ");
   return {
@@ -93,7 +99,10 @@ export function goesInCircles(names: readonly string[], rounds: number): Problem
   };
 }
 
-/** Results for these ids exist already, so the reply would be sent back repeatedly without running anything. */
+/**
+ * Returns the problem that results for these ids exist already, so the reply would be sent back repeatedly without
+ * running anything.
+ */
 export function reusedIds(): Problem {
   return {
     code: "reused-call-ids",

@@ -8,17 +8,17 @@ export type ToolKind =
   | "sync"
   | "async"
   | "definition-only"
-  /** No tool source provides it, and every source has answered. */
+  /** No tool source provides the tool, and every source has answered. */
   | "unknown"
-  /** A source that may provide it is not available: the user decides when it is. */
+  /** A source that may provide the tool is not available. The user decides when it is. */
   | "unasked";
 
-/** Whether the tool cannot run even if a call is approved. */
+/** True if the tool cannot run even if a call is approved. */
 export function cannotRun(kind: ToolKind): boolean {
   return kind === "definition-only" || kind === "unknown";
 }
 
-/** Why a call gets an error result without running. */
+/** Reason why a call gets an error result without running. */
 export type Resolution =
   | "denied"
   | "rejected"
@@ -28,7 +28,7 @@ export type Resolution =
   | "unknown-tool"
   | "not-executable";
 
-/** The error text for a rejected, denied or aborted block; null for other blocks. */
+/** Returns the error text for a rejected, denied or aborted block; null for other blocks. */
 export function resolutionText(call: Call, result: Result): { because: Resolution; text: string } | null {
   switch (result.status) {
     case "denied":
@@ -45,7 +45,7 @@ export function resolutionText(call: Call, result: Result): { because: Resolutio
   }
 }
 
-/** The error text and notice code for a tool that cannot run; null if it can. */
+/** Returns the error text and notice code for a tool that cannot run; null if it can run. */
 export function explainUnrunnable(
   name: string,
   tools: { toolKind(name: string): ToolKind; closestTool(name: string): string | null },
@@ -60,7 +60,7 @@ export function explainUnrunnable(
   }
 }
 
-/** The message of the abort marker that ends the calling message; null if none does. */
+/** Returns the message of the abort marker that ends the calling message; null if no marker ends it. */
 export function abortedMessage(call: Call): string | null {
   const last = call.turn.segments.findLast((segment) =>
     segment.kind !== "text" || segment.value.trim() !== ""

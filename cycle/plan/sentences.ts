@@ -1,5 +1,5 @@
-// The program's own sentences in results. Models read them, so each says what happened and no more. None contains a
-// backtick or a line feed: fences and line counts of results must not depend on wording.
+// The program's own sentences in results. Models read them, so each says only what happened. None contains a backtick
+// or a line feed: fences and line counts of results must not depend on wording.
 
 export { NO_RESULT, notExecutable, STOPPED as CANCELLED } from "../../tools/definition.ts";
 
@@ -22,7 +22,7 @@ export const PARTIAL_OUTPUT = "Partial output before the error:";
 /** Precedes the list of problems of an input. */
 export const INVALID_INPUT = "The input does not match the tool's schema, so the tool did not run:";
 
-/** For a call in the same reply as a call of a tool that runs alone. */
+/** Returns the sentence for a call in the same reply as a call of a tool that runs alone. */
 export function postponedSentence(name: string): string {
   return `This call did not run: ${plain(name)}, called in the same reply, must run alone. ` +
     "Call the tool again if you still need it.";
@@ -33,12 +33,15 @@ export function unknownTool(name: string, closest: string | null): string {
   return `There is no tool named ${plain(name)}.${hint}`;
 }
 
-/** For a call of a tool whose source failed, was not queried, or has not answered. */
+/** Returns the sentence for a call of a tool whose source failed, was not asked, or has not answered. */
 export function sourceMissing(name: string, source: string | null): string {
   return `The tool ${plain(name)} may come from ${source ?? "a source of tools"}, which is not available.`;
 }
 
-/** Names come from the document: replaces backticks and line feeds, which no sentence may contain. */
+/**
+ * Replaces backticks and line feeds in a name, because names come from the document and no sentence may contain these
+ * characters.
+ */
 function plain(name: string): string {
   return name.replaceAll("`", "'").replace(/\s+/g, " ");
 }

@@ -1,4 +1,4 @@
-// Resolves what the user points at to the ids of calls.
+// Resolves the targets that the user names to the ids of calls.
 
 import { joinNames } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -15,10 +15,10 @@ export type TargetSpec =
   | { readonly kind: "tool"; readonly name: string }
   /** All pending calls. */
   | { readonly kind: "all" }
-  /** No target was given: means the only pending call. */
+  /** No target was given. This means the only pending call. */
   | { readonly kind: "only" };
 
-/** The ids that a target names, at least one, in document order. */
+/** Returns the ids that a target names, at least one, in document order. */
 export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> {
   switch (spec.kind) {
     case "id":
@@ -73,7 +73,10 @@ export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<Na
     : success({ ids: [...ids], explicit });
 }
 
-/** The call a line belongs to: the nearest one in the message, or in the message it answers. Lines are 1-based. */
+/**
+ * Returns the call that a line belongs to: the nearest one in the message, or in the message that it answers. Lines
+ * are 1-based.
+ */
 export function callAtLine(chat: Chat, asked: number): Outcome<string> {
   // An editor also counts the line after the last line end, and its cursor may be below the text.
   const line = Math.min(asked, chat.turns.at(-1)?.place.end ?? asked);
@@ -99,7 +102,10 @@ function callingTurn(chat: Chat, turn: Turn): Turn | undefined {
   return before?.role === "Assistant" && before.calls.length > 0 ? before : undefined;
 }
 
-/** Returns the block that contains a line, else the closest block; of two equally close blocks, the earlier one. */
+/**
+ * Returns the block that contains a line, else the closest block. Of two equally close blocks, returns the earlier
+ * one.
+ */
 function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line: number): T | null {
   let closest: T | null = null;
   let least = Infinity;
@@ -113,10 +119,10 @@ function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line
   return closest;
 }
 
-/** Minimum characters of a partial id; fewer could be a typing mistake. */
+/** Minimum number of characters of a partial id; fewer could be a typing mistake. */
 const SHORTEST_PIECE = 4;
 
-/** An exact id, else the number of a call, else the only id that begins or ends with the text. */
+/** Finds an exact id, else the number of a call, else the only id that begins or ends with the text. */
 function byId(chat: Chat, text: string): Outcome<string[]> {
   const ids = [...new Set([...liveCalls(chat).map(({ id }) => id), ...chat.results.map(({ id }) => id)])];
   if (ids.includes(text)) return success([text]);
@@ -143,29 +149,32 @@ function byId(chat: Chat, text: string): Outcome<string[]> {
   return failure("unknown-call", `No call has the id ${text}${reason}.`, next);
 }
 
-/** Ids of the document's calls in numbering order; in a fragment without calls, ids of its result blocks. */
+/**
+ * Returns the ids of the document's calls in numbering order. In a fragment without calls, returns the ids of its
+ * result blocks.
+ */
 function numberedIds(chat: Chat): readonly string[] {
   const calls = chat.calls.map(({ id }) => id);
   return calls.length > 0 ? calls : chat.results.map(({ id }) => id);
 }
 
 /**
- * Numbers of all calls by id, counted over the whole document, whatever their status. If several calls have the same
- * id, the last one counts.
+ * Returns the numbers of all calls by id, counted over the whole document, whatever their status. If several calls
+ * have the same id, the last one counts.
  */
 export function callNumbers(chat: Chat): ReadonlyMap<string, number> {
   return new Map(numberedIds(chat).map((id, at) => [id, at + 1]));
 }
 
-/** Ids short enough to type without error. */
+/** Matches ids that are short enough to type without error. */
 const HANDY = /^\w[\w-]{0,7}$/;
 
-/** The shortest unambiguous name of a call to type: its id if that is short, else its number. */
+/** Returns the shortest unambiguous name of a call to type: its id if that is short, else its number. */
 export function shortCallName(chat: Chat, id: string): string {
   return shortCallNames(chat, [id])[0]!;
 }
 
-/** Like `shortCallName` for several calls, reading the document once. */
+/** Like `shortCallName`, for several calls; reads the document only once. */
 export function shortCallNames(chat: Chat, ids: readonly string[]): string[] {
   const numbers = callNumbers(chat);
   const known = new Set([...numbers.keys(), ...chat.results.map(({ id }) => id)]);
@@ -176,7 +185,7 @@ export function shortCallNames(chat: Chat, ids: readonly string[]): string[] {
   });
 }
 
-/** Ids of pending blocks. A fragment of a document may contain blocks without their calls. */
+/** Returns the ids of pending blocks. A fragment of a document may contain blocks without their calls. */
 function pendingIds(chat: Chat): string[] {
   const ids = chat.results.filter((result) =>
     isPlaceholder(result) && result.status === "pending" &&

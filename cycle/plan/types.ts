@@ -11,13 +11,13 @@ export interface RunningCalls {
   has(id: string): boolean;
 }
 
-/** Everything a plan depends on besides the document. Maps use call ids as keys. */
+/** Everything that a plan depends on in addition to the document. Maps use call ids as keys. */
 export interface PlanInputs {
   /** Answers of the approval chain for the calls that `questions` selects. */
   readonly decisions: ReadonlyMap<string, ApprovalDecision>;
   /** Problems of inputs that the schema of their tool rejects. */
   readonly invalid: ReadonlyMap<string, readonly string[]>;
-  /** Calls that were changed after their approval, with who had approved them. */
+  /** Calls that were changed after their approval, each with who had approved it. */
   readonly changed: ReadonlyMap<string, "policy" | "person">;
   /** Calls that an earlier run started and did not finish. */
   readonly interrupted: ReadonlyMap<string, StartedCall>;
@@ -25,18 +25,18 @@ export interface PlanInputs {
   readonly kept: ReadonlyMap<string, string>;
   readonly running: RunningCalls;
   readonly toolKind: (name: string) => ToolKind;
-  /** What calls of a tool may change. @default anything */
+  /** Returns what calls of a tool may change. @default anything */
   readonly effects?: (name: string) => Effects;
   readonly closestTool: (name: string) => string | null;
-  /** Whether a call of this tool keeps all other calls of its reply from running. @default no tool does */
+  /** Returns whether a call of this tool keeps all other calls of its reply from running. @default no tool does */
   readonly runsAlone?: (name: string) => boolean;
-  /** The source that may provide an `unasked` tool. @default unknown */
+  /** Returns the source that may provide an `unasked` tool. @default unknown */
   readonly unaskedSource?: (name: string) => string | null;
-  /** Maximum calls in parallel; 0 = no limit. */
+  /** Maximum number of calls in parallel; 0 means no limit. */
   readonly maxConcurrent: number;
-  /** Whether the model continues its own turn. */
+  /** True if the model continues its own turn. */
   readonly prefill: boolean;
-  /** False if the autopilot started the step: notices are not repeated then. */
+  /** False if the autopilot started the step; notices are then not repeated. */
   readonly byPerson: boolean;
 }
 
@@ -47,7 +47,7 @@ export type PlanEnd =
   | "ran"
   /** Only error results were written. */
   | "resolved"
-  /** Nothing to do until the running tools finish. */
+  /** There is nothing to do until the running tools finish. */
   | "running";
 
 /** One part of a plan, in the order of execution. */
@@ -71,7 +71,7 @@ export type Step =
   | { readonly do: "strip"; readonly id: string }
   /** Set an approved call back to pending. */
   | { readonly do: "demote"; readonly id: string; readonly source: string }
-  /** A changed call that policy approves again: bind the approval to the new text. */
+  /** Bind an approval to the new text of a changed call that policy approves again. */
   | { readonly do: "confirm"; readonly id: string; readonly decided: ApprovalDecision }
   | { readonly do: "run"; readonly id: string }
   | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }

@@ -4,13 +4,13 @@ import type { AutopilotState } from "../types.ts";
 
 export interface Autopilot {
   readonly state: AutopilotState;
-  /** Replies with tool calls processed so far in this run. */
+  /** Number of replies with tool calls that were processed so far in this run. */
   readonly turns: number;
   readonly enabled: boolean;
   readonly maxTurns: number;
 }
 
-/** What the document contains once nothing runs. */
+/** Facts about the document once nothing runs. */
 export interface Check {
   readonly open: boolean;
   /** Empty approved blocks, or denied, rejected or aborted blocks remain. */
@@ -46,7 +46,7 @@ export function startAutopilot(
   return { state: "idle", turns: 0, enabled: settings.enabled, maxTurns: settings.max_turns };
 }
 
-/** The next state and the resulting effect. While the autopilot is off nothing changes. */
+/** Returns the next state and the resulting effect. While the autopilot is off nothing changes. */
 export function react(autopilot: Autopilot, event: AutopilotEvent): Transition {
   const stay: Transition = { autopilot, effect: null };
   const to = (state: AutopilotState, effect: AutopilotEffect = null): Transition => ({
@@ -83,7 +83,7 @@ function afterCheck(
   to: (state: AutopilotState, effect: AutopilotEffect) => Transition,
 ): Transition {
   if (check.open) return stay;
-  // Actionable before blocked: calls that waited for a slot still run before the user is asked.
+  // This is checked before `blocked`, so that calls that waited for a slot still run before the user is asked.
   if (check.actionable) return to("sending", "advance");
   if (check.blocked || check.yielded) return to("paused", "pause");
   return to("sending", "advance");

@@ -49,39 +49,43 @@ import { Writer } from "../execute/writer.ts";
 export interface CycleParts {
   readonly store: DocumentStore;
   readonly journal: Journal;
-  /** The recorded approval of a call, if it is valid. @default that of the journal */
+  /** Returns the recorded approval of a call, if it is valid. @default the approval in the journal */
   readonly approvalOf?: Journal["approval"];
   readonly settings: Settings;
   readonly tools: Tools;
-  /** Waits until a tool of that name is available, or no source can provide it any more. @default does not wait */
+  /**
+   * Waits until a tool of that name is available, or until no source can provide it any more. @default does not wait
+   */
   readonly awaitTool?: (name: string, signal: AbortSignal) => Promise<void>;
   readonly decide: PlanSources["decide"];
-  /** Runs one call; never rejects. After `signal` aborts, its result is dropped. */
+  /** Runs one call; never rejects. After `signal` aborts, the result of the call is dropped. */
   readonly run: (
     call: Call,
     signal: AbortSignal,
     onOutput: (text: string) => void,
   ) => Promise<ExecutionResult>;
-  /** Problems of an input by the tool's schema. */
+  /** Returns the problems of an input by the tool's schema. */
   readonly checkInput: PlanSources["checkInput"];
-  /** One line that describes a call. */
+  /** Returns one line that describes a call. */
   readonly preview: (call: Call) => string;
   /**
-   * The change that a call would make to a file, as a unified diff; null if there is nothing to compare. @default
-   * always null
+   * Returns the change that a call would make to a file, as a unified diff; null if there is nothing to compare.
+   * @default always null
    */
   readonly diff?: (call: Call) => string | null;
-  /** Whether the model continues its own turn. @default it does not */
+  /** Returns whether the model continues its own turn. @default false */
   readonly prefill?: PlanSources["prefill"];
   readonly send: Send;
   readonly emit: Emit;
-  /** Problems that stop the cycle before anyone is asked, such as an unreadable frontmatter. Read at every step. */
+  /**
+   * Returns problems that stop the cycle before anyone is asked, such as unreadable frontmatter. Called at every step.
+   */
   readonly blockers?: () => readonly Blocker[];
-  /** Aborting it cancels everything that runs, like `cancelAll`. */
+  /** Signal that cancels everything that runs when it aborts, like `cancelAll`. */
   readonly signal?: AbortSignal;
 }
 
-/** What was cancelled: a request, a call, or a step that had started neither. */
+/** What was cancelled: a request, a call, or a step that had started neither of them. */
 export type Cancelled =
   | { readonly what: "request" }
   | { readonly what: "call"; readonly id: string; readonly tool: string }
@@ -96,7 +100,7 @@ export class Cycle {
   readonly #state: CycleState;
   readonly #starts: Starts;
   readonly #followUp: FollowUp;
-  /** Ends the waiting of a step when the step is cancelled. */
+  /** Controller that ends the waiting of a step when the step is cancelled. */
   #waiting = new AbortController();
   readonly #background = new Background();
 
@@ -165,8 +169,8 @@ export class Cycle {
   }
 
   /**
-   * Only sends: runs nothing and decides no call. With `askToContinue` it first asks the model to continue, unless the user
-   * spoke last.
+   * Only sends a request: runs nothing and decides no call. With `askToContinue` it first asks the model to continue,
+   * unless the user spoke last.
    */
   async send({ goOn: goesOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop> {
     const refusal = this.#busy();
@@ -185,13 +189,13 @@ export class Cycle {
     }
   }
 
-  /** The plan of the next step, without carrying it out. */
+  /** Returns the plan of the next step, without carrying it out. */
   async plan(): Promise<readonly Step[]> {
     return plan(this.#chat, await this.#inputs(true));
   }
 
   /**
-   * Runs or resolves one call whatever its state; a body that is overwritten is saved in the journal first. A paused
+   * Runs or resolves one call whatever its state. If a body is overwritten, it is saved in the journal first. A paused
    * autopilot continues afterwards.
    */
   async executeOne(id: string): Promise<Stop> {
@@ -243,7 +247,7 @@ export class Cycle {
 
   /**
    * Cancels one thing: the running request, else the call that was started first, else a step that has not started
-   * anything yet. Returns what it was; null if there is nothing to cancel.
+   * anything yet. Returns what was cancelled; null if there is nothing to cancel.
    */
   cancel(): Cancelled | null {
     const phase = this.#state.phase;
@@ -277,7 +281,7 @@ export class Cycle {
     return this.#background.quiet();
   }
 
-  /** Carries out a step that has begun. True if the next one is due immediately. */
+  /** Carries out a step that has begun. Returns true if the next step is due immediately. */
   async #step(byPerson: boolean): Promise<boolean> {
     let end: Step | null = null;
     try {
@@ -300,7 +304,10 @@ export class Cycle {
     if (problem !== null) this.#state.fail(problem);
   }
 
-  /** Plans a step and carries out all parts but the last, which it returns; null if the run was stopped meanwhile. */
+  /**
+   * Plans a step and carries out all parts but the last one, which it returns. Returns null if the run was stopped
+   * meanwhile.
+   */
   async #carryOut(byPerson: boolean): Promise<Step | null> {
     const phase = this.#state.phase;
     if (phase.at !== "starting") return null;
@@ -315,7 +322,7 @@ export class Cycle {
     if (!await this.#write(steps)) return null;
     await this.#forgetInterrupted(inputs);
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
-    // Before the calls start, so that their results do not move the cursor while the autopilot continues.
+    // This happens before the calls start, so that their results do not move the cursor while the autopilot continues.
     if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) {
       this.#state.react({ kind: "worked" });
     }
@@ -345,7 +352,7 @@ export class Cycle {
     })());
   }
 
-  /** What prevents a step from starting. */
+  /** Returns what prevents a step from starting. */
   #obstacle(): Stop | null {
     if (this.#chat.turns.length === 0) return createStop("empty", { problem: noMessages(this.#chat) });
     const blockers = this.#parts.blockers?.() ?? [];
@@ -372,7 +379,7 @@ export class Cycle {
     }
   }
 
-  /** Applies the parts that change the text and reports them. True once the changes are in the document. */
+  /** Applies the parts that change the text and reports them. Returns true once the changes are in the document. */
   async #write(steps: readonly Step[]): Promise<boolean> {
     const { store, settings } = this.#parts;
     const problem = await takeSteps(steps, { store, writer: this.#writer, settings: settings.tools });

@@ -19,7 +19,7 @@ export interface FollowUpParts {
   readonly announcements: Announcements;
 }
 
-/** Each method returns true if the next step is due. */
+/** Decides what follows an event. Each method returns true if the next step is due. */
 export class FollowUp {
   readonly #parts: FollowUpParts;
 
@@ -57,7 +57,7 @@ export class FollowUp {
     }
   }
 
-  /** What the autopilot does once no call runs. */
+  /** Returns what the autopilot does once no call runs. */
   check(): boolean {
     const { runs, state, announcements } = this.#parts;
     if (runs.size > 0 || state.phase.at !== "resting") return false;
@@ -86,7 +86,10 @@ export class FollowUp {
     announcements.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
   }
 
-  /** Handles the end of a request that was not cancelled: true if its reply has calls and the autopilot continues. */
+  /**
+   * Handles the end of a request that was not cancelled. Returns true if its reply has calls and the autopilot
+   * continues.
+   */
   sent(outcome: Exclude<SendOutcome, { kind: "cancelled" }>): boolean {
     const { state, announcements } = this.#parts;
     switch (outcome.kind) {
@@ -107,7 +110,7 @@ export class FollowUp {
   #replied(reply: CompletedReply): boolean {
     const { state, announcements } = this.#parts;
     announcements.cursor(this.#chat.lineCount);
-    // An empty reply adds no message, so the last message's calls are not its own.
+    // An empty reply adds no message, so the calls of the last message do not belong to it.
     const calls = reply === "empty"
       ? []
       : this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];

@@ -1,4 +1,4 @@
-// The phase of a run as a pure state machine: one value, so that its parts cannot contradict each other.
+// The phase of a run as a pure state machine. The phase is one value, so that its parts cannot contradict each other.
 
 import { createStop } from "./stop.ts";
 import type { Stop } from "../types.ts";
@@ -12,14 +12,14 @@ export type RunPhase =
   /** A step is planned and written and its calls are started; calls that end meanwhile trigger no step. */
   | {
     readonly at: "starting";
-    /** A reply with calls has just arrived, so sending immediately would only repeat it. */
+    /** True after a reply with calls has just arrived, because sending immediately would only repeat that reply. */
     readonly mustFindWork: boolean;
   }
-  /** A request runs; aborting `request` ends it. No call runs meanwhile. */
+  /** A request runs, and aborting `request` ends it. No call runs meanwhile. */
   | { readonly at: "sending"; readonly request: AbortController }
-  /** Nothing more may start, but the current phase has not ended, so no step may begin yet. */
+  /** Nothing more may start. The current phase has not ended, so no step may begin yet either. */
   | { readonly at: "ending"; readonly phase: Phase; readonly end: Stop }
-  /** Nothing more may start until the user starts a step. Running calls finish. */
+  /** Nothing more may start until the user starts a step. Running calls still finish. */
   | { readonly at: "over"; readonly end: Stop };
 
 export type PhaseEvent =
@@ -31,16 +31,16 @@ export type PhaseEvent =
   | { readonly kind: "settle" }
   /** The step ends in a request. */
   | { readonly kind: "send"; readonly request: AbortController }
-  /** The request has ended and its reply is in the document. */
+  /** The request has ended, and its reply is in the document. */
   | { readonly kind: "replied" }
-  /** Something ends the run. */
+  /** An error or a condition ends the run. */
   | { readonly kind: "stop"; readonly stop: Stop }
   /** The user cancels, possibly before any call ran. */
   | { readonly kind: "cancel"; readonly ids: readonly string[] };
 
 export const IDLE: RunPhase = { at: "resting" };
 
-/** The state after an event. An event that does not apply to a state changes nothing. */
+/** Returns the state after an event. An event that does not apply to a state changes nothing. */
 export function next(current: RunPhase, event: PhaseEvent): RunPhase {
   switch (event.kind) {
     case "begin":
@@ -60,7 +60,7 @@ export function next(current: RunPhase, event: PhaseEvent): RunPhase {
   }
 }
 
-/** Whether the user may start a step now. */
+/** True if the user may start a step now. */
 export function mayStep(current: RunPhase): boolean {
   return phaseOf(current) === null;
 }
@@ -69,7 +69,7 @@ export function mayStart(current: RunPhase): boolean {
   return current.at !== "ending" && current.at !== "over";
 }
 
-/** The phase in progress; null if a step may start. */
+/** Returns the phase in progress; null if a step may start. */
 export function phaseOf(current: RunPhase): Phase | null {
   if (current.at === "ending") return current.phase;
   return current.at === "starting" || current.at === "sending" ? current.at : null;
@@ -85,8 +85,8 @@ function afterPhase(current: RunPhase): RunPhase {
 }
 
 /**
- * Combines two reasons to stop: the first counts, but a failure replaces a cancel, and several cancels name all their
- * calls.
+ * Combines two reasons to stop. The first one counts, but a failure replaces a cancel, and several cancels name all
+ * their calls.
  */
 function ended(current: RunPhase, end: Stop): RunPhase {
   const before = endOf(current);

@@ -7,8 +7,8 @@ import type { Call, Chat, Result, Segment } from "../../parser/types.ts";
 const LONGEST = 8;
 
 /**
- * The calls of the last round, if the same calls had the same results in that many consecutive rounds; else null. The
- * labels of calls, and their ids in results, are not compared.
+ * Returns the calls of the last round if the same calls had the same results in that many consecutive rounds; else
+ * null. The labels of calls, and their ids in results, are not compared.
  * @param chat the document
  * @param most number of rounds; 0 disables the check
  * @returns ids in document order
@@ -31,7 +31,7 @@ interface Answered {
   readonly key: string;
 }
 
-/** The last calls since the user or the model wrote other text, at most `most`, in document order. */
+/** Returns the last calls since the user or the model wrote other text, at most `most`, in document order. */
 function callsSinceWords(chat: Chat, most: number): readonly Answered[] {
   const found: Answered[] = [];
   for (let index = chat.turns.length - 1; index >= 0 && found.length < most; index--) {
@@ -55,7 +55,7 @@ function isWords(segment: Segment): boolean {
 }
 
 function keyOf({ id, name, input, inputText, flaw }: Call, { status, content }: Result): string {
-  // The label is for the user; a model may word it differently for the same call.
+  // The label is for the user, and a model may word it differently for the same call, so it is not compared.
   const { label: _, ...rest } = input;
   return JSON.stringify([name, flaw === null ? rest : inputText, status, content.replaceAll(id, "")]);
 }

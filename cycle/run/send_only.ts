@@ -1,4 +1,4 @@
-// Sending without running anything: what prevents it, and how the run stops after the request.
+// Decides whether a request may be sent without running anything, and how the run stops after the request.
 
 import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
@@ -10,7 +10,7 @@ import { createStop, createStopAt, createStopBy, REPLY_STOPS } from "./stop.ts";
 /** A diagnostic, with its line if known. */
 export type Blocker = Diagnostic & { readonly line?: number };
 
-/** Why nothing may be sent; null if it may. A model must get the results of all its calls. */
+/** Returns why nothing may be sent; null if a request may be sent. A model must get the results of all its calls. */
 export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | null {
   if (chat.turns.length === 0) return createStop("empty", { problem: noMessages(chat) });
   if (blocker !== undefined) {

@@ -38,7 +38,8 @@ export class Starts {
   /** Starts an approved call; waits for a synchronous tool, which frees its slot. */
   async startApproved(id: string): Promise<void> {
     const { store, runs, state, tools, write } = this.#parts;
-    // Writing a result reveals what others changed meanwhile. A call that changes nothing need not wait for the write.
+    // Writing a result reveals what other programs changed meanwhile. A call that changes nothing need not wait for
+    // the write.
     if (effectsOf(tools, store.chat.call(id)?.name ?? "") === "writes") await runs.written();
     const asked = store.chat.call(id);
     const denial = asked === undefined ? null : await this.#denialOf(asked);

@@ -28,7 +28,7 @@ export class CycleState {
     return this.#yielded;
   }
 
-  /** Whether the current step continues; to be checked after every await. */
+  /** True if the current step continues; to be checked after every await. */
   get starting(): boolean {
     return this.#phase.at === "starting";
   }
@@ -52,7 +52,7 @@ export class CycleState {
     return effect;
   }
 
-  /** Ends the run. Always null, for `return state.stop(…)`. */
+  /** Ends the run. It always returns null, for `return state.stop(…)`. */
   stop(stop: Stop): null {
     this.move({ kind: "stop", stop });
     return null;
@@ -62,7 +62,7 @@ export class CycleState {
     return this.stop(createStopBy(problem));
   }
 
-  /** Ends the run with a problem. Always false, for `return state.failed(…)`. */
+  /** Ends the run with a problem. It always returns false, for `return state.failed(…)`. */
   failed(problem: Problem): false {
     this.fail(problem);
     return false;

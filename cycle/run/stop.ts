@@ -1,4 +1,4 @@
-// Why a run of the cycle stops: a problem, a reply, or what the document waits for.
+// Reasons why a run of the cycle stops: a problem, a reply, or what the document waits for.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -14,14 +14,14 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   "calls-repeat": "repeats",
 };
 
-/** Why a run stops after a reply without calls. */
+/** The reason for which a run stops after a reply without calls, by the end of the reply. */
 export const REPLY_STOPS: Readonly<Record<CompletedReply, StopReason>> = {
   whole: "done",
   cut: "cut",
   empty: "stepped",
 };
 
-/** A stop without calls or line unless given. */
+/** Creates a stop. It has no calls and no line unless they are given. */
 export function createStop(reason: StopReason, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   return { ids: [], line: null, ...rest, reason };
 }
@@ -30,13 +30,14 @@ export function createStopBy(problem: Problem, rest: Partial<Omit<Stop, "reason"
   return createStop(REASONS[problem.code] ?? "failed", { ...rest, problem });
 }
 
-/** A stop about some calls, with the line of the first of them. */
+/** Creates a stop about some calls, with the line of the first of them. */
 export function createStopAt(chat: Chat, reason: StopReason, ids: readonly string[]): Stop {
   return createStop(reason, { ids, line: firstLine(chat, ids) });
 }
 
 /**
- * Returns why a run stops once nothing runs: `end` if something ended it, else what the document waits for.
+ * Returns why a run stops once nothing runs. This is `end` if something ended the run, else what the document waits
+ * for.
  * @param yielded the calls whose tools returned control to the user
  */
 export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {

@@ -1,4 +1,4 @@
-// Formats thinking and calls of a reply as document text; long ones part by part.
+// Formats thinking and calls of a reply as document text. Long ones are formatted part by part.
 
 import { ThinkingEscaper } from "../../parser/edits/escape.ts";
 import { fenceForParts } from "../../parser/edits/result_block.ts";
@@ -12,8 +12,9 @@ export interface Signature {
 }
 
 /**
- * A thinking block with LF; null if it would be empty. A signature covers every byte, including leading and trailing
- * whitespace; content that no document can hold exactly is written without one. Long content is changed into the block.
+ * Returns a thinking block with LF; null if it would be empty. A signature covers every byte, including leading and
+ * trailing whitespace; content that no document can hold exactly is written without one. Long content is changed into
+ * the block.
  */
 export function thinkingBlock(content: string | LongText, signature?: Signature): string | LongText | null {
   if (signature !== undefined && !holdsNul(content)) {
@@ -38,14 +39,14 @@ export function* shownThinking(content: string | LongText): Generator<string> {
   if (open !== "") yield open;
 }
 
-/** A thinking block that only its provider can read. */
+/** Returns a thinking block that only its provider can read. */
 export function redactedBlock(data: string): string | LongText {
   return blockOf("<thinking redacted>", LongText.of(shown(data)));
 }
 
 /**
- * Closes a fence that the content left open, which would hide the markers below. An empty block after the tag closes it
- * by the rule for fences, and keeps fences balanced for readers that do not know the tag.
+ * Closes a fence that the content left open, because the fence would hide the markers below. An empty block after the
+ * tag closes the fence by the rule for fences, and keeps fences balanced for readers that do not know the tag.
  */
 function blockOf(tag: string, content: string | LongText): string | LongText {
   const escaper = new ThinkingEscaper();
@@ -61,19 +62,19 @@ export function callBlock(name: string, id: string, input: string | LongText): s
   return around(`**Tool Use:** \`${name}\` (\`${id}\`)\n\n${fence}json\n`, input, `\n${fence}\n`);
 }
 
-/** A text with line ends other than LF; a long text is changed in place. */
+/** Returns a text with line ends other than LF. A long text is changed in place. */
 export function replaceLineEnds(text: string | LongText, eol: string): string | LongText {
   return changed(text, (part) => part.replaceAll("\n", eol));
 }
 
-/** Applies a function to each part of a text; a long text is changed in place. */
+/** Applies a function to each part of a text. A long text is changed in place. */
 function changed(text: string | LongText, change: (part: string) => string): string | LongText {
   if (typeof text === "string") return change(text);
   text.rewrite(change);
   return text;
 }
 
-/** A text with others before and after it. */
+/** Returns a text with other texts before and after it. */
 function around(before: string, text: string | LongText, behind: string): string | LongText {
   if (typeof text === "string") return before + text + behind;
   text.prepend(before);

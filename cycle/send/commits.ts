@@ -4,10 +4,13 @@ import type { Problem } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import type { DocumentStore, Piece } from "../types.ts";
 
-/** Milliseconds between two writes of one reply; including the write itself it stays within 200. */
+/** Milliseconds between two writes of one reply. Together with the write itself, the interval stays within 200. */
 const COMMIT_INTERVAL = 150;
 
-/** The pause between writes, as a multiple of the last write's duration: a write costs as much as the document is long. */
+/**
+ * Factor for the pause between writes, which is a multiple of the last write's duration, because a write costs as much
+ * as the document is long.
+ */
 const REST_AFTER_WRITE = 4;
 
 const LF = 0x0a;
@@ -19,11 +22,11 @@ const LF = 0x0a;
 export class ReplyCommits {
   readonly #store: DocumentStore;
   readonly #interval: number;
-  /** Returns the text that may be written now, in pieces; the document may end after each. */
+  /** Returns the text that may be written now, in pieces. The document may end after each of them. */
   readonly #take: () => readonly Piece[];
   /** Runs before each write. */
   readonly #before: () => Promise<void>;
-  /** Bytes of the line end that the next piece replaces. */
+  /** Number of bytes of the line end that the next piece replaces. */
   #provisional = 0;
   #begun = false;
   /** Cancels the scheduled write; undefined if none is scheduled. */
@@ -31,7 +34,7 @@ export class ReplyCommits {
   #last = -Infinity;
   /** Milliseconds that the last write took. */
   #took = 0;
-  /** Settles when the latest write is done; writes queue up. */
+  /** Settles when the latest write is done; further writes wait for it. */
   #queue: Promise<void> = Promise.resolve();
   #problem: Problem | null = null;
 
@@ -52,7 +55,7 @@ export class ReplyCommits {
     const { chat } = this.#store;
     const { growsFrom = chat.byteLength } = this.#store;
     if (growsFrom === 0) return 1;
-    // No line is counted after a final line end, but the text continues there.
+    // After a final line end no further line is counted, but the text continues on it.
     const below = chat.slice(growsFrom - 1, growsFrom)[0] === LF ? 1 : 0;
     return chat.lineAt(growsFrom - 1) + below;
   }
@@ -77,9 +80,9 @@ export class ReplyCommits {
   }
 
   /**
-   * Writes the rest after everything before it, and returns the first problem. `rest` receives true if a message of the
-   * user already follows the reply. The rest is written even after a conflict: the store saves our version aside, and
-   * that version should be complete.
+   * Writes the last text after everything before it, and returns the first problem. `rest` gets true if a message of
+   * the user already follows the reply. This text is written even after a conflict, because the store saves our
+   * version aside and that version should be complete.
    */
   async finish(rest: (answered: boolean) => readonly Piece[]): Promise<Problem | null> {
     this.#rest?.();
@@ -112,7 +115,7 @@ export class ReplyCommits {
   }
 }
 
-/** Whether a text begins with a role marker, ignoring blank lines. */
+/** True if a text begins with a role marker, ignoring blank lines. */
 function beginsMessage(text: Uint8Array): boolean {
   return /^\s*@(System|You|Assistant):[ \t]*\r?$/m.test(
     new TextDecoder().decode(text).trimStart().split("\n", 1)[0] ?? "",

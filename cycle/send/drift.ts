@@ -16,8 +16,8 @@ export function fileDrift(journal: Pick<Journal, "fileHash">, files: readonly Fi
 }
 
 /**
- * Records what is sent, for the next time. Only the drift warning depends on it, so a state folder that cannot be
- * written gives a warning and does not stop the request.
+ * Records what is sent, to compare it at the next request. Only the drift warning depends on it, so a state folder
+ * that cannot be written gives a warning and does not stop the request.
  */
 export async function rememberFiles(
   journal: Pick<Journal, "recordFiles" | "recordPromptDay">,

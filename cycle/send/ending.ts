@@ -9,17 +9,17 @@ import type { RequestEnd } from "../types.ts";
 /** Maximum times that a reply the provider paused is sent back to it. */
 export const MOST_RESUMES = 20;
 
-/** The event by which a provider closes a reply. */
+/** The event with which a provider closes a reply. */
 export type StopEffect = Extract<Effect, { kind: "stop" }>;
 
 /** What was received for one request. */
 export interface Received {
   readonly exchange: Exchange;
-  /** Null while the provider has not closed the reply. */
+  /** The event that closed the reply; null while the provider has not closed it. */
   readonly stop: StopEffect | null;
-  /** The error in the stream, or why the reply could not be written. */
+  /** The error in the stream, or the reason why the reply could not be written. */
   readonly error: ProviderError | null;
-  /** Whether any of the reply is written. */
+  /** True if any part of the reply is written. */
   readonly begun: boolean;
 }
 
@@ -30,11 +30,11 @@ export interface EndingFacts {
   readonly warnings: readonly string[];
   /** A sentence about retries, added to an error. */
   readonly tried: string | null;
-  /** Whether a reply that the provider paused may be sent back to it. */
+  /** True if a reply that the provider paused may be sent back to it. */
   readonly mayResume: boolean;
 }
 
-/** How a sent request ended; a failure comes from the provider or the connection. */
+/** How a sent request ended. A failure comes from the provider or the connection. */
 export type SentEnd =
   | Extract<RequestEnd, { kind: "completed" | "paused" | "cancelled" }>
   | { readonly kind: "failed"; readonly problem: ProviderError };
@@ -62,7 +62,7 @@ export function endingOf(
   };
 }
 
-/** The error of an exchange without a closing event. */
+/** Returns the error of an exchange without a closing event. */
 export function failureOf(
   exchange: Exclude<Exchange, { kind: "cancelled" }>,
   provider: Provider,
@@ -74,7 +74,7 @@ export function failureOf(
     if (text.trim() === "" && status < 400) return endedEarly();
     return provider.readError(decodeBody(text), headers, status >= 400 ? status : undefined);
   }
-  // Lines that are not SSE may be an error body with the wrong content type; they count only if there is no reply.
+  // Lines that are not SSE may be an error body with the wrong content type. They count only if there is no reply.
   const stray = begun ? "" : exchange.lines.join("\n");
   return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
 }
@@ -91,14 +91,17 @@ function replyWarnings(stop: StopEffect, begun: boolean): readonly string[] {
   return warnings;
 }
 
-/** Why a reply ended before it was complete, and what to do. */
+/** Sentences that say why a reply ended before it was complete, and what to do. */
 const CUTS: Readonly<Record<string, string>> = {
   max_tokens: ": the model reached its output limit (max_tokens).",
   model_context_window_exceeded: ": the conversation fills the model's context window. Continue in a new " +
     "document, or remove what you no longer need.",
 };
 
-/** A reply that the provider or the model itself broke off. The same request would be refused again. */
+/**
+ * Returns the error of a reply that the provider or the model itself broke off. The same request would be refused
+ * again.
+ */
 function blockedError(
   stop: StopEffect,
   provider: string,
@@ -118,7 +121,7 @@ function endedEarly(): ProviderError {
   });
 }
 
-/** Decoded JSON, or the text itself if it is not JSON. */
+/** Returns decoded JSON, or the text itself if it is not JSON. */
 function decodeBody(text: string): unknown {
   try {
     return JSON.parse(text);

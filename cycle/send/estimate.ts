@@ -16,15 +16,15 @@ export interface Estimate {
   readonly provider: string;
   /** Name of the model. */
   readonly model: string;
-  /** Tokens of the request. */
+  /** Number of tokens of the request. */
   readonly tokens: number;
-  /** Whether `tokens` is an estimate: a quarter of the bytes. */
+  /** True if `tokens` is only an estimate, a quarter of the bytes. */
   readonly rough: boolean;
-  /** Tokens that the model's context window holds; null if unknown. */
+  /** Number of tokens that the model's context window holds; null if unknown. */
   readonly context: number | null;
   /** The model's current prices for a prompt of that length; null if unknown. */
   readonly prices: Prices | null;
-  /** Dollars for sending it with nothing cached; null without prices. */
+  /** Dollars for sending the request with nothing cached; null without prices. */
   readonly cost: number | null;
 }
 
@@ -104,7 +104,7 @@ function decoded(text: string): unknown {
   }
 }
 
-/** Why nothing can be sent, worded as a send would report it. */
+/** Returns why nothing can be sent, worded as a send would report it. */
 function obstacleIn(prepared: Exclude<Prepared, { kind: "ready" }>): Problem {
   if (prepared.kind === "failed") return prepared.problem;
   const [first] = prepared.diagnostics.filter(({ severity }: Diagnostic) => severity === "error");

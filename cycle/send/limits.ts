@@ -13,25 +13,25 @@ import type { UsageRecord } from "../types.ts";
 export interface Upcoming {
   readonly provider: string;
   readonly model: string;
-  /** Tokens estimated from the length of its body. */
+  /** Tokens estimated from the length of the request's body. */
   readonly rough: number;
-  /** Tokens that the model's context window holds; null if unknown. */
+  /** Number of tokens that the model's context window holds; null if unknown. */
   readonly window: number | null;
-  /** Null if unknown. */
+  /** Prices of the model; null if unknown. */
   readonly prices: Prices | null;
-  /** True if the user asks for this very request; then a full window does not prevent it. */
+  /** True if the user asks for this very request; a full window then does not prevent it. */
   readonly byPerson: boolean;
 }
 
 /** Bytes reserved for the text below a reply. */
 const END_BYTES = 1 << 20;
 
-/** Maximum bytes of a UTF-16 unit in UTF-8. */
+/** Maximum number of bytes of a UTF-16 unit in UTF-8. */
 const CHARACTER_BYTES = 3;
 
 /**
- * Returns why no more of a reply is accepted: the document would become too large to open again. Null while there is
- * room.
+ * Returns why no more of a reply is accepted: the document would become too large to open again. Null while more of
+ * the reply fits.
  * @param bytes size of the current document
  * @param waiting characters of the reply that are not in it yet
  */
@@ -52,7 +52,7 @@ export class RunLimits {
   #dollars = 0;
   #tokens = 0;
   #last: Measured | null = null;
-  /** Whether this run has warned that the window is filling. */
+  /** True if this run has already warned that the window is filling. */
   #warned = false;
 
   constructor(settings: Pick<Settings, "context" | "run">) {
@@ -67,7 +67,7 @@ export class RunLimits {
     this.#warned = false;
   }
 
-  /** Why the request may not be made; null if it may. */
+  /** Returns why the request may not be made; null if it may be. */
   refusal(request: Upcoming): Problem | null {
     const tokens = expectedTokens(request.rough, this.#last);
     return this.#overCost(request, tokens) ?? this.#overTokens(tokens) ?? this.#overWindow(request, tokens);
@@ -148,7 +148,7 @@ function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }
 
-/** Dollars with enough digits to distinguish small amounts. */
+/** Formats dollars with enough digits to distinguish small amounts. */
 function dollars(amount: number): string {
   return `$${Number(amount.toPrecision(3))}`;
 }

@@ -11,40 +11,41 @@ import type { DocumentStore, Emit, Journal } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
 import type { RunLimits } from "./limits.ts";
 
-/** What all sends of one document use. */
+/** Options that all sends of one document share. */
 export interface SendOptions {
   readonly store: DocumentStore;
   readonly settings: Settings;
   readonly environment: Environment;
   readonly provider: Provider;
-  /** The tools to offer, read at each send. */
+  /** Returns the tools to offer; called at each send. */
   readonly tools: () => readonly OfferedTool[];
   readonly emit: Emit;
   readonly fetch?: typeof fetch;
-  /** False writes the reply once, at its end (`--no-stream`). */
+  /** If false, the reply is written once, at its end (`--no-stream`). */
   readonly stream?: boolean;
   /** Milliseconds between commits while streaming. */
   readonly commitInterval?: number;
-  /** Tools whose result may be a single file reference, read at each send. @default the built-in ones */
+  /** Returns the tools whose result may be a single file reference; called at each send. @default the built-in ones */
   readonly templatedTools?: () => readonly string[];
   readonly resolvers?: readonly CredentialResolver[];
-  /** The evaluated frontmatter; evaluated once for all sends of a run. */
+  /** The frontmatter, which is evaluated once for all sends of a run. */
   readonly frontmatter?: EvaluatedFrontmatter;
   /**
    * The document's journal. @default nothing is remembered: neither files, nor unfinished replies, nor earlier thinking
    */
   readonly journal?: Journal;
-  /** Where the usage of requests is recorded. @default it is not recorded */
+  /** Log in which the usage of requests is recorded. @default it is not recorded */
   readonly usage?: UsageLog;
   /**
-   * What the requests of a run may use, and what they have used. @default those of the settings, for all sends together
+   * Limits of the requests of a run, and what the requests have used. @default the limits of the settings, for all
+   * sends together
    */
   readonly limits?: RunLimits;
-  /** Whether to repeat a request that may succeed later, as long as no part of a reply arrived. @default true */
+  /** True to repeat a request that may succeed later, as long as no part of a reply arrived. @default true */
   readonly retry?: boolean;
-  /** How many requests the provider gets in parallel. @default its own limiter */
+  /** Limits how many requests the provider gets in parallel. @default the send's own limiter */
   readonly limiter?: RequestLimiter;
-  /** @default the clock of this machine */
+  /** Clock for waits and times. @default the clock of this machine */
   readonly clock?: Clock;
 }
 

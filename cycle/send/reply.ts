@@ -25,25 +25,25 @@ export class ReplyWriter {
   readonly #opening: string;
   readonly #eol: string;
   readonly #isTaken: (id: string) => boolean;
-  /** Ids of the calls written so far. */
+  /** Ids of the calls that were written so far. */
   readonly #ids = new Set<string>();
   /**
-   * What is written, with LF. It holds back what must not reach the disk yet: a quoted block line in a fence that is
-   * still open.
+   * Text written so far, with LF. It holds back text that must not reach the disk yet: a quoted block line in a fence
+   * that is still open.
    */
   readonly #out = new ReplyText();
   /** Number of backticks of the open fence, 0 if none. */
   #fence = 0;
   /** The unfinished last line of the text as the provider sent it. */
   #line = "";
-  /** Where the unfinished line begins in `#out`; null while it is held back or empty. */
+  /** Offset in `#out` at which the unfinished line begins; null while the line is held back or empty. */
   #lineStart: number | null = null;
   /** Length that the unfinished line must reach before it is checked again; see `#isBuffered`. */
   #checkAgainAt = 0;
-  /** Blank text not written yet, since no content has followed. */
+  /** Blank text that is not written yet, because no content has followed it. */
   #blank = "";
   #begun = false;
-  /** The last thing written was a block, which later text must not touch. */
+  /** True if a block was written last, which later text must not touch. */
   #afterBlock = false;
 
   /**
@@ -65,7 +65,7 @@ export class ReplyWriter {
     return [...this.#ids];
   }
 
-  /** Line ends written so far, which is the 0-based line of the reply on which the next text begins. */
+  /** Number of line ends written so far, which is the 0-based line of the reply on which the next text begins. */
   get lines(): number {
     return this.#out.lines;
   }
@@ -79,8 +79,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Writes one effect. Returns an error if the format cannot express it; the stream is then at fault and the reply must
-   * be ended as interrupted.
+   * Writes one effect. Returns an error if the format cannot express the effect. The stream is then at fault, and the
+   * reply must be ended as interrupted.
    */
   apply(effect: Effect): ProviderError | null {
     const error = this.#write(effect);
@@ -110,17 +110,17 @@ export class ReplyWriter {
   }
 
   /**
-   * New text since the last call, ready to be appended to the document, in pieces: if the program ends between two, the
-   * document may end there.
+   * Returns the new text since the last call, ready to be appended to the document, in pieces. If the program ends
+   * between two pieces, the document may end there.
    */
   take(): readonly Piece[] {
     return this.#withLineEnds(this.#out.take());
   }
 
   /**
-   * Ends the reply and returns the rest of its text like `take`; empty for a reply that never began. It is followed by
-   * the prompt for the user, by nothing if the reply is to be continued, or by an abort marker that says why it was cut
-   * short.
+   * Ends the reply and returns its remaining text like `take`; empty for a reply that never began. After the text
+   * comes the prompt for the user, nothing if the reply is to be continued, or an abort marker that says why the reply
+   * was cut short.
    * @param answered whether the user's next message is already below
    */
   finish(end: SentEnd | { readonly kind: "completed" }, answered = false): readonly Piece[] {
@@ -144,7 +144,7 @@ export class ReplyWriter {
   #text(text: string): void {
     if (!this.#begun || this.#afterBlock) {
       this.#blank += text;
-      // The earlier text is blank: checking it again for each piece would take quadratic time.
+      // The earlier text is blank. Checking it again for each piece would take quadratic time.
       if (isBlank(text)) return;
       // Blanks before the first content are not written; after a block they are part of the text.
       const lead = this.#begun ? this.#blank : text;
@@ -183,8 +183,8 @@ export class ReplyWriter {
    */
   #isBuffered(): boolean {
     if (this.#line.length < this.#checkAgainAt) return true;
-    // Leave out a split surrogate pair: on disk the line would end before it, and the shorter line could have a
-    // meaning.
+    // A split surrogate pair is left out, because the line would end before it on disk, and the shorter line could
+    // have a meaning.
     const line = endsInHalf(this.#line) ? this.#line.slice(0, -1) : this.#line;
     const pending = line === "" || mayBecomeLive(line);
     this.#checkAgainAt = pending && line.length > ALWAYS_CHECKED ? Math.ceil(line.length * 1.25) : 0;
@@ -206,8 +206,9 @@ export class ReplyWriter {
   }
 
   /**
-   * A block line quoted in a fence is text only once the fence is closed. If the program dies before that, the document
-   * on disk must not contain the line as a real block: the line and all text after it wait for the closing fence.
+   * A block line quoted in a fence is text only once the fence is closed. If the program dies before that, the
+   * document on disk must not contain the line as a real block. So the line and all text after it wait for the closing
+   * fence.
    */
   #guardOpenLine(): void {
     if (this.#fence > 0 && !this.#out.isBuffered && this.#lineStart !== null && this.#needsClosing()) {
@@ -215,7 +216,7 @@ export class ReplyWriter {
     }
   }
 
-  /** Checks only the beginning of a long line: if it may still become a block line, it waits. */
+  /** Checks only the beginning of a long line. If the line may still become a block line, it waits. */
   #needsClosing(): boolean {
     if (this.#line.length <= ALWAYS_CHECKED) return needsClosedFence(this.#line);
     return "*<".includes(this.#line.charAt(0)) && mayBecomeLive(this.#line.slice(0, ALWAYS_CHECKED));
@@ -237,7 +238,7 @@ export class ReplyWriter {
     this.#out.write(this.#opening);
   }
 
-  /** Begins a block: ends the text before it and separates the two. */
+  /** Begins a block: ends the text before the block and separates the two. */
   #block(separate: boolean): void {
     if (this.#begun) {
       this.#endText();
@@ -286,8 +287,8 @@ export class ReplyWriter {
   }
 
   /**
-   * The id, or a variant of it if the document already uses it: some providers number the calls of each reply from the
-   * beginning, and an older result must not answer the new call.
+   * Returns the id, or a variant of it if the document already uses it. Some providers number the calls of each reply
+   * from the beginning, and an older result must not answer the new call.
    */
   #ownId(id: string): string {
     let own = id;
@@ -297,10 +298,10 @@ export class ReplyWriter {
   }
 }
 
-/** Maximum characters processed per step. */
+/** Maximum number of characters processed in one step. */
 const AT_ONCE = 1 << 11;
 
-/** Up to this many characters, an unfinished line is checked with each piece. */
+/** Number of characters up to which an unfinished line is checked with each piece. */
 const ALWAYS_CHECKED = 256;
 
 function unwritable(what: string): ProviderError {

@@ -1,27 +1,28 @@
-// Buffers the text of a reply between its writer and the document, in small pieces; the document may end after each.
+// Buffers the text of a reply between its writer and the document, in small pieces. The document may end after each
+// piece.
 
 import { endsInHalf } from "../../base/bytes.ts";
 import type { LongText } from "../../base/text/long_text.ts";
 
-/** Minimum characters of a separate piece; encoded, it is written to disk in one step. */
+/** Minimum number of characters of a separate piece. When encoded, a piece is written to disk in one step. */
 const PIECE = 1 << 11;
 
-/** Number of characters at the end that are kept after they were taken; later code looks at fewer. */
+/** Number of characters at the end that are kept after they were taken; later code looks at fewer characters. */
 const KEPT_END = 1 << 10;
 
 /** Text that grows at its end and is taken from its beginning. Taken text is not kept. */
 export class ReplyText {
   /** Complete pieces that may be taken, in order. */
   #pieces: (string | LongText)[] = [];
-  /** Characters in `#pieces`. */
+  /** Number of characters in `#pieces`. */
   #ready = 0;
   /** Text written after `#pieces`. */
   #open = "";
   /** The end of the text before `#open`. */
   #before = "";
-  /** Characters before `#open`, from the beginning of the reply. */
+  /** Number of characters before `#open`, from the beginning of the reply. */
   #base = 0;
-  /** Where text begins that must not be taken yet, in characters from the beginning of the reply. */
+  /** Offset of text that must not be taken yet, in characters from the beginning of the reply. */
   #buffered: number | null = null;
   #lines = 0;
 
@@ -29,7 +30,7 @@ export class ReplyText {
     return this.#base + this.#open.length;
   }
 
-  /** Characters not taken yet. */
+  /** Number of characters that were not taken yet. */
   get waiting(): number {
     return this.#ready + this.#open.length;
   }
@@ -38,7 +39,7 @@ export class ReplyText {
     return this.#lines;
   }
 
-  /** The last characters written, taken or not. */
+  /** The characters that were written last, whether they were taken or not. */
   get end(): string {
     return this.#before + this.#open;
   }
@@ -47,7 +48,7 @@ export class ReplyText {
     return (this.#open === "" ? this.#before : this.#open).endsWith("\n");
   }
 
-  /** Whether the end must not be taken yet. */
+  /** True if the end must not be taken yet. */
   get isBuffered(): boolean {
     return this.#buffered !== null;
   }
@@ -57,7 +58,7 @@ export class ReplyText {
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#lines++;
   }
 
-  /** Writes a text, a long one as a separate piece. Must not be called while text is held. */
+  /** Writes a text. A long text becomes a separate piece. Must not be called while text is held. */
   add(text: string | LongText): void {
     if (typeof text === "string") return this.write(text);
     this.#cut(this.#open.length);
@@ -88,13 +89,16 @@ export class ReplyText {
     return this.#taken();
   }
 
-  /** Returns and removes everything written and not taken. */
+  /** Returns and removes everything that was written and not taken. */
   takeAll(): readonly (string | LongText)[] {
     this.#cut(this.#open.length);
     return this.#taken();
   }
 
-  /** Characters of `#open` that may be taken: without held text, and without the first half of a surrogate pair. */
+  /**
+   * Returns how many characters of `#open` may be taken, without held text and without the first half of a surrogate
+   * pair.
+   */
   #settled(): number {
     if (this.#buffered !== null) return Math.max(0, this.#buffered - this.#base);
     return endsInHalf(this.#open) ? this.#open.length - 1 : this.#open.length;

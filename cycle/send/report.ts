@@ -51,7 +51,7 @@ export async function reportEnd(ended: EndedRequest, options: TimedOptions): Pro
   });
 }
 
-/** The usage record of a request; null if the provider did not report its usage. */
+/** Returns the usage record of a request; null if the provider did not report its usage. */
 function recordEnded(
   { prepared, begun, usage, status }: EndedRequest,
   { store, provider, settings, clock }: TimedOptions,

@@ -38,9 +38,9 @@ export interface RequestOptions {
   readonly frontmatter?: EvaluatedFrontmatter;
   /** The document's journal. @default nothing is remembered of files and earlier thinking */
   readonly journal?: Journal;
-  /** Whether the journal records which files the request was made from. @default true */
+  /** True if the journal records which files the request was made from. @default true */
   readonly isSent?: boolean;
-  /** Whether the model's last turn is a reply that the provider paused and wants back. @default false */
+  /** True if the model's last turn is a reply that the provider paused and wants back. @default false */
   readonly resumes?: boolean;
   /** Fallbacks to apply, after the provider rejected earlier attempts. @default none */
   readonly fallbacks?: ReadonlySet<RequestFallback>;
@@ -54,10 +54,10 @@ export type Prepared =
     readonly kind: "ready";
     readonly request: ProviderRequest;
     readonly model: string;
-    /** Only warnings. */
+    /** Diagnostics, which are only warnings. */
     readonly diagnostics: readonly Diagnostic[];
     readonly warnings: readonly string[];
-    /** The files whose content is in the request. */
+    /** Files whose content is in the request. */
     readonly files: readonly FileRead[];
     /** The day named by a generated system prompt in the request. */
     readonly day?: string;
@@ -65,11 +65,11 @@ export type Prepared =
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "failed"; readonly problem: Problem };
 
-/** A request ready to send, with what the sender needs. */
+/** A request ready to send, with the facts that the sender needs. */
 export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
-  /** Records its thinking; null if the provider does not check earlier thinking. */
+  /** Log of the thinking in the request; null if the provider does not check earlier thinking. */
   readonly log: ThinkingLog | null;
-  /** Whether applying a fallback is allowed, and would change the request. */
+  /** True if applying a fallback is allowed, and would change the request. */
   readonly mayFallBack: (fallback: RequestFallback) => boolean;
 };
 
@@ -92,8 +92,8 @@ export async function prepareRequest(options: RequestOptions): Promise<Sendable>
 }
 
 /**
- * The exact request that a send would make, for `send --dry-run`: body and address byte for byte, with `HIDDEN_SECRET`
- * in place of the key, which therefore need not exist.
+ * Returns the exact request that a send would make, for `send --dry-run`. Body and address are the same byte for byte,
+ * with `HIDDEN_SECRET` in place of the key, which therefore need not exist.
  */
 export function dryRun(options: RequestOptions): Promise<Prepared> {
   return prepare(options, () => Promise.resolve(success(HIDDEN_SECRET)));
@@ -182,7 +182,7 @@ function nothingNew(chat: Chat, prompt: Prompt, silent: boolean): readonly Diagn
 /** Tokens below which no provider caches a prompt. */
 const LEAST_CACHEABLE = 1024;
 
-/** What losing the provider's cache costs; null if caching is turned off. */
+/** Returns what losing the provider's cache costs; null if caching is turned off. */
 function cacheFacts(provider: string, name: string, settings: Settings, day: string): CacheFacts | null {
   if (resolveParameters(settings, provider).cacheRetention === "none") return null;
   const model = findModel(provider, name, settings);
@@ -200,7 +200,10 @@ function missing(provider: Provider, settings: Settings): Problem | null {
   };
 }
 
-/** Who speaks last in the request. Blank parts, and results without a matching call, are not sent and do not count. */
+/**
+ * Returns who speaks last in the request. Blank parts, and results without a matching call, are not sent and do not
+ * count.
+ */
 function endOf({ history }: Prompt): "person" | "model" | "nothing" {
   const calls = new Set(
     history.flatMap(({ parts }) => parts.flatMap((part) => part.kind === "tool_use" ? [part.id] : [])),
@@ -209,7 +212,7 @@ function endOf({ history }: Prompt): "person" | "model" | "nothing" {
     part.kind === "tool_result" ? calls.has(part.toolUseId) : part.kind !== "text" || part.text.trim() !== "";
   const last = history.findLast(({ parts }) => parts.some(says));
   if (last === undefined) return "nothing";
-  // The message after a call always answers it, if only to say that there is no result.
+  // The message after a call always answers the call, if only to say that there is no result.
   return last.role === "assistant" && !last.parts.some(({ kind }) => kind === "tool_use")
     ? "model"
     : "person";
@@ -222,7 +225,7 @@ const EMPTY: Diagnostic = {
   message: "The document has no @You: or @Assistant: message, so there is nothing to send.",
 };
 
-/** Prevents a request that would only repeat what was already answered. */
+/** Returns a diagnostic that prevents a request which would only repeat what was already answered. */
 function unsaid(chat: Chat): Diagnostic {
   const line = chat.turns.findLast(({ role }) => role === "You")?.place.start;
   return {

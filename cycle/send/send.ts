@@ -16,7 +16,7 @@ import type { SendOptions, TimedOptions } from "./options.ts";
 import { prepareRequest, type ReadyRequest } from "./request.ts";
 import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
-/** Maximum fallbacks for one request. */
+/** Maximum number of fallbacks for one request. */
 const MOST_FALLBACKS = 2;
 
 /**
@@ -67,7 +67,8 @@ class Sends {
       } else if (outcome.kind === "refused") {
         fallbackCount++;
         fallbacks.add(outcome.fallback);
-        // Not remembered for earlier thinking: thinking received from now on was not rejected.
+        // A rejection of earlier thinking is not remembered, because thinking that is received from now on was not
+        // rejected.
         if (outcome.fallback !== "earlier-thinking") this.#refused.add(outcome.fallback);
         reported.push(...outcome.warnings);
       } else return outcome;
@@ -191,7 +192,7 @@ async function sendPatiently(
   }
 }
 
-/** Whether the provider has too many requests at the moment; a permanently exhausted quota is not such a case. */
+/** True if the provider has too many requests at the moment. A permanently exhausted quota is not such a case. */
 function isTooMany({ code, retry }: ProviderError): boolean {
   return code === "provider-rate-limit" && retry !== undefined;
 }
@@ -199,7 +200,7 @@ function isTooMany({ code, retry }: ProviderError): boolean {
 /** The parameters of one attempt of a request. */
 interface Attempt {
   readonly fallbacks: ReadonlySet<RequestFallback>;
-  /** Whether the model's last turn is a reply that the provider paused. */
+  /** True if the model's last turn is a reply that the provider paused. */
   readonly resumes: boolean;
   readonly may: MayAgain;
   /** Warnings of earlier attempts; this one takes them over. */

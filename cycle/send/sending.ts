@@ -22,10 +22,10 @@ import { silentCut } from "./silent_cut.ts";
 import { describeFallback } from "./thinking/notices.ts";
 import { UnfinishedCalls } from "./unfinished_calls.ts";
 
-/** Characters of a reply that may wait to be written before reading pauses. */
+/** Number of characters of a reply that may wait to be written before reading pauses. */
 const MOST_WAITING = 1 << 18;
 
-/** Whether a request may be repeated: with a fallback, or to continue a reply that the provider paused. */
+/** Decides whether a request may be repeated: with a fallback, or to continue a reply that the provider paused. */
 export interface MayAgain {
   readonly fallBack: boolean;
   readonly resume: boolean;
@@ -35,7 +35,7 @@ export interface SendingParts {
   readonly prepared: ReadyRequest;
   readonly tools: readonly OfferedTool[];
   readonly may: MayAgain;
-  /** Null if the caller makes the requests. */
+  /** The network connection; null if the caller makes the requests. */
   readonly network: Network | null;
 }
 
@@ -54,13 +54,13 @@ export class Sending {
   readonly #notices: string[] = [];
   /** Values to remember with the reply. */
   readonly #notes = new Map<string, string>();
-  /** The first line of the stream that could not be read, and how many there were. */
+  /** The first line of the stream that could not be read, and the number of such lines. */
   #lost: { readonly line: string; count: number } | null = null;
   #error: ProviderError | null = null;
   readonly #may: MayAgain;
-  /** Whether any content arrived: the provider has begun to answer, and to charge for it. */
+  /** True if any content arrived. The provider has then begun to answer, and to charge for it. */
   #received = false;
-  /** Whether the server silently drops what does not fit its window. */
+  /** True if the server silently drops text that does not fit its window. */
   #trims = false;
 
   constructor(options: TimedOptions, { prepared, tools, may, network }: SendingParts) {
@@ -84,7 +84,7 @@ export class Sending {
     );
   }
 
-  /** Makes the request; the reply goes into the document meanwhile. */
+  /** Makes the request. The reply goes into the document meanwhile. */
   async exchange(signal: AbortSignal): Promise<Exchange> {
     const { settings, provider, emit } = this.#options;
     const { request, model } = this.#prepared;
@@ -113,7 +113,7 @@ export class Sending {
     return waits ? this.#commits.catchUp() : undefined;
   }
 
-  /** Why no part of the reply arrived; null if something did, or the user stopped it. */
+  /** Returns why no part of the reply arrived; null if a part arrived, or if the user stopped the request. */
   receivedNothing(exchange: Exchange): ProviderError | null {
     if (exchange.kind === "cancelled" || this.#received || this.#stop !== null) return null;
     return this.#error ?? this.#failure(exchange);
@@ -164,14 +164,14 @@ export class Sending {
     return this.#reader.closed ? "stop" : "more";
   }
 
-  /** A line was lost, so the open block is incomplete. Reported once for all lines. */
+  /** A line was lost, so the open block is incomplete. This is reported once for all lines. */
   #unreadable(data: string): void {
     this.#reader.damaged();
     this.#lost ??= { line: data, count: 0 };
     this.#lost.count++;
   }
 
-  /** The fallback for a request that the provider rejected; null if none applies or part of a reply arrived. */
+  /** Returns the fallback for a request that the provider rejected; null if none applies or part of a reply arrived. */
   refused(exchange: Exchange): Extract<RequestEnd, { kind: "refused" }> | null {
     if (!this.#may.fallBack) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
@@ -216,7 +216,7 @@ export class Sending {
         this.#options.emit({ event: "reply:progress", block, name, characters });
       }
     }
-    // First, because the writer consumes the content.
+    // This comes first, because the writer consumes the content.
     if (effect.kind === "thinking") {
       for (const text of shownThinking(effect.content)) this.#options.emit({ event: "thinking", text });
     }
@@ -231,14 +231,14 @@ export class Sending {
     this.#options.emit({ event: "text", text, line: this.#commits.line + Math.max(0, before) });
   }
 
-  /** A warning if the server silently left out part of the request. */
+  /** Returns a warning if the server silently left out part of the request. */
   #cut(): readonly string[] {
     const read = this.#usage === null ? null : promptTokens(this.#usage);
     const cut = this.#trims ? silentCut(this.#prepared.request.body, read) : null;
     return cut === null ? [] : [cut];
   }
 
-  /** Parts of the reply that arrived but are not in the document. */
+  /** Returns the parts of the reply that arrived but are not in the document. */
   #losses(): readonly string[] {
     if (this.#lost === null) return this.#notices;
     const { line, count } = this.#lost;
@@ -247,7 +247,7 @@ export class Sending {
     return [...this.#notices, `${lines} not valid JSON (${shown}), so part of the reply may be missing.`];
   }
 
-  /** The error of an exchange without a closing event. */
+  /** Returns the error of an exchange without a closing event. */
   #failure(exchange: Exclude<Exchange, { kind: "cancelled" }>): ProviderError {
     return failureOf(exchange, this.#options.provider, this.#writer.begun);
   }

@@ -1,16 +1,16 @@
-// Detects servers that read less than they were sent: some silently drop the beginning of what does not fit their
-// window.
+// Detects servers that read less than they were sent. Some silently drop the beginning of a request that does not fit
+// their window.
 
 /** Upper bound of characters per token, far above any average; only a text of blanks may reach it. */
 const MOST_CHARACTERS = 8;
-/** Shorter requests fit every window. */
+/** Minimum number of characters to check; shorter requests fit every window. */
 const LEAST_CHARACTERS = 8000;
 
-/** Files in base64 do not count as text. */
+/** Matches files in base64, which do not count as text. */
 const DATA = /"(?:data:[^",]*,)?[A-Za-z0-9+/]{1000,}={0,2}"/g;
 
 /**
- * A warning if such a server counted fewer tokens than the request must have had; else null.
+ * Returns a warning if such a server counted fewer tokens than the request must have had; else null.
  * @param body the request as JSON
  * @param read tokens of the request as the server reported them; null if it did not
  */

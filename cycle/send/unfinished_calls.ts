@@ -1,10 +1,10 @@
-// Records which calls of a reply are in the document before the reply has ended: after a kill, calls of an unfinished
+// Records which calls of a reply are in the document before the reply has ended. After a kill, calls of an unfinished
 // reply must wait for the user.
 
 import { thrownText } from "../../base/problem.ts";
 import type { Emit, Journal } from "../types.ts";
 
-/** The part of the journal used here. */
+/** The part of the journal that is used here. */
 type ReplyRecord = Pick<Journal, "recordUnfinished" | "recordFinished">;
 
 export class UnfinishedCalls {
@@ -17,7 +17,7 @@ export class UnfinishedCalls {
     this.#emit = emit;
   }
 
-  /** Records these calls; to be awaited before they are written. */
+  /** Records these calls. Await it before they are written. */
   async note(calls: readonly string[]): Promise<void> {
     const news = calls.filter((id) => !this.#noted.has(id));
     if (news.length === 0) return;

@@ -56,13 +56,13 @@ export async function openFile(path: string, options: FileStoreOptions): Promise
   return opened;
 }
 
-/** The real path of a document that can be written. Its text is read under the lock. */
+/** Returns the real path of a document that can be written. Its text is read under the lock. */
 async function writablePath(path: string, { environment }: FileStoreOptions): Promise<Outcome<string>> {
   const found = findDocument(path, environment);
   if (!found.ok) return found;
   const unwritable = await checkWritable(path, found.value);
   if (unwritable === null) return found;
-  // A document that is also unreadable needs more than write permission; report that instead.
+  // A document that is also unreadable needs more than write permission, so that problem is reported instead.
   const read = await readDocument(path, environment);
   return read.ok ? { ok: false, problem: unwritable } : read;
 }
@@ -111,19 +111,19 @@ async function rawBytes(path: string): Promise<Uint8Array | null> {
   try {
     return await Deno.readFile(path);
   } catch {
-    // readDocument has already reported why reading failed.
+    // `readDocument` has already reported why reading failed.
     return null;
   }
 }
 
-/** Earlier texts of this run that an editor may still hold and write back. */
+/** Number of earlier texts of this run that are kept, because an editor may still hold one and write it back. */
 const MAX_VERSIONS = 8;
 
 interface Growing {
   place: BlockPlace;
-  /** Whether its last line will continue. */
+  /** True if the last line of the block will continue. */
   unfinished: boolean;
-  /** Why the run must stop once the block is complete; null if it may continue. */
+  /** Reason why the run must stop once the block is complete; null if it may continue. */
   problem: Problem | null;
 }
 
@@ -137,11 +137,11 @@ export class FileStore implements DocumentStore {
   /** Earlier texts that this run had in the file, newest first. */
   #versions: readonly Content[] = [];
   #growing: Growing | null = null;
-  /** The text with the last growing block: an editor may still write back one of its intermediate states. */
+  /** The text with the last growing block. An editor may still write back one of the block's intermediate states. */
   #grown: { readonly text: () => Uint8Array; readonly block: BlockPlace } | null = null;
-  /** Whether a run with another journal was killed: it may have started approved calls. */
+  /** True if a run with another journal was killed. That run may have started approved calls. */
   readonly leftElsewhere: boolean;
-  /** The intended document; ahead of the disk while a write is pending. */
+  /** The intended document, which is ahead of the disk while a write is pending. */
   #chat: Chat;
   /** Once set, this run no longer writes the file and saves its text to `#aside`. */
   #lost: Lost | null = null;
@@ -205,7 +205,8 @@ export class FileStore implements DocumentStore {
 
   extend(pieces: readonly Piece[], { replace, unfinished, last }: Growth): Promise<Problem | null> {
     this.#writing = this.#writing.then(async () => {
-      // Read the place only now: merging a foreign text during the earlier write may have moved the block.
+      // The place is read only now, because merging a text of another writer during the earlier write may have moved
+      // the block.
       const { start, end } = this.#growing?.place ??
         { start: this.#chat.byteLength, end: this.#chat.byteLength };
       const before = this.#chat;
@@ -237,7 +238,7 @@ export class FileStore implements DocumentStore {
     if (left !== null) this.#options.notify?.(left);
   }
 
-  /** `grown` is the text that the file lacks, if nothing else differs. */
+  /** Writes the file; `grown` is the text that the file lacks, if nothing else differs. */
   async #flush(grown?: GrownText): Promise<Problem | null> {
     if (this.#lost !== null) return await this.#keepAside();
     try {
@@ -252,7 +253,7 @@ export class FileStore implements DocumentStore {
         const before = this.#file.content;
         const text = this.#chat;
         if (!await this.#file.write(text, grown)) {
-          // Another writer may have started from the text we were about to write.
+          // Another writer may have started from the text that we were about to write.
           this.#remember(text);
           continue;
         }
@@ -270,7 +271,7 @@ export class FileStore implements DocumentStore {
     this.#versions = [text, ...this.#versions].slice(0, MAX_VERSIONS);
   }
 
-  /** A text that cannot be merged may be half a save, so it is read again after a delay. */
+  /** A text that cannot be merged may be an unfinished save, so it is read again after a delay. */
   async #mergeLater({ text, astray }: Foreign): Promise<boolean> {
     const later = astray ? null : await this.#file.foreign({ patient: true });
     return later !== null && !sameBytes(later.text, text) && this.#merge(later);
@@ -366,17 +367,17 @@ export class FileStore implements DocumentStore {
   }
 }
 
-/** Whether every piece is a string; a long text must be written with the whole file. */
+/** True if every piece is a string; a long text must be written with the whole file. */
 function areStrings(pieces: readonly Piece[]): pieces is readonly string[] {
   return pieces.every((piece) => typeof piece === "string");
 }
 
-/** Why a document can no longer be written, with the message for the user. */
+/** Reason why a document can no longer be written, with the message for the user. */
 interface Lost {
   readonly code: string;
   readonly message: string;
-  /** Says where our text was saved. */
+  /** Returns the sentence that says where our text was saved. */
   readonly saved: (aside: string) => string;
-  /** Says what to do, given the command that compares the two. */
+  /** Returns the sentence that says what to do, given the command that compares the two texts. */
   readonly next: (compare: string) => string;
 }

@@ -1,4 +1,4 @@
-// A block that grows at one place of a document while others save it, such as a streamed reply.
+// A block that grows at one place of a document, such as a streamed reply, while other programs save the document.
 
 import { concat } from "../../base/bytes.ts";
 import { LongText } from "../../base/text/long_text.ts";
@@ -22,12 +22,12 @@ export interface GrowingText {
   readonly block: BlockPlace;
 }
 
-/** Where text inserted exactly at the start of a block goes: above it, or into it. */
+/** Where text that is inserted exactly at the start of a block goes: above the block, or into it. */
 export type AtStart = "above" | "into";
 
 /**
- * The range of a block after edits. Text inserted exactly at its end is below it; a deletion across a border moves the
- * border to the cut.
+ * Returns the range of a block after edits. Text inserted exactly at the block's end is below the block. A deletion
+ * across a border moves the border to the cut.
  */
 export function shiftBlock({ start, end }: BlockPlace, edits: readonly Edit[], atStart: AtStart): BlockPlace {
   let [first, last] = [start, end];
@@ -42,7 +42,10 @@ export function shiftBlock({ start, end }: BlockPlace, edits: readonly Edit[], a
   return { start: Math.min(first, last), end: last };
 }
 
-/** The document with pieces appended to a block that ends at byte `end`; they replace `replace` bytes before it. */
+/**
+ * Returns the document with pieces appended to a block that ends at byte `end`. They replace `replace` bytes before
+ * that offset.
+ */
 export function grow(chat: Chat, end: number, replace: number, pieces: readonly Piece[]): Chat {
   let grown = chat;
   let from = end - replace;
@@ -59,7 +62,7 @@ export function grow(chat: Chat, end: number, replace: number, pieces: readonly 
     if (typeof piece === "string") edits.push({ from: edits.length === 0 ? from : to, to, insert: piece });
     else {
       apply();
-      // Inserts what was taken before taking more, so that a long piece is not in memory twice.
+      // Text that was taken is inserted before more is taken, so that a long piece is not in memory twice.
       for (const insert of linesTogether(bytesOf(piece))) {
         edits.push({ from, to, insert });
         apply();
@@ -75,12 +78,12 @@ function* bytesOf(piece: Iterable<string>): Generator<Uint8Array> {
   else for (const part of piece) yield new TextEncoder().encode(part);
 }
 
-/** Bytes of a long line that are inserted together: the line is copied each time it grows. */
+/** Number of bytes of a long line that are inserted together, because the line is copied each time it grows. */
 const TOGETHER = 1 << 22;
 
 const LF = 0x0a;
 
-/** The parts of a piece, joined until a line ends or `TOGETHER` is reached. */
+/** Returns the parts of a piece, joined until a line ends or `TOGETHER` is reached. */
 function* linesTogether(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   let open: Uint8Array[] = [];
   let length = 0;
@@ -96,7 +99,7 @@ function* linesTogether(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
 }
 
 export interface Grown extends GrowingText {
-  /** False if statuses or settings changed: the run must not continue automatically. */
+  /** False if statuses or settings changed, so that the run must not continue automatically. */
   readonly sameAuthority: boolean;
 }
 
@@ -157,13 +160,16 @@ function asLines({ text, block }: GrowingText): BlockLines {
   };
 }
 
-/** How much of the block another writer had read: `seen` whole lines, and the beginning of one more. */
+/** How much of the block another writer had read: `seen` whole lines, and the beginning of the next line. */
 interface Seen {
   readonly seen: number;
   readonly beginning: string | null;
 }
 
-/** A text they may have started from. With `part`, it also has the beginning of the line after the `seen` ones. */
+/**
+ * A text that the other writer may have started from. With `part`, it also has the beginning of the line after the
+ * `seen` ones.
+ */
 interface Base {
   readonly lines: readonly string[];
   readonly seen: number;
@@ -201,7 +207,7 @@ function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: b
   return best;
 }
 
-/** Number of different lines, ignoring blank ones, which are the same everywhere. */
+/** Returns the number of different lines, ignoring blank lines, which are the same everywhere. */
 function changedText(lines: readonly string[], hunks: readonly Hunk[]): number {
   const texts = (some: readonly string[]) => some.filter((line) => lineKey(line) !== "").length;
   return hunks.reduce(
@@ -210,13 +216,13 @@ function changedText(lines: readonly string[], hunks: readonly Hunk[]): number {
   );
 }
 
-/** Number of their last lines that are compared with beginnings of lines of the block. */
+/** Number of the other text's last lines that are compared with beginnings of lines of the block. */
 const MAX_COMPARED = 300;
 const MAX_BEGINNINGS = 6;
 
 /**
- * Moments at which a line of the block had only just begun; one moment for each of their lines that equals such a
- * beginning.
+ * Returns the moments at which a line of the block had only just begun, one moment for each line of theirs that equals
+ * such a beginning.
  */
 function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
@@ -231,7 +237,8 @@ function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
 }
 
 /**
- * Returns how much they had probably read: up to the last line that is still there, and the longest contiguous part.
+ * Returns how much the other writer had probably read: up to the last line of the block that their text still has, and
+ * the longest contiguous part.
  */
 function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
@@ -250,7 +257,7 @@ function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
   return found;
 }
 
-/** The last non-blank line of the block that their text still has; if none, the line before the block. */
+/** Returns the last non-blank line of the block that their text still has; if none, the line before the block. */
 function lastSurvivor(known: BlockLines, hunks: readonly Hunk[]): number {
   for (let at = known.to - 1; at >= known.from; at--) {
     if (lineKey(known.lines[at]!) === "") continue;
@@ -277,13 +284,13 @@ function longestRun(
   return runs.sort((a, b) => b.seen - a.seen).slice(0, 1);
 }
 
-/** Whether a line is a proper prefix of another. */
+/** True if a line is a proper prefix of another. */
 function isBeginningOf(line: string, whole: string): boolean {
   const key = lineKey(line);
   return key !== "" && key !== lineKey(whole) && whole.startsWith(key);
 }
 
-/** The index in theirs of a line that both have. */
+/** Returns the index in their text of a line that both texts have. */
 function theirIndex(hunks: readonly Hunk[], at: number): number {
   const before = hunks.filter(({ to }) => to <= at);
   return before.reduce((index, { from, to, lines }) => index + lines.length - (to - from), at);

@@ -20,7 +20,7 @@ import type {
 import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 
-/** Journals larger than this are compacted. */
+/** Journals with more bytes than this are compacted. */
 const COMPACT_BYTES = 256 * 1024;
 
 /**
@@ -48,15 +48,15 @@ export async function openJournal(options: {
   }
 }
 
-/** A journal for one process; with a file, every entry is in it before the promise settles. */
+/** A journal for one process. If it has a file, every entry is in the file before the promise settles. */
 export class RunJournal implements Journal {
   readonly #environment: Environment;
   readonly #key: string;
   readonly #file: string | null;
   readonly #state: JournalState;
-  /** Calls about which this run recorded something. */
+  /** Calls about which this run recorded a decision or question. */
   readonly #here = new Set<string>();
-  /** Whether to compact the file before the next record. */
+  /** True if the file must be compacted before the next record. */
   #overgrown: boolean;
 
   constructor(
@@ -167,7 +167,7 @@ export class RunJournal implements Journal {
   async #keep(kind: "body" | "result", id: string, body: string): Promise<string> {
     const folder = `${stateFolder(this.#environment)}/bodies`;
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Ids come from a model: they must not affect the folder structure.
+    // Ids come from a model, so they must not affect the folder structure.
     const name = id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
     const unique = crypto.randomUUID().slice(0, 8);
     const path = `${folder}/${this.#key}-${name}-${timestamp(new Date())}-${unique}.txt`;
@@ -180,7 +180,7 @@ export class RunJournal implements Journal {
   async #record(entries: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
     for (const entry of entries) this.#state.apply(entry);
     if (this.#file === null) return;
-    // Read again: a filter run on the same document may have recorded something since.
+    // The file is read again, because a filter run on the same document may have recorded something since.
     if (this.#overgrown) await compact(this.#file, readEntries(readIfThere(this.#file)));
     this.#overgrown = false;
     const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");

@@ -113,14 +113,14 @@ export class JournalState {
       ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
       ...(this.#day === null ? [] : [{ kind: "day", day: this.#day } as const]),
       ...thinkingEntries(this.thinking),
-      // Must follow the approvals, which would change the unsettled state.
+      // These entries must follow the approvals, which would change the unsettled state.
       ...entriesOf(this.#unsettled),
       ...(this.unfinished.size === 0 ? [] : [{ kind: "unfinished", ids: [...this.unfinished] } as const]),
     ];
   }
 }
 
-/** True if a person decided, and was not only asked. */
+/** True if a person decided the call, and was not only asked about it. */
 function isPersons({ by, asked }: Approval): boolean {
   return by === "person" && asked !== true;
 }

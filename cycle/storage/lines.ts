@@ -1,6 +1,9 @@
-// Texts as lines, for merging: where two differ, and how to combine three.
+// Texts as lines, for merging. Finds where two texts differ, and combines three texts.
 
-/** Lines `from` to `to` of one text (0-based, half-open) became the lines from `at` on of another. */
+/**
+ * A range of lines that differs: lines `from` to `to` of one text (0-based, half-open) became the lines from `at` on
+ * of another.
+ */
 export interface Hunk {
   readonly from: number;
   readonly to: number;
@@ -8,7 +11,7 @@ export interface Hunk {
   readonly lines: readonly string[];
 }
 
-/** Lines with their line ends, so that joining gives the same bytes. */
+/** Returns lines with their line ends, so that joining them gives the same bytes. */
 export function splitLines(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return [];
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).split(/(?<=\n)/);
@@ -18,18 +21,19 @@ export function joinLines(lines: readonly string[]): Uint8Array {
   return new TextEncoder().encode(lines.join(""));
 }
 
-/** What two lines must share to count as equal: trailing whitespace and line ends are ignored. */
+/** Returns what two lines must share to count as equal. Trailing whitespace and line ends are ignored. */
 export function lineKey(line: string): string {
   return line.trimEnd();
 }
 
-/** Number of lines that only one of the two texts has. */
+/** Returns the number of lines that only one of the two texts has. */
 export function countChangedLines(hunks: readonly Hunk[]): number {
   return hunks.reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0);
 }
 
 /**
- * For a line of which either side may have changed whitespace or the line end, returns the changed line, ours first.
+ * Returns the changed version of a line of which either side may have changed whitespace or the line end. If both
+ * changed it, returns ours.
  */
 export function pickLine(base: string, ours: string, theirs: string): string {
   return ours === base ? theirs : ours;
@@ -40,10 +44,13 @@ export function addLineEnds(lines: readonly string[], eol: string): string[] {
   return lines.map((line, at) => at < lines.length - 1 && !line.endsWith("\n") ? line + eol : line);
 }
 
-/** Edit steps beyond which two texts are too different to merge. */
+/** Number of edit steps beyond which two texts are too different to merge. */
 const MAX_STEPS = 1000;
 
-/** Smallest changed line ranges from `a` to `b`, compared by `key` (Myers' greedy algorithm); null past `MAX_STEPS`. */
+/**
+ * Returns the smallest changed line ranges from `a` to `b`, compared by `key` (Myers' greedy algorithm); null if there
+ * are more than `MAX_STEPS` steps.
+ */
 export function difference(
   a: readonly string[],
   b: readonly string[],
@@ -74,7 +81,7 @@ export function difference(
   return hunks;
 }
 
-/** Pairs of equal lines of a longest common subsequence. */
+/** Returns pairs of equal lines of a longest common subsequence. */
 function commonLines(a: readonly string[], b: readonly string[]): [number, number][] | null {
   const trace: Map<number, number>[] = [];
   let reach = new Map<number, number>([[1, 0]]);

@@ -16,17 +16,17 @@ import {
 import { operands } from "../../base/shell_word.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
-/** Written into the lock file so that other runs can name the holder. */
+/** Text of the lock file, from which other runs learn who holds the lock. */
 export interface Holder {
-  /** Id of its process. */
+  /** Id of the holder's process. */
   readonly pid: number;
-  /** Name of the machine it runs on. */
+  /** Name of the machine that the holder runs on. */
   readonly host: string;
   /** Real path of the document. */
   readonly path: string;
   /** Boot id of the machine, if the system reports one. */
   readonly boot?: string;
-  /** When it took the lock, ISO 8601. Process ids are reused, in containers immediately. */
+  /** Time at which the holder took the lock, ISO 8601. Process ids are reused, in containers immediately. */
   readonly since?: string;
 }
 
@@ -119,7 +119,7 @@ interface LockFile {
   readonly remedy: string;
 }
 
-/** All lock files that one run must hold, in the order in which every run takes them. */
+/** Returns all lock files that one run must hold, in the order in which every run takes them. */
 async function lockFiles(
   realPath: string,
   { environment, place }: Pick<LockOptions, "environment" | "place">,
@@ -145,8 +145,8 @@ async function lockFiles(
 const LONGEST_NAME = 255;
 
 /**
- * The lock next to a document. It uses the document's name alone, since other machines may have the folder at another
- * path. A name too long for the suffix is replaced by its hash.
+ * Returns the path of the lock next to a document. It uses the document's name alone, since other machines may have
+ * the folder at another path. A name too long for the suffix is replaced by its hash.
  */
 export function lockBeside(realPath: string): string {
   const folder = parentOf(realPath);
@@ -155,7 +155,10 @@ export function lockBeside(realPath: string): string {
   return `${folder === "/" ? "" : folder}/.${fits ? name : quickHash(name)}.lock`;
 }
 
-/** Key of the file itself if it has several names (hard links): all of them share one additional lock. */
+/**
+ * Returns the key of the file itself if it has several names (hard links), because all of them share one additional
+ * lock.
+ */
 async function sharedKey(realPath: string): Promise<string | null> {
   try {
     const { dev, ino, nlink } = Deno.statSync(realPath);
@@ -218,7 +221,7 @@ async function lockFile(
   }
 }
 
-/** The holder of a document's lock, without taking it; null if it is free. */
+/** Returns the holder of a document's lock, without taking the lock; null if it is free. */
 export async function holderOf(
   realPath: string,
   environment: Environment,
@@ -242,8 +245,8 @@ async function holderIn(lockPath: string): Promise<Holder | null> {
 }
 
 /**
- * Holder of the exclusive lock on a file; null if there is none or it has not written its name. Checking takes a shared
- * lock briefly, which does not count as a run, even if the file still has the name of a dead one.
+ * Returns the holder of the exclusive lock on a file; null if there is none or it has not written its name. Checking
+ * takes a shared lock briefly, which does not count as a run, even if the file still has the name of a dead one.
  */
 async function holderOfLocked(file: Deno.FsFile): Promise<Holder | null> {
   return await file.tryLock(false) ? null : await readHolder(file);
@@ -269,10 +272,10 @@ async function take(
     before,
     async release() {
       try {
-        // Erase the name first: if the file must stay, the next run must not take it for that of a dead run.
+        // The name is erased first. If the file must stay, the next run must not take it for the name of a dead run.
         file.truncateSync(0);
-        // Remove it while locked: a waiting run then sees that its file is no longer the one at the path. If another
-        // process removed it earlier, the file there may be the lock of another run.
+        // The file is removed while it is locked, so that a waiting run sees that its file is no longer at the path.
+        // If another process removed it earlier, the file at the path may be the lock of another run.
         if (isStillAt(file, lockPath)) await Deno.remove(lockPath);
         return null;
       } catch (thrown) {
@@ -289,7 +292,7 @@ async function take(
   };
 }
 
-/** Boot id of this machine; null if the system does not report one. */
+/** Returns the boot id of this machine; null if the system does not report one. */
 function bootId(): string | null {
   if (Deno.build.os !== "linux") return null;
   try {
@@ -300,7 +303,7 @@ function bootId(): string | null {
   }
 }
 
-/** A holder removes its file on release, so the file we locked may no longer be the one others open. */
+/** A holder removes its file on release, so the file that we locked may no longer be the one that other runs open. */
 function isStillAt(file: Deno.FsFile, lockPath: string): boolean {
   const ours = file.statSync();
   try {
@@ -320,7 +323,7 @@ async function readHolder(file: Deno.FsFile): Promise<Holder | null> {
     const value: unknown = JSON.parse(new TextDecoder().decode(buffer.subarray(0, length)));
     return isHolder(value) ? value : null;
   } catch {
-    // Empty or half written: if it is locked, the holder has no name yet.
+    // The file is empty or half written. If it is locked, the holder has no name yet.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-// Documents in memory: filter mode, where the text is read and written as a whole.
+// Documents in memory, for filter mode, in which the text is read and written as a whole.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -8,7 +8,7 @@ import type { Chat } from "../../parser/types.ts";
 import { type BlockPlace, grow, shiftBlock } from "./growing_block.ts";
 import type { DocumentStore, Growth, Piece } from "../types.ts";
 
-/** Bytes read from the end to see whether the last line is blank. */
+/** Number of bytes that are read from the end to see whether the last line is blank. */
 const LAST_LINE = 4096;
 
 /** Message of the abort marker in a reply that the end of the program cut off. */
@@ -48,7 +48,7 @@ export class MemoryStore implements DocumentStore {
     return this.#chat;
   }
 
-  /** Whether anything was committed. */
+  /** True if anything was committed. */
   get changed(): boolean {
     return this.#changed;
   }
@@ -89,7 +89,7 @@ export class MemoryStore implements DocumentStore {
     return Promise.resolve(null);
   }
 
-  /** The document to leave behind if the program ends now: marks a growing block as cut off. */
+  /** Returns the document to leave behind if the program ends now. A growing block is marked as cut off. */
   #asCut(): Uint8Array {
     const chat = this.#chat;
     if (this.#block === null) return chat.bytes;

@@ -14,9 +14,9 @@ import {
 import { checkText } from "./read.ts";
 
 /**
- * Merges a foreign change with ours. `bases` are texts of this run that the writer may have started from, newest first:
- * an editor that missed a change writes back an older one. Uses the base nearest to theirs. Returns null when merging
- * would be unsafe, as for `mergeDocuments`.
+ * Merges a foreign change with ours. `bases` are texts of this run that the writer may have started from, newest
+ * first: an editor that missed a change writes back an older one. The base that is nearest to the other writer's text
+ * is used. Returns null when merging would be unsafe, as for `mergeDocuments`.
  */
 export function mergeFrom(
   bases: readonly Uint8Array[],
@@ -52,14 +52,14 @@ export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8
   const their = difference(lines, theirLines);
   const our = difference(lines, ourLines);
   if (their === null || our === null) return null;
-  // A minimal diff may skip lines of a block of ours; the whole block counts as touched.
+  // A minimal diff may skip lines of one of our blocks, so the whole block counts as touched.
   const blocks = touched.flatMap((id) => before.result(id)?.place ?? [])
     .map((place) => ({ from: place.start - 1, to: place.end }));
   if ([...our, ...blocks].some((mine) => their.some((other) => touch(mine, other)))) return null;
   return joinLines(addLineEnds(combined(lines, ourLines, our, theirLines, their), before.eol));
 }
 
-/** True if their text leaves everything that decides about tools unchanged. */
+/** True if the other writer's text leaves everything that decides about tools unchanged. */
 export function sameAuthority(base: Chat, theirs: Chat, touched: readonly string[]): boolean {
   if (base.frontmatter?.code !== theirs.frontmatter?.code) return false;
   if (base.frontmatter?.language !== theirs.frontmatter?.language) return false;
@@ -70,7 +70,7 @@ export function sameAuthority(base: Chat, theirs: Chat, touched: readonly string
   );
 }
 
-/** Ids of calls whose result we add or change. */
+/** Returns the ids of calls whose result we add or change. */
 function touchedCalls(base: Chat, ours: Chat): string[] {
   const same = (a: Result | undefined, b: Result) => a?.status === b.status && a?.content === b.content;
   return ours.results.filter((result) => !same(base.result(result.id), result)).map(({ id }) => id);
@@ -81,7 +81,7 @@ function touch(a: { from: number; to: number }, b: { from: number; to: number })
   return a.from <= b.to && b.from <= a.to;
 }
 
-/** Applies both changes; none of their hunks may touch. */
+/** Applies both changes. None of their ranges may touch. */
 function combined(
   base: readonly string[],
   ours: readonly string[],
@@ -94,7 +94,7 @@ function combined(
     ...our.map((hunk) => ({ hunk, mine: true })),
     ...their.map((hunk) => ({ hunk, mine: false })),
   ].sort((a, b) => a.hunk.from - b.hunk.from);
-  // Line offset of each side relative to the base.
+  // Offset in lines of each side relative to the base.
   let ourShift = 0;
   let theirShift = 0;
   let at = 0;

@@ -1,4 +1,4 @@
-// Reads documents, and reports why one is refused.
+// Reads documents, and reports why a document is refused.
 
 import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -16,7 +16,7 @@ import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts
 import { explainMissing, isThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 
-/** File attributes to check cheaply whether a file changed since it was read. Times are milliseconds. */
+/** File attributes that show cheaply whether a file changed since it was read. Times are milliseconds. */
 export interface Stamp {
   readonly dev: number;
   readonly ino: number | null;
@@ -57,7 +57,9 @@ export async function readDocument(
   }
 }
 
-/** The real path of the document at `path`. Fails like `readDocument`, except for reasons that need its text. */
+/**
+ * Returns the real path of the document at `path`. Fails like `readDocument`, except for reasons that need its text.
+ */
 export function findDocument(path: string, environment: Environment): Outcome<string> {
   try {
     return regularFile(absolutePath(environment, path), path);
@@ -66,7 +68,7 @@ export function findDocument(path: string, environment: Environment): Outcome<st
   }
 }
 
-/** The real path of a regular file of acceptable size. Throws the system's errors. */
+/** Returns the real path of a regular file of acceptable size. Throws the system's errors. */
 function regularFile(path: string, label: string): Outcome<string> {
   const realPath = Deno.realPathSync(path);
   const found = Deno.statSync(realPath);
@@ -106,9 +108,13 @@ function unreadable(
   return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
 }
 
-/** The file is missing, and perhaps its folder too: the suggested step creates the folder first. */
+/**
+ * Returns the problem of a missing file. Its folder may be missing too, so the suggested step creates the folder
+ * first.
+ */
 function missing(path: string, environment: Environment): { ok: false; problem: Problem } {
-  // The runtime replaces bytes that are not UTF-8 with this character, so an existing file cannot be opened.
+  // The runtime puts this character in place of bytes that are not UTF-8, so an existing file with such a name cannot
+  // be opened.
   if (path.includes("\ufffd")) {
     return failure(
       "document-missing",
@@ -128,7 +134,7 @@ function missing(path: string, environment: Environment): { ok: false; problem: 
 }
 
 /**
- * Refuses a document whose results and replies could not be written, before anything runs or costs money. A read-only
+ * Refuses, before anything runs or costs money, a document whose results and replies could not be written. A read-only
  * file is not replaced, even in a writable folder: removing the permission was deliberate.
  */
 export async function checkWritable(path: string, realPath: string): Promise<Problem | null> {
@@ -142,9 +148,9 @@ export async function checkWritable(path: string, realPath: string): Promise<Pro
 
 /** The facts that decide whether the user could grant permission to write a file. */
 export interface Ownership {
-  /** Whether the user of this process owns it. */
+  /** True if the user of this process owns the file. */
   readonly own: boolean;
-  /** Whether its mode lets the owner write. */
+  /** True if the file's mode lets the owner write. */
   readonly writable: boolean;
 }
 
@@ -153,7 +159,7 @@ export async function ownership(path: string): Promise<Ownership> {
   return { own: uid === null || uid === Deno.uid(), writable: ((mode ?? 0) & 0o200) !== 0 };
 }
 
-/** The problem of a document that cannot be opened for writing, with the remedy. */
+/** Returns the problem of a document that cannot be opened for writing, with the remedy. */
 export function unwritableProblem(path: string, thrown: unknown, owned: Ownership): Problem {
   const refused = runtimeRefusal(thrown);
   if (refused !== null) return refused;
@@ -165,7 +171,7 @@ export function unwritableProblem(path: string, thrown: unknown, owned: Ownershi
   };
 }
 
-/** Why a file may not be written, and the beginning of the sentence with the remedy. */
+/** Returns why a file may not be written, and the beginning of the sentence with the remedy. */
 function hindrance(
   word: string,
   thrown: unknown,
@@ -210,15 +216,15 @@ export function checkText(bytes: Uint8Array, path: string | null): Problem | nul
 }
 
 /**
- * The absolute path that identifies a text without a file of its own. Stored data of a document uses its real path,
- * whichever link named it.
+ * Returns the absolute path that identifies a text without a file of its own. Stored data of a document uses its real
+ * path, whichever link named it.
  */
 export async function knownPath(environment: Environment, named: string): Promise<string> {
   const path = absolutePath(environment, named);
   try {
     return await Deno.realPath(path);
   } catch {
-    // The file does not exist yet, so use the path as given.
+    // The file does not exist yet, so the given path is used.
     return path;
   }
 }
@@ -239,12 +245,12 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
 }
 
 /**
- * Maximum bytes read synchronously. Handing a small read to another thread takes longer than the read; a read of many
- * megabytes would block everything else this process serves.
+ * Maximum number of bytes that are read synchronously. Handing a small read to another thread takes longer than the
+ * read; a read of many megabytes would block everything else this process serves.
  */
 const READ_AT_ONCE = 1024 * 1024;
 
-/** Reads to the end; the size is only a hint, since the file may grow meanwhile. */
+/** Reads to the end of the file. The size is only a hint, because the file may grow meanwhile. */
 async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint8Array> {
   let buffer = new Uint8Array(sizeHint + 1);
   let length = 0;

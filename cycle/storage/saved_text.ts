@@ -13,13 +13,13 @@ const SUFFIX = ".chat";
 
 /** A saved text of a filter run. */
 export interface SavedEntry {
-  /** The argument of `flemma recover`. */
+  /** The id that `flemma recover` takes as argument. */
   readonly id: string;
   readonly path: string;
   readonly bytes: number;
-  /** When it was last written. */
+  /** Time at which the text was last written. */
   readonly time: Date;
-  /** Whether its run is still going on. */
+  /** True if the run of the text still continues. */
   readonly running: boolean;
 }
 
@@ -87,7 +87,7 @@ export class SavedText {
   }
 }
 
-/** All saved texts, newest first. */
+/** Returns all saved texts, newest first. */
 export function listSavedTexts(environment: Environment): SavedEntry[] {
   const folder = recoverFolder(environment);
   let names: string[];
@@ -101,12 +101,12 @@ export function listSavedTexts(environment: Environment): SavedEntry[] {
     .sort((a, b) => b.time.getTime() - a.time.getTime() || (a.id < b.id ? 1 : -1));
 }
 
-/** The saved text at a path; empty if its run has just ended and removed it. */
+/** Returns the saved text at a path; empty if its run has just ended and removed it. */
 function readSaved(path: string): SavedEntry[] {
   try {
     using file = Deno.openSync(path, { read: true, write: true });
     const { size, mtime } = file.statSync();
-    // Take a shared lock, so that two processes that check at the same time do not each see the other as a run.
+    // The lock is shared, so that two processes that check at the same time do not each see the other as a run.
     const running = !file.tryLockSync(false);
     return [{ id: idOf(path), path, bytes: size, time: mtime ?? new Date(0), running }];
   } catch (thrown) {

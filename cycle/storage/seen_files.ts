@@ -52,7 +52,7 @@ class Memory implements SeenFiles {
   }
 }
 
-/** The stored memory; empty if a crash of the machine left a partial file. */
+/** Returns the stored record; empty if a crash of the machine left a partial file. */
 async function readMemory(file: string): Promise<Map<string, SeenFile>> {
   try {
     const value: unknown = JSON.parse(await Deno.readTextFile(file));

@@ -10,7 +10,7 @@ export const NO_THINKING: ThinkingState = {
   notes: new Map(),
 };
 
-/** The state that results from entries in their order. */
+/** Returns the state that results from entries in their order. */
 export function thinkingState(entries: readonly ThinkingEntry[]): ThinkingState {
   const records = new Map<string, ThinkingRecord>();
   const stale = new Set<string>();
@@ -41,7 +41,7 @@ export function thinkingState(entries: readonly ThinkingEntry[]): ThinkingState 
   return { records, stale, unread, sent, notes };
 }
 
-/** The fewest entries that lead to a state. */
+/** Returns the fewest entries that lead to a state. */
 export function thinkingEntries(
   { records, stale, unread, sent, notes }: ThinkingState,
 ): readonly ThinkingEntry[] {
@@ -54,7 +54,7 @@ export function thinkingEntries(
   ];
 }
 
-/** Whether a line of a journal is a valid entry of this kind. */
+/** True if a line of a journal is a valid entry of this kind. */
 export function isThinkingEntry(value: object): value is ThinkingEntry {
   const entry = value as Readonly<Record<string, unknown>>;
   const isText = (value: unknown) => typeof value === "string";

@@ -9,9 +9,9 @@ export type UnsettledEntry =
   | { readonly kind: "settled"; readonly suspects: TamperedParts | null };
 
 export interface Unsettled {
-  /** State recorded before commands started and not settled since; else null. */
+  /** State that was recorded before commands started and not settled since; else null. */
   readonly exposure: TamperCheck | null;
-  /** Parts that a command could have written and nobody confirmed. */
+  /** Parts that a command could have written and that nobody confirmed. */
   readonly suspects: TamperedParts | null;
 }
 
@@ -33,7 +33,7 @@ export function afterEntry(
   }
 }
 
-/** The entries that lead to a state. */
+/** Returns the entries that lead to a state. */
 export function entriesOf({ exposure: tamperCheck, suspects: tampered }: Unsettled): UnsettledEntry[] {
   return [
     ...(tampered === null ? [] : [{ kind: "settled" as const, suspects: tampered }]),

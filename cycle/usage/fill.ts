@@ -4,22 +4,23 @@ import type { Prices } from "../../providers/models/types.ts";
 import { promptTokens } from "../../providers/usage.ts";
 import type { UsageRecord } from "../types.ts";
 
-/** Bytes per token, for estimates. */
+/** Number of bytes per token, for estimates. */
 const BYTES_PER_TOKEN = 4;
 
 /** How full a model's context window is. */
 export interface Fill {
   readonly tokens: number;
-  /** Tokens that the window holds; null if unknown. */
+  /** Number of tokens that the window holds; null if unknown. */
   readonly window: number | null;
   /** `tokens` as a share of the window, where 1 is full; null if the window is unknown. */
   readonly share: number | null;
-  /** True if nothing was sent yet: estimated from the length of the text. */
+  /** True if nothing was sent yet, so that the number is estimated from the length of the text. */
   readonly estimated: boolean;
 }
 
 /**
- * How full the window was after the last request; before the first one, estimated from the length of the text.
+ * Returns how full the window was after the last request. Before the first request, it is estimated from the length of
+ * the text.
  * @param last usage of the last request
  * @param bytes length of the document
  * @param window tokens that the context window of the next request's model holds; null if unknown
@@ -30,14 +31,14 @@ export function fillOf(last: UsageRecord | undefined, bytes: number, window: num
   return { tokens, window: size, share: size === null ? null : tokens / size, estimated: last === undefined };
 }
 
-/** Tokens of a request and its reply. */
+/** Returns the number of tokens of a request and its reply. */
 export function usedTokens({ usage }: UsageRecord): number {
   return promptTokens(usage) + usage.output;
 }
 
 /** A completed request with its earlier estimate. */
 export interface Measured {
-  /** Tokens estimated from the length of its body. */
+  /** Tokens estimated from the length of the request's body. */
   readonly rough: number;
   readonly record: UsageRecord;
 }
@@ -49,8 +50,8 @@ export function expectedTokens(rough: number, last: Measured | null): number {
 }
 
 /**
- * Estimated cost of a request in dollars: earlier content is read from the provider's cache if it has one, and the
- * reply is as long as the last one.
+ * Returns the estimated cost of a request in dollars. Earlier content is read from the provider's cache if it has one,
+ * and the reply is as long as the last one.
  * @param tokens of the request
  * @param last the previous request of this run; null for the first, whose reply counts nothing
  */

@@ -13,7 +13,7 @@ export interface UsageLog {
 
 const UNSAVED = "unsaved";
 
-/** The usage log of this user. Nothing is created before the first record. */
+/** Returns the usage log of this user. Nothing is created before the first record. */
 export function openUsageLog(environment: Environment): UsageLog {
   return {
     async record(record) {
@@ -29,7 +29,7 @@ export function openUsageLog(environment: Environment): UsageLog {
   };
 }
 
-/** The records of a document, oldest first; null means all unsaved ones. */
+/** Returns the records of a document, oldest first; null means all unsaved documents. */
 export async function recordsOf(
   environment: Environment,
   document: string | null,
@@ -38,7 +38,7 @@ export async function recordsOf(
   return await read(`${folderOf(environment)}/${name}.jsonl`);
 }
 
-/** All records by the document they name, the unsaved ones under null. */
+/** Returns all records by the document that they name; those of unsaved documents are under null. */
 export async function allRecords(
   environment: Environment,
 ): Promise<ReadonlyMap<string | null, readonly UsageRecord[]>> {

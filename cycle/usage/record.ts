@@ -11,7 +11,7 @@ export type UsedRequest = Omit<UsageRecord, "time" | "prices" | "cost" | "contex
   readonly begun: Date;
 };
 
-/** What the cost of a request depends on besides its tokens. */
+/** What the cost of a request depends on in addition to its tokens. */
 export interface Pricing {
   /** The user's own models, and prices that override the built-in ones. */
   readonly settings: Pick<Settings, "providers">;
@@ -19,7 +19,7 @@ export interface Pricing {
   readonly retention: "short" | "long" | "none";
 }
 
-/** The record of a request, at the prices of its day and for the length of its prompt. */
+/** Returns the record of a request, at the prices of its day and for the length of its prompt. */
 export function recordOf({ begun, ...request }: UsedRequest, { settings, ...options }: Pricing): UsageRecord {
   const { provider, model, usage } = request;
   const known = findModel(provider, model, settings);
@@ -39,7 +39,7 @@ export interface UsageTotal extends Usage {
   readonly requests: number;
   /** Dollars of the requests whose price is known. */
   readonly cost: number;
-  /** Requests whose price is unknown. */
+  /** Number of requests whose price is unknown. */
   readonly unpriced: number;
 }
 
@@ -67,7 +67,7 @@ export function totalOf(records: readonly UsageRecord[]): UsageTotal {
   }), NO_TOTAL);
 }
 
-/** The share of the sent tokens that the provider had cached, from 0 to 1; null if nothing was sent. */
+/** Returns the share of the sent tokens that the provider had cached, from 0 to 1; null if nothing was sent. */
 export function cacheShare(usage: Usage): number | null {
   const sent = promptTokens(usage);
   return sent === 0 ? null : usage.cache_read / sent;

@@ -1,4 +1,4 @@
-// Compilation of the segments of a message or included file to one Lua chunk, where every tag has its own lines.
+// Compilation of the segments of a message or included file to one Lua chunk, in which every tag has its own lines.
 
 import type { Segment, TemplateSegment } from "../../parser/types.ts";
 
@@ -23,11 +23,11 @@ export interface ChunkLine {
  */
 const EMIT = "__emit";
 const SHOW = "__show";
-/** Constant that each tag adds to its code, which also limits the number of small tags. */
+/** Constant that each tag adds to the length of its code, so that the number of small tags is limited too. */
 const TAG = 8;
 const MOST_QUOTED = 60;
 
-/** Compiles the chunk. Segments other than texts and tags are output like text. */
+/** Compiles the chunk. Segments other than texts and tags are output as if they were text. */
 export function compileChunk(segments: readonly Segment[]): TemplateChunk {
   const out: string[] = [`local ${EMIT}, ${SHOW} = ...`];
   const lines: (ChunkLine | null)[] = [null];
@@ -43,7 +43,7 @@ export function compileChunk(segments: readonly Segment[]): TemplateChunk {
     if (segment.kind === "code") {
       if (!segment.raw) addTag(segment.code, index, segment);
     } else if (segment.kind === "expression") {
-      // The line break before `end` closes a comment at the end of the expression.
+      // The line break before `end` ends a comment at the end of the expression.
       addTag(`; ${SHOW}(${index}, function() return ${segment.code}\nend);`, index, segment);
     } else {
       out.push(`; ${EMIT}(${index});`);
@@ -58,7 +58,7 @@ export function expressionAlone(segment: TemplateSegment): string {
   return `return ${segment.code}\n`;
 }
 
-/** Returns the tag as in the text, without trim marks; shown for an expression that fails. */
+/** Returns the tag as in the text, without trim marks. It is shown for an expression that fails. */
 export function sourceOf(segment: TemplateSegment): string {
   return segment.kind === "code" ? `{%${segment.code}%}` : `{{${segment.code}}}`;
 }

@@ -9,14 +9,16 @@ import { FileLog, type ReadPolicy } from "../file_log.ts";
 import { GeneratedPrompts } from "./personality.ts";
 
 export interface SessionOptions {
-  /** Absolute path of the document; null if unsaved, then paths are relative to `environment.cwd`. */
+  /**
+   * Absolute path of the document. It is null for an unsaved document, whose paths are relative to `environment.cwd`.
+   */
   readonly document: string | null;
   readonly environment: Environment;
-  /** @default the limits of the settings */
+  /** Limits of the session. @default the limits of the settings */
   readonly limits?: LuaLimits;
   /** Receives `print` output of the frontmatter. It is untrusted text: escape it before display. */
   readonly print: (line: string) => void;
-  /** Whether the document may read a file. @default every file */
+  /** True if the document may read a file. @default every file */
   readonly isReadable?: ReadPolicy;
 }
 
@@ -66,7 +68,7 @@ function canBeOpened(path: string): boolean {
     Deno.openSync(path, { read: true }).close();
     return true;
   } catch {
-    // Any error means that it cannot be read.
+    // Any error means that the file cannot be read.
     return false;
   }
 }

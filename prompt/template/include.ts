@@ -18,12 +18,12 @@ import { compileTags } from "./settle.ts";
 import { trimTexts } from "./trim.ts";
 
 export interface IncludeOptions {
-  /** Absolute; base folder for paths of an unsaved document. */
+  /** Absolute path of the base folder for paths of an unsaved document. */
   readonly cwd: string;
   /** Absolute path of the document; null if unsaved. */
   readonly document: string | null;
   readonly generated: GeneratedPrompts;
-  /** Absolute. */
+  /** Absolute path of the home folder. */
   readonly home: string;
   readonly readFile: ProjectFileReader;
 }
@@ -88,7 +88,7 @@ class Includes {
       const near = nearest(name, PERSONALITY_NAMES);
       cell.raise(`there is no personality "${name}"${near === null ? "" : `; did you mean "${near}"?`}`);
     }
-    // Generated on output: the tools are not known yet while the frontmatter runs.
+    // The text is generated on output, because the tools are not known yet while the frontmatter runs.
     return this.#value((inner) => {
       const { generated, cwd, document, readFile } = this.#options;
       inner.spend(STEPS_PER_FILE);
@@ -208,7 +208,7 @@ class Includes {
     cell.callFunction(2, 0);
   }
 
-  /** Raises the error of an included file in the including one. */
+  /** Raises the error of an included file in the including file. */
   #pass({ message, detail, limit }: Raised, path: string): never {
     const { cell } = this.#engine;
     if (limit) {

@@ -6,13 +6,13 @@ import { toValue } from "../../lua/vm/values.ts";
 import type { FileFlaw } from "../attach.ts";
 import type { Part } from "../types.ts";
 
-/** One piece of output. Segments are resolved by the caller. */
+/** One piece of output. The caller resolves segments. */
 export type Emitted =
   | { readonly kind: "text"; readonly text: string }
   | {
     readonly kind: "part";
     readonly part: Part;
-    /** Path of its file as passed to `include`. */
+    /** Path of the part's file, as passed to `include`. */
     readonly path: string;
   }
   | { readonly kind: "segment"; readonly turn: number; readonly index: number };

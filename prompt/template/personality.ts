@@ -1,16 +1,16 @@
 // Generated system prompts: `include("urn:flemma:personality:NAME")`.
 //
-// Their content must stay the same between requests, because a changed prefix costs money and invalidates thinking:
-// they contain no time, no branch and no file list, and the day is that of the document's first request.
+// Their content must stay the same between requests, because a changed prefix costs money and invalidates thinking. So
+// they contain no time, no branch and no file list, and the day is the day of the document's first request.
 
 import { namedText } from "../attach.ts";
 import type { PersonalityFacts } from "../types.ts";
 import { type ProjectFileReader, projectFiles } from "./project_files.ts";
 
 export interface PersonalityPlace {
-  /** Working folder of the tools; absolute. */
+  /** Absolute path of the working folder of the tools. */
   readonly folder: string;
-  /** Name of the document in it; null if unsaved. */
+  /** Name of the document in that folder; null if unsaved. */
   readonly document: string | null;
   readonly readFile: ProjectFileReader;
 }
@@ -40,7 +40,7 @@ export class GeneratedPrompts {
   #facts: PersonalityFacts = { tools: () => [], day: "" };
   readonly #texts = new Map<string, string>();
 
-  /** Sets the facts to generate from; must be called before any output. */
+  /** Sets the facts to generate from. Call it before any output. */
   tell(facts: PersonalityFacts): void {
     this.#facts = facts;
     this.#texts.clear();

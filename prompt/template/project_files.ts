@@ -29,7 +29,7 @@ export interface ProjectFile {
 
 export interface ProjectFiles {
   readonly files: readonly ProjectFile[];
-  /** Each with the reason, as the end of a sentence. */
+  /** Files that are left out, each with the reason as the end of a sentence. */
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
 }
 
@@ -81,7 +81,7 @@ function readProjectFile(
     });
   } catch (thrown) {
     const reason = thrownText(thrown);
-    // Other reasons may be worded differently each time, and the prompt must stay the same.
+    // Other reasons are left out, because they may be worded differently each time and the prompt must stay the same.
     return { why: reason === OUTSIDE || reason === TOO_LONG ? reason : "cannot be read" };
   }
   const { text } = decodeFile(bytes, path);
@@ -92,7 +92,7 @@ function readProjectFile(
 const OUTSIDE = "points outside the project";
 const TOO_LONG = "is too long";
 
-/** Returns the folders from the root of the repository down to this one; only this one without a repository. */
+/** Returns the folders from the root of the repository down to this one; without a repository, only this one. */
 function foldersFromRoot(folder: string): string[] {
   const folders = [folder];
   for (let at = folder;; at = parentOf(at)) {
@@ -110,7 +110,7 @@ function statOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path);
   } catch {
-    // Any error means that it cannot be read.
+    // Any error means that the file cannot be read.
     return null;
   }
 }

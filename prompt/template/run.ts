@@ -15,9 +15,12 @@ import { fenceAround, fencesOf, isTag } from "./quoted.ts";
 import { compileTags, type Settled, type TagFault, tagToText, type Template } from "./settle.ts";
 
 export interface TurnOutput {
-  /** In order; empty if the message failed. */
+  /** Pieces of output in order; empty if the message failed. */
   readonly pieces: readonly Emitted[];
-  /** Segments that the pieces refer to by index: the message's own, with text in place of each tag left as it is. */
+  /**
+   * Segments that the pieces refer to by index. They are the message's own, with text in place of each tag that stays
+   * as it is.
+   */
   readonly segments: readonly Segment[];
   readonly diagnostics: readonly TemplateDiagnostic[];
 }
@@ -42,7 +45,7 @@ export class Templates {
   readonly #environment: LuaEnvironment | Raised;
   #diagnostics: TemplateDiagnostic[] = [];
 
-  /** With `Raised`, nothing can run: there was not enough memory even for the names of the environment. */
+  /** Raises `Raised` if nothing can run, because there was not enough memory even for the names of the environment. */
   private constructor(engine: Engine, environment: LuaEnvironment | Raised) {
     this.#engine = engine;
     this.#environment = environment;
@@ -87,7 +90,7 @@ export class Templates {
       source: ({ place }) => chat.text(place.from, place.to),
     };
     const { pieces, segments } = this.#runTemplate(turn, template, environment);
-    // A loop may include one file many times.
+    // Each flaw is reported once, because a loop may include one file many times.
     const flaws = new Map(outputOf(this.#engine.cell).flawed.splice(0).map(({ path, flaw }) => [path, flaw]));
     for (const [path, flaw] of flaws) this.#reportFlaw(path, flaw);
     return { pieces, segments, diagnostics: this.#diagnostics };
@@ -114,7 +117,7 @@ export class Templates {
       const run: Run = { turn, template, isQuoted, failed: new Set() };
       let settled: Settled | null = null;
       let pieces: readonly Emitted[] = [];
-      // The budget was opened at the start and is shared, so this does not open a new one.
+      // The budget was opened at the start and is shared, so this call does not open a new one.
       const raised = cell.enter((inner) => {
         settled = compileTags(inner, template, left);
         const { segments, chunk } = settled;
@@ -123,7 +126,7 @@ export class Templates {
         pieces = output.gather(call);
         return 0;
       });
-      // Locate errors with the compiled segments; tags that failed later are text only for readers of the output.
+      // Errors are located with the compiled segments. Tags that failed later are text only for readers of the output.
       const compiled = (settled as Settled | null)?.segments ?? turn.segments;
       const at = raised === null || raised.limit ? undefined : this.#place(raised, turn, compiled)?.index;
       if (at !== undefined && variables !== null && isQuoted(compiled[at])) {
@@ -267,7 +270,7 @@ export class Templates {
     }
   }
 
-  /** Reports a message that ended early: its output is lost, so this is always an error. */
+  /** Reports a message that ended early. Its output is lost, so the diagnostic is always an error. */
   #reportTurn(raised: Raised, turn: Turn, segments: readonly Segment[]): void {
     const { detail, message, limit } = raised;
     const place = this.#place(raised, turn, segments);
@@ -330,7 +333,7 @@ export class Templates {
   }
 }
 
-/** Length of the text that a segment outputs. */
+/** Returns the length of the text that a segment outputs. */
 function lengthOf(segment: Segment | undefined): number {
   if (segment?.kind === "text") return segment.value.length;
   if (isTag(segment)) return segment.code.length;
@@ -348,7 +351,10 @@ function addSegment(cell: Cell, turn: Turn, index: number, segment: Segment | un
   outputOf(cell).add(cell, { kind: "segment", turn: turn.index, index }, lengthOf(segment));
 }
 
-/** Returns the position of a diagnostic about a line of a tag, with the tag's columns if it begins or ends there. */
+/**
+ * Returns the position of a diagnostic about a line of a tag. The tag's columns are included if the tag begins or ends
+ * on that line.
+ */
 function placeOf(
   tag: Segment | undefined,
   line: number,

@@ -13,9 +13,9 @@ export interface TagFault {
   readonly line: number;
 }
 
-/** Result of the compilation: `chunk` is null if there are faults, else its function is on the cell's stack. */
+/** Result of the compilation. `chunk` is null if there are faults; otherwise its function is on the cell's stack. */
 export interface Settled {
-  /** The given segments, with text in place of each tag left as it is. */
+  /** The given segments, with text in place of each tag that stays as it is. */
   readonly segments: readonly Segment[];
   readonly chunk: TemplateChunk | null;
   readonly faults: readonly TagFault[];

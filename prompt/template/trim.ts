@@ -26,7 +26,7 @@ function trimStart(text: string): number {
   return (/^[ \t]*\n[ \t]*/.exec(text) ?? /^[ \t\n\v\f\r]*/.exec(text))![0].length;
 }
 
-/** Returns the units to keep, removing the same from the end. */
+/** Returns the units to keep at the end, by the same rule as `trimStart`. */
 function trimEnd(text: string): number {
   let at = text.length;
   const skip = (units: string) => {

@@ -1,4 +1,4 @@
-// The setting for earlier thinking when something before it has changed.
+// The setting that says what happens to earlier thinking when text before it has changed.
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { choiceOf } from "../models/choice.ts";
@@ -7,10 +7,10 @@ import { resolveParameters } from "../request/parameters.ts";
 
 export type Binding = "drop" | "error" | "off";
 
-/** Beta that lets a request choose the behavior, and adds a report to the response. */
+/** Name of the beta that lets a request choose the behavior, and adds a report to the response. */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
-/** Returns the person's choice; null for a model that does not check what precedes its thinking. */
+/** Returns the person's choice; null for a model that does not check the text before its thinking. */
 export function bindingOf(settings: Settings): Binding | null {
   if (!checks(settings.model ?? choiceOf("anthropic")!.standard, settings)) return null;
   const { binding } = resolveParameters(settings, "anthropic").own;
@@ -18,14 +18,17 @@ export function bindingOf(settings: Settings): Binding | null {
 }
 
 /**
- * Whether the model of the settings can read another model's thinking. Models older than the check cannot read thinking
- * of models with it; models with the check report in their responses what they cannot read.
+ * True if the model of the settings can read another model's thinking. Models older than the check cannot read
+ * thinking of models with it; models with the check report in their responses what they cannot read.
  */
 export function canRead(settings: Settings, writer: string): boolean {
   return checks(settings.model ?? choiceOf("anthropic")!.standard, settings) || !checks(writer, settings);
 }
 
-/** Assumes that an unknown Claude model checks what precedes its thinking, as all current ones do. */
+/**
+ * Returns whether a model checks the text before its thinking. An unknown Claude model is assumed to check it, as all
+ * current ones do.
+ */
 function checks(name: string, settings: Settings): boolean {
   const model = findModel("anthropic", name, settings);
   return model === null ? name.startsWith("claude-") : model.prefixCheck !== undefined;

@@ -14,15 +14,15 @@ export type ContentBlock = JsonMembers;
 export interface WireMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly ContentBlock[];
-  /** 1-based line of the document where it begins; null if unknown. */
+  /** 1-based line of the document on which the message begins; null if unknown. */
   readonly line: number | null;
-  /** The thinking that each of its thinking blocks comes from. */
+  /** The thinking that each thinking block of the message comes from. */
   readonly thinking: ReadonlyMap<ContentBlock, ThinkingPart>;
 }
 
 export interface ThinkingChoice {
   readonly foreign: "preserve" | "drop";
-  /** Selects own thinking to leave out. */
+  /** Selects own thinking that is left out. */
   readonly leftOut?: (part: ThinkingPart) => boolean;
 }
 
@@ -56,7 +56,7 @@ function resultBlock(result: ResultPart | null, id: string): ContentBlock {
   if (result === null) {
     return { type: "tool_result", tool_use_id: id, content: "No result provided", is_error: true };
   }
-  // The API refuses an error with anything but text.
+  // The API refuses an error that has anything but text.
   const media = !result.isError && result.parts.some(isFile);
   const binary = (path: string) => `[binary file: ${path}]`;
   const text = media ? "" : result.parts.map((inner) => plainText(inner, binary)).join("");
@@ -111,8 +111,8 @@ function source(part: Kind<"image" | "pdf">): ContentBlock {
 }
 
 /**
- * Returns the blocks of an assistant message in document order: replies are written in that order, and the API refuses
- * thinking in another. If all thinking is at the end, as in an older document format, it moves to the front.
+ * Returns the blocks of an assistant message in document order. Replies are written in that order, and the API refuses
+ * thinking in another order. If all thinking is at the end, as in an older document format, it moves to the front.
  */
 function assistantBlocks(
   parts: readonly Part[],
@@ -157,7 +157,7 @@ function isNative(part: ThinkingPart): boolean {
   return part.signature?.provider === "anthropic";
 }
 
-/** Converts own thinking to a block; returns null for any other. */
+/** Converts own thinking to a block; returns null for other thinking. */
 function thinkingBlock(part: ThinkingPart): ContentBlock | null {
   if (part.redacted) return { type: "redacted_thinking", data: part.content };
   if (part.signature === undefined || !isNative(part)) return null;
@@ -168,7 +168,9 @@ function textBlock(part: Kind<"text">): readonly ContentBlock[] {
   return saysNothing(part.text) ? [] : [{ type: "text", text: trimBlank(part.text) }];
 }
 
-/** Whether a text is blank for the API, which refuses it. Unlike in a document, no-break spaces count as blank. */
+/**
+ * True if a text is blank for the API, which refuses blank text. Unlike in a document, no-break spaces count as blank.
+ */
 function saysNothing(text: string): boolean {
   return text.trim() === "";
 }

@@ -40,7 +40,8 @@ function pieceOf(message: WireMessage): PrefixPiece {
   return {
     what: message.role,
     line: message.line,
-    // Computed on access: the texts of all pieces together would be another copy of the conversation.
+    // The text is computed on access, because the texts of all pieces together would be another copy of the
+    // conversation.
     get text() {
       return otherBlocks.length === 0 ? "" : writeJson([message.role, otherBlocks]);
     },
@@ -49,8 +50,8 @@ function pieceOf(message: WireMessage): PrefixPiece {
 }
 
 /**
- * Returns the index of the first message whose thinking is sent completely or not at all: the first after the person's
- * last message in an open loop of calls, else the model's last message.
+ * Returns the index of the first message whose thinking is sent completely or not at all. In an open loop of calls,
+ * this is the first message after the person's last one; otherwise it is the model's last message.
  */
 function wholeFrom(messages: readonly WireMessage[]): number {
   const last = messages.at(-1);

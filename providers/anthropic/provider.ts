@@ -46,13 +46,18 @@ const FALLBACKS: readonly (readonly [RegExp, RequestFallback])[] = [
   [/thinking\.type|thinking\.adaptive|adaptive thinking|output_config|\beffort\b/i, "thinking"],
 ];
 
-/** Handles only requests refused for their content; temporary errors are retried with the same request. */
+/**
+ * Returns a fallback only for requests that were refused for their content. Temporary errors are retried with the same
+ * request.
+ */
 function fallback({ message }: ProviderError): RequestFallback | null {
   if (!/^(?:invalid_request_error|request_too_large)/.test(message)) return null;
   return FALLBACKS.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
-/** The text of a signed block was edited, or the model does not accept the signature. */
+/**
+ * Matches refusals because the text of a signed block was edited, or because the model does not accept the signature.
+ */
 const SIGNATURE_REFUSED =
   "Remove the signature from the opening tag of that thinking block, which makes it ordinary text, or delete " +
   "the block. Then send again.";

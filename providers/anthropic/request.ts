@@ -97,7 +97,7 @@ function thinkingPlaces(messages: readonly WireMessage[]): ReadonlyMap<string, T
   );
 }
 
-/** Returns the behavior for thinking that no longer matches its context; only requests with thinking can set it. */
+/** Returns the behavior for thinking that no longer matches its context. Only requests with thinking can set it. */
 function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | undefined {
   const binding = bindingOf(settings);
   const says = asked.thinking?.type === "adaptive" || asked.thinking?.type === "enabled";
@@ -105,7 +105,9 @@ function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | un
   return { prefix_mismatch_behavior: binding === "drop" ? "drop_block" : "error" };
 }
 
-/** Only models older than adaptive thinking continue their own turn, and only while they do not think. */
+/**
+ * True only for models older than adaptive thinking, which continue their own turn, and only while they do not think.
+ */
 export function goesOnFromItsTurn(settings: Settings): boolean {
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name, settings);
@@ -116,8 +118,9 @@ export function goesOnFromItsTurn(settings: Settings): boolean {
 }
 
 /**
- * Switches thinking off if the open loop has none: models with a budget require the message whose calls were just
- * answered to begin with their own thinking. It is missing if another model wrote the message or it was edited.
+ * Switches thinking off if the open loop has none. Models with a budget require that the message whose calls were just
+ * answered begins with its own thinking. Thinking is missing if another model wrote the message or if the message was
+ * edited.
  */
 function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[]): AskedThinking {
   if (asked.thinking?.type !== "enabled") return asked;

@@ -15,7 +15,7 @@ type OpenBlock =
     readonly name: string;
     readonly start: unknown;
     readonly json: LongText;
-    /** A line of the stream was lost while the block was open, so its content is unreliable. */
+    /** True if a line of the stream was lost while the block was open, so that its content is unreliable. */
     damaged: boolean;
   }
   | { readonly kind: "thinking"; readonly content: LongText; signature: string; damaged: boolean }
@@ -149,7 +149,7 @@ export class AnthropicReader extends ReplyReader {
     if (block?.kind === "redacted") return [{ kind: "redacted", data: block.data }];
     if (block?.kind === "thinking") {
       const { content, signature } = block;
-      // A signature covers every byte of the text; a damaged text is kept as unsigned thinking.
+      // A signature covers every byte of the text, so a damaged text is kept as unsigned thinking.
       const signed = signature === "" || block.damaged
         ? {}
         : { signature: { provider: this.provider, value: signature } };
@@ -234,7 +234,9 @@ function answering(message: unknown): Effect[] {
   return model === "" ? [] : [{ kind: "answering", model }];
 }
 
-/** Reasons for dropped thinking; all others must be ignored, such as thinking that was used despite a mismatch. */
+/**
+ * Reasons for dropped thinking. All other entries must be ignored, such as thinking that was used despite a mismatch.
+ */
 const DROPPED: Readonly<Record<string, DroppedThinking["why"]>> = {
   prefix_binding_mismatch: "prefix",
   model_binding_mismatch: "model",
@@ -251,7 +253,7 @@ function dropped(message: unknown): Effect[] {
   return reported.length === 0 ? [] : [{ kind: "dropped", dropped: reported }];
 }
 
-/** Returns the JSON text of a complete input, or null if it is not a JSON object. No input means `{}`. */
+/** Returns the JSON text of a complete input, or null if it is not a JSON object. An empty text means `{}`. */
 function toolInput(json: LongText, start: unknown): string | LongText | null {
   const { value } = json;
   const isEmpty = typeof value === "string" && value.trim() === "";

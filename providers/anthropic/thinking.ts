@@ -10,7 +10,7 @@ import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
 export interface AskedThinking {
   readonly thinking?: JsonMembers;
   readonly output_config?: JsonMembers;
-  /** Whether the model thinks, requested or by default. */
+  /** True if the model thinks, by request or by default. */
   readonly thinks: boolean;
   readonly warnings: readonly string[];
 }
@@ -18,14 +18,14 @@ export interface AskedThinking {
 /** Minimum budget of the API. */
 const LEAST_BUDGET = 1024;
 
-/** Assumed for unknown Claude models: all since Opus 4.6 think adaptively, and newer ones refuse a budget. */
+/** Facts assumed for unknown Claude models. All since Opus 4.6 think adaptively, and newer ones refuse a budget. */
 const UNKNOWN_CLAUDE: ModelThinking = {
   kind: "adaptive",
   unasked: "always",
   words: ["low", "medium", "high", "max"],
 };
 
-/** For any other unknown model, the request contains nothing that could be refused. */
+/** Facts for any other unknown model, for which the request contains nothing that could be refused. */
 const UNKNOWN: ModelThinking = { kind: "none", unasked: "off" };
 
 /** Builds the thinking parameters for a model; `model` is null if it is not in the table. */

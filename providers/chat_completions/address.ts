@@ -1,4 +1,4 @@
-// The URL of a Chat Completions server: people give its base with or without the version, or the whole URL.
+// The URL of a Chat Completions server. People give its base with or without the version, or the whole URL.
 
 const METHOD = "/chat/completions";
 

@@ -6,13 +6,13 @@ import { numberOrNull } from "../stream/fields.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
 export interface StreamedCall {
-  /** Empty if the server gave none. */
+  /** Id of the call; empty if the server gave none. */
   readonly id: string;
   /** Name as received. */
   readonly name: string;
   /** Input received so far. */
   readonly json: LongText;
-  /** A line of the stream was lost while the call was open, so its content is unreliable. */
+  /** True if a line of the stream was lost while the call was open, so that its content is unreliable. */
   readonly damaged: boolean;
 }
 
@@ -55,7 +55,7 @@ export class OpenCalls {
   }
 }
 
-/** Whether a piece starts a new call: some servers give all calls the same index, the same id, or no id. */
+/** True if a piece starts a new call. Some servers give all calls the same index, the same id, or no id. */
 function beginsAnother(open: StreamedCall, id: string, name: string): boolean {
   if (id !== "" && open.id !== "" && id !== open.id) return true;
   return name !== "" && open.json.length > 0 && isCallInput(open.json);

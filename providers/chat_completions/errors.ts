@@ -5,7 +5,7 @@ import { answeredError, providerError } from "../http/errors.ts";
 import { listOrEmpty } from "../stream/fields.ts";
 import type { ProviderError } from "../types.ts";
 
-/** Creates the error for a body. `keyVariable` is mentioned if the key is refused. */
+/** Creates the error for a body. If the key is refused, the error names `keyVariable`. */
 export function readChatError(
   body: unknown,
   headers: Headers | null,
@@ -21,11 +21,11 @@ export function readChatError(
   return TAKES_NO_TOOLS.test(error.message) ? { ...error, next: WITHOUT_TOOLS } : error;
 }
 
-/** How llama.cpp, Moonshot and LM Studio report that a conversation is too long. */
+/** Matches how llama.cpp, Moonshot and LM Studio report that a conversation is too long. */
 const TOO_LONG =
   /exceed_context_size|exceeds the available context size|input token length too long|exceeded model token limit|greater than the context length/i;
 
-/** How Ollama and vLLM report models or servers that cannot call tools. */
+/** Matches how Ollama and vLLM report models or servers that cannot call tools. */
 const TAKES_NO_TOOLS = /does not support tools|enable-auto-tool-choice|tool-call-parser/i;
 
 const WITHOUT_TOOLS =

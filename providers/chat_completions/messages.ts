@@ -22,9 +22,9 @@ export function chatMessages(
     readonly provider: string;
     readonly dialect: ChatDialect;
     readonly foreign: "preserve" | "drop";
-    /** Whether the system prompt is a message of its own; otherwise it precedes the text of the first user message. */
+    /** True if the system prompt is a message of its own; otherwise it precedes the text of the first user message. */
     readonly systemRole: boolean;
-    /** Whether call ids must have nine characters. */
+    /** True if call ids must have nine characters. */
     readonly shortIds: boolean;
   },
 ): { readonly messages: readonly ChatMessage[]; readonly warnings: readonly string[] } {
@@ -149,7 +149,7 @@ function pdfWarnings({ history }: Prompt): readonly string[] {
   );
 }
 
-/** Warns that tool messages contain only text in this API, even if the model accepts images. */
+/** Returns warnings that tool messages contain only text in this API, even if the model accepts images. */
 function resultFileWarnings(prompt: Prompt): readonly string[] {
   if (resultFiles(prompt).length === 0) return [];
   return [
@@ -183,7 +183,7 @@ function assistantMessage(
   }];
 }
 
-/** Puts reasoning into the member that the server reads; details that must return unchanged are sent as received. */
+/** Returns reasoning in the member that the server reads. Details that must return unchanged are sent as received. */
 function reasoning(thinking: readonly ThinkingPart[], dialect: ChatDialect, calls: boolean): ChatMessage {
   const details = thinking.flatMap(({ signature }) =>
     signature === undefined ? [] : readDetails(signature.value)

@@ -63,8 +63,8 @@ function buildRequest(input: RequestInput): { request: ProviderRequest; warnings
 }
 
 /**
- * While a model thinks, each of its messages with calls needs `reasoning_content`, even if empty. Models before K3 know
- * only the older name of the token limit.
+ * Returns the dialect of a model. While a model thinks, each of its messages with calls needs `reasoning_content`,
+ * even if it is empty. Models before K3 know only the older name of the token limit.
  */
 function dialectOf(model: Model | null, thinks: boolean): ChatDialect {
   return {
@@ -83,9 +83,12 @@ interface Asked {
   readonly warnings: readonly string[];
 }
 
-/** Models since K3 always think and take an effort; K2 models can be switched on and off, or always think. */
+/**
+ * Builds the thinking parameters. Models since K3 always think and take an effort; K2 models can be switched on and
+ * off, or always think.
+ */
 function askThinking({ thinking: { level } }: RequestParameters, name: string, model: Model | null): Asked {
-  // Assume that an unknown model thinks, so that it gets its reasoning back.
+  // An unknown model is assumed to think, so that it gets its reasoning back.
   if (model === null) return { members: {}, thinks: true, warnings: [] };
   const { kind, unasked } = model.thinking;
   if (kind === "effort") {

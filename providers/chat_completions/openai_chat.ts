@@ -21,7 +21,7 @@ export function chatProvider(known: KnownProvider): Provider {
     ...known,
     defaultModel: null,
     outputIncludesThoughts: true,
-    // Whether a server continues its own turn is unknown, so the person's request decides.
+    // It is unknown whether a server continues its own turn, so the person's request decides.
     takesPrefill: () => true,
     buildRequest: (input) => buildRequest(known, input),
     fallback: chatFallback,
@@ -55,7 +55,7 @@ function buildRequest(
   });
 }
 
-/** `seen` is the member in which this server has sent reasoning before. */
+/** Returns the dialect of a server; `seen` is the member in which this server has sent reasoning before. */
 function dialectOf(server: ProviderSettings, seen: string | null): ChatDialect {
   return {
     ...PLAIN_DIALECT,
@@ -70,8 +70,8 @@ function extraBody({ extra_body }: ProviderSettings): JsonMembers {
 }
 
 /**
- * Sends an effort only if the person set one for this provider: many servers and models refuse it, and a model's
- * default is its maker's choice.
+ * Returns an effort only if the person set one for this provider, because many servers and models refuse it, and the
+ * default of a model is its maker's choice.
  */
 function effortMembers(
   { own, thinking }: RequestParameters,

@@ -1,4 +1,5 @@
-// Reasoning that a gateway requires back unchanged, stored as a thinking block's signature: base64 of its JSON array.
+// Reasoning that a gateway requires back unchanged. It is stored as the signature of a thinking block: base64 of its
+// JSON array.
 
 import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { base64 } from "../../prompt/base64.ts";
@@ -34,7 +35,7 @@ function joined(detail: Detail, piece: Detail): Detail {
   return result;
 }
 
-/** Members that arrive in pieces. */
+/** Members whose value arrives in pieces. */
 const GROWING: ReadonlySet<string> = new Set(["text", "summary", "data"]);
 
 export function detailWords(pieces: readonly unknown[]): string {

@@ -13,7 +13,7 @@ import { chatMessages } from "./messages.ts";
 const TRAILING_KEYS = ["tools", "messages"] as const;
 
 export interface ChatRequest {
-  /** Provider whose own reasoning counts as native. */
+  /** Name of the provider whose own reasoning counts as native. */
   readonly provider: string;
   readonly model: string;
   readonly dialect: ChatDialect;
@@ -79,7 +79,7 @@ export function chatRequest(
 /** Patterns for the refusals of these servers. */
 export const chatFallback = createFallback([
   [/stream_options|include_usage/i, "token-counts"],
-  // From Mistral models and the templates of Gemma.
+  // Refusals of Mistral models and of the templates of Gemma.
   [/tool call ids?\b.*\b(?:9|nine)\b/i, "long-ids"],
   [/system role not supported|'?system'? role is not supported/i, "system-role"],
   // vLLM counts the reply's token limit as part of the context window, which is small on home machines.

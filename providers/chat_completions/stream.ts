@@ -26,7 +26,7 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   model_length: "truncated",
 };
 
-/** The `system_fingerprint` of Ollama. */
+/** The `system_fingerprint` that Ollama sends. */
 const OLLAMA = "fp_ollama";
 
 /** Delta members that may contain reasoning, the most common first. */
@@ -41,7 +41,7 @@ export function reasoningField(provider: string): string {
 export class ChatReader extends ReplyReader {
   readonly #calls = new OpenCalls();
   readonly #tags = new ThinkTags();
-  /** Reasoning not yet emitted. */
+  /** Reasoning that was not emitted yet. */
   #thinking = new LongText();
   readonly #details: JsonObject[] = [];
   #field: string | null = null;
@@ -67,7 +67,7 @@ export class ChatReader extends ReplyReader {
       ...this.#usage(data.usage),
       ...(choice === undefined ? [] : [...this.#usage(choice.usage), ...this.#choice(choice)]),
     ];
-    // Token counts may arrive with the end or right after it.
+    // Token counts may arrive together with the end of the reply or right after it.
     if (this.#finished && this.#counted) this.close();
     return effects;
   }

@@ -1,4 +1,5 @@
-// Recognition of `<think>…</think>` at the start of a reply: servers without a parser for it send thinking as text.
+// Recognition of `<think>…</think>` at the start of a reply. Servers that do not parse these tags send thinking as
+// text.
 
 const OPEN = "<think>";
 const CLOSE = "</think>";
@@ -11,7 +12,7 @@ export interface TaggedText {
 /** Splits a text that arrives in arbitrary pieces. Only tags at the very beginning count. */
 export class ThinkTags {
   #state: "start" | "inside" | "text" = "start";
-  /** Text not yet classified. */
+  /** Text that was not classified yet. */
   #buffered = "";
 
   /** Adds a piece and returns what can be classified so far. */

@@ -17,8 +17,9 @@ export interface ContentOptions {
   readonly provider: "vertex" | "gemini";
   readonly foreign: "preserve" | "drop";
   /**
-   * Which signatures to send: `own` sends existing ones; `demanded` adds a stand-in to the first call of each step of
-   * the current turn if it lacks one; `stand-ins` sends only stand-ins, on the first call of each step.
+   * Which signatures to send. `own` sends existing ones. `demanded` also adds a stand-in to the first call of each
+   * step of the current turn if the call lacks a signature. `stand-ins` sends only stand-ins, on the first call of
+   * each step.
    */
   readonly signatures: "own" | "demanded" | "stand-ins";
   readonly model: string;
@@ -40,7 +41,7 @@ function says(part: Part): boolean {
   return part.kind !== "text" || !isBlank(part.text);
 }
 
-/** Omits blank texts, because the API refuses empty ones. */
+/** Converts user parts and omits blank texts, because the API refuses empty ones. */
 const userParts = (options: ContentOptions) => (part: Part): readonly JsonMembers[] => {
   switch (part.kind) {
     case "text":
@@ -88,7 +89,7 @@ const answerParts = (options: ContentOptions) => ({ call, result }: CallAnswer):
   ];
 };
 
-/** Returns a call's id if this API issued it; other calls and their responses are matched by order. */
+/** Returns a call's id if this API issued it. Other calls and their responses are matched by order. */
 function ownId(call: CallPart, { provider, recall }: ContentOptions): string | undefined {
   return recall(callNote(call.id)) === provider ? call.id : undefined;
 }
@@ -100,7 +101,10 @@ function modelParts(
 ): readonly JsonMembers[] {
   const { provider, foreign, signatures: which, recall, model } = options;
   const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
-  /** The API refuses signatures of another model; for one of unknown origin, the API decides. */
+  /**
+   * True if the model can read the thinking. The API refuses signatures of another model; for one of unknown origin,
+   * the API decides.
+   */
   const isReadable = (part: ThinkingPart) =>
     isNative(part) && (recall(signatureNote(part.signature?.value ?? "")) ?? model) === model;
   const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isReadable);

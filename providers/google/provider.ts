@@ -10,7 +10,7 @@ import { readGoogleError } from "./errors.ts";
 import { buildRequest, type Door } from "./request.ts";
 import { GoogleReader } from "./stream.ts";
 
-/** Location without a regional host name. */
+/** Location that has no regional host name. */
 const EVERYWHERE = "global";
 
 const VERTEX: Door = {
@@ -69,7 +69,7 @@ function providerOf(door: Door, keyHint: string): Provider {
     outputIncludesThoughts: false,
     takesPrefill: () => false,
     buildRequest: (input) => buildRequest(door, input),
-    // Replaces a signature that is missing, or from another model, project or key, with a stand-in.
+    // Puts a stand-in in place of a signature that is missing, or that is from another model, project or key.
     fallback: createFallback([
       [/thought[_ ]?signature/i, "earlier-thinking"],
       [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],

@@ -21,7 +21,7 @@ const TRAILING_KEYS = ["tools", "contents"] as const;
 /** API flavor (Vertex AI or Gemini API) and its addressing. */
 export interface Door {
   readonly provider: "vertex" | "gemini";
-  /** Path of a model's method below the base URL. */
+  /** Returns the path of a model's method below the base URL. */
   path(model: string, parameters: RequestParameters): string;
   headers(key: string): Readonly<Record<string, string>>;
 }
@@ -87,7 +87,10 @@ export function buildRequest(
   };
 }
 
-/** A base URL with its own version, as gateways have, keeps it instead of the default version. */
+/**
+ * Returns the path below a base URL. A base URL with its own version, as gateways have, keeps that version instead of
+ * the default one.
+ */
 function pathBelow(baseUrl: string, path: string): string {
   const versioned = /\/v\d\w*\/*$/.test(new URL(baseUrl).pathname);
   return versioned ? path.slice(path.indexOf("/", 1)) : path;
@@ -112,7 +115,10 @@ interface Asked {
   readonly warnings: readonly string[];
 }
 
-/** Models since Gemini 3 take a level, older ones a number of tokens, unknown ones get nothing. */
+/**
+ * Builds the thinking parameters. Models since Gemini 3 take a level, older ones a number of tokens; for unknown
+ * models nothing is sent.
+ */
 function askThinking(parameters: RequestParameters, name: string, model: Model | null): Asked {
   const { thinking_budget: budget } = parameters.own;
   const { level } = parameters.thinking;

@@ -1,13 +1,13 @@
 // Assignment of thought signatures to the parts of a message.
 //
-// A signature belongs to one part of a reply and must go back on that part. In the document, it is in a thinking block
-// before the signed part, or, in the older format, in one at the end of the message.
+// A signature belongs to one part of a reply and must go back on that part. In the document, the signature is in a
+// thinking block before the signed part. In the older format, it is in a thinking block at the end of the message.
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
 import type { ThinkingPart } from "../types.ts";
 
-/** Sent in place of a missing signature, for calls by other models or typed by hand. */
+/** Text sent in place of a missing signature, for calls by other models or calls typed by hand. */
 export const STAND_IN = "skip_thought_signature_validator";
 
 /** Maps each signed text and call of a message to its signature. */
@@ -43,7 +43,7 @@ function beforeTheirPart(parts: readonly Part[], native: readonly Part[]): Reado
     }
   }
   if (waiting === null) return signatures;
-  // It arrived last, on an empty part that is not sent; the last text may carry it.
+  // The signature arrived last, on an empty part that is not sent. The last text may carry it.
   const text = parts.findLast((part) => isText(part) && !signatures.has(part));
   return text === undefined ? signatures : signatures.set(text, waiting);
 }

@@ -13,7 +13,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   STOP: "normal",
-  // Gateways send this for a reply that ends with a call.
+  // Gateways send this reason for a reply that ends with a call.
   FUNCTION_CALL: "normal",
   MAX_TOKENS: "truncated",
 };
@@ -25,17 +25,17 @@ export interface GoogleReaderOptions extends ReaderOptions {
 
 /**
  * Reads one reply. Emits text as it arrives; thoughts become a block before what follows them. A signature is in the
- * block before the part that it signs; only one that arrives within a text waits for the end of the text.
+ * block before the part that it signs. Only a signature that arrives within a text waits for the end of the text.
  */
 export class GoogleReader extends ReplyReader {
   readonly #newId: () => string;
-  /** Thoughts not yet emitted. */
+  /** Thoughts that were not emitted yet. */
   #thoughts = new LongText();
-  /** Signature not yet emitted in a block. */
+  /** Signature that was not emitted in a block yet. */
   #signature = "";
-  /** The last part was a text, which a block must not split. */
+  /** True if the last part was a text, which a block must not split. */
   #inText = false;
-  /** Something other than thoughts arrived. */
+  /** True if something other than thoughts arrived. */
   #answered = false;
 
   constructor({ newId = randomId, ...options }: GoogleReaderOptions) {
@@ -43,7 +43,7 @@ export class GoogleReader extends ReplyReader {
     this.#newId = newId;
   }
 
-  /** Nothing is open, because parts arrive whole; a signature does not cover the visible text. */
+  /** There is nothing to do: parts arrive whole, so none is open, and a signature does not cover the visible text. */
   damaged(): void {}
 
   event(data: unknown, headers: Headers | null = null, source?: string): Effect[] {
@@ -69,7 +69,7 @@ export class GoogleReader extends ReplyReader {
     return reason === "" ? effects : [...effects, ...this.#finish(reason)];
   }
 
-  /** `spelled` returns a member of the part as the provider wrote it. */
+  /** Handles one part; `spelled` returns a member of the part as the provider wrote it. */
   #part(part: JsonObject, spelled: (member: readonly string[]) => string | null): Effect[] {
     const signature = textOrEmpty(part.thoughtSignature);
     if (isObject(part.functionCall)) {
@@ -95,7 +95,7 @@ export class GoogleReader extends ReplyReader {
   }
 
   #call(call: JsonObject, signature: string, spelled: string | null): Effect[] {
-    // The call's own signature takes precedence over a pending one from a text, which is only recommended.
+    // The call's own signature takes precedence over a pending one from a text, which the API only recommends.
     this.#signature = signature || this.#signature;
     const block = this.#block();
     this.#inText = false;
@@ -110,7 +110,7 @@ export class GoogleReader extends ReplyReader {
     return [...block, { kind: "tool_use", id, name: this.toolName(wire), inputText }];
   }
 
-  /** Emits the collected thoughts and signature as a block; unsigned thoughts are marked as this provider's own. */
+  /** Returns the collected thoughts and signature as a block. Unsigned thoughts are marked as this provider's own. */
   #block(): Effect[] {
     const content = this.#thoughts.value;
     const value = this.#signature;
@@ -157,7 +157,7 @@ function randomId(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(6)));
 }
 
-/** Later reports replace earlier ones; a count missing from a report keeps its value. */
+/** Returns usage. Later reports replace earlier ones; a count that is missing from a report keeps its value. */
 function usageOf(usage: unknown): Effect[] {
   if (!isObject(usage)) return [];
   const counts: { -readonly [K in keyof Usage]?: number } = {};

@@ -5,7 +5,7 @@ import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 const FILES = ["SSL_CERT_FILE", "DENO_CERT"];
-/** Names folders of PEM files, separated by colons. */
+/** Variable that names folders of PEM files, separated by colons. */
 const FOLDERS = "SSL_CERT_DIR";
 
 export const CERTIFICATE_VARIABLES: readonly string[] = [...FILES, FOLDERS];
@@ -52,7 +52,10 @@ async function inFolder(folder: string): Promise<readonly string[]> {
   return texts.flatMap(certificatesIn);
 }
 
-/** Returns the text of a file, or an empty string: certificate folders often contain broken symbolic links. */
+/**
+ * Returns the text of a file, or an empty string if it cannot be read, because certificate folders often contain
+ * broken symbolic links.
+ */
 async function readIfText(path: string): Promise<string> {
   try {
     return await Deno.readTextFile(path);

@@ -5,7 +5,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Provider } from "../types.ts";
 
-/** Returns the configured URL, trimmed; a blank setting or variable counts as unset. Fails with `base-url-invalid`. */
+/** Returns the configured URL, trimmed. A blank setting or variable counts as unset. Fails with `base-url-invalid`. */
 export function resolveBaseUrl(
   provider: Pick<Provider, "name" | "defaultBaseUrl" | "regionalBaseUrl">,
   settings: Settings,
@@ -36,9 +36,9 @@ export function urlHost(url: string): string {
 }
 
 /**
- * Returns the URL of an API method such as `/v1/messages` below a base URL. People give the base with or without slash,
- * version or full path, so the part of `path` that the base already ends with is not repeated. The query of the base
- * stays, because gateways look for it.
+ * Returns the URL of an API method such as `/v1/messages` below a base URL. People give the base with or without
+ * slash, version or full path. So the part of `path` with which the base already ends is not repeated. The query of
+ * the base stays, because gateways look for it.
  */
 export function endpointUrl(baseUrl: string, path: string): string {
   const url = new URL(baseUrl);

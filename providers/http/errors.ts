@@ -110,10 +110,10 @@ export function answeredError(
 
 const TOO_LARGE = "The request is larger than the provider accepts: attach fewer or smaller files.";
 
-/** The model or the path does not exist, or the account has no access to the model. */
+/** Hint for a model or path that does not exist, or a model to which the account has no access. */
 const NOT_FOUND = "Check the model name (flemma models list) and the base URL.";
 
-/** Servers other than the API answer with HTML pages or plain text. */
+/** Hint for answers in HTML or plain text, which come from servers other than the API. */
 const NOT_THE_API =
   "The response is not from the API: check the base URL, and any proxy or gateway on the way.";
 

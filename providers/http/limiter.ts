@@ -1,11 +1,11 @@
-// The limit on parallel requests per provider key, shared by all documents of a process: the person's setting, and a
-// window that shrinks when the provider refuses requests.
+// The limit on parallel requests for each provider key, shared by all documents of a process. It combines the person's
+// setting with a window that shrinks when the provider refuses requests.
 
 import type { Clock } from "./patience.ts";
 
 interface Server {
   running: number;
-  /** Maximum of parallel requests after refusals; grows by one with each answered request. */
+  /** Maximum number of parallel requests after refusals. It grows by one with each answered request. */
   window: number;
   /** Clock time in milliseconds before which no request is sent. */
   pausedUntil: number;
@@ -25,7 +25,7 @@ export interface RequestPlace {
   leave(outcome: "answered" | "refused" | "neither", pause?: number): void;
 }
 
-/** Limits parallel requests of everything that uses the same keys; one instance per process. */
+/** Limits the parallel requests of everything that uses the same keys. There is one instance per process. */
 export class RequestLimiter {
   readonly #servers = new Map<string, Server>();
 
@@ -69,7 +69,7 @@ export class RequestLimiter {
 
   #leave(server: Server, clock: Clock, outcome: Parameters<RequestPlace["leave"]>[0], pause = 0): void {
     if (outcome === "refused") {
-      // Halve the load, as network congestion control does; refusals within one pause count once.
+      // The load is halved, as in network congestion control. Refusals within one pause count once.
       if (clock.now() >= server.pausedUntil) server.window = Math.max(1, Math.floor(server.running / 2));
       server.pausedUntil = Math.max(server.pausedUntil, clock.now() + pause * 1000);
     } else if (outcome === "answered") server.window++;
@@ -91,7 +91,7 @@ function turn(server: Server, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Ignores a second call: freeing a place twice would admit two requests. */
+/** Returns a function that ignores a second call, because freeing a place twice would admit two requests. */
 function once(leave: RequestPlace["leave"]): RequestPlace["leave"] {
   let left = false;
   return (outcome, pause) => {

@@ -2,7 +2,8 @@
 //
 // `fetch` reports headers, not the connection, and a server may hold back its headers until the model starts. So
 // `network.ts` tests separately whether the host accepts connections. Once it does, only silence counts: a reply may
-// take any time while data arrives. Pings extend the limit, but not without end: a server that only pings is stuck.
+// take any time as long as data arrives. Pings extend the limit, but not without end: a server that only pings is
+// stuck.
 
 import { afterSilence } from "../../base/system/timer.ts";
 import type { ProviderError, ProviderRequest } from "../types.ts";
@@ -28,7 +29,7 @@ export interface LimitOptions {
 export class RequestTimeouts {
   readonly #controller = new AbortController();
   readonly #options: LimitOptions;
-  /** Time since anything arrived. */
+  /** Time since any data arrived. */
   readonly #silence: Silence;
   /** Time since part of the reply arrived. */
   readonly #pings: Silence;
@@ -69,7 +70,7 @@ export class RequestTimeouts {
     this.#pings.end();
   }
 
-  /** Waits for local work; the time during which nothing is read does not count as the server's silence. */
+  /** Waits for local work. The time during which nothing is read does not count as the server's silence. */
   async unheard(here: Promise<void>): Promise<void> {
     const silences = [this.#silence, this.#pings];
     for (const silence of silences) silence.unheard = true;
@@ -89,7 +90,7 @@ export class RequestTimeouts {
     this.#silence.forget();
     this.#pings.forget();
     this.#options.signal.removeEventListener("abort", this.#cancel);
-    // Also ends the connection test.
+    // This also ends the connection test.
     this.#controller.abort();
   }
 
@@ -106,7 +107,8 @@ export class RequestTimeouts {
         );
       });
     }
-    // Reached or undetermined: from here on the request itself reports errors, and silence is the limit.
+    // The host was reached, or that cannot be determined. From here on the request itself reports errors, and silence
+    // is the limit.
     reach(proxy?.url ?? request.url, this.#controller.signal).then(() => this.#endConnecting());
   }
 
@@ -116,7 +118,7 @@ export class RequestTimeouts {
   }
 }
 
-/** Calls back once after `limit` seconds without data; never if the limit is 0. */
+/** Calls back once after `limit` seconds without data. If the limit is 0, it never calls back. */
 class Silence {
   readonly #limit: number;
   readonly #tell: () => void;
@@ -139,7 +141,9 @@ class Silence {
     this.#forget();
   }
 
-  /** Rechecks instead of restarting a timer per piece: a reply may have a million pieces. */
+  /**
+   * The time is checked again instead of restarting a timer for each piece, because a reply may have a million pieces.
+   */
   #watch(seconds: number): void {
     if (this.#limit <= 0) return;
     this.#forget = afterSilence(seconds * 1000, () => {

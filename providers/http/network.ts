@@ -9,7 +9,7 @@ import { type HttpProxy, namesProxy, portOf, proxyFor } from "./proxy.ts";
 export interface Network {
   readonly fetch: typeof fetch;
   readonly proxy: HttpProxy | null;
-  /** Call it after the last response was read. */
+  /** Closes the connection. Call it after the last response was read. */
   close(): void;
 }
 
@@ -68,8 +68,9 @@ function withoutVariables<T>(make: () => T): T {
 }
 
 /**
- * Tests whether the host of a URL accepts connections, because `fetch` does not report that its own connection is open.
- * Resolves to true after a connection, which is closed immediately; to false if undetermined or aborted. Never rejects.
+ * Tests whether the host of a URL accepts connections, because `fetch` does not report that its own connection is
+ * open. Resolves to true after a connection, which is closed immediately. Resolves to false if undetermined or
+ * aborted. Never rejects.
  */
 export async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {
   const parsed = URL.parse(url);
@@ -80,7 +81,8 @@ export async function isReachable(url: string, signal: AbortSignal): Promise<boo
     connection.close();
     return true;
   } catch {
-    // Refused, unresolved or not permitted: the request itself fails the same way and reports it.
+    // The connection was refused, not resolved or not permitted. The request itself fails in the same way and reports
+    // the error.
     return false;
   }
 }

@@ -4,13 +4,13 @@ import type { ProviderError } from "../types.ts";
 
 /** Time as seen by a run. */
 export interface Clock {
-  /** Milliseconds; never decreases. */
+  /** Returns the time in milliseconds, which never decreases. */
   now(): number;
-  /** Date and time of day. */
+  /** Returns date and time of day. */
   date(): Date;
   /** Resolves to true after that many seconds; to false as soon as the signal aborts. */
   wait(seconds: number, signal: AbortSignal): Promise<boolean>;
-  /** Random number from 0 up to, but not including, 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   random(): number;
 }
 
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Maximum of requests for one send, including the first. */
+/** Maximum number of requests for one send, including the first one. */
 export const MOST_TRIES = 6;
 
 /** Seconds after the first request within which retries are made. */
@@ -64,7 +64,7 @@ export class Patience {
     const elapsed = (this.#clock.now() - this.#begun) / 1000;
     const tried = `Tried ${this.#tries} times in ${formatDuration(elapsed)}.`;
     if (this.#tries >= MOST_TRIES) return { wait: null, tried };
-    // Jitter: clients that failed at the same time must not all retry at the same time.
+    // The wait is random in part, because clients that failed at the same time must not all retry at the same time.
     const own = FIRST_WAIT * 2 ** (this.#tries - 1) * (0.75 + this.#clock.random() / 2);
     const asked = retry.after !== null && retry.after > 0;
     const wait = asked ? retry.after : own;

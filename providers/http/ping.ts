@@ -5,7 +5,7 @@ import { isObject } from "../../base/is_object.ts";
 /** Names used by Anthropic (`ping`), OpenAI (`keepalive`) and gateways. */
 const NAMES: ReadonlySet<unknown> = new Set(["ping", "keepalive", "keep_alive", "heartbeat"]);
 
-/** Whether an event carries nothing: a ping by name, or a chat completion chunk with only empty fields. */
+/** True if an event carries nothing: a ping by name, or a chat completion chunk with only empty fields. */
 export function isPing(event: object): boolean {
   if (!isObject(event)) return false;
   if (typeof event.type === "string") return NAMES.has(event.type);

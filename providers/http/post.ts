@@ -22,7 +22,7 @@ export interface PostOptions extends LimitOptions {
 }
 
 export type Exchange =
-  /** The stream ended, or `stop` ended it; `lines` are those that were not SSE. */
+  /** The stream ended, or `stop` ended it; `lines` are the lines that were not SSE. */
   | { readonly kind: "stream"; readonly headers: Headers; readonly lines: readonly string[] }
   /** The response was not a stream, or its status is an error. */
   | { readonly kind: "body"; readonly headers: Headers; readonly status: number; readonly text: string }
@@ -71,7 +71,10 @@ async function exchange(options: PostOptions, limits: RequestTimeouts): Promise<
   return { kind: "stream", headers, lines: await readStream(response, options, limits) };
 }
 
-/** Also accepts a missing type and plain text: the lines show whether it is a stream. */
+/**
+ * True if the response may be a stream. A missing type and plain text are accepted too, because the lines show whether
+ * it is a stream.
+ */
 function isEventStream(headers: Headers): boolean {
   const type = headers.get("content-type");
   return type === null || /^text\/(?:event-stream|plain)\b/i.test(type.trim());
@@ -107,7 +110,7 @@ async function readStream(
   if (response.body === null) return lines;
   const body = readerOf(response.body);
   try {
-    // A body without any event up to the limit is not an event stream, and may be endless.
+    // A body that has no event up to the limit is not an event stream, and may be endless.
     while (!stopped && (heard || strayed < BODY_LIMIT)) {
       const value = await body.read();
       if (value === null) break;
@@ -126,7 +129,7 @@ async function readStream(
 
 const READ_BYTES = 1 << 16;
 
-/** Pieces of a body; each is valid until the next read, null at the end. */
+/** Pieces of a body. Each is valid until the next read; null means the end. */
 interface BodyReader {
   read(): Promise<Uint8Array | null>;
   cancel(): Promise<void>;

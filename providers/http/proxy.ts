@@ -3,9 +3,9 @@
 import { failure, type Outcome, success } from "../../base/problem.ts";
 
 export interface HttpProxy {
-  /** URL without user name and password. */
+  /** URL of the proxy without user name and password. */
   readonly url: string;
-  /** Host and port, for messages. */
+  /** Host and port of the proxy, for messages. */
   readonly host: string;
   readonly variable: string;
   readonly credentials?: { readonly username: string; readonly password: string };
@@ -37,7 +37,7 @@ export function namesProxy(variables: Variables): boolean {
   return firstOf(variables, "http_proxy", "https_proxy", "all_proxy") !== null;
 }
 
-/** Whether a `no_proxy` list such as `localhost,.corp.example,10.0.0.0/8,*` contains the host. */
+/** True if a `no_proxy` list such as `localhost,.corp.example,10.0.0.0/8,*` contains the host. */
 export function withoutProxy(url: URL, list: string): boolean {
   const host = bare(url.hostname);
   const port = portOf(url);
@@ -54,7 +54,7 @@ function matches(entry: string, host: string, port: number): boolean {
   return host === wanted || (!isAddress(host) && host.endsWith(`.${wanted}`));
 }
 
-/** Whether an IPv4 address is in a range such as `10.0.0.0/8`. */
+/** True if an IPv4 address is in a range such as `10.0.0.0/8`. */
 function inRange(host: string, range: string): boolean {
   const [start = "", length = ""] = range.split("/");
   const [from, address] = [numberOf(start), numberOf(host)];
@@ -118,7 +118,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A password with a bare percent sign is taken literally.
+    // If a password contains a bare percent sign, it is taken literally.
     return text;
   }
 }

@@ -5,17 +5,17 @@ import type { ProviderError } from "../types.ts";
 
 /** A response that refuses the request. */
 export interface RefusedResponse {
-  /** Decoded JSON, or text. */
+  /** Body as decoded JSON, or as text. */
   readonly body: unknown;
   readonly headers: Headers | null;
-  /** Undefined for an error inside a stream. */
+  /** HTTP status; undefined for an error inside a stream. */
   readonly status: number | undefined;
 }
 
-/** Statuses of server faults, including those of proxies and gateways in front of it. */
+/** Statuses of server faults, including those of proxies and gateways in front of the server. */
 const TROUBLE: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 
-/** The same as codes of error bodies; errors inside a stream have only these. */
+/** Codes in error bodies that mean the same. Errors inside a stream have only codes. */
 const TROUBLE_CODES: ReadonlySet<string> = new Set([
   "api_error",
   "overloaded_error",
@@ -30,12 +30,15 @@ const TROUBLE_CODES: ReadonlySet<string> = new Set([
   "internal",
 ]);
 
-/** Exhausted credit or a limit set by a person: waiting changes nothing, and retrying may cost money. */
+/**
+ * Matches messages about exhausted credit or a limit set by a person. Waiting changes nothing, and retrying may cost
+ * money.
+ */
 const SPENT =
   /spend_limit|insufficient_quota|quota_exceeded|exceeded_current_quota|credit_balance|billing|per_?day/i;
 const SPENT_WORDS = /spend(?:ing)? limit|specified API usage limits|credit balance|insufficient balance/i;
 
-/** Whether a body says that credit or a limit set by a person is used up. */
+/** True if a body says that credit or a limit set by a person is used up. */
 export function isSpent(body: unknown): boolean {
   const { codes, message } = readError(body);
   return codes.some((code) => SPENT.test(code)) || SPENT_WORDS.test(message);
@@ -54,7 +57,8 @@ export function temporary({ body, headers, status }: RefusedResponse): ProviderE
   }
   if (TROUBLE.has(status)) return { after };
   if (status !== 429) return undefined;
-  // Without a wait time, only a code about the rate distinguishes it from a quota that a person has to raise.
+  // If no wait time is given, only a code about the rate distinguishes this case from a quota that a person has to
+  // raise.
   const aboutRate = says === "true" || codes.some((code) => TROUBLE_CODES.has(code.toLowerCase()));
   return after !== null || aboutRate ? { after } : undefined;
 }

@@ -15,7 +15,7 @@ export interface FailedRequest {
 interface Failure {
   /** Names, codes and messages of the whole cause chain. */
   readonly reason: string;
-  /** Innermost message, without a period. */
+  /** Innermost message of the chain, without a period. */
   readonly why: string;
   readonly host: string;
   readonly url: string;
@@ -26,10 +26,10 @@ interface Failure {
   readonly advice: string | undefined;
 }
 
-/** A pattern for the thrown words, and the error it stands for. */
+/** A pattern for the thrown words, and the error that it means. */
 type Kind = readonly [RegExp, (failure: Failure) => ProviderError | null];
 
-/** The provider did not answer, but may do so later. */
+/** Retry facts of an error: the provider did not answer, but may do so later. */
 const AGAIN: ErrorOptions = { retry: { after: null } };
 
 const KINDS: readonly Kind[] = [

@@ -4,14 +4,15 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Credential, CredentialQuery, CredentialResolver, FoundCredential } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
 
-/** Used if no key is found for a provider with an optional key. */
+/** Credential used if no key is found for a provider with an optional key. */
 const KEYLESS: Credential = { secret: "", source: null };
 
-/** Used for a provider that takes no key. */
+/** Credential used for a provider that takes no key. */
 const NO_KEY: Credential = { secret: "none", source: null };
 
 /**
- * Returns the first credential found, or a stand-in if no key is needed. The failure names every source and its reason.
+ * Returns the first credential found, or a placeholder if no key is needed. The failure names every source and its
+ * reason.
  *
  * @param resolvers the sources. @default variables, the person's own command, the keyring, gcloud
  */
@@ -42,13 +43,16 @@ export async function resolveCredential(
   );
 }
 
-/** Loads sources other than variables only if no variable contains the key. */
+/** Returns the sources. Sources other than variables are loaded only if no variable contains the key. */
 async function* places(): AsyncGenerator<CredentialResolver> {
   yield environmentResolver;
   yield* (await import("./resolvers.ts")).RESOLVERS;
 }
 
-/** Headers allow only printable ASCII, and the runtime's error for other characters would show the secret. */
+/**
+ * True if a secret can be sent. Headers allow only printable ASCII, and the runtime's error for other characters would
+ * show the secret.
+ */
 function isSendable(secret: string): boolean {
   return /^[\x21-\x7e]+$/.test(secret);
 }

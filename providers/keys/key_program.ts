@@ -1,15 +1,15 @@
-// Runs a program that returns a key. Its output counts as secret until proven otherwise.
+// Runs a program that returns a key. Its output counts as secret until the program has succeeded in giving a key.
 
 import type { Environment } from "../../base/environment.ts";
 import { thrownText } from "../../base/problem.ts";
 import { afterSilence } from "../../base/system/timer.ts";
 
-/** Output of a helper program, or why there is none. */
+/** Output of a helper program, or the reason why there is none. */
 export type HelperAnswer = { readonly output: string } | { readonly reason: string };
 
 export interface HelperOptions {
   readonly environment: Environment;
-  /** Standard input; unlike arguments, other users of the machine cannot see it. */
+  /** Text for standard input, which other users of the machine cannot see, unlike arguments. */
   readonly input?: string;
   /** Variables added to the person's environment. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ function isProgram(path: string): string | null {
     const { isFile, mode } = Deno.statSync(path);
     return isFile && ((mode ?? 0o111) & 0o111) !== 0 ? path : null;
   } catch {
-    // Missing or inaccessible: in both cases it cannot be started.
+    // The file is missing or inaccessible. In both cases it cannot be started.
     return null;
   }
 }
@@ -77,6 +77,6 @@ async function give(stream: WritableStream<Uint8Array>, text: string): Promise<v
     await writer.write(new TextEncoder().encode(text));
     await writer.close();
   } catch {
-    // It ended before it read everything. Its exit code says why.
+    // The program ended before it read everything. Its exit code says why.
   }
 }

@@ -11,7 +11,7 @@ export interface Keyring {
   lookup(service: string, kind: CredentialKind): Promise<HelperAnswer>;
   /** Stores a key, replacing the previous one; returns the problem if that fails. */
   store(service: string, kind: CredentialKind, key: string): Promise<Problem | null>;
-  /** Removes what `lookup` finds; true if there was a key. */
+  /** Removes the key that `lookup` finds; true if there was one. */
   remove(service: string, kind: CredentialKind): Promise<Outcome<boolean>>;
 }
 
@@ -41,7 +41,7 @@ function secretService(program: string, environment: Environment): Keyring {
     askHelper([program, ...words], { environment, input });
   const lookup = async (service: string, kind: string): Promise<HelperAnswer> => {
     const answer = await ask(["lookup", "service", service, "key", kind]);
-    // It exits with 1 and prints nothing if there is no such key.
+    // The program exits with 1 and prints nothing if there is no such key.
     const isNone = "output" in answer ? answer.output.trim() === "" : answer.reason === "it ended with 1";
     return isNone ? { reason: NO_KEY } : answer;
   };
@@ -74,7 +74,7 @@ function keychain(program: string, environment: Environment): Keyring {
     name: "the keychain (security)",
     lookup: (service, kind) => first(kindsOf(kind), (each) => lookup(service, each)),
     async store(service, kind, key) {
-      // Commands go to standard input, so that the key is not an argument that others could see.
+      // Commands go to standard input. As an argument, other users could see the key.
       const words = ["add-generic-password", "-U", "-s", service, "-a", kind, "-w", key].map(quoted);
       return problemOf(await ask(["-i"], `${words.join(" ")}\n`));
     },

@@ -6,17 +6,17 @@ import type { Credential, CredentialQuery, CredentialResolver } from "./types.ts
 
 interface CachedKey {
   readonly credential: Credential;
-  /** Expiry in milliseconds of `now`. */
+  /** Time at which the key expires, in milliseconds of `now`. */
   readonly until: number;
 }
 
-/** The keys of one run by provider, in memory only. */
+/** The keys of one run by provider. They are kept in memory only. */
 export class KeyMemory {
   readonly #cached = new Map<string, CachedKey>();
   readonly #now: () => number;
   readonly #resolvers: readonly CredentialResolver[] | undefined;
 
-  /** `now` returns milliseconds and never decreases. */
+  /** Creates an empty cache; `now` returns milliseconds and never decreases. */
   constructor(now: () => number, resolvers?: readonly CredentialResolver[]) {
     this.#now = now;
     this.#resolvers = resolvers;

@@ -9,7 +9,7 @@ function kindOf({ provider }: CredentialQuery): CredentialKind {
   return provider.keyKind ?? "api_key";
 }
 
-/** Uses the first line of the command's output: password stores have more lines below it. */
+/** Resolver that uses the first line of the command's output, because password stores have more lines below it. */
 const commandResolver: CredentialResolver = {
   name: "key_command",
   async resolve({ provider, environment, settings }) {
@@ -98,7 +98,7 @@ function fromOutput(answer: HelperAnswer, source: string, lifetime?: number): Cr
   return { secret, source, ...(lifetime === undefined ? {} : { lifetime }) };
 }
 
-/** The sources; the first that has a key wins. */
+/** The sources. The first one that has a key is used. */
 export const RESOLVERS: readonly CredentialResolver[] = [
   commandResolver,
   keyringResolver(),

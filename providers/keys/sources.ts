@@ -36,7 +36,7 @@ const gcloudThere: CredentialResolver = {
 
 export interface KeyReport {
   readonly found: boolean;
-  /** Name of the source; a statement that no key is needed; or why there is none. */
+  /** Name of the source, a statement that no key is needed, or the reason why there is none. */
   readonly detail: string;
 }
 

@@ -18,9 +18,9 @@ export type CredentialKind = "api_key" | "access_token" | "service_account";
 
 export interface Credential {
   readonly secret: string;
-  /** Source for messages, such as a variable's name, never the value; null if no key exists and none is needed. */
+  /** Source for messages, such as a variable's name, but never the value; null if no key exists and none is needed. */
   readonly source: string | null;
-  /** Seconds until it expires; absent if it is valid until revoked. */
+  /** Seconds until the key expires; absent if it is valid until revoked. */
   readonly lifetime?: number;
 }
 
@@ -31,7 +31,7 @@ export interface FoundCredential extends Credential {
 /** The credential, the reason why there is none, or null if the source does not apply to this provider. */
 export type CredentialAnswer =
   | FoundCredential
-  /** `keeps`: a key could be stored there. */
+  /** There is no key. If `keeps` is true, a key could be stored in this source. */
   | { readonly reason: string; readonly keeps?: boolean }
   | null;
 

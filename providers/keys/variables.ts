@@ -2,7 +2,7 @@
 
 import type { CredentialResolver } from "./types.ts";
 
-/** Checks the provider's variables in order; an empty one counts as unset. */
+/** Resolver that checks the provider's variables in order. An empty variable counts as unset. */
 export const environmentResolver: CredentialResolver = {
   name: "environment",
   resolve({ provider, environment }) {

@@ -57,7 +57,7 @@ export function pricesAt(model: Model, day: Day, promptTokens: number): Prices |
   return raised;
 }
 
-/** Whether requests for a model fail on that day, because its provider has ended it. */
+/** True if requests for a model fail on that day because its provider has ended the model. */
 export function isGone(model: Model, day: Day): boolean {
   return model.state === "gone" || (model.ends !== undefined && model.ends <= day);
 }

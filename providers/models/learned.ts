@@ -9,7 +9,7 @@ import type { Settings } from "../../config/settings.generated.ts";
 import type { ModelSetting } from "../../config/values.ts";
 
 export interface LearnedModels {
-  /** Day it was fetched, in UTC. */
+  /** Day on which the list was fetched, in UTC. */
   readonly day: string;
   readonly models: Readonly<Record<string, ModelSetting>>;
 }
@@ -25,7 +25,7 @@ export async function learnedModels(
       ? value as unknown as LearnedModels
       : null;
   } catch {
-    // Any read error may be ignored, even a file in place of the folder: built-in models and settings suffice, and
+    // Any read error may be ignored, even a file in place of the folder. Built-in models and settings suffice, and
     // `models list --refresh`, which writes the list, reports what is wrong.
     return null;
   }
@@ -43,7 +43,9 @@ export async function keepLearned(
   });
 }
 
-/** Merges the stored list of the current provider into the settings; the person's own model settings win. */
+/**
+ * Merges the stored list of the current provider into the settings. The person's own model settings take precedence.
+ */
 export async function withLearned(environment: Environment, settings: Settings): Promise<Settings> {
   const { provider, providers } = settings;
   const learned = await learnedModels(environment, provider);
@@ -54,6 +56,6 @@ export async function withLearned(environment: Environment, settings: Settings):
 }
 
 function fileOf(environment: Environment, provider: string): string {
-  // Provider names are free text from the settings.
+  // Provider names are free text from the settings, so they are made safe for a file name.
   return `${stateFolder(environment)}/models/${provider.replace(/[^A-Za-z0-9_-]/g, "_")}.json`;
 }

@@ -7,7 +7,7 @@ import type { ModelSetting } from "../../config/values.ts";
 /** Facts about each listed model, by name. */
 export type ListedFacts = Readonly<Record<string, ModelSetting>>;
 
-/** Describes how to request a provider's list; null if a key gives no access to one. `key` may be empty. */
+/** Returns how to request a provider's list; null if a key gives no access to one. `key` may be empty. */
 export function listRequest({ modelList }: Pick<Provider, "modelList">, key: string): ListRequest | null {
   if (modelList !== undefined) return modelList(key);
   return { path: "/v1/models", headers: key === "" ? {} : { "authorization": `Bearer ${key}` } };

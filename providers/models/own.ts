@@ -1,4 +1,4 @@
-// Models defined by settings or a fetched list: their facts override those of a similar model.
+// Models that settings or a fetched list define. Their facts override those of a similar model.
 
 import type { ModelSetting } from "../../config/values.ts";
 import { effortsOf } from "./table.ts";

@@ -1,4 +1,5 @@
-// The model table from models.json: the format of public model lists, plus members for what those lack.
+// The model table from models.json, in the format of public model lists. Additional members hold what those lists
+// lack.
 
 import listed from "./models.json" with { type: "json" };
 import {
@@ -13,7 +14,7 @@ import type { Prices, Refusals } from "./types.ts";
 
 export interface ListedProvider {
   readonly id: string;
-  /** Another provider with the same models; this entry then contains only the differences. */
+  /** Name of another provider with the same models; this entry then contains only the differences. */
   readonly like?: string;
   readonly default: string;
   readonly best: string;
@@ -22,7 +23,7 @@ export interface ListedProvider {
 }
 
 interface ListedCost extends Prices {
-  /** Prices of the whole request above a prompt length; at most one tier. */
+  /** Prices of the whole request above a prompt length. There is at most one such tier. */
   readonly tiers?: readonly (Prices & { readonly tier: { readonly size: number } })[];
 }
 

@@ -31,16 +31,20 @@ export const LEVELS = ["minimal", "low", "medium", "high", "max"] as const;
 export type NamedLevel = typeof LEVELS[number];
 
 /**
- * How a model's thinking is configured: `adaptive` is Anthropic's current way, with an effort; `effort` by a word only;
- * `budget` by a number of tokens; `budget+effort` by both; `switch` on or off; `none` not at all.
+ * How a model's thinking is configured. `adaptive` is Anthropic's current way, with an effort; `effort` takes only a
+ * word; `budget` takes a number of tokens; `budget+effort` takes both; `switch` turns it on or off; `none` means that
+ * it cannot be configured.
  */
 export type ThinkingKind = "adaptive" | "effort" | "budget" | "budget+effort" | "switch" | "none";
 
 export interface ModelThinking {
   readonly kind: ThinkingKind;
-  /** Behavior without a thinking parameter: thinks regardless of parameters, thinks, or does not think. */
+  /**
+   * Behavior without a thinking parameter: the model thinks regardless of parameters, thinks by default, or does not
+   * think.
+   */
   readonly unasked: "always" | "on" | "off";
-  /** Word that switches thinking off; absent if nothing does, or if omitting the parameter suffices. */
+  /** Word that switches thinking off; absent if no word does, or if omitting the parameter suffices. */
   readonly off?: string;
   /** Strongest effort allowed with thinking off. */
   readonly offUpTo?: string;
@@ -50,7 +54,7 @@ export interface ModelThinking {
   readonly efforts?: Readonly<Record<NamedLevel, string>>;
   /** Effort if the request names none. */
   readonly defaultEffort?: string;
-  /** Token budgets by level; a level without one uses the general table. */
+  /** Token budgets by level. A level without a budget uses the general table. */
   readonly budgets?: Readonly<Partial<Record<NamedLevel, number>>>;
   readonly minBudget?: number;
   readonly maxBudget?: number;
@@ -58,22 +62,26 @@ export interface ModelThinking {
 
 /** Parts of a request that the provider refuses with an error instead of ignoring them. */
 export interface Refusals {
-  /** A temperature other than 1 and other sampling parameters: in every request, or while the model thinks. */
+  /**
+   * A temperature other than 1 and other sampling parameters are refused: in every request, or while the model thinks.
+   */
   readonly temperature?: "always" | "thinking";
-  /** A conversation that ends with the model's own turn. */
+  /** A conversation that ends with the model's own turn is refused: in every request, or while the model thinks. */
   readonly prefill?: "always" | "thinking";
-  /** A tool choice that forces a call. */
+  /** A tool choice that forces a call is refused: in every request, or with a thinking budget. */
   readonly forcedTools?: "always" | "budget";
-  /** Short cache retention (`prompt_cache_retention: "in_memory"`). */
+  /** Short cache retention (`prompt_cache_retention: "in_memory"`) is refused. */
   readonly shortRetention?: true;
 }
 
 export interface Model {
-  /** Name in requests. */
+  /** Name of the model in requests. */
   readonly id: string;
-  /** Other names that the provider accepts for it. */
+  /** Other names that the provider accepts for the model. */
   readonly aliases?: readonly string[];
-  /** `current`: part of the provider's current line; `older`: still served; `gone`: requests fail. */
+  /**
+   * `current`: the model is part of the provider's current line; `older`: it is still served; `gone`: requests fail.
+   */
   readonly state: "current" | "older" | "gone";
   readonly released?: Day;
   /** Announced day from which requests fail. */
@@ -91,22 +99,24 @@ export interface Model {
   /** Number that a share such as `50%` refers to, if less than `maxOutput`. */
   readonly usualOutput?: number;
   readonly minOutput?: number;
-  /** Oldest first; empty if no price is known. */
+  /** Prices, oldest first; empty if no price is known. */
   readonly prices: readonly PricePeriod[];
   readonly thinking: ModelThinking;
   readonly refuses: Refusals;
-  /** Minimum tokens of a prompt to be cached. */
+  /** Minimum number of tokens of a prompt to be cached. */
   readonly minCacheable?: number;
-  /** Accounts whose requests fail after text before signed thinking changed: all, or those created since 2026-08-31. */
+  /**
+   * Accounts whose requests fail if text before signed thinking has changed: all, or those created since 2026-08-31.
+   */
   readonly prefixCheck?: "every account" | "new accounts";
 }
 
 /** A provider's models for requests that name none. */
 export interface Choice {
-  /** Model without any setting. */
+  /** Model that is used without any setting. */
   readonly standard: string;
-  /** `$best`: the strongest model. */
+  /** The strongest model, which `$best` names. */
   readonly best: string;
-  /** `$cheap`: the cheapest current model. */
+  /** The cheapest current model, which `$cheap` names. */
   readonly cheap: string;
 }

@@ -38,8 +38,8 @@ export function modelWarnings(
 }
 
 /**
- * Returns a sentence if another model answered than requested, as gateways and fallbacks do: its price applies. Null if
- * the name is an alias of the requested model.
+ * Returns a sentence if another model answered than was requested, as gateways and fallbacks do, because the price of
+ * the answering model applies. Null if the name is an alias of the requested model.
  */
 export function otherModel(provider: string, asked: string, answering: string): string | null {
   const same = answering === asked || answering.startsWith(`${asked}-`) ||

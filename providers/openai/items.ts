@@ -20,9 +20,9 @@ export type Item = JsonMembers | Raw;
 
 export interface ItemOptions {
   readonly foreign: "preserve" | "drop";
-  /** Whether the model's messages state their phase. */
+  /** True if the model's messages state their phase. */
   readonly phase: boolean;
-  /** Whether reasoning of earlier turns is included. */
+  /** True if reasoning of earlier turns is included. */
   readonly reasoning: boolean;
   recall(about: string): string | null;
 }
@@ -52,7 +52,7 @@ function userItem(parts: readonly Part[]): readonly Item[] {
   return content.length === 0 ? [] : [{ role: "user", content }];
 }
 
-/** Converts a part for messages and results; blank text is dropped. */
+/** Converts a part for messages and results. Blank text is dropped. */
 function contentPart(part: Part): readonly JsonMembers[] {
   switch (part.kind) {
     case "text":
@@ -61,7 +61,7 @@ function contentPart(part: Part): readonly JsonMembers[] {
     case "image":
       return [{ type: "input_image", image_url: dataUrl(part), detail: "auto" }];
     case "pdf": {
-      // Hide the local path of the file.
+      // This hides the local path of the file.
       const filename = part.filename.slice(part.filename.lastIndexOf("/") + 1) || "document.pdf";
       return [{ type: "input_file", filename, file_data: dataUrl(part) }];
     }
@@ -106,11 +106,11 @@ class ReplyItems {
   readonly items: Item[] = [];
   readonly warnings: string[] = [];
   readonly #options: ItemOptions;
-  /** Number of the model's turn, from 1; part of its message ids. */
+  /** Number of the model's turn, from 1; it is part of the ids of the turn's messages. */
   readonly #number: number;
-  /** Foreign thinking to put before the next text or call. */
+  /** Thinking of other providers, to put before the next text or call. */
   #lead: string;
-  /** Text not yet added as an item. */
+  /** Text that was not added as an item yet. */
   #text = "";
   #texts = 0;
   #calls: number;
@@ -172,7 +172,7 @@ class ReplyItems {
     const item = readSignature(part.signature.value);
     // Without encrypted content, the item refers to something that the server was asked not to keep.
     if (item === null || !item.isReplayable) return;
-    // The person edited the summary, but the item still contains the old one.
+    // The person edited the summary, but the item still contains the old one, so the item is not sent.
     if (trimBlank(part.content) !== trimBlank(item.summary)) {
       this.warnings.push(EDITED);
       return;

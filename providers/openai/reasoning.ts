@@ -1,4 +1,5 @@
-// A reasoning item stored as a thinking block's signature: base64 of the item's own JSON, sent back unchanged.
+// A reasoning item, stored as the signature of a thinking block: base64 of the item's own JSON, which is sent back
+// unchanged.
 
 import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { base64 } from "../../prompt/base64.ts";
@@ -8,7 +9,10 @@ export interface ReasoningItem {
   /** JSON as the server wrote it. */
   readonly json: string;
   readonly summary: string;
-  /** Whether it has encrypted content; without it, the item refers to something the server was asked not to keep. */
+  /**
+   * True if the item has encrypted content. Without it, the item refers to something that the server was asked not to
+   * keep.
+   */
   readonly isReplayable: boolean;
 }
 

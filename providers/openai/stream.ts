@@ -19,16 +19,16 @@ const BLOCKED: ReadonlySet<unknown> = new Set(["content_filter"]);
 
 /** Reads one reply. Emits text as it arrives, reasoning and calls when their item is complete. */
 export class OpenAIReader extends ReplyReader {
-  /** Characters of text emitted, by position of the part in the reply. */
+  /** Number of characters of text that were emitted, by position of the part in the reply. */
   readonly #given = new Map<string, number>();
   readonly #whole = new Set<number>();
   /** Incomplete calls by position. */
   readonly #open = new Map<number, string>();
-  /** Incomplete reasoning and calls by position: the call's name, and the characters received. */
+  /** Incomplete reasoning and calls by position, each with the call's name and the number of characters received. */
   readonly #growing = new Map<number, { readonly name: string | null; characters: number }>();
   #calls = 0;
   #refused = false;
-  /** A line was lost, so that emitted text may not be a prefix of the whole text. */
+  /** True if a line was lost, so that emitted text may not be a prefix of the whole text. */
   #damaged = false;
 
   damaged(): void {
@@ -74,7 +74,7 @@ export class OpenAIReader extends ReplyReader {
     return textPiece(textOrEmpty(delta));
   }
 
-  /** Handles the whole text of a part: emits what did not arrive in pieces. */
+  /** Handles the whole text of a part, and emits what did not arrive in pieces. */
   #wholeText(data: JsonObject, whole: unknown): Effect[] {
     const key = partOf(data);
     const given = this.#given.get(key) ?? 0;
@@ -156,7 +156,7 @@ export class OpenAIReader extends ReplyReader {
   #end(response: unknown): Effect[] {
     this.close();
     const { usage, incomplete_details: details, status, output } = isObject(response) ? response : {};
-    // The end repeats all items: those whose own events were lost or never sent are taken from here.
+    // The end of the reply repeats all items. Items whose own events were lost or never sent are taken from it.
     const late = listOrEmpty(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
     const effects = [...late, ...usageOf(usage)];
     const cut = isObject(details) || status === "incomplete";

@@ -8,7 +8,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface Asked {
   readonly path: string;
-  /** The exact body. */
+  /** The exact body of the request, as text. */
   readonly text: string;
   readonly body: JsonObject;
   readonly headers: Headers;
@@ -19,11 +19,11 @@ export type DialectName = "chat" | "google" | "openai";
 
 export interface Dialect {
   readonly name: DialectName;
-  /** Whether the path belongs to the API's method. */
+  /** True if the path belongs to the API's method. */
   serves(path: string): boolean;
   modelOf(asked: Asked): string;
   view(body: JsonObject): RequestView;
-  /** Frames of a reply, each a whole server-sent event; `number` counts the server's replies from 1. */
+  /** Returns the frames of a reply, each a whole server-sent event; `number` counts the server's replies from 1. */
   frames(scripted: ScriptedReply, model: string, number: number): readonly string[];
   errorBody(status: number, message: string): JsonObject;
 }

@@ -9,7 +9,7 @@ import { answerWith } from "./wire.ts";
 export interface Refused {
   readonly status: number;
   readonly message: string;
-  /** @default invalid_request_error */
+  /** Type of the error. @default invalid_request_error */
   readonly type?: string;
 }
 
@@ -24,16 +24,19 @@ export interface Taken {
 export interface Account {
   /** Id of the account, as the API reports it. */
   readonly id: string;
-  /** Created before 2026-08-31: most models accept changed prefixes unless a request says otherwise. */
+  /**
+   * True if the account was created before 2026-08-31. For such an account, most models accept changed prefixes unless
+   * a request says otherwise.
+   */
   readonly old?: boolean;
 }
 
-/** Decides which requests the API accepts, and whose thinking. */
+/** Decides which requests the API accepts, and whose thinking it accepts. */
 export interface MessagesRules {
   take(asked: Asked): Promise<Refused | Taken>;
 }
 
-/** Accepts every request and signs nothing. */
+/** Rules that accept every request and sign nothing. */
 export const LENIENT_MESSAGES: MessagesRules = {
   take: () => Promise.resolve({ fields: {}, sign: ({ reply = [] }) => Promise.resolve(reply) }),
 };

@@ -6,15 +6,15 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 
 /** Expected text. */
 export interface TextExpectation {
-  /** One or more texts that it must contain. */
+  /** One or more texts that the text must contain. */
   readonly contains?: string | readonly string[];
-  /** The exact text. */
+  /** The exact text that is expected. */
   readonly equals?: string;
 }
 
 /** Expected result of a call. */
 export interface ResultExpectation extends TextExpectation {
-  /** Whether the result must be an error. */
+  /** True if the result must be an error. */
   readonly is_error?: boolean;
 }
 
@@ -54,13 +54,13 @@ export interface Fault {
   readonly body?: unknown;
   /** An error event sent after the blocks, in place of the end. */
   readonly error?: { readonly type: string; readonly message: string };
-  /** Breaks the connection after this many bytes of the stream. */
+  /** Number of bytes of the stream after which the connection breaks. */
   readonly cut?: number;
 }
 
 /** One reply of a script. */
 export interface ScriptedReply {
-  /** What the request must contain; otherwise it is refused. */
+  /** What the request must contain; otherwise the server refuses it. */
   readonly expect?: Expectation;
   /** The blocks of the reply. */
   readonly reply?: readonly ReplyBlock[];

@@ -48,11 +48,11 @@ export interface Replay extends AsyncDisposable {
 export interface ReplayOptions {
   /** The port; 0 takes any free one. @default any free one */
   readonly port?: number;
-  /** Account of the key: thinking belongs to it, and older accounts have looser rules. @default a new account */
+  /** Account of the key. Thinking belongs to it, and older accounts have looser rules. @default a new account */
   readonly account?: Account;
-  /** Acts as a gateway that refuses beta headers and the fields they allow. @default false */
+  /** True to act as a gateway that refuses beta headers and the fields that they allow. @default false */
   readonly withoutBetas?: boolean;
-  /** Accepts requests that the API itself would refuse. @default false */
+  /** True to accept requests that the API itself would refuse. @default false */
   readonly lenient?: boolean;
 }
 
@@ -120,7 +120,7 @@ class ReplayServer implements Replay {
       port,
       signal: this.#abort.signal,
       onListen: () => {},
-      // Reached only when the script cuts the connection; nobody sees this response.
+      // This is reached only when the script cuts the connection, and nobody sees the response.
       onError: () => new Response(null, { status: 500 }),
     }, (request) => this.#answer(request));
   }

@@ -1,4 +1,4 @@
-// Token counting by the provider: the request and the parsing of its response.
+// Token counting by the provider: builds the request and parses its response.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ProviderRequest } from "../types.ts";
@@ -42,7 +42,7 @@ const COUNTERS: Readonly<Record<string, Counter>> = {
   },
   gemini: {
     path: GOOGLE_PATH,
-    // The Gemini API counts system prompt and tools only in a nested complete request.
+    // The Gemini API counts system prompt and tools only if the complete request is nested.
     body: (body, path) => ({
       generateContentRequest: {
         ...without(body, "generationConfig", "toolConfig") as object,
@@ -70,7 +70,7 @@ export function countRequest(provider: string, request: ProviderRequest): Provid
   const url = new URL(request.url);
   const { pathname } = url;
   url.pathname = counter.path(pathname);
-  // Selects streaming, which counting does not support.
+  // The parameter selects streaming, which counting does not support.
   if (url.searchParams.get("alt") === "sse") url.searchParams.delete("alt");
   const body = JSON.parse(request.body) as Record<string, unknown>;
   return { ...request, url: url.href, body: JSON.stringify(counter.body(body, pathname)) };

@@ -6,7 +6,7 @@ import { levelOfBudget } from "./thinking.ts";
 
 /** The effort to send, with warnings about settings that cannot be met. */
 export interface AskedEffort {
-  /** Null if the request does not mention effort. */
+  /** The effort; null if the request does not mention it. */
   readonly effort: string | null;
   readonly thinks: boolean;
   readonly warnings: readonly string[];

@@ -1,4 +1,4 @@
-// Choice of what to leave out of a refused request before a retry, from the words of the refusal.
+// Chooses what to leave out of a refused request before a retry, from the words of the refusal.
 
 import type { ProviderError, RequestFallback } from "../types.ts";
 

@@ -1,4 +1,4 @@
-// Conversion of other providers' thinking to text: APIs accept only their own as thinking.
+// Conversion of other providers' thinking to text, because APIs accept only their own as thinking.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";

@@ -1,8 +1,8 @@
 // The writer of request bodies: deterministic JSON, so that equal conversations give equal bytes for prefix caches.
 //
 // Keys are sorted bytewise at every depth; at the top level a provider's trailing keys come last in a given order.
-// Tool inputs are written as `Raw`, the model's own text: parsing and encoding it again would change numbers and the
-// order of members.
+// Tool inputs are written as `Raw`, in the model's own text, because parsing and encoding them again would change
+// numbers and the order of members.
 
 import { compactJson } from "../../base/text/json_text.ts";
 import { byBytes, MOST_TEXT_BYTES, utf8Length } from "../../base/bytes.ts";
@@ -11,7 +11,10 @@ import { byBytes, MOST_TEXT_BYTES, utf8Length } from "../../base/bytes.ts";
 export class Raw {
   readonly text: string;
 
-  /** `text` must be valid JSON; whitespace outside strings is removed, and lone surrogates are replaced. */
+  /**
+   * Creates raw JSON. `text` must be valid JSON; whitespace outside strings is removed, and lone surrogates are
+   * replaced.
+   */
   constructor(text: string) {
     this.text = withoutHalves(compactJson(text));
   }
@@ -37,14 +40,14 @@ export function writeBody(
 ): Uint8Array<ArrayBuffer> {
   const first = sortedKeys(body).filter((key) => !trailing.includes(key));
   const write = (sink: TextSink) => addMembers(body, [...first, ...trailing], sink);
-  // Two passes, one to count and one to write, keep a long conversation from being in memory twice.
+  // The value is processed twice, once to count and once to write, so that a long conversation is not in memory twice.
   let length = 0;
   write({
     push(...texts) {
       for (const text of texts) length += utf8Length(text);
     },
   });
-  // The error that the engine throws for a string of that length.
+  // The engine throws the same error for a string of that length.
   if (length > MOST_TEXT_BYTES) throw new RangeError("Invalid string length");
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -86,8 +89,8 @@ function addValue(value: JsonValue, pieces: TextSink): void {
 }
 
 /**
- * Converts an outside value (a tool's schema, a decoded input) to a writable one. Like `JSON.stringify`, it omits
- * functions and symbols from objects and turns them into null in arrays.
+ * Converts a value from another source (a tool's schema, a decoded input) to a writable one. Like `JSON.stringify`, it
+ * omits functions and symbols from objects and turns them into null in arrays.
  */
 export function toJsonValue(value: unknown): JsonValue {
   const text = JSON.stringify(value);

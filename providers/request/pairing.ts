@@ -42,7 +42,7 @@ export function pairResults(history: readonly PromptMessage[]): ReadonlyMap<Call
         const call = calls?.find((candidate) => !answers.has(candidate)) ?? calls?.at(-1);
         if (call === undefined) early.set(part.toolUseId, part);
         else {
-          // Deleted first, so that the map keeps the order of the results.
+          // The entry is deleted first, so that the map keeps the order of the results.
           answers.delete(call);
           answers.set(call, part);
         }

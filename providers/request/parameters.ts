@@ -21,10 +21,13 @@ export interface RequestParameters {
   readonly own: Readonly<Record<string, unknown>>;
 }
 
-/** Multiplies the timeout while only pings arrive: models may think for half an hour, but no server pings longer. */
+/**
+ * Factor for the timeout while only pings arrive. Models may think for half an hour, but no server pings longer than
+ * the product.
+ */
 const PINGS = 6;
 
-/** Merges the general parameters with the provider's table, which wins whatever layer it came from. */
+/** Merges the general parameters with the provider's table, which takes precedence whatever layer it came from. */
 export function resolveParameters(settings: Settings, provider: string): RequestParameters {
   const general = settings.parameters;
   // All of the person's own servers share one table.
@@ -86,7 +89,7 @@ function isLevel(value: unknown): value is ThinkingLevel {
     ["minimal", "low", "medium", "high", "max"].some((level) => level === value);
 }
 
-/** Tokens that a percentage resolves to for an unknown model; every current model allows that many. */
+/** Number of tokens that a percentage refers to for an unknown model; every current model allows that many. */
 const UNKNOWN_MODEL_TOKENS = 16_000;
 
 /** Resolves the token limit of a reply, with warnings about limits that changed it. */

@@ -4,9 +4,9 @@ import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model, NamedLevel } from "../models/types.ts";
 
 export interface ThinkingRequest {
-  /** Tokens. */
+  /** Number of tokens for thinking. */
   readonly budget: number;
-  /** The model's own word, for models that take an effort. */
+  /** The effort in the model's own word, for models that take one. */
   readonly effort: string | null;
 }
 
@@ -19,9 +19,9 @@ const GENERAL_BUDGETS: Readonly<Record<NamedLevel, number>> = {
 };
 
 /**
- * Resolves thinking for a provider with token budgets. `explicitBudget`, its `thinking_budget` parameter, overrides
- * `level`; anything but a positive number switches thinking off, which null stands for. `leastBudget` is the provider's
- * minimum.
+ * Resolves thinking for a provider with token budgets. `explicitBudget`, the provider's `thinking_budget` parameter,
+ * overrides `level`. Anything but a positive number switches thinking off, in the form of null. `leastBudget` is the
+ * provider's minimum.
  */
 export function resolveThinking(
   level: ThinkingLevel,

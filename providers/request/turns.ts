@@ -9,7 +9,7 @@ import { type CallPart, pairResults, type ResultPart } from "./pairing.ts";
 export interface CallAnswer {
   readonly id: string;
   readonly call: CallPart;
-  /** Null if the document contains no result for the call. */
+  /** Result of the call; null if the document contains none. */
   readonly result: ResultPart | null;
 }
 
@@ -19,7 +19,7 @@ export type RequestTurn =
     readonly role: "assistant";
     readonly parts: readonly Part[];
     readonly ids: ReadonlyMap<CallPart, string>;
-    /** 1-based line of the document where its message begins; null if unknown. */
+    /** 1-based line of the document on which the turn's message begins; null if unknown. */
     readonly line: number | null;
   }
   | {
@@ -31,8 +31,8 @@ export type RequestTurn =
 
 /**
  * Arranges a conversation. Results are moved right after their call, results without a call are dropped, and calls
- * without a result are answered with null. Answers keep the order of their results. `ids` assigns each call the id that
- * is sent.
+ * without a result are answered with null. Answers keep the order of their results. `ids` returns the id that is sent
+ * for each call.
  */
 export function arrangeTurns(
   prompt: Prompt,
@@ -76,7 +76,7 @@ function withoutResults({ parts }: PromptMessage): readonly Part[] {
 }
 
 /**
- * Whether all of a provider's own thinking comes after the texts and calls of a message, as in an older document
+ * True if all of a provider's own thinking comes after the texts and calls of a message, as in an older document
  * format. Today, thinking is written where it arrived and is sent back in that order.
  */
 export function thinkingStandsLast(

@@ -12,8 +12,8 @@ export const USER_AGENT = `flemma/${program.version}`;
 const LONGEST_NAME = 64;
 
 /**
- * Returns the name of a tool in requests. Providers refuse colons and other special characters, so these are replaced:
- * a name that a model once made up must not break every later request. Names that are too long or no longer differ end
+ * Returns the name of a tool in requests. Providers refuse colons and other special characters, so these are replaced.
+ * A name that a model once made up must not break every later request. Names that are too long or no longer differ end
  * with a hash of the whole name.
  *
  * @param offered the tools of the request, among which names must differ
@@ -66,13 +66,13 @@ export function toolDescription(tool: OfferedTool): string {
 }
 
 /**
- * Creates unique call ids in the characters that providers accept, at most 64 long: documents may repeat an id, and
+ * Creates unique call ids in the characters that providers accept, at most 64 long. Documents may repeat an id, and
  * shortening may make ids equal.
  */
 export class WireIds {
   readonly #taken = new Set<string>();
 
-  /** Returns the id for one more call and its result; depends only on the calls before. */
+  /** Returns the id for one more call and its result. It depends only on the calls before. */
   next(id: string): string {
     const plain = normalize(id);
     let wire = plain;

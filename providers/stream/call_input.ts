@@ -1,4 +1,4 @@
-// Validation of streamed call inputs: complete ones are kept unchanged, anything else makes the reply an error.
+// Validation of streamed call inputs. Complete ones are kept unchanged; an incomplete one makes the reply an error.
 
 import { compactJson } from "../../base/text/json_text.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -25,7 +25,7 @@ export function completeCallInput(
   }
 }
 
-/** Whether the input received so far is complete; consumes nothing. */
+/** True if the input received so far is complete. This consumes nothing. */
 export function isCallInput(json: LongText): boolean {
   const given = json.value;
   if (typeof given === "string") return completeCallInput(given) !== null;

@@ -1,4 +1,4 @@
-// Checks whether a text that arrives in parts is a JSON object without decoding it; memory use depends only on the
+// Checks whether a text that arrives in parts is a JSON object without decoding it. Memory use depends only on the
 // nesting depth.
 
 const QUOTE = 0x22;
@@ -10,7 +10,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 
-/** What may come next outside a token, or the current token. */
+/** What may come next outside a token, or the kind of the current token. */
 type State =
   | "begin"
   | "value"
@@ -58,7 +58,10 @@ export class JsonObjectReader {
   /** Enclosing containers: true for objects, false for arrays. */
   readonly #around: boolean[] = [];
 
-  /** `compact` removes whitespace between tokens from the output; otherwise only that around the object is removed. */
+  /**
+   * Creates a reader. `compact` removes whitespace between tokens from the output; otherwise only whitespace around
+   * the object is removed.
+   */
   constructor({ compact }: { readonly compact: boolean }) {
     this.#compact = compact;
   }

@@ -6,7 +6,7 @@ import { numberOrNull } from "./fields.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader } from "../types.ts";
 
 export interface ReaderOptions {
-  /** Provider named in signatures. */
+  /** Name of the provider in signatures. */
   readonly provider: string;
   readonly offered: readonly OfferedTool[];
   readError(body: unknown, headers: Headers | null): ProviderError;
@@ -46,7 +46,7 @@ export abstract class ReplyReader implements StreamReader {
     return { kind: "error", error: this.#options.readError(body, headers) };
   }
 
-  /** Reports an unknown type the first time; its content is missing from the document. */
+  /** Reports an unknown type the first time it occurs, because its content is missing from the document. */
   protected unknownType(what: "block" | "part" | "item", type: unknown): Effect[] {
     const name = typeof type === "string" && type !== "" ? type : "without a name";
     if (this.#unknown.has(name)) return [];
@@ -62,7 +62,9 @@ export abstract class ReplyReader implements StreamReader {
     this.#incomplete.add(name === "" ? "a tool whose name did not arrive" : name);
   }
 
-  /** Creates the error of a reply with incomplete calls, if any. `cut`: the reply ended at its token limit. */
+  /**
+   * Creates the error of a reply with incomplete calls, if any. `cut` is true if the reply ended at its token limit.
+   */
   protected incompleteCalls(cut: boolean): Effect[] {
     if (this.#incomplete.size === 0) return [];
     const names = [...this.#incomplete].join(", ");
@@ -87,7 +89,7 @@ export function textPiece(text: string): Effect[] {
   return text === "" ? [] : [{ kind: "text", text }];
 }
 
-/** Counts tokens for an API whose sent tokens include cached ones; non-numbers count as 0. */
+/** Counts tokens for an API whose sent tokens include cached ones. Values that are not numbers count as 0. */
 export function tokenCounts(
   counts: Readonly<Record<"sent" | "output" | "thoughts" | "read" | "written", unknown>>,
 ): Effect {

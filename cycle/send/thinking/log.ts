@@ -24,7 +24,7 @@ export interface Preserved {
   readonly evaluation: ThinkingEvaluation;
 }
 
-/** Evaluates the thinking that a request could contain; without a journal nothing is known about earlier thinking. */
+/** Evaluates the thinking that a request could contain. Without a journal, nothing is known about earlier thinking. */
 export function preserve(outline: Outline, journal: Journal | undefined): Preserved {
   const digests = digestsOf(outline);
   return {
@@ -36,7 +36,7 @@ export function preserve(outline: Outline, journal: Journal | undefined): Preser
 
 /** Follows a reply, and records at its end what the next request has to know. */
 export class ThinkingLog {
-  /** Without the outline, which would keep the texts of the conversation in memory. */
+  /** Results without the outline, which would keep the texts of the conversation in memory. */
   readonly #preserved: Pick<Preserved, "digests" | "evaluation"> & Pick<Outline, "mismatch">;
   readonly #model: string;
   /** The thinking in the request, by its path in the body. */
@@ -119,7 +119,9 @@ export class ThinkingLog {
     ];
   }
 
-  /** Keys of further thinking that is not in the request, such as after a fallback: it stays out permanently as well. */
+  /**
+   * Keys of further thinking that is not in the request, such as after a fallback. It stays out permanently as well.
+   */
   #droppedKeys(): readonly string[] {
     const { digests, evaluation } = this.#preserved;
     const sent = new Set(this.#sent.values());
@@ -127,7 +129,7 @@ export class ThinkingLog {
       .map(({ key }) => key);
   }
 
-  /** The last thinking before the reply that the provider used. */
+  /** Returns the last thinking before the reply that the provider used. */
   #lastSent(stale: ReadonlySet<string>): string | null {
     const { digests, evaluation } = this.#preserved;
     return digests.thinking.findLast(({ part, key }) => !evaluation.leftOut.has(part) && !stale.has(key))

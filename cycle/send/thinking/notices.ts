@@ -15,13 +15,13 @@ import type { ThinkingEvaluation } from "./preserved.ts";
 
 /** What losing the provider's cache costs. */
 export interface CacheFacts {
-  /** Minimum tokens of a cached prompt. */
+  /** Minimum number of tokens of a cached prompt. */
   readonly least: number;
-  /** Null if no price is known. */
+  /** Prices of the model; null if no price is known. */
   readonly prices: Prices | null;
 }
 
-/** Notices about earlier thinking before a request: what was lost, and what the model cannot read. */
+/** Returns notices about earlier thinking before a request: what was lost, and what the model cannot read. */
 export function earlierNotices(
   { outline, evaluation }: { readonly outline: Outline; readonly evaluation: ThinkingEvaluation },
   model: string,
@@ -32,7 +32,7 @@ export function earlierNotices(
   return [...(change === null ? [] : [change]), ...droppedNotices(unread, model)];
 }
 
-/** One sentence about what a change of earlier text costs, or null if it costs nothing. */
+/** Returns one sentence about what a change of earlier text costs; null if it costs nothing. */
 export function changeNotice(
   outline: Outline,
   evaluation: ThinkingEvaluation,
@@ -52,7 +52,7 @@ export function changeNotice(
   return `Earlier text has changed (first change: ${placeOf(outline.pieces[changed]!)}); ${cost}.`;
 }
 
-/** Why nothing is sent, if the settings do not allow losing thinking. */
+/** Returns why nothing is sent, if the settings do not allow losing thinking. */
 export function mismatchProblem(outline: Outline, evaluation: ThinkingEvaluation): Problem {
   const { lost } = evaluation;
   return failure(
@@ -65,7 +65,7 @@ export function mismatchProblem(outline: Outline, evaluation: ThinkingEvaluation
   ).problem;
 }
 
-/** One sentence for each reason for which the provider ignored thinking. */
+/** Returns one sentence for each reason for which the provider ignored thinking. */
 export function droppedNotices(
   dropped: readonly { readonly part: ThinkingPart; readonly why: DroppedThinking["why"] }[],
   model: string,
@@ -98,7 +98,7 @@ export function droppedNotices(
   ];
 }
 
-/** Says that a request is repeated, and what is left out of it. */
+/** Returns a sentence which says that a request is repeated, and what is left out of it. */
 export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
   const without: Readonly<Record<RequestFallback, string>> = {
     "earlier-thinking": "the thinking of earlier replies, which later requests omit too",
@@ -143,7 +143,7 @@ function placeOf({ what, line }: PrefixPiece): string {
   }
 }
 
-/** Returns the cost of reading everything again from one piece on; null if it was too little to be cached. */
+/** Returns the cost of reading everything again from one piece on; null if the text was too short to be cached. */
 function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts): string | null {
   const tokens = estimatePieceTokens(pieces);
   if (tokens < least) return null;

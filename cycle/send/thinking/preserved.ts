@@ -1,10 +1,10 @@
 // Decides which thinking of earlier replies is still valid, by digests, before anything is sent.
 //
-// Signed thinking belongs to what preceded it when it was made: tools, system prompt, every message. If that has
-// changed, the provider rejects the request or drops the thinking and all that follows it. So invalid thinking is left
-// out from the first such block on, together with the whole of an open loop of calls, and stays out permanently:
-// restoring it would invalidate the thinking that was made without it. Thinking without a record is sent, and the
-// provider decides.
+// Signed thinking belongs to the text before it at the time when it was made: tools, system prompt, every message. If
+// that has changed, the provider rejects the request or drops the thinking and all that follows it. So invalid
+// thinking is left out from the first such block on, together with the whole of an open loop of calls, and stays out
+// permanently: restoring it would invalidate the thinking that was made without it. Thinking without a record is sent,
+// and the provider decides.
 
 import { quickHash } from "../../../base/hash.ts";
 import type { Outline, PrefixPiece, ThinkingPart } from "../../../providers/types.ts";
@@ -12,13 +12,13 @@ import type { ThinkingEntry, ThinkingState } from "../../types.ts";
 
 /** Digests of an outline. */
 export interface Digests {
-  /** One per piece. */
+  /** Digests of the pieces, one for each. */
   readonly pieces: readonly string[];
-  /** Of all pieces before each, and of all at the end. */
+  /** Digests of all pieces before each piece, and of all pieces at the end. */
   readonly prefixes: readonly string[];
   readonly thinking: readonly {
     readonly part: ThinkingPart;
-    /** Index of the piece that contains it. */
+    /** Index of the piece that contains the thinking. */
     readonly piece: number;
     readonly key: string;
     readonly text: string;
@@ -28,22 +28,22 @@ export interface Digests {
 /** What is left out of a request, and why. */
 export interface ThinkingEvaluation {
   readonly leftOut: ReadonlySet<ThinkingPart>;
-  /** What this evaluation left out in addition, in order. */
+  /** Thinking that this evaluation left out in addition to earlier ones, in order. */
   readonly lost: readonly ThinkingPart[];
   /** Keys that are left out from now on. */
   readonly stale: readonly string[];
-  /** Index of the first piece that differs from the last request; null if none does, or nothing is known. */
+  /** Index of the first piece that differs from the last request; null if no piece differs, or if nothing is known. */
   readonly changed: number | null;
   /** Thinking that is sent although the model cannot read it, and that was not reported yet. */
   readonly unread: readonly { readonly part: ThinkingPart; readonly key: string }[];
 }
 
-/** The key of a thinking block: a digest of its signature, which is unique. */
+/** Returns the key of a thinking block: a digest of its signature, which is unique. */
 export function thinkingKey(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): string {
   return quickHash(part.redacted ? `redacted ${part.content}` : part.signature?.value ?? "");
 }
 
-/** The digest of a block's text, which its signature covers. */
+/** Returns the digest of a block's text, which its signature covers. */
 export function digestThinkingText(part: Pick<ThinkingPart, "content">): string {
   return quickHash(part.content);
 }
@@ -55,7 +55,7 @@ export function digestsOf(outline: Outline): Digests {
     const piece = quickHash(text);
     const before = prefixes.at(-1)!;
     pieces.push(piece);
-    // A piece sent only for its thinking does not count for later thinking.
+    // A piece that is sent only for its thinking does not count for later thinking.
     prefixes.push(text === "" ? before : quickHash(before + piece));
   }
   const thinking = outline.pieces.flatMap((piece, index) =>
@@ -97,7 +97,10 @@ export function evaluateThinking(
   };
 }
 
-/** Index of the first thinking block that is no longer valid and was not left out before; Infinity if all are valid. */
+/**
+ * Returns the index of the first thinking block that is no longer valid and was not left out before; Infinity if all
+ * are valid.
+ */
 function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: ThinkingState): number {
   let before: string | null = null;
   for (const [index, { key, text, piece }] of thinking.entries()) {
@@ -108,7 +111,7 @@ function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: Th
       // The record has no prefix if the model that made the thinking does not check the text before it.
       if (record.prefix !== null && (outline.mismatch === "drop" || outline.mismatch === "error")) {
         if (record.prefix !== prefixes[piece]) return index;
-        // Thinking may be missing from the start of the run; any other gap invalidates what follows it.
+        // Thinking may be missing from the start of the run. Any other gap invalidates the thinking after it.
         if (before !== null && record.before !== before) return index;
       }
     }
@@ -122,7 +125,7 @@ function firstChange(pieces: readonly string[], sent: readonly string[]): number
   return at < 0 ? null : at;
 }
 
-/** The entry that records the pieces of a request, relative to the one before; null if nothing changed. */
+/** Returns the entry that records the pieces of a request, relative to the entry before; null if nothing changed. */
 export function sentEntry(pieces: readonly string[], sent: readonly string[]): ThinkingEntry | null {
   const same = pieces.findIndex((piece, index) => piece !== sent[index]);
   const from = same < 0 ? pieces.length : same;
@@ -131,7 +134,7 @@ export function sentEntry(pieces: readonly string[], sent: readonly string[]): T
     : { kind: "sent", from, pieces: pieces.slice(from) };
 }
 
-/** A rough token count of pieces, precise enough to say how much is lost. */
+/** Returns a rough token count of pieces, precise enough to say how much is lost. */
 export function estimatePieceTokens(pieces: readonly PrefixPiece[]): number {
   return Math.round(pieces.reduce((sum, { text }) => sum + text.length, 0) / 4);
 }

@@ -1,4 +1,4 @@
-// File content without joining it, so that a large document is in memory only once.
+// File content that is used without joining its pieces, so that a large document is in memory only once.
 
 import { sameBytes } from "../../../base/bytes.ts";
 
@@ -6,13 +6,13 @@ import { sameBytes } from "../../../base/bytes.ts";
 export interface Content {
   readonly byteLength: number;
   readonly bytes: Uint8Array;
-  /** The bytes `from` to `to`, as far as they exist. */
+  /** Returns the bytes `from` to `to`, as far as they exist. */
   slice(from: number, to: number): Uint8Array;
-  /** All bytes from `from` on, in their stored pieces. */
+  /** Returns all bytes from `from` on, in their stored pieces. */
   parts(from?: number): Iterable<Uint8Array>;
 }
 
-/** Content of bytes that are already in one piece. */
+/** Returns the content of bytes that are already in one piece. */
 export function contentFromBytes(bytes: Uint8Array): Content {
   return {
     byteLength: bytes.length,

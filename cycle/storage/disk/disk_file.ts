@@ -17,13 +17,16 @@ import {
   type WriteOptions,
 } from "./write.ts";
 
-/** Replaced files that are still checked: an editor may have opened one before it was replaced. */
+/**
+ * Maximum number of replaced files that are still checked, because an editor may have opened a file before it was
+ * replaced.
+ */
 const MAX_REPLACED = 4;
 
 /** A text that another writer wrote. */
 export interface Foreign {
   readonly text: Uint8Array;
-  /** True if it was written into a file that had already been replaced: the file at the path is ours. */
+  /** True if the text was written into a file that had already been replaced; the file at the path is then ours. */
   readonly astray: boolean;
 }
 
@@ -58,8 +61,8 @@ export class DiskFile {
   }
 
   /**
-   * What another writer wrote since the last read or write; null if nothing. `patient` waits longer for the writer to
-   * finish. Throws NotFound if the file is gone.
+   * Returns what another writer wrote since the last read or write; null if nothing. `patient` waits longer for the
+   * writer to finish. Throws NotFound if the file is gone.
    */
   async foreign(options: { readonly patient?: boolean } = {}): Promise<Foreign | null> {
     const astray = await this.#astray();
@@ -78,7 +81,7 @@ export class DiskFile {
     return sameBytes(text, content.bytes) ? null : { text, astray: false };
   }
 
-  /** Whether files were replaced that another process may still have open. */
+  /** True if files were replaced that another process may still have open. */
   get hasReplaced(): boolean {
     return this.#replaced.length > 0;
   }
@@ -89,14 +92,14 @@ export class DiskFile {
   }
 
   /**
-   * Writes a text, right after `foreign` found nothing; false if the file is not the one known. `grown` is the only
+   * Writes a text, right after `foreign` found nothing; false if the file is not the known one. `grown` is the only
    * text that is new, if given. Throws the system's errors.
    */
   async write(content: Content, grown?: GrownText): Promise<boolean> {
     try {
       return await this.#write(content, grown);
     } catch (thrown) {
-      // An editor may be about to recreate the file; `foreign` waits for that, and throws if the file stays missing.
+      // An editor may be about to recreate the file. `foreign` waits for that, and throws if the file stays missing.
       if (thrown instanceof Deno.errors.NotFound) return false;
       throw thrown;
     }
@@ -144,8 +147,8 @@ export class DiskFile {
     try {
       stamp = await overwriteFile(this.path, known, text, { between: this.#between });
     } catch (thrown) {
-      // After a full disk the write may be partial; the old text fits, so it is restored. If even this fails, the
-      // guarded copies stay for the next run.
+      // After a full disk the write may be partial. The old text fits on the disk, so it is restored. If even this
+      // fails, the guarded copies stay for the next run.
       const there = {
         content: contentFromBytes(await Deno.readFile(this.path)),
         stamp: stampOf(Deno.statSync(this.path)),
@@ -158,7 +161,7 @@ export class DiskFile {
     return stamp;
   }
 
-  /** Text written into a file after it was replaced. The file is not checked again. */
+  /** Returns text that was written into a file after the file was replaced. The file is not checked again. */
   async #astray(): Promise<Uint8Array | null> {
     for (const [index, { file, known }] of this.#replaced.entries()) {
       if (isUntouched(file.statSync(), known)) continue;
@@ -183,7 +186,7 @@ function statOrNull(path: string): Deno.FileInfo | null {
   }
 }
 
-/** Whether size and stamp of a large file are unchanged. Smaller files are always read, since times are coarse. */
+/** True if size and stamp of a large file are unchanged. Smaller files are always read, since times are coarse. */
 function isUntouched(file: Deno.FileInfo, { content, stamp }: KnownFile): boolean {
   return file.size > ALWAYS_COMPARE_BYTES && file.size === content.byteLength &&
     sameStamp(stampOf(file), stamp);

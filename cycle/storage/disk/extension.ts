@@ -1,9 +1,12 @@
-// Whether a text continues another one, and in which steps a file can grow from one to the other.
+// Finds out whether a text continues another one, and in which steps a file can grow from one to the other.
 
 import { commonPrefix, utf8Length } from "../../../base/bytes.ts";
 import type { Content } from "./content.ts";
 
-/** Maximum bytes of a step. It is one system call, which a signal that ends the program does not interrupt. */
+/**
+ * Maximum number of bytes of a step. A step is one system call, which a signal that ends the program does not
+ * interrupt.
+ */
 export const MAX_STEP_BYTES = 16 * 1024;
 
 /** Text at the end of a content that another one lacks. */
@@ -14,15 +17,15 @@ export interface GrownText {
   readonly pieces: readonly string[];
 }
 
-/** How a file grows: bytes from `at` on are written, up to each of `ends` in one step. */
+/** How a file grows: bytes from offset `at` on are written in steps, and each step ends at one of `ends`. */
 export interface Extension {
   readonly at: number;
   readonly ends: readonly number[];
 }
 
 /**
- * How to turn a file with content `base` into `content` by writing at its end and replacing at most a final line end;
- * null if that is not possible, or a step would exceed the maximum.
+ * Returns how to turn a file with content `base` into `content` by writing at its end and replacing at most a final
+ * line end; null if that is not possible, or a step would exceed the maximum.
  */
 export function extensionOf(base: Content, content: Content, grown?: GrownText): Extension | null {
   const longer = content.byteLength - base.byteLength;
@@ -40,7 +43,7 @@ export function extensionOf(base: Content, content: Content, grown?: GrownText):
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** The ends of the steps from `at` to `end`, each of as many pieces as fit; null if one piece is too large. */
+/** Returns the ends of the steps from `at` to `end`, each of as many pieces as fit; null if one piece is too large. */
 function stepsOf(at: number, end: number, grown?: GrownText): number[] | null {
   const steps: number[] = [];
   let begun = at;

@@ -8,7 +8,7 @@ import { documentKey, stateFolder } from "../state_files.ts";
 
 /**
  * Removes the temporary files of a document, next to it and in the state folder. Call it only while holding the
- * document's lock: then nobody else writes. Throws the system's errors.
+ * document's lock, because then no other run writes. Throws the system's errors.
  */
 export async function removeLeftovers(realPath: string, environment: Environment): Promise<void> {
   const state = stateFolder(environment);
@@ -19,7 +19,7 @@ export async function removeLeftovers(realPath: string, environment: Environment
   for (const folder of ["journal", "overwrite"]) await removeFrom(`${state}/${folder}`, [`${key}.`]);
 }
 
-/** What follows one of the prefixes in the name of a temporary file of ours. */
+/** Matches the part of the name of one of our temporary files that follows the prefix. */
 const TEMPORARY = /^(?:.*\.)?[0-9a-f]{8}\.tmp$|^(?:old|new)\.tmp$/;
 
 async function removeFrom(folder: string, prefixes: readonly string[]): Promise<void> {

@@ -26,7 +26,7 @@ export class OverwriteGuard {
     return new OverwriteGuard(`${stateFolder(environment)}/overwrite`, await documentKey(realPath));
   }
 
-  /** Makes both texts durable; the new one last, so that its presence means both are complete. */
+  /** Makes both texts durable. The new one is written last, so that its presence means that both are complete. */
   async before(old: Uint8Array, text: Uint8Array): Promise<void> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.after();
@@ -79,15 +79,15 @@ export class OverwriteGuard {
   }
 }
 
-/** Whether `current` is the new text up to some byte and the old one from there. */
+/** True if `current` is the new text up to some byte and the old one from that byte on. */
 export function isTorn(current: Uint8Array, old: Uint8Array, text: Uint8Array): boolean {
   const reached = commonPrefix(current, text);
   return sameBytes(current.subarray(reached), old.subarray(reached));
 }
 
 /**
- * Maximum bytes of a document's name in the name of a text saved aside; leaves room for the suffix of its temporary
- * file.
+ * Maximum number of bytes of a document's name in the name of a text that is saved aside. It leaves room for the
+ * suffix of its temporary file.
  */
 export const ASIDE_NAME_BYTES = 160;
 

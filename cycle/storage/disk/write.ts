@@ -1,5 +1,6 @@
-// Writes documents to disk so that the old or the new text can be recovered at every moment. Never overwrites a foreign
-// change: compares the file through the open descriptor in the same turn of the event loop as it changes it.
+// Writes documents to disk so that the old or the new text can be recovered at every moment. It never overwrites a
+// change by another writer: it compares the file through the open descriptor in the same turn of the event loop in
+// which it changes the file.
 
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentFromBytes } from "./content.ts";
@@ -10,7 +11,10 @@ import { parentOf } from "../../../base/paths.ts";
 import { mayHaveAttributes } from "../../../base/system/libc.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
 
-/** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones if they differ. */
+/**
+ * Maximum size in bytes of files that are compared byte by byte before each write, because times are coarse. Larger
+ * files are compared only if their times differ.
+ */
 export const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
 
 export interface KnownFile {
@@ -58,7 +62,7 @@ export async function replaceDocumentFile(
       if (!mayReplace() || !isStill(path, old, known)) return null;
       if (!takePlace(temporary, path, old.statSync())) return null;
       kept = true;
-      // Renaming changes the times of the file itself, so the stamp is taken after it.
+      // Renaming changes the times of the file itself, so the stamp is taken after the rename.
       const stamp = stampOf(file.statSync());
       await syncFolder(folder);
       return { stamp, old, oldStamp: stampOf(old.statSync()) };
@@ -154,7 +158,7 @@ function cutTo(file: Deno.FsFile, length: number): void {
   if (file.statSync().size !== length) file.truncateSync(length);
 }
 
-/** Whether an open file is still the one at `path` and has the known content. */
+/** True if an open file is still the file at `path` and has the known content. */
 function isStill(path: string, file: Deno.FsFile, known: KnownFile): boolean {
   const there = Deno.statSync(path);
   const opened = file.statSync();
@@ -165,7 +169,7 @@ function isStill(path: string, file: Deno.FsFile, known: KnownFile): boolean {
   return sameBytes(readAllSync(file), known.content.bytes);
 }
 
-/** The stamp of a file just written; null if another process wrote to it or replaced it meanwhile. */
+/** Returns the stamp of a file that was just written; null if another process wrote to it or replaced it meanwhile. */
 function isWritten(path: string, file: Deno.FsFile, content: Content): Stamp | null {
   const there = Deno.statSync(path);
   const opened = file.statSync();
@@ -188,8 +192,9 @@ async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Pro
 }
 
 /**
- * The runtime does not support extended attributes; coreutils does. Best effort: not every system or file system
- * supports them. Skipped for files without any, because starting a program takes half the time of a write.
+ * The runtime does not support extended attributes; coreutils does. This is best effort, because not every system or
+ * file system supports these attributes. Skipped for files without any, because starting a program takes half the time
+ * of a write.
  */
 async function copyExtendedAttributes(from: string, to: string): Promise<void> {
   if (Deno.build.os !== "linux" || !mayHaveAttributes(from)) return;

@@ -15,7 +15,7 @@ export const generateContent: Dialect = {
   errorBody: (status, message) => ({ error: { code: status, message, status: "INVALID_ARGUMENT" } }),
 };
 
-/** Keys results by id, or by tool name if they have none; of several with one name the last counts. */
+/** Keys results by id, or by tool name if they have no id. Of several results with one name, the last one counts. */
 function viewContents(body: JsonObject): RequestView {
   const contents = listOf(body.contents).filter(isObject);
   const results = new Map<string, { text: string; isError: boolean }>();

@@ -16,7 +16,7 @@ const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/jpeg", "image/png", "i
 export interface RequestFacts {
   /** Betas that the request names. @default none */
   readonly betas?: ReadonlySet<string>;
-  /** Whether the request continues a paused reply. @default false */
+  /** True if the request continues a paused reply. @default false */
   readonly resumes?: boolean;
 }
 
@@ -87,7 +87,10 @@ function repeatedTools({ tools }: JsonObject): readonly string[] {
   return new Set(names).size === names.length ? [] : ["tools: Tool names must be unique."];
 }
 
-/** Requires at most four cache marks with known durations, and no one-hour mark after a five-minute mark. */
+/**
+ * Returns problems of cache marks. There may be at most four, with known durations, and no one-hour mark after a
+ * five-minute mark.
+ */
 function cacheProblems(body: JsonObject): readonly string[] {
   const messages = listOf(body.messages).filter(isObject).flatMap(blocksOf);
   const marks = [...listOf(body.tools), ...listOf(body.system), ...messages, body]
@@ -105,7 +108,10 @@ function cacheProblems(body: JsonObject): readonly string[] {
     : [];
 }
 
-/** With a thinking budget, the message whose calls were answered last must begin with thinking. */
+/**
+ * Returns the problem if a request with a thinking budget has a message whose calls were answered last and which does
+ * not begin with thinking.
+ */
 function leadingThinkingProblems(
   { thinking, model }: JsonObject,
   messages: readonly JsonObject[],
@@ -199,7 +205,7 @@ function placeProblems({ type }: JsonObject, role: unknown, where: string): read
   return roles.includes(role) ? [] : [`${where}: \`${type}\` blocks are not permitted in ${role} messages`];
 }
 
-/** Results must come before everything else in their message. */
+/** Returns the problem if results do not come before all other blocks in their message. */
 function orderProblems(content: readonly JsonObject[], where: string): readonly string[] {
   const other = content.findIndex((block) => !isResult(block));
   return other >= 0 && content.findLastIndex(isResult) > other

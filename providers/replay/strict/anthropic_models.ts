@@ -4,7 +4,7 @@
 import { isObject } from "../../../base/is_object.ts";
 import type { JsonObject } from "../dialect.ts";
 
-/** Models since Opus 4.7: refuse thinking budgets and sampling parameters, among others. */
+/** Matches models since Opus 4.7, which refuse thinking budgets and sampling parameters, among others. */
 const NEW = /^claude-(?:opus-4-[78]|opus-[5-9]|sonnet-[5-9]|haiku-[5-9]|fable|mythos)/;
 const SINCE_4_6 = /^claude-(?:opus-4-6|sonnet-4-6)/;
 const ALWAYS_THINK = /^claude-(?:fable|mythos|opus-5-5)/;
@@ -31,7 +31,7 @@ export function modelRefusals(body: JsonObject, betas: ReadonlySet<string>): rea
   ];
 }
 
-/** Whether a model continues a reply that the request begins. */
+/** True if a model continues a reply that the request begins. */
 export function takesPrefill(body: JsonObject): boolean {
   const model = String(body.model);
   if (NEW.test(model) || SINCE_4_6.test(model) || !/^claude-/.test(model)) return false;

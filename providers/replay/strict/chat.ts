@@ -1,5 +1,5 @@
-// Checks of Chat Completions servers, with their own messages, shortened: rules of nearly all servers, and by model
-// name those of Moonshot and OpenAI.
+// Checks of Chat Completions servers, with their own messages, shortened. They are rules of nearly all servers and, by
+// model name, those of Moonshot and OpenAI.
 
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
@@ -126,7 +126,7 @@ function callProblems({ id, type, function: call }: JsonObject, at: string): rea
   ];
 }
 
-/** Calls must be answered immediately after their message, each once. */
+/** Returns problems of calls that are not answered exactly once immediately after their message. */
 function pairProblems(messages: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];
   let asked: unknown[] = [];

@@ -1,6 +1,6 @@
 // Checks of a request that several APIs share.
 
-/** Whether all these APIs accept the tool name. */
+/** True if all these APIs accept the tool name. */
 export function isToolName(value: unknown): boolean {
   return typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 }
@@ -11,7 +11,7 @@ export function findRepeated(names: readonly unknown[]): string | null {
   return twice === undefined ? null : String(twice);
 }
 
-/** Whether a text is base64 with correct padding. */
+/** True if a text is base64 with correct padding. */
 export function isBase64(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length % 4 === 0 &&
     /^[A-Za-z0-9+/]+={0,2}$/.test(value);

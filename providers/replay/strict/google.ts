@@ -166,7 +166,10 @@ function partProblems(part: JsonObject, at: string, role: unknown, vertex: boole
   return problems;
 }
 
-/** Calls must follow a user turn or responses, responses must match their calls in number, the model must not be last. */
+/**
+ * Returns problems of order. Calls must follow a user turn or responses, the number of responses must match the number
+ * of calls, and the model must not be last.
+ */
 function orderProblems(contents: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];
   contents.forEach((content, index) => {
@@ -198,7 +201,10 @@ function members(content: JsonObject | undefined, key: string): readonly JsonObj
   return listOf(content?.parts).filter(isObject).map((part) => part[key]).filter(isObject);
 }
 
-/** In the current turn, the first call of each step must be signed, with base64 or one of the stand-ins. */
+/**
+ * Returns problems of signatures. In the current turn, the first call of each step must be signed, with base64 or one
+ * of the stand-ins.
+ */
 function signatureProblems(contents: readonly JsonObject[]): readonly string[] {
   const present = contents.findLastIndex((content) =>
     content.role === "user" && listOf(content.parts).some((part) => isObject(part) && part.text !== undefined)

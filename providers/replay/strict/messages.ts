@@ -62,7 +62,7 @@ export class StrictMessages implements MessagesRules {
     return changed.length > 0 ? { status: 400, message: changed.join("; ") } : null;
   }
 
-  /** `last` is the signature of the thinking before. */
+  /** Signs thinking; `last` is the signature of the thinking before. */
   async #sign(
     { reply = [], stop_reason: stopReason }: ScriptedReply,
     body: JsonObject,

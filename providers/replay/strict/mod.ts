@@ -7,7 +7,7 @@ import { refusals as openai } from "./openai.ts";
 
 export { StrictMessages } from "./messages.ts";
 
-/** By API: returns the API's own message for each rule that a request breaks; empty for a valid request. */
+/** Checks by API. Each returns the API's own message for each rule that a request breaks; empty for a valid request. */
 export const REFUSALS: Readonly<Record<DialectName, (asked: Asked) => readonly string[]>> = {
   chat,
   google,

@@ -12,7 +12,7 @@ const MEMBERS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** Models since 5.5: refuse to cache a prompt in memory only. */
+/** Matches models since 5.5, which refuse to cache a prompt in memory only. */
 const NEW_CACHE = /^(?:gpt-5\.[5-9]|gpt-6)/;
 const ALWAYS_REASON = /^(?:gpt-6\.1-sol|gpt-6-astra)/;
 const REASONS = /^(?:gpt-5|gpt-6|o\d)/;
@@ -119,7 +119,7 @@ function toolProblems({ tools, tool_choice: choice }: JsonObject): readonly stri
   ];
 }
 
-/** Strict schemas must close every object and require all of its members. */
+/** Returns problems of strict schemas, which must close every object and require all of its members. */
 function strictProblems(schema: unknown, tool: string, path: readonly string[]): readonly string[] {
   if (!isObject(schema)) return [];
   const { properties, items, required } = schema;
@@ -226,7 +226,7 @@ function reasoningItemProblems({ id, encrypted_content: content, summary }: Json
   ];
 }
 
-/** Each call must be answered once, after it, and every answer needs a call. */
+/** Returns problems of pairs. Each call must be answered once, after it, and every answer needs a call. */
 function pairProblems(items: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];
   const open = new Map<unknown, boolean>();
@@ -245,7 +245,7 @@ function pairProblems(items: readonly JsonObject[]): readonly string[] {
   return problems;
 }
 
-/** A reasoning item must be followed by the model's item that came after it. */
+/** Returns the problem if a reasoning item is not followed by the model's item that came after it. */
 function followProblems(items: readonly JsonObject[]): readonly string[] {
   return items.flatMap((item, index) => {
     if (item.type !== "reasoning") return [];

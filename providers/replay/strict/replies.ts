@@ -20,14 +20,14 @@ export class Replies {
     if (call !== undefined && order.some(isThinking)) this.#orders.set(String(call.id), order);
   }
 
-  /** Whether a conversation ends in the paused reply, unchanged. */
+  /** True if a conversation ends in the paused reply, unchanged. */
   resumes(messages: readonly JsonObject[]): boolean {
     const last = messages.at(-1);
     return last?.role === "assistant" && this.#paused !== null &&
       textOf(listOf(last.content).filter(isObject)) === this.#paused;
   }
 
-  /** Checks the thinking of the open loop of calls: all of it must come back unchanged, or none. */
+  /** Checks the thinking of the open loop of calls. Either all of it must come back unchanged, or none. */
   problems(messages: readonly JsonObject[]): readonly string[] {
     let some = false;
     let none = false;

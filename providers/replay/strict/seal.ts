@@ -1,4 +1,4 @@
-// Signatures of thinking that cover its context, as the API's do: the replay signs its thinking with a digest of the
+// Signatures of thinking that cover its context, as the API's do. The replay signs its thinking with a digest of the
 // conversation before it, and checks each block that comes back.
 
 import { sha256 } from "../../../base/hash.ts";
@@ -18,14 +18,17 @@ interface Seal {
   readonly text: string;
 }
 
-/** Models that refuse requests or drop thinking after a changed prefix; `CHECKED_ALWAYS` also on old accounts. */
+/**
+ * Matches models that refuse requests or drop thinking after a changed prefix. `CHECKED_ALWAYS` matches those that do
+ * so on old accounts too.
+ */
 const CHECKED = /^claude-(?:fable-5-[12]|mythos-5-[12]|opus-5-5|sonnet-5-5|haiku-5-5)/;
 const CHECKED_ALWAYS = /^claude-(?:fable-5-2|mythos-5-[12])/;
-/** Models whose thinking only the same account can read. */
+/** Matches models whose thinking only the same account can read. */
 const BOUND_TO_ACCOUNT = /^claude-(?:sonnet-5-5|haiku-5-5)/;
 
 export interface ThinkingCheck {
-  /** Why the request is refused, or null. */
+  /** Reason why the request is refused, or null. */
   readonly refusal: string | null;
   /** Dropped thinking, as the response reports it. */
   readonly transformations: readonly JsonObject[];
@@ -33,7 +36,7 @@ export interface ThinkingCheck {
   readonly last: string | null;
 }
 
-/** Checks all thinking of a request. `tells`: whether the request asked for a report. */
+/** Checks all thinking of a request. `tells` is true if the request asked for a report. */
 export async function checkThinking(
   body: JsonObject,
   account: Account,
@@ -120,7 +123,7 @@ export async function seal(
   return { signature, digest: await digest(signature) };
 }
 
-/** Whether a model can read another's thinking: the API refuses some of it to newer models. */
+/** True if a model can read another model's thinking. The API refuses some thinking to newer models. */
 function canRead(reader: string, writer: string): boolean {
   const is = (name: string, ids: RegExp) => ids.test(name);
   if (is(writer, /^claude-(?:fable|mythos)-5-2/)) return is(reader, /^claude-(?:fable|mythos)-5-2/);
@@ -175,7 +178,7 @@ async function digest(text: string): Promise<string> {
   return (await sha256(text)).slice(0, 16);
 }
 
-/** JSON with sorted members, without cache marks. */
+/** Returns JSON with sorted members, without cache marks. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
