@@ -8,13 +8,20 @@ import type { Command, Option } from "../../../commands/line/spec.ts";
 /** An option of at least this many commands is described once, and only named at each command. */
 const SHARED_BY = 4;
 
+/** Shared options that mostly occur together, and the name of each such group. */
+const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "settings files": ["config", "no-config"],
+  "model options": ["provider", "model", "preset", "param"],
+  "limits": ["max-cost", "max-tokens"],
+  "filter options": ["name", "wait", "messages"],
+};
+
 export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([{ path: "docs/reference/commands.md", text: page() }]);
 }
 
 function page(): string {
   const shared = sharedOptions();
-  const link = ({ name }: Command) => `[${name}](#flemma-${name.replaceAll(" ", "-")})`;
   return [
     "# Commands",
     "",
@@ -34,12 +41,20 @@ function page(): string {
     "",
     "## Shared options",
     "",
-    "Several commands take these options; each command names the ones that it takes.",
+    "Every command takes `--help`. Several commands take the other options; each command names the ones that it takes. These names mean a group:",
+    "",
+    ...Object.entries(OPTION_GROUPS).map(([name, members]) =>
+      `- ${name}: ${members.map(longForm).join(", ")}`
+    ),
     "",
     ...table([...shared.values()]),
     "",
     ...COMMANDS.flatMap((command) => section(command, shared)),
   ].join("\n");
+}
+
+function link({ name }: Command): string {
+  return `[${name}](#flemma-${name.replaceAll(" ", "-")})`;
 }
 
 /** Options with the same description in several commands, by name; with two descriptions, the more frequent one. */
@@ -57,13 +72,13 @@ function sharedOptions(): Map<string, Option> {
 }
 
 function section(command: Command, shared: ReadonlyMap<string, Option>): string[] {
-  const { name, details, options, example } = command;
+  const { name, details, options, example, sameAs } = command;
   const isShared = (option: Option) => {
     const same = shared.get(option.name);
     return same !== undefined && row(same) === row(option);
   };
   const own = options.filter((option) => !isShared(option));
-  const others = options.filter(isShared).map((option) => `\`--${option.name}\``);
+  const others = grouped(options.filter(isShared).map((option) => option.name));
   return [
     `## flemma ${name}`,
     "",
@@ -74,10 +89,35 @@ function section(command: Command, shared: ReadonlyMap<string, Option>): string[
     example,
     "```",
     "",
-    ...(own.length === 0 ? [] : [...table(own), ""]),
-    `${own.length === 0 ? "Options" : "Also"}: ${others.join(", ")}.`,
-    "",
+    ...(sameAs !== undefined ? [likeAnother(command, sameAs), ""] : [
+      ...(own.length === 0 ? [] : [...table(own), ""]),
+      ...(others.length === 0 ? [] : [`${own.length === 0 ? "Options" : "Also"}: ${others.join(", ")}.`, ""]),
+    ]),
   ];
+}
+
+/** The options of a command that does the same as a form of another one. */
+function likeAnother({ options }: Command, form: string): string {
+  const other = COMMANDS.find(({ name }) => form === name || form.startsWith(`${name} `))!;
+  const taken = new Set(options.map(({ name }) => name));
+  const missing = other.options.filter(({ name }) => !taken.has(name)).map(({ name }) => longForm(name));
+  const except = missing.length === 0 ? "" : `, except ${missing.join(", ")}`;
+  return `Options: those of ${link(other)}${except}.`;
+}
+
+/** The names of options, with the name of a group in place of all its members; without `--help`. */
+function grouped(names: readonly string[]): string[] {
+  const groups = Object.entries(OPTION_GROUPS)
+    .filter(([, members]) => members.every((member) => names.includes(member)));
+  const inGroups = new Set(groups.flatMap(([, members]) => members));
+  return [
+    ...names.filter((name) => !inGroups.has(name) && name !== "help").map(longForm),
+    ...groups.map(([name]) => `*${name}*`),
+  ];
+}
+
+function longForm(name: string): string {
+  return `\`--${name}\``;
 }
 
 function table(options: readonly Option[]): string[] {
