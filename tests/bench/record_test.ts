@@ -53,6 +53,17 @@ Deno.test("the page contains each bench by name, with machine, day and whether g
   assert.match(page, /on 1 core \(linux x86_64\)\. The machine was busy \(load 7\)/);
 });
 
+Deno.test("what two benches share about their measurement is on the page once, above both; a third one has its own", () => {
+  const page = pageOf([
+    measured("startup", 150),
+    measured("parse", 130),
+    measured("calls", 130, { day: "2026-01-03" }),
+  ]);
+  assert.equal(page.split("2026-01-02").length - 1, 1);
+  assert.ok(page.indexOf("measured on 2026-01-02") < page.indexOf("## calls"));
+  assert.match(page, /## calls\n\nWhole processes\. Measured on 2026-01-03 with/);
+});
+
 Deno.test("the cells of a table stay separate, and the page ends with one line feed", () => {
   assert.match(pageOf([measured("startup", 150)]), /[^\n]\n$/);
   assert.match(pageOf([]), /[^\n]\n$/);

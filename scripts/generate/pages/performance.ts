@@ -17,24 +17,36 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: "docs/project/performance.md", text: pageOf(await readRecord()) }];
 }
 
-/** The page for some benchmarks, sorted by name. */
+/** The page for some benchmarks, sorted by name. What most of them share about the measurement is above them, once. */
 export function pageOf(measured: readonly Measured[]): string {
-  const parts = [...measured].sort((a, b) => a.bench < b.bench ? -1 : 1).map(partOf);
-  return [HEAD, ...parts].join("\n");
+  const shared = Map.groupBy(measured, circumstances);
+  const [common, uses] = [...shared].reduce<[string, number]>(
+    (most, [words, { length }]) => length > most[1] ? [words, length] : most,
+    ["", 1],
+  );
+  const head = uses === 1 ? HEAD : `${HEAD}\nUnless a section says otherwise: measured ${common}\n`;
+  const parts = [...measured].sort((a, b) => a.bench < b.bench ? -1 : 1)
+    .map((each) => partOf(each, circumstances(each) === common ? "" : ` Measured ${circumstances(each)}`));
+  return [head, ...parts].join("\n");
 }
 
-function partOf({ bench, about, day, version, machine, rows }: Measured): string {
+/** When and on what a benchmark was measured, as the end of a sentence. */
+function circumstances({ day, version, machine }: Measured): string {
   const { deno, system, processor, cores, load } = machine;
   const place = [processor, system].filter((words) => words !== "").join(", ");
   const busy = load > cores
     ? ` The machine was busy (load ${load}): milliseconds are too high and ratios are uncertain.`
     : "";
+  return `on ${day} with version ${version} and Deno ${deno} on ${cores} ${
+    cores === 1 ? "core" : "cores"
+  } (${place}).${busy}`;
+}
+
+function partOf({ bench, about, rows }: Measured, measuredWhere: string): string {
   return [
     `## ${bench}`,
     "",
-    `${sentence(about)} Measured on ${day} with version ${version} and Deno ${deno} on ${cores} ${
-      cores === 1 ? "core" : "cores"
-    } (${place}).${busy}`,
+    `${sentence(about)}${measuredWhere}`,
     "",
     "| case | figure | ratio | goal |",
     "| --- | --- | --- | --- |",
