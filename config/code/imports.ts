@@ -130,7 +130,7 @@ function filesOf({ specifier, why, kind }: LoadedName, importer: string): readon
   return candidates(path);
 }
 
-/** The path as the runtime resolves it: what follows `?` and `#` is no part of it. */
+/** The path as the runtime resolves it: what follows `?` and `#` is not part of it. */
 function pathOf(name: string, importer: string): string | null {
   if (!URL.canParse(name, fileUri(importer))) return null;
   const { protocol, host, pathname } = new URL(name, fileUri(importer));
