@@ -186,7 +186,7 @@ test("text that an editor loaded while commands ran counts as tampered, whatever
   assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("once a person confirms the document of a killed run, flemma asks no more about it, but later differences are still found", async (place) => {
+test("once a person confirms the document of a killed run, flemma does not ask again, but still finds later differences", async (place) => {
   const link = `${place.folder}/link.chat`;
   for (const named of [place.path, link]) {
     place.replace(BEFORE);
@@ -212,7 +212,7 @@ test("once a person confirms the document of a killed run, flemma asks no more a
   }
 });
 
-test("an approval that counts as tampered still does when more commands run", async (place) => {
+test("an approval that counts as tampered still counts as tampered when more commands run", async (place) => {
   const first = await place.guard();
   await first.guard.begin();
   place.replace(FORGED);

@@ -395,7 +395,7 @@ test("resolvers of the host decide by priority, and an invalid resolver makes op
   );
 });
 
-test("the host gets text printed by frontmatter in escaped form, or no such text if it does not want it", async (place) => {
+test("text printed by frontmatter is given to the host in escaped form, or dropped if the host does not want it", async (place) => {
   const lines: string[] = [];
   const text = '```lua\nprint("a\\27[2Jb")\n```\n@You:\nHi\n';
   await place.memory(text, { print: (line) => lines.push(line) });

@@ -67,7 +67,7 @@ Deno.test("only differences are tampered: an approval of changed or new text, or
   }
 });
 
-Deno.test("parts that were reported as tampered stay reported when more are found", () => {
+Deno.test("parts that were reported as tampered are still reported when more tampered parts are found", () => {
   const one: TamperedParts = { why: "one", calls: { c1: "x" }, block: "b" };
   const two: TamperedParts = { why: "two", calls: { c2: "y" }, block: null };
   assert.equal(mergeTampered(null, null), null);

@@ -132,7 +132,7 @@ test("a call is shown together with where its tool would run", async (place) => 
   assert.match(far.warnings, /may come from a source that has not listed its tools/);
 });
 
-test('a rule for the sandbox approves only sandboxed calls, and "always" writes such a rule only for sandboxed calls', async (place) => {
+test('a rule for the sandbox approves only sandboxed calls, and "always" writes a rule for the sandbox only for sandboxed calls', async (place) => {
   const rules = (tool: string) => `  auto_approve: []\n  rules: [{ approve: ${tool}, sandboxed: true }]\n`;
   const asked = async (tool: string) => {
     await using session = await place.memory(asking(["c1", tool]));

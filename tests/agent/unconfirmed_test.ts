@@ -62,7 +62,7 @@ test("if a command approved a call after an editor's save, the call waits for th
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("review shows which calls a command could have approved, with the reason, and the person confirms or refuses each with a key", async (place) => {
+test("review shows which calls a command could have approved and why, and the person confirms or refuses each with a key", async (place) => {
   place.settings(ASK);
   approvedAndPending(place, "a.chat", FLIP("a.chat"));
   await runWhileSaved(place, "a.chat");

@@ -91,7 +91,7 @@ test("in an untrusted document, a status that the person writes after being aske
   assert.equal(place.read("runs.txt"), "other\nran\n");
 });
 
-test("a trusted document decides for itself, and the person is asked again when its frontmatter loosens more", async (place) => {
+test("in a trusted document its own policy decides, and the person is asked again when its frontmatter loosens more settings", async (place) => {
   const network = FIRST_BLOCK.replace("```lua\n", "```lua\nflemma.opt.sandbox.policy.network = true\n");
   /** Each block comes to the same as the one before, or it does not. */
   const blocks: readonly (readonly [block: string, same: boolean])[] = [

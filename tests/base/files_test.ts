@@ -122,7 +122,7 @@ Deno.test("replacing a file never loses a different file, no matter when that fi
     return Promise.resolve();
   }));
 
-Deno.test("a file that disappeared just before a write is not recreated, and one that appears during a restore is kept", () =>
+Deno.test("a file that disappears just before a write is not created again, and a file that appears during a restore is kept", () =>
   inFolder((folder) => {
     const impossible: RenameWith = () => false;
     for (const rename of [undefined, impossible]) {

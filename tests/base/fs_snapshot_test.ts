@@ -96,7 +96,7 @@ function touch(folder: string): void {
   }
 }
 
-Deno.test("a snapshot of all names with a prefix is invalid once such a name appears or disappears", () =>
+Deno.test("a snapshot of all names with a prefix is invalid once a name with this prefix appears or disappears", () =>
   inFolder((root) => {
     plant(root, "w/sock-1", "w/other");
     const look = (snapshot: FsSnapshot) => assert.deepEqual(snapshot.names(`${root}/w`, "sock-"), ["sock-1"]);
@@ -270,7 +270,7 @@ Deno.test("the snapshot of a file that has not changed for long is valid until t
     }
   }));
 
-Deno.test("a snapshot of names is also invalid once their folder disappears, or one name appears and another disappears", () =>
+Deno.test("a snapshot of names is also invalid once their folder disappears, or if a name appears while another disappears", () =>
   inFolder((root) => {
     const look = (snapshot: FsSnapshot) => void snapshot.names(`${root}/w`, "s", ".k");
     plant(root, "w/s1.k", "w/s2.x", "w/t1.k", "w/s.k");
@@ -282,7 +282,7 @@ Deno.test("a snapshot of names is also invalid once their folder disappears, or 
     assert.deepEqual(new FsSnapshot().names(`${root}/w`), []);
   }));
 
-Deno.test("after two missing paths a small folder is listed as a whole, a larger one only after more", () => {
+Deno.test("after two missing paths in a small folder the whole folder is listed; a larger folder needs more missing paths", () => {
   const rows: readonly (readonly [size: number, misses: number])[] = [
     [0, 2],
     [4096, 2],

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";
 
-test("a hidden file is neither attached nor included, and a diagnostic says why", async (place) => {
+test("hidden files are not attached or included, and a diagnostic says why", async (place) => {
   place.write("secret.txt", "the key is 1234\n");
   place.write("open.txt", "an open word\n");
   place.settings(`sandbox: { policy: { deny_read: [${place.path("secret.txt")}] } }\n`);

@@ -5,7 +5,7 @@ import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const BESIDE = "lock: { place: beside }\nsandbox: false\ntools: { auto_approve: [bash] }\n";
 
-test("if two machines share only the folder, one runs, and the other names it and exits with 5", async (place) => {
+test("if two machines share only the folder, one runs the document, and the other names the first machine and exits with 5", async (place) => {
   place.settings(BESIDE);
   const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
   place.write("a.chat", document);

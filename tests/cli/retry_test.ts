@@ -28,7 +28,7 @@ test("flemma repeats a request to a busy provider and reports each wait in one l
     );
   }));
 
-test("the events report each wait, and a filter prints the reply as if there had been no delay", (place) =>
+test("events report each wait before a retry, and a filter prints the reply as if there had been no delay", (place) =>
   withServer([busy(1), textReply("Hello!"), busy(1), textReply("Hello!")], async ({ env }) => {
     place.write("a.chat", QUESTION);
     const json = await place.run(["send", "a.chat", "--json"], { env: { ...KEY, ...env } });

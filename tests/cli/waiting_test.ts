@@ -7,7 +7,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: "http://
 const PENDING = callsDocument([{ id: "c1", command: "true", status: "pending" }]);
 const FILLED = PENDING.replace("status=pending\n", "status=pending\nmy own words\n");
 
-test("text in a pending block becomes the result, and check, status and approve say so, or say why it cannot", async (place) => {
+test("text in a pending block becomes the result, and check, status and approve say so or say why it does not", async (place) => {
   place.write("a.chat", FILLED);
   const checked = await place.run(["check", "a.chat"]);
   assert.match(

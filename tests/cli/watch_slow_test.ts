@@ -132,7 +132,7 @@ for (const [habit, save] of Object.entries(HABITS)) {
     ));
 }
 
-Deno.test("a question saved while a reply is streaming is answered next", () =>
+Deno.test("a question that is saved while a reply streams is sent next", () =>
   withServer([textReply("Fine."), textReply("Better.")], ({ env, requests }) =>
     withScene(async (place) => {
       // The model is asked by way of a command that lets the test save in the middle.

@@ -248,7 +248,7 @@ test("a module that decides about approval is protected like the settings file t
   assert.deepEqual([loaded.value.files, loaded.value.code], [[file], [guard]]);
 });
 
-test("files that an approval module imports, directly or indirectly, are protected too, because it is loaded only at its first decision", async (world) => {
+test("files that an approval module imports, directly or indirectly, are protected too, because the module is loaded late", async (world) => {
   const lib = (name: string) => `${world.project}/lib/${name}`;
   await world.write(lib("one.ts"), 'export { two } from "./two.ts";\n');
   await world.write(lib("two.ts"), "export const two = 2;\n");

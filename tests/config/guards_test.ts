@@ -359,7 +359,7 @@ Deno.test("if a preset is defined in two forms that contradict each other, the e
   assert.deepEqual(faults.map(({ code, key }) => [code, key]), [["config_invalid_value", "model"]]);
 });
 
-Deno.test("the origin of a value contains the layers that set it, or the defaults if no layer did", () => {
+Deno.test("the origin of a value is every layer that set it, or the defaults if no layer set it", () => {
   const logs = [
     new LayerLog("G", [{ op: "append", path: ["tools", "auto_approve"], value: "bash" }]),
     new LayerLog("C", [{ op: "set", path: ["model"], value: "m" }]),

@@ -112,7 +112,7 @@ Deno.test("misused operators and methods in Lua are errors of the frontmatter", 
   }
 });
 
-Deno.test("appending an item to a function instead of a list gives its own error; other misuse of functions gives Lua's error", async () => {
+Deno.test("appending an item to a function instead of a list gives a specific error; other misuse of functions gives Lua's error", async () => {
   const assigned = "flemma.opt.tools.auto_approve = function() end\n";
   for (
     const code of [

@@ -59,7 +59,7 @@ test("a server named in the settings replaces mcporter's server of the same name
   assert.match(warnings[0]!.message, /mcp\.servers: b\.$/);
 });
 
-test("mcporter's file in the settings folder takes precedence over the one in the home folder; a missing or broken file is reported", async (world) => {
+test("mcporter's file in the settings folder is used before the file in the home folder, and a missing or broken file is reported", async (world) => {
   const none = await loaded(world, { "home/.config/flemma/config.yaml": ON });
   assert.match(none.warnings[0]!.message, /has no settings file/);
   const broken = await loaded(world, { [FILE]: "// words\n{}" });

@@ -77,7 +77,7 @@ Deno.test("a mistake found late is reported at its key, not at a variable with t
   assert.deepEqual(diagnostics.map(({ key, line }) => [key, line]), [["sandbox.backend", 4]]);
 });
 
-Deno.test("a missing included file has its own error code, which other errors of includes do not have", async () => {
+Deno.test("a missing included file is reported with its own error code, and other errors of includes with a different code", async () => {
   const codes = async (code: "file_not_found" | "include_circular") => {
     const { options } = session(() => {});
     const lua = new LuaSession({

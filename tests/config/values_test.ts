@@ -266,7 +266,7 @@ Deno.test("if an entry in a list of paths looks like a misspelled name, the righ
   }
 });
 
-Deno.test("a word used as a value that stands for a switch or a number is reported with that value; other words are not", () => {
+Deno.test("if a word is used in place of true, false or a number, the right value is reported; other words cause no report", () => {
   for (const word of ["off", "no", "OFF", " never ", "disabled"]) {
     assert.match(switchHint(word) ?? "", /write false/, word);
   }

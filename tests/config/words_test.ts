@@ -110,7 +110,7 @@ Deno.test("a list, a string and the number of operations may reach their limits 
   assert.equal(draft.operations.length, 1000);
 });
 
-test("a settings file that flemma finds must be regular and of readable size; one named explicitly may be anything but a folder", async ({ folder }) => {
+test("a settings file that flemma finds must be regular and not too large; a file named explicitly may be anything but a folder", async ({ folder }) => {
   const path = `${folder}/settings`;
   const ask = (named: boolean) => {
     const read = readText(path, { named });

@@ -67,7 +67,7 @@ Deno.test("a rule added to a JSON settings file is written as JSON", async () =>
   }
 });
 
-Deno.test("if a list of rules has a form that cannot be extended, the file stays unchanged", async () => {
+Deno.test("if the list of rules is written in a form that cannot be extended, the settings file stays unchanged", async () => {
   for (
     const text of [
       "tools: &a { rules: [] }\nother: *a\n",

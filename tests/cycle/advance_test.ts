@@ -35,7 +35,7 @@ Deno.test("if a document waits for the person, advancing it again and again chan
   assert.deepEqual([built.store.commits, built.ran, built.sends()], [[], [], 0]);
 });
 
-Deno.test("once advancing a document changes nothing more, a new run does not change the document either", async () => {
+Deno.test("once advancing a document no longer changes it, a new run does not change it either", async () => {
   const suffix = fc.constantFrom(
     "none",
     "pending",
@@ -195,7 +195,7 @@ Deno.test("after a result, the cursor goes to the position that the setting defi
   assert.deepEqual(await lines("stay"), []);
 });
 
-Deno.test("results do not move the cursor while autopilot continues; the block at which autopilot pauses does", async () => {
+Deno.test("while autopilot continues, results do not move the cursor; when it pauses, the cursor moves to the block at which it pauses", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "slow"]),
     block("a", "approved"),

@@ -231,7 +231,7 @@ Deno.test("after any edits, a block contains what is left of its text and no oth
   );
 });
 
-Deno.test("a saved text that has almost nothing in common with ours conflicts with a reply that is being written", () => {
+Deno.test("if another program saves a completely different text while a reply is being written, this is a conflict", () => {
   const other = Array.from({ length: 1200 }, (_, at) => `another line ${at}\n`).join("");
   const many = bytes(Array.from({ length: 1200 }, (_, at) => `line ${at}\n`).join("") + REPLY);
   const block = { start: many.length - bytes(REPLY).length, end: many.length };

@@ -178,7 +178,7 @@ test("a free lock file identifies a dead run only if it contains a complete reco
   }
 });
 
-test("two names of one file share one lock, and the name of another file has its own lock", async ({ folder, environment }) => {
+test("two names of one file share one lock, and a different file has a different lock", async ({ folder, environment }) => {
   await Deno.writeTextFile(`${folder}/a`, "");
   await Deno.link(`${folder}/a`, `${folder}/b`);
   await Deno.writeTextFile(`${folder}/c`, "");
@@ -353,7 +353,7 @@ test("the thousand most recently seen files are remembered across runs, but an u
   assert.equal([...Deno.readDirSync(`${folder}/state/flemma/seen`)].length, 1);
 });
 
-Deno.test("a run's messages are saved under the document's path; without a path under its first turn, without turns under a common key", async () => {
+Deno.test("a run's messages are saved under the document's path, else under its first turn, else under a common key", async () => {
   const key = (text: string, path: string | null = null) => messagesKey(chat(text), path);
   assert.equal(await key("@You:\nhi\n", "/a"), await key("@You:\nother\n", "/a"));
   assert.notEqual(await key("@You:\nhi\n", "/a"), await key("@You:\nhi\n", "/b"));

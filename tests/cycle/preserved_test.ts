@@ -163,7 +163,7 @@ test("if the provider drops thinking of a document from another machine, flemma 
   assert.deepEqual(talk.replay.problems, []);
 });
 
-test("with binding: error, if thinking is no longer valid, nothing is sent and the location is reported", async (talk) => {
+test("with binding: error, if thinking is no longer valid, no request is sent and flemma reports where it is", async (talk) => {
   talk.use(null, { binding: "error" });
   await talk.sent();
   assert.deepEqual((talk.body.thinking as Record<string, unknown>).block_binding, {
@@ -273,7 +273,7 @@ test("thinking that belongs to another account is reported and stays in the file
   assert.match(talk.text, /\na\n<\/thinking>/);
 });
 
-test("an older model that ignores the preceding text gets all thinking after an edit, except for thinking it cannot read, which is reported", async (talk) => {
+test("after an edit, an older model that ignores preceding text gets all thinking it can read, and unreadable thinking is reported", async (talk) => {
   talk.use("claude-opus-4-8");
   talk.edit("Two?", "Two, really?");
   await talk.sent(/claude-opus-4-8 cannot read 3 blocks .*; this thinking stays in the file/);

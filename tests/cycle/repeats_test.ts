@@ -68,7 +68,7 @@ Deno.test("a repeated sequence of several calls also counts as a loop", () => {
   assert.equal(found([...pair(), ...pair(), round({ input: { command: "a" } })]), null);
 });
 
-Deno.test("a waiting call, and a reply without calls, end a series of repetitions", () => {
+Deno.test("a waiting call ends a series of repeated calls, and so does a reply without calls", () => {
   assert.equal(found([round(), round(), round({ result: null })]), null);
   const reply = "@Assistant:\nDone.\n\n@You:\n\n";
   assert.equal(found([round(), reply, round(), round()]), null);

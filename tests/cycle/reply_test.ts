@@ -110,7 +110,7 @@ Done.
   );
 });
 
-Deno.test("signed thinking is kept byte for byte with either line end; unsigned thinking is written without surrounding spaces", () => {
+Deno.test("signed thinking is kept byte for byte, with LF or CR LF; unsigned thinking is written without surrounding spaces", () => {
   for (const before of [BEFORE, BEFORE.replaceAll("\n", "\r\n")]) {
     for (const content of ["", "\n", " a \n", "\n\n b\r\nc\r", "\\</thinking>\n", "```\n@You:"]) {
       const signature = { provider: "anthropic", value: "c2ln" };

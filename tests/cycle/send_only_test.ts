@@ -18,7 +18,7 @@ function request() {
   return { send, begun: begun.promise, answer: answered.resolve };
 }
 
-Deno.test("while a request is being sent no other operation starts; afterwards one may", async () => {
+Deno.test("while a request is being sent no other operation starts; afterwards the next operation may start", async () => {
   const { send, begun, answer } = request();
   const { cycle, ran } = bench({ text: ASKED, send });
   const sending = cycle.send();

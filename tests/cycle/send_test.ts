@@ -31,7 +31,7 @@ function withTimeouts(timeout: number, connect_timeout = 10): Settings {
   return { ...DEFAULT_SETTINGS, parameters: { ...DEFAULT_SETTINGS.parameters, timeout, connect_timeout } };
 }
 
-Deno.test("if a reply uses ids of earlier calls, or one id twice, its calls are written with new ids", async () => {
+Deno.test("if a reply reuses ids of earlier calls, or uses an id twice, its calls are written with new ids", async () => {
   const before =
     "@You:\nhi\n\n@Assistant:\n\n**Tool Use:** `bash` (`call_0`)\n\n```json\n{}\n```\n\n@You:\n\n" +
     "**Tool Result:** `call_0`\n\n```\nout\n```\n";

@@ -281,7 +281,7 @@ for (const [way, write] of Object.entries(WAYS)) {
 }
 
 for (const way of ["overwritten", "extended"]) {
-  test(`a write by somebody else right after a file was ${way} is noticed`, async ({ folder }) => {
+  test(`a write by another program right after a file was ${way} is noticed`, async ({ folder }) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
     let calls = 0;

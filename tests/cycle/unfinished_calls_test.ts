@@ -31,7 +31,7 @@ Deno.test("each call of a reply is recorded as unfinished once, and all are clea
   assert.deepEqual(replies.log, ["open a", "open b,c", "done a,b,c"]);
 });
 
-Deno.test("a reply without calls records no unfinished calls, and neither does a run without a journal", async () => {
+Deno.test("no unfinished calls are recorded for a reply without calls or for a run without a journal", async () => {
   const replies = memory();
   await new UnfinishedCalls({ journal: replies, emit: () => {} }).end();
   assert.deepEqual(replies.log, []);

@@ -24,7 +24,7 @@ const TAMPERED: TamperedParts = { why: "so", calls: { c1: "one", c2: "two" }, bl
 const approval = (id: string, more: { asked?: true } = {}) =>
   ({ kind: "approval", id, by: "person", hash: "new", ...more }) as const;
 
-Deno.test("a call that flemma approves while commands run does not count as tampered, but a call that waits for the person does", () => {
+Deno.test("if flemma approves a call while commands run, this approval does not count as tampered; an approval of a waiting call does", () => {
   const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...TAMPER_CHECK });
   assert.deepEqual(afterEntry(open, approval("c2")).exposure?.approved, { c1: "one", c2: "new" });
   assert.deepEqual(afterEntry(open, approval("c1")).exposure?.approved, { c1: "new" });

@@ -196,7 +196,7 @@ Deno.test("if a usage record cannot be written, flemma reports it and still writ
   assert.ok(finished?.event === "request:finished" && finished.status === "completed");
 });
 
-Deno.test("choosing a model above the person's price limit is reported; choosing one below is not", () => {
+Deno.test("choosing a model is reported only if its price is above the person's limit", () => {
   const chosen = (model: string | null, high_cost_threshold: number) =>
     dearModel({
       ...DEFAULT_SETTINGS,

@@ -122,7 +122,7 @@ function modulesBelow(folder: string): string[] {
   );
 }
 
-Deno.test("a bundle at a URL never loads parts of another version, and if its own parts are gone, it says what to do", () =>
+Deno.test("a bundle at a URL loads only parts of its own version, and if these are gone, it says what to do", () =>
   withAddress(async (place) => {
     const { folder, address, run } = place;
     const built = `${folder}/built`;

@@ -36,7 +36,7 @@ function insertOneByOne(text: string, order: (calls: Call[]) => Call | undefined
   return write(chat);
 }
 
-Deno.test("if no You message follows, one is created below the last line of the message with the calls", () => {
+Deno.test("if no You message follows, a new one is created below the last line of the message with the calls", () => {
   assert.equal(
     insertAll(`@Assistant:\n${use("a")}\n@System:\nx\n`),
     `@Assistant:\n${use("a")}\n\n@You:\n\n${shown("a")}@System:\nx\n`,

@@ -106,7 +106,7 @@ Deno.test("if a file becomes a link out of the project at the last moment, the l
   assert.deepEqual(await found(files, ".", { before }), ["AGENTS.md! points outside the project"]);
 });
 
-Deno.test("all instructions together have at most 64 KiB; files that do not fit are named, and later files that fit are included", async () => {
+Deno.test("all instruction files together have at most 64 KiB; files that do not fit are reported, and later files that fit are included", async () => {
   const files = (size: number) => ({
     ...GIT,
     "project/AGENTS.md": "a".repeat(40 * 1024),

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { scene, userText } from "./scene.ts";
 
-Deno.test("paths in an included file start in its own folder, and a nested file has its own names", async () => {
+Deno.test("paths in an included file are relative to its folder, and variables of a nested include are separate", async () => {
   const result = await scene('@You:\n{{ include("sub/a.md", { n = 1 }) }}|{{ include("~/sub/b.md") }}\n', {
     "sub/a.md":
       'a{{ n }} {{ include("b.md", { n = n + 1 }) }} {{ __filename:match("[^/]+$") }} {{ __dirname:match("[^/]+$") }}',
@@ -13,7 +13,7 @@ Deno.test("paths in an included file start in its own folder, and a nested file 
   assert.equal(userText(result), "a1 b2 a.md sub|b");
 });
 
-Deno.test("an included file cannot see variables of the frontmatter or the message, and leaves none of its own", async () => {
+Deno.test("an included file cannot use variables of the frontmatter or the message, and its own variables end with it", async () => {
   const result = await scene(
     '```lua\nfrom_block = 1\n```\n@You:\n{% mine = 2 %}{{ include("a.md") }}{{ left }}\n',
     {

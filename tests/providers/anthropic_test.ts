@@ -101,7 +101,7 @@ Deno.test("a thinking budget stays below max_tokens and is omitted below 1024; t
   assert.deepEqual((await build("@You:\nhi\n", effort)).body.output_config, { effort: "xhigh" });
 });
 
-Deno.test("max_tokens as a percentage never exceeds the model's limit, and if flemma changes the number, the person gets a warning", async () => {
+Deno.test("max_tokens in percent never exceeds the model's limit, and the person gets a warning if flemma changes the number", async () => {
   const cases = [
     ["claude-sonnet-4-6", "50%", 64_000, 0],
     ["claude-3-haiku-20240307", "50%", 2048, 1],
@@ -265,7 +265,7 @@ Deno.test("if calls in two turns have the same id, they are sent with unique ids
   assert.deepEqual(exchanges(twins), ["use x", "use x_2", "result x 1", "result x_2 2"]);
 });
 
-Deno.test("if two calls in one message have the same id, a single result belongs to the last, and two results are assigned in order", async () => {
+Deno.test("if two calls in one message have the same id, one result is assigned to the last call, and two results are assigned in order", async () => {
   const calls = `@You:\nhi\n\n@Assistant:\n\n${USE("x")}\n${USE("x")}\n@You:\n\n`;
   const one = await build(`${calls}${RESULT("x")}`);
   const blocks = (built: Built) => (built.body.messages as readonly Message[]).at(-1)!.content;
@@ -446,7 +446,7 @@ Deno.test("thinking without its signature is sent as text, to every model", asyn
   assert.deepEqual(shape(bare), ["user: q", "assistant: <thinking>\nedited\n</thinking>, hi"]);
 });
 
-Deno.test("writing to the cache for an hour costs twice the input price", () => {
+Deno.test("tokens written to the one-hour cache cost twice the input price", () => {
   const prices = pricesAt(findModel("anthropic", "claude-sonnet-4-6")!, "2026-11-28", 1000)!;
   const usage = { ...NO_USAGE, cache_write: 1_000_000 };
   assert.equal(costOf(usage, prices, { outputIncludesThoughts: true }).total, 3.75);

@@ -89,7 +89,7 @@ const stated = (content: string) =>
     choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
   });
 
-Deno.test("a second independent mock server of Chat Completions works: its own streams and an error", async () => {
+Deno.test("a second independent mock server of Chat Completions works, with its streams and with an error", async () => {
   const rules = [
     {
       path: "/v1/chat/completions",

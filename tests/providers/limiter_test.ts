@@ -59,7 +59,7 @@ Deno.test("after a refusal, every request to the same server is delayed, but non
   assert.deepEqual(clock.waits, [30]);
 });
 
-Deno.test("after a refusal half as many requests may run in parallel, and one more after each reply", async () => {
+Deno.test("after a refusal the limit of parallel requests is halved, and each reply raises it by one", async () => {
   const { clock, inside, ask } = crowd();
   await Promise.all(Array.from({ length: 8 }, () => ask()));
   // All that were refused at one moment were refused for one reason.

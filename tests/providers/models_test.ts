@@ -159,7 +159,7 @@ Deno.test("the price of a request depends on its date", () => {
   assert.equal(pricesAt(findModel("gemini", "gemini-3.7-flash")!, TODAY, 1), null);
 });
 
-Deno.test("if a prompt exceeds the price step, all of its tokens cost more", () => {
+Deno.test("if a prompt is longer than the limit of the price table, all of its tokens cost the higher price", () => {
   const haiku = findModel("anthropic", "claude-haiku-5-5")!;
   assert.equal(pricesAt(haiku, TODAY, 100_000)?.output, 0.5);
   const raised = { input: 0.5, output: 2.5, cache_read: 0.05, cache_write: 0.625, cache_write_long: 1 };

@@ -128,7 +128,7 @@ Deno.test("an error of the proxy is reported as the proxy's, with the variable t
   );
 });
 
-test("each certificate variable can add a private certificate authority, and if a certificate is not trusted, the message names them", async (folder) => {
+test("each certificate variable can add a private authority, and the message about an untrusted certificate names these variables", async (folder) => {
   const authority = await makeAuthority(folder);
   const server = serve(await authority.sign("DNS:localhost"));
   const url = `https://localhost:${server.port}/`;

@@ -163,7 +163,7 @@ Deno.test("OpenAI reasoning is sent back before the item that followed it; in th
   ]);
 });
 
-Deno.test("OpenAI reasoning is omitted if its following item is gone or it is not encrypted; if its text was edited, with a notice", async () => {
+Deno.test("OpenAI reasoning is omitted if its following item is gone, if it is not encrypted, or, with a notice, if its text was edited", async () => {
   const alone = await build({
     provider: "openai",
     document: `@You:\nq\n\n@Assistant:\n${openaiThought("rs_1")}\n@You:\nr\n`,
@@ -219,7 +219,7 @@ Deno.test("Gemini 3 and later get a thinking level, older models a number of tok
   assert.equal(argon.body.generationConfig.thinkingConfig.thinkingLevel, "LOW");
 });
 
-Deno.test("an unsigned call gets a placeholder signature in the current turn and none in earlier turns; a signed call keeps its own", async () => {
+Deno.test("Gemini gets a placeholder signature for an unsigned call of the current turn, none in earlier turns, and signatures unchanged", async () => {
   const signed = (id: string, value: string) =>
     `<thinking gemini:signature="${value}">\n</thinking>\n\n${USE(id)}`;
   const document =

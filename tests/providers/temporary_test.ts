@@ -9,7 +9,7 @@ function error(members: Record<string, unknown>): unknown {
   return { error: members };
 }
 
-Deno.test("errors of the server and of gateways may be temporary; errors in the request are not", () => {
+Deno.test("errors of servers and gateways can count as temporary, but errors in the request never do", () => {
   for (const status of [500, 502, 503, 504, 520, 521, 522, 523, 524, 529]) {
     assert.deepEqual(temporary({ body: "", headers: NONE, status }), { after: null }, String(status));
     assert.deepEqual(temporary({ body: "", headers: AFTER, status }), { after: 7 }, String(status));

@@ -9,7 +9,7 @@ import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { plant, projectSandbox, settings, world } from "./fixture.ts";
 import { testInFolder as test } from "../folder.ts";
 
-test("without a sandbox, every unprotected path may be written; with a sandbox, its real path must also be writable and not hidden", (root) => {
+test("without a sandbox, every unprotected path may be written; with a sandbox, the real path must also be writable and not hidden", (root) => {
   plant(
     root,
     "project/notes.chat",

@@ -140,7 +140,7 @@ Deno.test("a tool named for this run is decided by its name, any other tool by r
   assert.equal(runResolver(unnamed, { hasCapability: () => false }, null), null);
 });
 
-Deno.test("with the profile of the plugin, the merged list decides at priority 100", async () => {
+Deno.test("with the approval profile of the editor plugin, the merged approval list decides at priority 100", async () => {
   const profile = { approval_profile: "v0.11" };
   const settings = settingsOf({
     G: { ...profile, auto_approve: ["read"] },

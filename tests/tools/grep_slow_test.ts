@@ -310,7 +310,7 @@ Deno.test("grep searches for a literal text first only if every matching line mu
   for (const [pattern, text] of Object.entries(sure)) assert.equal(requiredText(pattern), text, pattern);
 });
 
-test("if the search program is missing, every file stays a candidate for grep; if the program fails, no file does", async (place) => {
+test("if the search program is missing, grep searches every file; if the program fails, grep searches none", async (place) => {
   await put(place, { "a": "needle", "b": "x" });
   const files = ["a", "b"].map((name) => ({ path: name, folder: place.folder, name }));
   const { signal } = new AbortController();

@@ -101,7 +101,7 @@ test("a long command runs with very many environment variables", async (place) =
   assert.equal(output.trim(), "12000");
 });
 
-test("an environment that no program can get is named as the cause", async (place) => {
+test("if the environment variables are too large for any program, the error names them as the cause", async (place) => {
   const error = await place.error("bash", { label: "l", command: "true" }, {
     sandbox: realSandbox(place),
     variables: { PATH: Deno.env.get("PATH") ?? "", TOO_LONG: "x".repeat(200_000) },

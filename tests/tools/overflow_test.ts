@@ -211,7 +211,7 @@ test("a text that arrives in pieces is shown like the whole text, wherever the p
   }
 });
 
-test("if a text is given up, no file remains, even if more of the text arrives", async (place) => {
+test("if saving a long output is abandoned, no file remains, even if more output arrives", async (place) => {
   const long = new OverflowText(optionsIn(place, "head"));
   await long.push("x".repeat(40));
   await Deno.stat(place.path("new/out.txt"));

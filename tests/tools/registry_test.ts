@@ -69,7 +69,7 @@ Deno.test("registering a name again replaces the tool with a warning, unless it 
   assert.equal(registry.get("t")?.description, "new");
 });
 
-Deno.test("strict is kept for schemas that follow its rules and dropped with a warning for others", () => {
+Deno.test("strict mode of a tool is kept if its schema follows the rules of strict mode, and otherwise dropped with a warning", () => {
   const registry = new ToolRegistry();
   const good = {
     type: "object",

@@ -15,7 +15,7 @@ import { evaluate, testInRepository as test } from "./rules/policy.ts";
 
 const input_schema = { type: "object" };
 
-Deno.test("a definition gets only the rights that its origin may grant: one row per condition", () => {
+Deno.test("a tool definition gets only the rights that its origin may grant: one row per condition", () => {
   const sandboxed = { capabilities: [SANDBOX_CAPABILITY] };
   const odd = { effects: "nothing", runs: "nowhere" } as unknown as Partial<Registration>;
   const rows: readonly (readonly [ToolOrigin, Partial<Registration>, Effects, RunsIn])[] = [
@@ -45,7 +45,7 @@ Deno.test("a definition gets only the rights that its origin may grant: one row 
   }
 });
 
-Deno.test("a definition cannot claim that someone else registered it", () => {
+Deno.test("a tool definition cannot claim that someone else registered it", () => {
   const tools = new ToolRegistry();
   const origin = { origin: "built-in" } as unknown as Partial<Registration>;
   tools.register({ name: "one", input_schema, ...origin });
@@ -117,7 +117,7 @@ Deno.test("if a source fails, the failure is reported for each tool that the sou
   assert.deepEqual(reported, ["failing", "failing", null]);
 });
 
-Deno.test("displaying a call waits only for tool code named in the settings, and starts no other source", async () => {
+Deno.test("displaying a call waits only for tool code named in the settings, and starts no other tool source", async () => {
   const cases = [
     ["module", true],
     ["file", true],

@@ -114,7 +114,7 @@ for (const [name, resolve, state, codes] of ENDINGS) {
   });
 }
 
-Deno.test("a source that never responds counts as finished after its own or the registry's timeout, and may still add tools later", async () => {
+Deno.test("a tool source that never responds counts as finished after its own or the registry's timeout, and may still add tools later", async () => {
   const { registry, codes, problems } = registryOf({ defaultTimeout: 0 });
   let late: Parameters<ResolveTools> | null = null;
   registry.register({ name: "slow", timeout: 0, resolve: (...given) => void (late = given) });
@@ -132,7 +132,7 @@ Deno.test("a source that never responds counts as finished after its own or the 
   assert.deepEqual(states(registry), ["done", "timed-out"]);
 });
 
-Deno.test("a source may request more time", async () => {
+Deno.test("a tool source may request more time", async () => {
   const { registry } = registryOf({ defaultTimeout: 0 });
   registry.register((register, done, within) => {
     within(60);
@@ -203,7 +203,7 @@ Deno.test("whenKnown queries only sources that may have the tool, and ends as so
   registry.clear();
 });
 
-Deno.test("waiting ends when it is cancelled, but the sources continue", async () => {
+Deno.test("a cancelled wait for tool sources ends, but the sources continue", async () => {
   const { registry } = registryOf();
   let end = () => {};
   registry.register((_register, done) => void (end = done));
@@ -216,7 +216,7 @@ Deno.test("waiting ends when it is cancelled, but the sources continue", async (
   await registry.whenReady();
 });
 
-Deno.test("a source that registers another source is ready when that source is ready", async () => {
+Deno.test("a tool source that registers another source is ready when that source is ready", async () => {
   const { registry } = registryOf();
   registry.register((_register, done) => {
     registry.register((register, done) => (register("inner", TOOL), done()));
@@ -226,7 +226,7 @@ Deno.test("a source that registers another source is ready when that source is r
   assert.equal(registry.has("inner"), true);
 });
 
-Deno.test("a source that is left out is never queried, and if one of its possible tools is missing, the error names the source", async () => {
+Deno.test("an excluded tool source is never queried, and if one of its possible tools is missing, the error names the source", async () => {
   const { registry } = registryOf();
   registry.leaveOut({ name: "the project", mayHave: (name) => name === "deploy" }, "it is not trusted");
   await registry.whenReady();

@@ -123,7 +123,7 @@ Deno.test("inherited properties such as toString are not fields of the input", a
   assert.deepEqual(await checkSchema(schema, {}), ["/toString: is missing"]);
 });
 
-Deno.test("an invalid schema, or one with external references, disables its tool, and a message says so", async () => {
+Deno.test("a tool whose schema is invalid or has external references is disabled, and a message says so", async () => {
   for (const input_schema of [{ type: "nonsense" }, { $ref: "https://example.org/s.json" }]) {
     const prepared = await prepareValidator({ name: "t", input_schema });
     assert.ok(!prepared.ok);

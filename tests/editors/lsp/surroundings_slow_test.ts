@@ -166,7 +166,7 @@ test("if a document is closed at the moment a run starts, nothing runs", async (
   assert.doesNotMatch((await place.run(["status", "f.chat"])).stdout, /in use/);
 });
 
-Deno.test("if two editors have the same document open, one runs it, the other is notified, and both get the same text", () =>
+Deno.test("if two editors have the same document open, one of them runs it, the other is notified, and both get the same text", () =>
   withSilence((env, asked) =>
     withScene(async (place) => {
       const first = await shows(place, "f.chat", QUESTION, env);

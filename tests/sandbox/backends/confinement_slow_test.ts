@@ -258,7 +258,7 @@ test("a cache folder and a working directory behind links work under their real 
   assert.equal(read(`${root}/store/c`), "b\n");
 });
 
-test("git works in a repository, and neither hooks nor configuration can be changed or moved away", async (root) => {
+test("git works in a repository, and commands can neither change nor move its hooks and configuration", async (root) => {
   plant(root, "project/.flemma/config.yaml", "project/file");
   const project = `${root}/project`;
   git(project, "init", "-q");

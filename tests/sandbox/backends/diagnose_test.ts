@@ -66,7 +66,7 @@ const ROWS: Row[] = [
     tries: [2, 1],
   },
   {
-    name: "any other failure under the empty policy is inconclusive",
+    name: "if the empty policy fails for any other reason, the sandbox test is inconclusive",
     real: [MACHINE],
     empty: [RACE],
     decided: "unknown",

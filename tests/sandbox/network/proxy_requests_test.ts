@@ -82,7 +82,7 @@ for (const [name, start] of Object.entries(TARGETS)) {
   });
 }
 
-Deno.test("the proxy replaces every Host field and removes its own fields", () => {
+Deno.test("the proxy replaces every Host field and removes the fields that are meant for proxies", () => {
   const read = parseRequest(
     [FIRST, "Host: evil.org", "HOST: worse.org", "Proxy-Connection: x", "Keep-Alive: y", "A: b", "", ""].join(
       "\r\n",
@@ -113,7 +113,7 @@ const BODIES: readonly (readonly [name: string, size: BodySize, piece: string, c
 ];
 
 for (const [name, size, piece, counts] of BODIES) {
-  Deno.test(`body of a proxied request: ${name}`, () => {
+  Deno.test(`the proxy reads the body of a request as HTTP defines it: ${name}`, () => {
     const bytes = new TextEncoder().encode(piece);
     const taken = (parts: readonly Uint8Array[]) => {
       const meter = new BodyMeter(size);
@@ -140,7 +140,7 @@ async function receive(proxied: (port: number) => Promise<unknown>): Promise<str
   return await received;
 }
 
-test("a second request on the connection does not reach the server, whatever its Host", async (root) => {
+test("a second request on a proxy connection does not reach the server, whatever its Host", async (root) => {
   const second = "GET http://evil.org/ HTTP/1.1\r\nHost: evil.org\r\n\r\n";
   for (const body of ["", "Content-Length: 2\r\n\r\nhi", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"]) {
     const received = await receive(async (port) => {
@@ -162,7 +162,7 @@ test("a second request on the connection does not reach the server, whatever its
   }
 });
 
-test("the proxy answers a request head that is too long", async (root) => {
+test("the proxy responds with an error if the head of a request is too long", async (root) => {
   const proxy = startProxy({ path: `${root}/p`, rules: [], onRefusal: () => {} });
   try {
     const client = await Deno.connect({ transport: "unix", path: `${root}/p` });

@@ -82,7 +82,7 @@ test("$secrets stands for the built-in list of secrets and flemma's own state", 
   assert.ok(!sandbox.isPathReadable("~/.ssh/id") && !sandbox.isPathReadable("~/.local/state/flemma/journal"));
 });
 
-test("an unknown URN among hidden paths makes the whole policy invalid, so nothing is readable or writable", async (root) => {
+test("an unknown URN among hidden paths makes the whole policy invalid, so no path is readable or writable", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root, { policy: { deny_read: ["urn:flemma:nope"] } });
   const prepared = await sandbox.prepare(["true"]);

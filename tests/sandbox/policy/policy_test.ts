@@ -100,7 +100,7 @@ test("paths are sorted by bytes, not by UTF-16 units", (root) => {
   assert.deepEqual(rw_paths.map((path) => path.slice(root.length + 1)), ["z", "é", "\uFF5E", "\u{1F600}"]);
 });
 
-test("an unknown URN is named and makes the whole policy invalid", (root) => {
+test("an unknown URN in a policy makes the whole policy invalid, and the error contains the URN", (root) => {
   const policy = resolvePolicy(settings({ policy: { rw_paths: [root, "urn:flemma:nope"] } }), {
     environment: world(root),
     document: null,

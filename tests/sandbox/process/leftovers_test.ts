@@ -62,7 +62,7 @@ test("a command starts only when it is certain to end with flemma, however early
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-Deno.test("a process counts as tied to its parent if it has one more system call filter or sleeps: one row per condition", () => {
+Deno.test("a process counts as tied to its parent's end if it has an additional system call filter or sleeps: one row per condition", () => {
   const stated = (name: string, state: string, filters?: number) =>
     `Name:\t${name}\nState:\t${state}\n${filters === undefined ? "" : `Seccomp_filters:\t${filters}\n`}`;
   const asleep = (filters?: number) => stated("bwrap", "S (sleeping)", filters);
@@ -147,7 +147,7 @@ test("if flemma is killed its command ends too, and the next run removes the fil
   assert.deepEqual(records(sandbox.host.environment), []);
 });
 
-test("a command that still runs without a sandbox is named, and flemma ends it before the next command starts", async (root) => {
+test("a command of a killed run that still runs unsandboxed is reported, and flemma ends it before the next command starts", async (root) => {
   const environment = world(root);
   const started = spawn(["/bin/sh", "-c", "sleep 300 & exec sleep 300"], {
     cwd: root,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("a list of mounts that is too long for an argument is checked all the same", async (root) => {
+test("a list of mounts that is too long for a command-line argument is still checked", async (root) => {
   plant(root, "project/notes.chat", "many/");
   const folders = Array.from({ length: 500 }, (_, at) => `${root}/many/${String(at).padStart(80, "0")}`);
   for (const folder of folders) Deno.mkdirSync(folder);

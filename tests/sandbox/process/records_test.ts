@@ -44,7 +44,7 @@ Deno.test("a process matches its record only with the same start time, and while
   assert.equal(identify(child.pid), null);
 });
 
-test("of the records from this boot, only those whose owner no longer runs count as left behind", (root) => {
+test("of the process records from this boot, only those whose owner no longer runs count as leftovers", (root) => {
   const environment = world(root);
   const file = record(environment, Deno.pid, { writable: [], before: "null" });
   assert.deepEqual(findLeftRecords(environment), []);

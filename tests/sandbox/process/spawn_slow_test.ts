@@ -147,7 +147,7 @@ Deno.test("kill does not end other child processes of flemma", async () => {
   for (const { stderr } of [other, ended]) await stderr.cancel();
 });
 
-Deno.test("kill ends marked processes, such as a daemon with its own session and no parent, and no others", async () => {
+Deno.test("kill ends processes with the mark of the command, such as a daemon with its own session, and no others", async () => {
   const daemon = "setsid /bin/sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 600; done' &";
   const [own, other] = [newMark(), newMark()].map((mark) => {
     const started = spawn(["/bin/sh", "-c", `( ${daemon} )`], OPTIONS, { mark, open: () => null });

@@ -143,7 +143,7 @@ test("if a person works in flemma's own folder, a message says why the folder is
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
 });
 
-test("inside the sandbox Deno uses a separate cache, unless the person passes theirs or it is not writable", async (root) => {
+test("inside the sandbox Deno uses a separate cache, unless the person passes their own cache or the cache is not writable", async (root) => {
   plant(root, "project/a.js", "home/.cache/deno/");
   Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");
   const rw_paths = ["urn:flemma:cwd", "~/.cache"];

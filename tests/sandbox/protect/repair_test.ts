@@ -79,7 +79,7 @@ test("if a command replaces a link to protected hooks, the link is restored", as
   assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
 });
 
-test("a command cannot replace the folder that contains a link, so flemma restores nothing in a wrong folder", async (root) => {
+test("a command cannot replace the folder that contains a protected link, so flemma never restores the link in a wrong folder", async (root) => {
   plant(
     root,
     "project/sub/.git/hooks -> ../../tracked",
@@ -148,7 +148,7 @@ test("a person can remove a list of protected paths or add paths, and misspelled
 
 const COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m x";
 
-test("repositories, worktrees and submodules that commands create are kept complete if git would run nothing in them", async (root) => {
+test("repositories, worktrees and submodules that commands create are kept if git would run no program because of them", async (root) => {
   plant(root, "project/f");
   new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
   const sandbox = projectSandbox(root);

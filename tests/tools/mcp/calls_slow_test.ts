@@ -111,7 +111,7 @@ test("if two MCP servers have tools of the same name, each tool is called on its
   assert.match(result(1), /\/work\/other$/m);
 });
 
-Deno.test("variables in server settings can be those that commands may see; missing ones are reported, and provider keys are never included", () =>
+Deno.test("server settings can use the variables that commands may see; missing variables are reported, and provider keys are never used", () =>
   withPlace(async (place) => {
     const server = {
       ...bare,

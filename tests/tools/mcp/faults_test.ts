@@ -17,7 +17,7 @@ function next(stated: string, more: Partial<FaultPlace> = {}): string | undefine
   return faultOf(new Error("MCP error -32000: Connection closed"), place).next;
 }
 
-Deno.test("if the sandbox blocks the start of a server, flemma recognizes this by its message and suggests starting it unsandboxed", () => {
+Deno.test("if the sandbox blocks the start of an MCP server, flemma recognizes this by the server's message and suggests starting it unsandboxed", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["Error: EROFS: read-only file system, mkdir '/home/x/.cache'", WRITES],
     ["mkdir: cannot create directory '/opt/x': Read-only file system", WRITES],
@@ -34,7 +34,7 @@ Deno.test("if the sandbox blocks the start of a server, flemma recognizes this b
   for (const [stated, expected] of rows) assert.equal(next(stated), expected, stated);
 });
 
-Deno.test("if the sandbox is off or blocked nothing, the advice is to try the server's command by hand", () => {
+Deno.test("if the sandbox did not block the start of an MCP server, flemma advises trying its command by hand", () => {
   assert.equal(
     next("Error: EROFS: read-only file system", { confined: false }),
     "Try its command in a terminal: server --fast",

@@ -20,7 +20,7 @@ Deno.test("an MCP server that prints, dies, floods or never responds affects onl
     assert.match(results[5]!, /\(error\)[^]*server bad did not answer: it sent nothing for 4 s/);
   }));
 
-Deno.test("calls of a server that does not start, or that may not be started, wait and are reported; other servers work", () =>
+Deno.test("if an MCP server does not start, or may not be started, its calls wait and are reported, and other servers work", () =>
   withPlace(async (place) => {
     const servers = {
       gone: { command: "no-such-program-here" },

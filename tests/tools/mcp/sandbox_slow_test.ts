@@ -70,7 +70,7 @@ for (const sandbox of [true, false]) {
     }));
 }
 
-Deno.test("a file tool waits until a sandboxed server has responded, and then runs", () =>
+Deno.test("while a sandboxed MCP server works on a call, a file tool waits, and then runs", () =>
   withPlace(async (place) => {
     const { result } = await place.run({ one: scripted() }, [
       { name: "one:shell", input: { command: "sleep 0.2; echo made > made.txt" } },
