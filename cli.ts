@@ -1,4 +1,4 @@
-// Runs the command line: arguments in, exit code out.
+// Runs the command line: takes arguments and returns an exit code.
 
 import { start } from "./commands/start/start.ts";
 

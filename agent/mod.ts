@@ -1,4 +1,4 @@
-// The public surface of the agent room for hosts: open documents, new documents, and their types.
+// Public interface of the agent folder for hosts: open documents, new documents, and their types.
 
 export type { FirstBlock, FrontmatterDiagnostic } from "../config/document/first_block.ts";
 export type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";

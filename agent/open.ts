@@ -13,7 +13,7 @@ import { startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
-/** To share among several documents of one process. */
+/** Limits requests; share one among several documents of one process. */
 export { RequestLimiter } from "../providers/http/limiter.ts";
 
 /**
@@ -70,11 +70,11 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
 
 /** A document that was read only for viewing. */
 export interface ReadForSession {
-  /** The real path; null if the text has no path. */
+  /** Real path of the document; null if the text has no path. */
   readonly path: string | null;
-  /** The absolute path as given, with links unresolved. */
+  /** Absolute path as given, with links not resolved. */
   readonly named: string | null;
-  /** The file as the person named it; null for a text from elsewhere. */
+  /** The file as the person named it; null for a text that is not from a file. */
   readonly file: string | null;
   readonly chat: Chat;
 }

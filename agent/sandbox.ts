@@ -11,7 +11,7 @@ import type { SubjectSettings } from "./settings.ts";
 /** A document's real path, and the path by which it was opened; both null for a folder without a document. */
 export interface DocumentPaths {
   readonly path: string | null;
-  /** @default `path` */
+  /** Path by which the document was opened. @default `path` */
   readonly named?: string | null;
 }
 
@@ -23,10 +23,10 @@ export function sandboxOf(
   more: Pick<SandboxOptions, "ignoreCache" | "around"> = {},
 ): RunSandbox {
   const documents = [path, named].filter((each) => each !== null);
-  // A command that removes the lock would let a second run in.
+  // The lock is protected, because a command that removes it would let a second run in.
   const locks = path !== null && settings.lock.place === "beside" ? [lockBeside(path)] : [];
   const { enabled, dirs } = settings.skills;
-  // A command could add a tool file there, or change one.
+  // These folders are protected, because a command could add a tool file to them, or change one.
   const base = { folder: environment.cwd, home: environment.home };
   const toolFolders = settings.tools.dirs.map((dir) => resolvePath(dir, base));
   const folder = path === null ? environment.cwd : parentOf(path);
@@ -39,7 +39,7 @@ export function sandboxOf(
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 
-/** Paths that stay read-only for tools even in a writable folder: the document, configuration and state. */
+/** Returns paths that stay read-only for tools even in a writable folder: the document, configuration and state. */
 export function ownProtectedPaths(input: {
   readonly environment: Environment;
   /** Absolute paths of the document, including links to it, because replacing a link replaces the document. */

@@ -48,9 +48,9 @@ export interface Opened {
   readonly store: DocumentStore;
   /** The document's name in messages, as the person wrote it. */
   readonly label: string;
-  /** The file, as suggested commands name it; null for a text from elsewhere. */
+  /** The file, as suggested commands name it; null for a text that is not from a file. */
   readonly file: string | null;
-  /** Whether this process holds the lock, so that no other process runs the document. */
+  /** True if this process holds the lock, so that no other process runs the document. */
   readonly locked: boolean;
   close(): Promise<void>;
 }
@@ -118,7 +118,7 @@ export class Session implements ChatSession {
     return this.#runtime.blockers;
   }
 
-  /** Whether commands run that must not write the document. Its file is then written in place. */
+  /** True if commands are running that must not write the document. Its file is then written in place. */
   get commandsLive(): boolean {
     return this.#runtime.guard.commandsLive || this.sandbox.activeCommands > 0;
   }
@@ -306,7 +306,7 @@ export class Session implements ChatSession {
     return this.#refusal() ?? await this.#opened.store.commit(edits);
   }
 
-  /** Cancels what runs, waits for its end, and releases the document. */
+  /** Cancels what is running, waits for its end, and releases the document. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#closing ??= this.#close();
   }
@@ -368,7 +368,7 @@ export class Session implements ChatSession {
     return success({ path: this.path, authority });
   }
 
-  /** Why this `ChatSession` must not change anything; null if it may. */
+  /** Returns why this `ChatSession` must not change anything; null if it may. */
   #refusal(): Problem | null {
     const { label } = this.#opened;
     if (this.#closing !== null) {
@@ -415,7 +415,9 @@ export class Session implements ChatSession {
     if (problem !== null) this.#options.emit?.({ event: "notice", ...problem });
   }
 
-  /** First ends what a killed run left running: it could be the very call that is about to run. */
+  /**
+   * Ends what a killed run left running before work starts, because that could be the very call that is about to run.
+   */
   async #recovered(runtime: Runtime): Promise<Runtime> {
     for (const problem of await runtime.sandbox.recover()) {
       this.#options.emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
@@ -442,7 +444,7 @@ export class Session implements ChatSession {
   }
 
   /**
-   * The runtime for work that changes the document. Checks for a refusal last, so that the caller can begin
+   * Returns the runtime for work that changes the document. It checks for a refusal last, so that the caller can begin
    * immediately.
    */
   async #changing(): Promise<Outcome<Runtime>> {
@@ -454,14 +456,14 @@ export class Session implements ChatSession {
     return after === null ? runtime : { ok: false, problem: after };
   }
 
-  /** The problem if the person approves a call whose preview omits part of it. */
+  /** Returns the problem if the person approves a call whose preview omits part of it. */
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
     return cutPreview(call, shortCallName(this.chat, id), this.#opened.file);
   }
 
-  /** The runtime for the current frontmatter; while work is under way, the runtime does not change. */
+  /** Returns the runtime for the current frontmatter. While work is under way, the runtime does not change. */
   #current(): Promise<Outcome<Runtime>> {
     return this.#currentRuntime.current(() => this.#work.isUnderWay);
   }
@@ -475,7 +477,7 @@ function isList(targets: CallTarget | readonly CallTarget[]): targets is readonl
   return Array.isArray(targets);
 }
 
-/** While the settings cannot be read, every call waits for a person. */
+/** Returns a decision for the time in which the settings cannot be read: every call waits for a person. */
 function undecided({ message }: Problem): Promise<ApprovalDecision> {
   return Promise.resolve({ decision: "require_approval", source: "settings", detail: message });
 }

@@ -39,25 +39,25 @@ export function blocksOf(chat: Pick<Chat, "frontmatter" | "preamble"> | null): B
   return { frontmatter: chat?.frontmatter ?? null, preamble: chat?.preamble ?? null };
 }
 
-/** Whether two versions of a document have the same settings. */
+/** True if two versions of a document have the same settings. */
 export function haveSameSettings(a: Blocks, b: Blocks): boolean {
   return a.frontmatter?.language === b.frontmatter?.language && a.frontmatter?.code === b.frontmatter?.code &&
     a.preamble?.text === b.preamble?.text;
 }
 
 export interface SubjectSettings extends DocumentSettings {
-  /** The settings without the document's: those of the person and the project. */
+  /** The settings of the person and the project, without the document's own. */
   readonly loaded: Loaded;
   /**
    * Prepares the frontmatter for sending: its findings, its variables, and the Lua session that ran it. The system
-   * prompts of personalities are made from `facts`; diagnosing a document does not need them.
+   * prompts of personalities are made from `facts`, which diagnosing a document does not need.
    */
   evaluated(facts?: PersonalityFacts): Promise<EvaluatedFrontmatter>;
 }
 
 /**
  * Loads the settings and evaluates the frontmatter once, for everything in a run. Fails with what is wrong in a
- * settings file or option. Faults in the frontmatter are diagnostics; after an error among them nothing may be
+ * settings file or option. Faults in the frontmatter are diagnostics. After an error among them, no call may be
  * decided or run.
  */
 export async function subjectSettings(
@@ -69,7 +69,7 @@ export async function subjectSettings(
   const loaded = await withoutDocument(host, path, sources);
   if (!loaded.ok) return loaded;
   const policy = new ReadPolicyOf(environment, path);
-  // The frontmatter reads files under the person's policy; everything after it also under the document's.
+  // The frontmatter reads files under the person's policy. Everything after it also reads under the document's policy.
   policy.follow(loaded.value.settings.sandbox);
   const start = () => startLua(host, path, loaded.value.settings, policy.isReadable);
   if (frontmatter !== null) await policy.ready();
@@ -128,21 +128,21 @@ export async function lockPlaceOf(
   const found = findSources({ ...settings, environment, document: path });
   if (!found.ok) return { place: "state" };
   const sources = found.value;
-  // Loading settings costs more than searching for the word, and hardly anybody uses the setting.
+  // Loading settings costs more than a search for the word, and hardly anybody uses the setting.
   const mayMoveLock = sources.global?.text.includes("lock") === true ||
     settings?.overrides?.lock !== undefined;
   const loaded = mayMoveLock ? await withoutDocument(host, path, sources) : null;
   return { place: loaded?.ok ? loaded.value.settings.lock.place : "state", sources };
 }
 
-/** The tool names that settings may use: built-in tools, those of this process, those of the host. */
+/** Returns the tool names that settings may use: built-in tools, those of this process, those of the host. */
 function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog {
   const process = processTools.getAll({ includeDisabled: true });
   const tools = new Map<string, ToolFact>(BUILTIN_CATALOG.tools.map((tool) => [tool.name, tool]));
   for (const given of [...process, ...own]) {
     if (typeof given !== "object" || "resolve" in given) continue;
     const { name, enabled } = given;
-    // If settings decide whether the tool is enabled, the function is called when there are settings.
+    // If the settings decide whether the tool is enabled, its function is called once there are settings.
     tools.set(name, { name, enabled: typeof enabled === "function" ? false : enabled });
   }
   const open = mayHaveMore || own.some((given) => typeof given !== "object" || "resolve" in given) ||
@@ -176,11 +176,11 @@ async function keepHidden(
   };
 }
 
-/** Decides which files a document may include: none that the sandbox policy hides. */
+/** Decides which files a document may include. These are only files that the sandbox policy does not hide. */
 class ReadPolicyOf {
   readonly #environment: Environment;
   readonly #document: string | null;
-  /** The person's sandbox, then the document's: a file that either of them hides is hidden. */
+  /** The person's sandbox, then the document's. A file that either of them hides is hidden. */
   readonly #sandboxes: Sandbox[] = [];
   readonly #waiting: SandboxSettings[] = [];
 
@@ -195,8 +195,8 @@ class ReadPolicyOf {
   }
 
   /**
-   * Loads the sandbox; callers must await this before they read anything. Loaded only here, because most documents
-   * read no file.
+   * Loads the sandbox. Callers must await this before they read anything. It is loaded only here, because most
+   * documents read no file.
    */
   async ready(): Promise<void> {
     if (this.#waiting.length === 0) return;

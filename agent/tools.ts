@@ -106,19 +106,22 @@ export interface ToolsSubject {
   readonly kept?: SavedFiles;
   /** The MCP servers, which live as long as a command does. @default none */
   readonly servers?: { release(): Promise<void> };
-  /** Evaluates rules over inputs; null if there are none. */
+  /** Evaluator of the rules about inputs; null if there are no rules. */
   readonly rules: RuleEvaluator | null;
   /** The real paths of calls at the time of their decision; null if no rule checks paths. */
   readonly paths: DecidedPaths | null;
-  /** Does the file operations of the built-in tools. @default this process */
+  /** Performs the file operations of the built-in tools. @default this process */
   readonly disk?: DiskAccess;
-  /** Why the code of a module of the settings must not run, as a sentence; null if it may. @default it may */
+  /**
+   * Returns why the code of a module of the settings must not run, as a sentence; null if it may run. @default it may
+   * run
+   */
   readonly changed?: (path: string) => Promise<string | null>;
   /** Returns information about the caller of a call, for the tool. @default unknown */
   readonly caller?: (id: string) => Caller;
 }
 
-/** Sentence about a resolver that failed, with the consequence: after that the sandbox approves nothing. */
+/** Returns the sentence about a resolver that failed, with the consequence: after that the sandbox approves nothing. */
 function faultSentence(resolver: string, why: string): string {
   const who = decidedBy(resolver);
   const whose = who === resolver ? `The resolver ${resolver}` : who[0]!.toUpperCase() + who.slice(1);
@@ -175,8 +178,8 @@ export function createDecideCall(
 }
 
 /**
- * Creates a function that decides about one call by the settings without the document's own; it is created on first
- * use. The document's own decision reports errors of resolvers, so this one does not.
+ * Creates a function that decides about one call by the person's settings, without the document's own. The decision
+ * chain is created on first use. The document's own decision reports errors of resolvers, so this one does not.
  */
 export function personOf(
   subject: ToolsSubject,
@@ -193,13 +196,13 @@ export function personOf(
       resolvers,
       () => {},
     );
-    // The document's own decision already accepted the names of the resolvers.
+    // The names of the resolvers are valid, because the document's own decision already accepted them.
     if (!made.ok) throw new Error(made.problem.message);
     return await made.value(call);
   };
 }
 
-/** A resolver may be an instance of a class. Copying it would lose its method, which also needs its object. */
+/** A resolver may be an instance of a class. Copying it would lose its method, and the method needs its object. */
 function bound(resolver: OwnResolver): OwnResolver {
   const { name, priority, description } = resolver;
   return { name, priority, description, resolve: resolver.resolve.bind(resolver) };
@@ -232,7 +235,7 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
       caller: subject.caller?.(id),
     });
     if (definition.origin === "module") {
-      // A module may load another file at each call.
+      // The modules are checked at each call, because a module may load another file each time.
       for (const path of subject.settings.tools.modules) {
         const change = await subject.changed?.(path) ?? null;
         if (change !== null) return { success: false, error: change };

@@ -1,5 +1,5 @@
-// Options for opening a document, and the `ChatSession` a host gets back: the command line, an editor, another
-// program.
+// Options for opening a document, and the `ChatSession` that a host gets. A host is the command line, an editor or
+// another program.
 
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
@@ -54,35 +54,38 @@ export interface ChatOptions {
   readonly tools?: readonly OwnTools[];
   /** Approval resolvers in addition to those of the settings. @default none */
   readonly resolvers?: readonly OwnResolver[];
-  /** Replaces the provider that the settings name. @default the one of the settings */
+  /** Provider in place of the one that the settings name. @default the one of the settings */
   readonly provider?: Provider;
-  /** Makes the requests. @default `fetch` of the runtime */
+  /** Function that makes the requests. @default `fetch` of the runtime */
   readonly fetch?: typeof fetch;
-  /** Whether to retry a request if the provider is temporarily unable to answer. @default true */
+  /** True to retry a request if the provider is temporarily unable to answer. @default true */
   readonly retry?: boolean;
-  /** Limits the requests a provider gets in parallel, across all documents with this limiter. @default not shared */
+  /** Limits the parallel requests to a provider, across all documents with this limiter. @default not shared */
   readonly limiter?: RequestLimiter;
   /** Receives each event when it happens. @default no receiver */
   readonly emit?: Emit;
-  /** Cancels all running work when it aborts, and prevents any new work. @default never aborted */
+  /** Signal that cancels all running work when it aborts, and prevents any new work. @default never aborted */
   readonly signal?: AbortSignal;
-  /** Whether to write a reply to the document while it arrives. @default true */
+  /** True to write a reply to the document while it arrives. @default true */
   readonly stream?: boolean;
   /** True if a person is watching and can be asked; tools can read this. @default false */
   readonly interactive?: boolean;
   /** Asks the person for a secret that a tool needs; the secret is not saved. @default nobody can be asked */
   readonly askSecret?: (question: string) => Promise<string | null>;
-  /** Receives what `print` in the frontmatter writes, safe to show. @default dropped */
+  /** Receives what `print` in the frontmatter writes, in a form that is safe to show. @default dropped */
   readonly print?: (line: string) => void;
 }
 
 /** Options for opening a file. */
 export interface OpenOptions extends ChatOptions {
-  /** Only read: takes no lock, and changes neither the document nor its journal. @default false */
+  /** True to only read: takes no lock, and changes neither the document nor its journal. @default false */
   readonly readOnly?: boolean;
   /** Seconds to wait for another run that holds the document. @default 0 */
   readonly wait?: number;
-  /** Receives notices about the file: merged changes, text set aside. @default sent as `notice` events */
+  /**
+   * Receives notices about the file, such as merged changes and text that was set aside. @default sent as `notice`
+   * events
+   */
   readonly notify?: (notice: Problem) => void;
 }
 
@@ -98,7 +101,7 @@ export interface MemoryOptions extends ChatOptions {
    * @default memory
    */
   readonly store?: DocumentStore;
-  /** Only read: changes neither the text nor its journal. @default false */
+  /** True to only read: changes neither the text nor its journal. @default false */
   readonly readOnly?: boolean;
 }
 
@@ -112,21 +115,21 @@ export type CallTarget = string | Exclude<TargetSpec, { readonly kind: "id" }>;
 export interface OpenCall {
   /** The id of the call. */
   readonly id: string;
-  /** Its number among all calls of the document, final ones included; 1-based. */
+  /** Number of the call among all calls of the document, final ones included; 1-based. */
   readonly number: number;
-  /** The name of its tool. */
+  /** Name of the call's tool. */
   readonly name: string;
-  /** The status in its block; `open`: it has no block yet, `running`: it runs now. */
+  /** The status in the call's block. `open` means that it has no block yet, `running` that it is running now. */
   readonly status: "open" | "running" | Lifecycle;
-  /** The line of its block, or of the call if it has no block; 1-based. */
+  /** Line of the call's block, or of the call if it has no block; 1-based. */
   readonly line: number;
   /** The call in one line that is safe to show. */
   readonly preview: string;
-  /** Whether the preview omits something. Then only its id or its line approves the call. */
+  /** True if the preview omits something. If it does, only the call's id or line approves the call. */
   readonly previewIsCut: boolean;
   /**
-   * True if its block contains text. The text becomes the result of a pending call; an approved call with text does
-   * not run.
+   * True if the call's block contains text. The text becomes the result of a pending call; an approved call with text
+   * does not run.
    */
   readonly hasText: boolean;
   /** The current approval decision, and its source. */
@@ -137,11 +140,11 @@ export interface OpenCall {
 export interface ExplainedCall extends CallReasons {
   /** The id of the call. */
   readonly id: string;
-  /** The name of its tool. */
+  /** Name of the call's tool. */
   readonly tool: string;
   /** The call in one line that is safe to show. */
   readonly preview: string;
-  /** Whether the call runs, waits for a person or is denied. */
+  /** What happens to the call: it runs, waits for a person or is denied. */
   readonly decision: ApprovalDecision["decision"];
   /** The resolver that decided; `default` if none did. */
   readonly source: string;
@@ -163,9 +166,9 @@ export interface FileTexts {
 export interface ShownPart {
   /** The kind: the command, a path, a diff, a member of the input, or the name that the model gave the call. */
   readonly kind: "command" | "path" | "diff" | "member" | "label";
-  /** The member of the input that it shows. */
+  /** The member of the input that the part shows. */
   readonly name: string;
-  /** The complete text, in lines, safe to show. */
+  /** The complete text, in lines that are safe to show. */
   readonly text: string;
 }
 
@@ -173,29 +176,29 @@ export interface ShownPart {
 export interface ShownCall {
   /** The id of the call. */
   readonly id: string;
-  /** Its number among all calls of the document; 1-based. */
+  /** Number of the call among all calls of the document; 1-based. */
   readonly number: number;
-  /** The name of its tool. */
+  /** Name of the call's tool. */
   readonly tool: string;
   /** The line of the call; 1-based. */
   readonly line: number;
   /** The call, part by part. */
   readonly parts: readonly ShownPart[];
-  /** The input unchanged, not safe to show. */
+  /** The input unchanged, which is not safe to show. */
   readonly input: Readonly<Record<string, unknown>>;
   /** Sentences that a person should read before the decision. */
   readonly warnings: readonly string[];
   /** The folder in which the call starts, or to which its path belongs. */
   readonly folder: string;
-  /** Whether it would run in the sandbox now. */
+  /** True if the call would run in the sandbox now. */
   readonly sandboxed: boolean;
-  /** What confines the call, or why nothing does, as the end of a sentence. */
+  /** What confines the call, or the reason why nothing confines it, as the end of a sentence. */
   readonly wall: string;
-  /** Why it is decided as it is. */
+  /** Explanation of the decision about the call. */
   readonly explained: ExplainedCall;
   /**
-   * Hash of everything shown, of the input as written, and of its block. A different hash means that the call has
-   * changed.
+   * Hash of everything shown, of the input as written, and of the call's block. A different hash means that the call
+   * has changed.
    */
   readonly digest: string;
 }
@@ -204,7 +207,7 @@ export interface ShownCall {
 export interface Diagnosis {
   /** All findings. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether one of them is an error. */
+  /** True if one of the findings is an error. */
   readonly blocked: boolean;
 }
 
@@ -218,7 +221,7 @@ export interface Agreement {
 
 /** The first content of a new document, as document text. */
 export interface NewChatContent {
-  /** Settings of its frontmatter, as a JSON object; they must need no agreement. @default no frontmatter */
+  /** Settings of the document's frontmatter, as a JSON object; they must need no agreement. @default no frontmatter */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Instructions to the model. @default no such message */
   readonly system?: string;
@@ -231,23 +234,23 @@ export interface NewChatContent {
  * their downgrades, protected paths, previews, notices of the sandbox. Dispose of it with `await using`, or its lock
  * stays until the program ends.
  *
- * If the frontmatter has changed since the last method call, the next call uses the new one. While its settings
- * cannot be read, nothing is decided, run or sent.
+ * If the frontmatter has changed since the last method call, the next call uses the new one. While its settings cannot
+ * be read, no call is decided or run, and nothing is sent.
  */
 export interface ChatSession extends AsyncDisposable {
   /** Absolute path, or null when unsaved. */
   readonly path: string | null;
-  /** The current document; a new object after every change. */
+  /** The current document, a new object after every change. */
   readonly chat: Chat;
   /** The effective settings, including the document's frontmatter. */
   readonly settings: Settings;
-  /** The settings without the document's, with their files, notices and origins. */
+  /** The settings without those of the document, with their files, notices and origins. */
   readonly loaded: LoadedSettings;
   /** The settings and variables of the frontmatter, with its findings. */
   readonly document: FirstBlock;
   /** The sandbox of the document's tools. */
   readonly sandbox: RunSandbox;
-  /** Whether autopilot is continuing the run now. */
+  /** State of the autopilot: whether it is continuing the run now. */
   readonly autopilot: AutopilotState;
   /** Findings that prevent all steps. */
   readonly blockers: readonly FrontmatterDiagnostic[];
@@ -376,7 +379,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   addRule(rule: Readonly<Record<string, unknown>>): Promise<Outcome<void>>;
   /**
-   * Removes such a rule.
+   * Removes a rule that was added for this session.
    *
    * @param rule the rule as it was added
    * @returns whether it existed

@@ -1,14 +1,14 @@
-// Byte arrays: joining, comparing, sorting names by them, and their lengths.
+// Functions for byte arrays: joining, comparing, sorting names by bytes, and lengths.
 
-/** Maximum bytes of a document, a question or a body: the runtime supports no longer string. */
+/** Maximum number of bytes of a document, a question or a body, because the runtime supports no longer string. */
 export const MOST_TEXT_BYTES = 2 ** 29 - 24;
 
-/** Whether an exception says that a string would exceed the maximum length. */
+/** True if an exception says that a string would exceed the maximum length. */
 export function isTooLong(thrown: unknown): boolean {
   return thrown instanceof RangeError && /string length/i.test(thrown.message);
 }
 
-/** All parts joined. A single part is returned as it is, not copied. */
+/** Returns all parts joined. A single part is returned as it is, not copied. */
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0]!;
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -26,7 +26,7 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return commonPrefix(a, b) === a.length;
 }
 
-/** Number of equal leading bytes. */
+/** Returns the number of equal leading bytes. */
 export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
   const end = Math.min(a.length, b.length);
   let at = equalWords(a, b, end >> 2) * 4;
@@ -35,8 +35,8 @@ export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
 }
 
 /**
- * Number of equal groups of four bytes at the beginning, at most `count`; 0 if either array is not aligned to four
- * bytes.
+ * Returns the number of equal groups of four bytes at the beginning, at most `count`; 0 if either array is not aligned
+ * to four bytes.
  */
 function equalWords(a: Uint8Array, b: Uint8Array, count: number): number {
   if (a.byteOffset % 4 !== 0 || b.byteOffset % 4 !== 0) return 0;
@@ -58,12 +58,14 @@ export function byBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Sort key of a UTF-16 unit. Surrogates stand for code points above every other unit, so they sort last. */
+/**
+ * Returns the sort key of a UTF-16 unit. Surrogates represent code points above every other unit, so they sort last.
+ */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** Length of a text in UTF-8; a lone surrogate counts as the replacement character. */
+/** Returns the length of a text in UTF-8. A lone surrogate counts as the replacement character. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at++) {
@@ -72,7 +74,7 @@ export function utf8Length(text: string): number {
     if (unit < 0x800) bytes++;
     else if (unit < 0xd800 || unit > 0xdbff || !isLowHalf(text.charCodeAt(at + 1))) bytes += 2;
     else {
-      // A surrogate pair: two units, four bytes.
+      // A surrogate pair has two units and four bytes.
       bytes += 2;
       at++;
     }
@@ -84,7 +86,7 @@ function isLowHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** Whether a text ends with the first half of a surrogate pair. */
+/** True if a text ends with the first half of a surrogate pair. */
 export function endsInHalf(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;

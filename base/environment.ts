@@ -1,8 +1,8 @@
-// The environment a run starts in, read once: working folder, home folder, variables.
+// The environment in which a run starts, read once: working folder, home folder, variables.
 
 import { failure, type Outcome } from "./problem.ts";
 
-/** The environment a run starts in. */
+/** The environment in which a run starts. */
 export interface Environment {
   /** Absolute working directory of the process. */
   readonly cwd: string;
@@ -22,13 +22,16 @@ export function processEnvironment(): Environment {
   return environmentAt(Deno.cwd());
 }
 
-/** The environment of this process with another working folder. */
+/** Returns the environment of this process with another working folder. */
 export function environmentAt(cwd: string): Environment {
   const variables = Deno.env.toObject();
   return { cwd, home: homeOf(variables.HOME), variables };
 }
 
-/** The home folder cannot be determined; without it, settings, state and the paths to hide cannot be found. */
+/**
+ * Error for a home folder that cannot be determined. Without it, settings, state and the paths to hide cannot be
+ * found.
+ */
 export class HomeUnknown extends Error {
   constructor() {
     super(
@@ -48,7 +51,7 @@ function homeOf(variable: string | undefined): string {
   return inDatabase;
 }
 
-/** The sixth field of a user's line, `NAME:…:UID:GID:…:HOME:SHELL`. */
+/** Returns the home folder from the sixth field of a user's line, `NAME:…:UID:GID:…:HOME:SHELL`. */
 export function homeIn(database: string, uid: number | null): string | undefined {
   for (const line of database.split("\n")) {
     const [, , id, , , home] = line.split(":");
@@ -56,7 +59,7 @@ export function homeIn(database: string, uid: number | null): string | undefined
   }
 }
 
-/** Users of a directory service are not in the file. */
+/** Asks the user database, because users of a directory service are not in the file. */
 function askDatabase(): string {
   try {
     const { stdout } = new Deno.Command("getent", {
@@ -79,7 +82,7 @@ function readOr(path: string): string {
   }
 }
 
-/** The environment of this process, read at each access. For objects that must notice later changes. */
+/** The environment of this process, read at each access. It is for objects that must notice later changes. */
 export const liveEnvironment: Environment = {
   get cwd() {
     return Deno.cwd();
@@ -95,7 +98,7 @@ export const liveEnvironment: Environment = {
 /**
  * Fails in a runtime without the system functions that this program needs, such as Node or a browser. Functions that
  * only read, change or evaluate text do not call it.
- * @param what what needs it, as the beginning of a sentence
+ * @param what the thing that needs the functions, as the beginning of a sentence
  */
 export function systemFor(what: string): Outcome<null> {
   if ("Deno" in globalThis) return { ok: true, value: null };

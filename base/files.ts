@@ -4,14 +4,14 @@ import { baseName, cutName, parentOf } from "./paths.ts";
 import { thrownText } from "./problem.ts";
 import { isSameFile, takePlace } from "./system/take_place.ts";
 
-/** Whether an error says that nothing exists at a path, including that one of its folders is a file. */
+/** True if an error says that nothing exists at a path, including that one of its folders is a file. */
 export function isMissing(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
 }
 
 /**
- * What blocks the path of a missing file: a dangling link, or a file in place of a folder; null if the file or its
- * folder was just never created.
+ * Returns what blocks the path of a missing file: a dangling link, or a file in place of a folder; null if the file or
+ * its folder was only never created.
  */
 export function explainMissing(path: string): string | null {
   for (let at = path; at !== "/"; at = parentOf(at)) {
@@ -37,7 +37,7 @@ function leadsNowhere(link: string): boolean {
   }
 }
 
-/** Whether anything exists at a path. */
+/** True if anything exists at a path. */
 export function isThere(path: string): boolean {
   try {
     Deno.lstatSync(path);
@@ -48,7 +48,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Whether anything accessible exists at a path. */
+/** True if anything accessible exists at a path. */
 export function canBeSeen(path: string): boolean {
   try {
     return isThere(path);
@@ -66,7 +66,10 @@ export function mayBeThere(path: string): boolean {
   }
 }
 
-/** The path with all links resolved; null if that is not possible, because it does not exist or is inaccessible. */
+/**
+ * Returns the path with all links resolved; null if that is not possible, because it does not exist or is
+ * inaccessible.
+ */
 export function realPathOrNull(path: string): string | null {
   try {
     return Deno.realPathSync(path);
@@ -110,17 +113,18 @@ export async function createFile(path: string, bytes: Uint8Array, mode = 0o600):
 }
 
 /**
- * Maximum bytes of a document's name in the name of its temporary file, so that it stays within the limit for names.
+ * Maximum number of bytes of a document's name in the name of its temporary file, which must stay within the limit for
+ * names.
  */
 const NAME_BYTES = 200;
 
-/** The beginning of the names of a document's temporary files. */
+/** Returns the beginning of the names of a document's temporary files. */
 export function temporaryPrefix(path: string): string {
   return `.${cutName(baseName(path), NAME_BYTES)}.`;
 }
 
 /**
- * Creates a new file durably, completely or not at all: it is written under a temporary name, then renamed. Throws
+ * Creates a new file durably, completely or not at all. It is written under a temporary name, then renamed. Throws
  * `AlreadyExists` if the name exists.
  */
 export async function makeFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
@@ -134,9 +138,9 @@ export async function makeFile(path: string, bytes: Uint8Array, mode: number): P
 }
 
 /**
- * Replaces the file at `path` with one readable only by this user (mode 0600) unless a mode is given. It is written
- * next to it under a temporary name, then renamed, so that nobody reads a partial file. `durable` syncs it before the
- * rename, for data that must survive a crash of the machine. Documents are replaced differently
+ * Replaces the file at `path` with one readable only by this user (mode 0600) unless a mode is given. The new file is
+ * written next to the old one under a temporary name, then renamed, so that nobody reads a partial file. `durable`
+ * syncs it before the rename, for data that must survive a crash of the machine. Documents are replaced differently
  * (cycle/storage/disk/write.ts), to keep mode and owner.
  */
 export async function replaceSmallFile(
@@ -186,12 +190,12 @@ async function throughTemporary(
   for (;;) {
     const path = `${prefix}${crypto.randomUUID().slice(0, 8)}.tmp`;
     using file = Deno.openSync(path, { createNew: true, write: true, mode });
-    // Another process may have removed it as abandoned before it was locked.
+    // Another process may have removed the file as abandoned before it was locked.
     if (!isLocked(file) || !isAt(file, path)) continue;
     try {
       return await use(path, file);
     } finally {
-      // The cause of the write error may prevent removal too; the first error is the one to report.
+      // The cause of the write error may prevent removal too, and the first error is the one to report.
       await removeIfThere(path).catch(() => {});
     }
   }
@@ -216,7 +220,7 @@ function removeAbandoned(prefix: string): void {
 
 const TEMPORARY = /^[0-9a-f]{8}\.tmp$/;
 
-/** The names in a folder; none if it cannot be read, which need not prevent writing there. */
+/** Returns the names in a folder; empty if it cannot be read, which need not prevent writing to it. */
 function namesIn(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => name);
@@ -226,7 +230,8 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Locks a file; false if another process did. True on a file system without locks, where no process checks for them.
+ * Locks a file; false if another process has locked it. True on a file system without locks, where no process checks
+ * for them.
  */
 function isLocked(file: Deno.FsFile): boolean {
   try {
@@ -246,12 +251,12 @@ function isAt(file: Deno.FsFile, path: string): boolean {
   }
 }
 
-/** The folder of a path, with a final slash. */
+/** Returns the folder of a path, with a final slash. */
 function folderPrefix(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** The whole content of an open file. Throws on failure. */
+/** Returns the whole content of an open file. Throws on failure. */
 export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
   file.seekSync(0, Deno.SeekMode.Start);
   let buffer = new Uint8Array(file.statSync().size + 1);
@@ -267,7 +272,7 @@ export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Maximum bytes of a file; no file of code or settings is larger. */
+/** Maximum number of bytes of a file; no file of code or settings is larger. */
 const MOST_OF_REGULAR = 64 * 1024 * 1024;
 
 /**
@@ -281,7 +286,7 @@ export async function readRegular(path: string): Promise<Uint8Array<ArrayBuffer>
   return await Deno.readFile(path);
 }
 
-/** The bytes at a path, or null if there is no file. */
+/** Returns the bytes at a path, or null if there is no file. */
 export async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {
     return await Deno.readFile(path);

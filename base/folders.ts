@@ -3,22 +3,22 @@
 import type { Environment } from "./environment.ts";
 import type { Problem } from "./problem.ts";
 
-/** `$XDG_CONFIG_HOME/flemma`, by default `~/.config/flemma`. */
+/** Returns `$XDG_CONFIG_HOME/flemma`, by default `~/.config/flemma`. */
 export function configFolder(environment: Environment): string {
   return `${absolute(environment, "XDG_CONFIG_HOME") ?? `${environment.home}/.config`}/flemma`;
 }
 
-/** `$XDG_STATE_HOME/flemma`, by default `~/.local/state/flemma`. */
+/** Returns `$XDG_STATE_HOME/flemma`, by default `~/.local/state/flemma`. */
 export function stateFolder(environment: Environment): string {
   return `${absolute(environment, "XDG_STATE_HOME") ?? `${environment.home}/.local/state`}/flemma`;
 }
 
-/** Folder of images and files that tools returned, each named by the SHA-256 of its bytes. */
+/** Returns the folder of images and files that tools returned, each named by the SHA-256 of its bytes. */
 export function attachmentsFolder(environment: Environment): string {
   return `${stateFolder(environment)}/attachments`;
 }
 
-/** The folder of session overrides, and whether the system removes it at logout. */
+/** Returns the folder of session overrides, and whether the system removes it at logout. */
 export function sessionFolder(
   environment: Environment,
 ): { readonly path: string; readonly endsWithSession: boolean } {
@@ -26,15 +26,15 @@ export function sessionFolder(
   return { path: `${runtimeFolder(environment)}/session`, endsWithSession };
 }
 
-/** `$XDG_RUNTIME_DIR/flemma`, else the state folder. */
+/** Returns `$XDG_RUNTIME_DIR/flemma`, else the state folder. */
 export function runtimeFolder(environment: Environment): string {
   const runtime = absolute(environment, "XDG_RUNTIME_DIR");
   return runtime === null ? stateFolder(environment) : `${runtime}/flemma`;
 }
 
 /**
- * The problem to report if the system denies access to this program's own folders. After one start by root, for
- * instance, root owns them. Null for every other exception.
+ * Returns the problem to report if the system denies access to this program's own folders. After one start by root,
+ * for instance, root owns them. Null for every other exception.
  */
 export function stateRefusal(thrown: unknown, environment: Environment): Problem | null {
   if (!(thrown instanceof Error)) return null;

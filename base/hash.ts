@@ -1,31 +1,31 @@
 // Hashes of files and names, as hexadecimal text.
 
-/** SHA-256 of bytes or text, 64 hexadecimal digits. */
+/** Returns the SHA-256 of bytes or text as 64 hexadecimal digits. */
 export async function sha256(data: Uint8Array<ArrayBuffer> | string): Promise<string> {
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return toHex(digest);
 }
 
-/** Bytes as hexadecimal digits, two each. Older Denos lack a built-in method. */
+/** Returns bytes as hexadecimal digits, two for each byte. Older Denos lack a built-in method. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Whether a text has the form of a digest of `sha256`. */
+/** True if a text has the form of a digest of `sha256`. */
 export function isSha256(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
 /**
- * A short synchronous digest of a text: 53 bits as 14 hexadecimal digits. Not secure against forgery; use `sha256` for
- * that.
+ * Returns a short digest of a text without waiting: 53 bits as 14 hexadecimal digits. It is not secure against
+ * forgery; use `sha256` for that.
  */
 export function quickHash(text: string): string {
   return quickHashOf([text]);
 }
 
-/** The same digest, for a text in parts. */
+/** Returns the digest of `quickHash` for a text in parts. */
 export function quickHashOf(parts: Iterable<string>): string {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

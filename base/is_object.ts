@@ -1,19 +1,19 @@
 // Checks for JSON objects, and safe access to their members.
 
-/** Whether a value is an object with members: not an array, not null. */
+/** True if a value is an object with members, and not an array or null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * The table's own member with a name from outside, else undefined. Every object has inherited members such as
- * `constructor`.
+ * Returns the table's own member with a name from another source, else undefined. Every object has inherited members
+ * such as `constructor`.
  */
 export function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** A value from outside if it is a string, else the empty string. */
+/** Returns a value from another source if it is a string, else the empty string. */
 export function textOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -1,6 +1,6 @@
 // Determines the media type of a file from its name and its first bytes.
 
-/** Extensions by type; compared in lower case. */
+/** File extensions by media type; compared in lower case. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/plain": "txt",
   "text/markdown": "md markdown",
@@ -87,21 +87,21 @@ const TEXTUAL = new Set([
 /** Image types that every provider with image input accepts. */
 const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** The media type of a file's extension, or null. */
+/** Returns the media type of a file's extension, or null. */
 export function typeOfName(path: string): string | null {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
   return (dot > 0 ? TYPES.get(name.slice(dot + 1).toLowerCase()) : undefined) ?? null;
 }
 
-/** The media type whose signature the content begins with, or null. */
+/** Returns the media type whose signature the content begins with, or null. */
 export function typeOfSignature(beginning: Uint8Array): string | null {
   return SIGNATURES.find(([, offset, bytes]) => startsAt(beginning, offset, bytes))?.[0] ?? null;
 }
 
 /**
- * The media type of content whose file name does not give one. Uses only the bytes, so that a document gives the same
- * request on every machine: the type of a known signature, else text if the bytes are UTF-8 without NUL.
+ * Returns the media type of content whose file name does not give one. Uses only the bytes, so that a document gives
+ * the same request on every machine: the type of a known signature, else text if the bytes are UTF-8 without NUL.
  */
 export function typeOfContent(bytes: Uint8Array): string {
   return typeOfSignature(bytes) ?? (isPlainText(bytes) ? "text/plain" : "application/octet-stream");
@@ -111,12 +111,12 @@ export function isTextual(type: string): boolean {
   return type.startsWith("text/") || TEXTUAL.has(type) || /\+(?:json|xml)$/.test(type);
 }
 
-/** Whether some provider accepts a file of this type unchanged. */
+/** True if some provider accepts a file of this type unchanged. */
 export function isAttachable(type: string): boolean {
   return isImage(type) || type === "application/pdf";
 }
 
-/** Whether providers accept an image of this type. */
+/** True if providers accept an image of this type. */
 export function isImage(type: string): boolean {
   return IMAGES.has(type);
 }

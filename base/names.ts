@@ -1,6 +1,6 @@
-// Names in messages: the nearest to a mistyped one, and shortened lists.
+// Names in messages: finds the name nearest to a mistyped one, and shortens lists.
 
-/** Edits (insert, delete, replace; a swap of neighbours counts as two) between two short names. */
+/** Returns the number of edits (insert, delete, replace; a swap of neighbors counts as two) between two short names. */
 export function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
@@ -15,8 +15,9 @@ export function editDistance(a: string, b: string): number {
 }
 
 /**
- * The candidate within `limit` edits of `name`, or null; of several equally near ones the alphabetically first. The
- * default limit is 3 edits, or half the length of the name if less, so that short names do not match everything.
+ * Returns the candidate within `limit` edits of `name`, or null. Of several equally near ones it is the alphabetically
+ * first. The default limit is 3 edits, or half the length of the name if less, so that short names do not match
+ * everything.
  */
 export function nearest(name: string, candidates: Iterable<string>, limit?: number): string | null {
   let best: string | null = null;
@@ -33,10 +34,10 @@ export function nearest(name: string, candidates: Iterable<string>, limit?: numb
   return best;
 }
 
-/** Maximum names in a sentence before the rest is counted. */
+/** Maximum number of names in a sentence; further ones are only counted. */
 const MOST_NAMED = 10;
 
-/** Names in a sentence: `a, b, c`; of a long list the first ten, and how many more there are. */
+/** Returns names for a sentence: `a, b, c`; of a long list the first ten, and how many more there are. */
 export function joinNames(names: readonly string[]): string {
   // The words about one more name would take as much space as the name.
   if (names.length <= MOST_NAMED + 1) return names.join(", ");

@@ -1,4 +1,4 @@
-// Paths as text, without file system access; sandbox/paths/ resolves real locations.
+// Functions on paths as text, without file system access; sandbox/paths/ resolves real locations.
 
 import type { Environment } from "./environment.ts";
 
@@ -6,11 +6,11 @@ export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** Subfolder for conversations that an editor's agent started. */
+/** Subfolder for conversations that an agent in an editor started. */
 export const CHATS = ".flemma/chats";
 
 /**
- * The folder in which relative references, tools and policy of a document start: the folder that contains the
+ * Returns the folder in which relative references, tools and policy of a document start: the folder that contains the
  * document. For a conversation in `.flemma/chats` it is the folder that contains `.flemma`.
  */
 export function folderOfDocument(path: string): string {
@@ -22,7 +22,7 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The beginning of a name, at most `bytes` long in UTF-8, never cut inside a character. */
+/** Returns the beginning of a name, at most `bytes` long in UTF-8, never cut inside a character. */
 export function cutName(name: string, bytes: number): string {
   let length = 0;
   let cut = "";
@@ -34,12 +34,12 @@ export function cutName(name: string, bytes: number): string {
   return name;
 }
 
-/** Whether `path` is `folder` or lies below it; both absolute and without a final slash. */
+/** True if `path` is `folder` or lies below it. Both are absolute and without a final slash. */
 export function isInside(path: string, folder: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** The folders strictly between `root` and `path`; none if `path` is not below `root`. */
+/** Returns the folders strictly between `root` and `path`; empty if `path` is not below `root`. */
 export function foldersBetween(root: string, path: string): string[] {
   const folders: string[] = [];
   if (!isInside(path, root) || path === root) return folders;
@@ -47,7 +47,7 @@ export function foldersBetween(root: string, path: string): string[] {
   return folders;
 }
 
-/** The absolute form of a path from the user; `.` and `..` are left to the system. */
+/** Returns the absolute form of a path from the user; `.` and `..` are left to the system. */
 export function absolutePath(environment: Environment, path: string): string {
   return path.startsWith("/") ? path : `${environment.cwd}/${path}`;
 }
@@ -60,14 +60,14 @@ export function expandHome(path: string, home: string): string {
 
 /** Base for relative paths. */
 export interface PathBase {
-  /** Folder of the document, or of the process if it is unsaved; absolute. */
+  /** Absolute path of the folder of the document, or of the process if the document is unsaved. */
   readonly folder: string;
   readonly home: string;
 }
 
 /**
- * The absolute, normalized form of a path that a model wrote. `~` alone or before a slash is the home folder; `~user`
- * and variables are literal. Throws an Error for the empty string.
+ * Returns the absolute, normalized form of a path that a model wrote. `~` alone or before a slash is the home folder;
+ * `~user` and variables are literal. Throws an Error for the empty string.
  */
 export function resolvePath(path: string, base: PathBase): string {
   if (path === "") throw new Error("The path is empty.");
@@ -75,7 +75,7 @@ export function resolvePath(path: string, base: PathBase): string {
   return normalPath(path.startsWith("/") ? path : `${base.folder}/${path}`);
 }
 
-/** An absolute path without `.`, `..` and doubled slashes, computed from its text alone. */
+/** Returns an absolute path without `.`, `..` and doubled slashes, computed from its text alone. */
 export function normalPath(absolute: string): string {
   const parts: string[] = [];
   for (const part of absolute.split("/")) {
@@ -85,14 +85,14 @@ export function normalPath(absolute: string): string {
   return `/${parts.join("/")}`;
 }
 
-/** The `file:` URI of a path, with every special character percent-encoded. */
+/** Returns the `file:` URI of a path, with every special character percent-encoded. */
 export function fileUri(path: string): string {
   return `file://${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /**
- * The absolute path of a `file:` URI; null if it does not name a file of this machine. Does not use a URL parser,
- * because URL parsers treat `?`, `#`, `\` and `|` in a name as special.
+ * Returns the absolute path of a `file:` URI; null if it does not name a file of this machine. Does not use a URL
+ * parser, because URL parsers treat `?`, `#`, `\` and `|` in a name as special.
  */
 export function pathOfUri(uri: string): string | null {
   const path = /^file:(?:\/\/(?:localhost)?)?(\/.*)$/is.exec(uri)?.[1];
@@ -108,7 +108,7 @@ export function pathOfUri(uri: string): string | null {
 /** Characters with a special meaning in a reference: its end, an option, a blank, an encoded byte, a template. */
 const MEANS_MORE = /[\s\p{Cc}%;+{]|[^\p{L}\p{N}]$/gu;
 
-/** A file reference for a message; `path` begins with `/`, `./`, `../` or `~/`. */
+/** Returns a file reference for a message; `path` begins with `/`, `./`, `../` or `~/`. */
 export function referenceTo(path: string): string {
   const spelt = path.replaceAll(MEANS_MORE, (character) =>
     Array.from(

@@ -1,12 +1,12 @@
 // Failures as values: a stable code, a sentence for a person, and the next thing to do.
 
-/** A failure that a person can act on. Returned, not thrown, for bad input. */
+/** A failure that a person can act on. It is returned, not thrown, for bad input. */
 export interface Problem {
   /** Stable kebab-case name, e.g. `backend-unavailable`; scripts may rely on it. */
   readonly code: string;
   /** One full sentence that says what is wrong. */
   readonly message: string;
-  /** Lines to show below the message, such as the headers that tell when a limit ends. */
+  /** Lines to show below the message, such as the headers that say when a limit ends. */
   readonly details?: readonly string[];
   /** One sentence or command that says what to do next. */
   readonly next?: string;
@@ -36,14 +36,14 @@ export function failure(code: string, message: string, next?: string): { ok: fal
   return { ok: false, problem: next === undefined ? { code, message } : { code, message, next } };
 }
 
-/** The message and the next step on one line. */
+/** Returns the message and the next step on one line. */
 export function problemLine({ message, next }: Pick<Problem, "message" | "next">): string {
   return next === undefined ? message : `${message} ${next}`;
 }
 
 /**
- * The text of an exception on one line, for the end of a sentence. Omits the stack, and the error number and system
- * call of system errors, which help nobody. The caller names the file.
+ * Returns the text of an exception on one line, for the end of a sentence. Omits the stack, and the error number and
+ * system call of system errors, which help nobody. The caller names the file.
  */
 export function thrownText(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -51,8 +51,8 @@ export function thrownText(thrown: unknown): string {
 }
 
 /**
- * The problem to report if the runtime denies something: a permission is missing, or the program was loaded from an
- * address that lacks a part of it. Null for every other exception.
+ * Returns the problem to report if the runtime denies something. Either a permission is missing, or the program was
+ * loaded from an address that lacks a part of it. Null for every other exception.
  */
 export function runtimeRefusal(thrown: unknown): Problem | null {
   if (thrown instanceof Deno.errors.NotCapable) {

@@ -1,8 +1,9 @@
 // Makes text safe to show: replaces what a terminal would act on, reorder or hide with visible escapes.
 
 /**
- * An emoji may keep its joiners and variation selectors; elsewhere they only hide things. Created on first use, because
- * compiling these classes takes several milliseconds at each start of the program.
+ * Matches hidden characters. An emoji may keep its joiners and variation selectors; in other text they only hide
+ * things. Created on first use, because compiling these classes takes several milliseconds at each start of the
+ * program.
  */
 const hidden = () =>
   /\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?(?:\u200d\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)+|\p{Extended_Pictographic}\ufe0f|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
@@ -12,22 +13,25 @@ const PLAIN_LINES = /^[\x20-\x7e\t\n]*$/;
 
 const SHORT: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
-/** Which control characters are kept. */
+/** Options that say which control characters are kept. */
 export interface VisibleOptions {
-  /** Keep LF and tab, for multi-line text. @default false */
+  /** True to keep LF and tab, for multi-line text. @default false */
   readonly lines?: boolean;
 }
 
 /**
- * The text with control characters, escape sequences, bidirectional controls, zero-width characters and lone surrogates
- * written as `\x1b`, `\u202e`, `\u{e0041}`. The result only shows glyphs in a terminal, without other effects.
- * Idempotent.
+ * Returns the text with control characters, escape sequences, bidirectional controls, zero-width characters and lone
+ * surrogates written as `\x1b`, `\u202e`, `\u{e0041}`. The result only shows glyphs in a terminal, without other
+ * effects. Applying it twice gives the same result.
  */
 export function visible(text: string, options: VisibleOptions = {}): string {
   return withoutHidden(text, escapeCharacter, options);
 }
 
-/** The text with each of these characters replaced by the result of `written`, for formats with their own escapes. */
+/**
+ * Returns the text with each of these characters replaced by the result of `written`, for formats with their own
+ * escapes.
+ */
 export function withoutHidden(
   text: string,
   written: (character: string) => string,

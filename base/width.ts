@@ -5,7 +5,7 @@
 
 const PLAIN = /^[\x20-\x7e]*$/;
 const MARKS_ONLY = /^\p{M}+$/u;
-/** Created on first use: compiling its classes takes half a millisecond, and most text is plain. */
+/** Created on first use, because compiling its classes takes half a millisecond, and most text is plain. */
 let wide: RegExp | undefined;
 const wideCharacters = (): RegExp =>
   wide ??=
@@ -23,7 +23,7 @@ function graphemeWidth(grapheme: string): number {
   return wideCharacters().test(grapheme) ? 2 : 1;
 }
 
-/** Number of terminal cells for text without control characters. */
+/** Returns the number of terminal cells of text without control characters. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -31,7 +31,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The longest prefix of whole characters that fits into `width` cells. */
+/** Returns the longest prefix of whole characters that fits into `width` cells. */
 function fitting(text: string, width: number): string {
   if (PLAIN.test(text)) return text.slice(0, width);
   let end = 0;
@@ -46,7 +46,7 @@ function fitting(text: string, width: number): string {
 
 const ELLIPSIS = "…";
 
-/** Text of at most `width` cells. Cut text ends in `…`; a width below one gives the empty string. */
+/** Returns text of at most `width` cells. Cut text ends in `…`; a width below one gives the empty string. */
 export function cutToWidth(text: string, width: number): string {
   if (width <= 0) return "";
   // Every character except marks takes a cell, so a much longer text need not be measured completely.

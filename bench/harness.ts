@@ -23,7 +23,7 @@ export interface Figure {
   /** Name of another case of the same bench. */
   readonly against?: string;
   readonly goal?: number;
-  /** Whether the goal is a minimum, not a maximum. */
+  /** True if the goal is a minimum, not a maximum. */
   readonly atLeast?: boolean;
   readonly interval?: readonly [number, number];
 }

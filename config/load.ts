@@ -6,8 +6,8 @@ import { DEFAULT_SETTINGS } from "./settings.generated.ts";
 import { findSources, type Loaded, type LoadOptions } from "./sources/find.ts";
 
 /**
- * Loads settings. Any error in a file or option stops the program: a wrong policy is never half applied. The problem
- * `config-invalid` lists every error, one per line, as `FILE:LINE:COL: sentence`.
+ * Loads settings. Any error in a file or option stops the program, because a wrong policy must never apply in part.
+ * The problem `config-invalid` lists every error, one per line, as `FILE:LINE:COL: sentence`.
  */
 export async function loadSettingsLayers(options: LoadOptions): Promise<Outcome<Loaded>> {
   const sources = findSources(options);
@@ -33,7 +33,7 @@ export async function loadSettingsLayers(options: LoadOptions): Promise<Outcome<
   });
 }
 
-/** The tool files, which need no settings. */
+/** Returns the tool files, which need no settings. */
 async function codeOf(options: LoadOptions): Promise<Pick<Loaded, "code" | "seals">> {
   const { user, project } = options.toolFolders ?? { user: null, project: null };
   if (user === null && project === null) return { code: [], seals: new Map() };

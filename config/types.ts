@@ -20,7 +20,7 @@ export const LAYER_NAMES: Readonly<Record<Layer, string>> = {
 
 const RANK: Readonly<Record<Layer, number>> = { D: 0, G: 1, P: 2, R: 3, M: 4, C: 5 };
 
-/** Negative if the first layer is the weaker one. */
+/** Compares two layers; negative if the first layer is the weaker one. */
 export function compareLayers(a: Layer, b: Layer): number {
   return RANK[a] - RANK[b];
 }
@@ -54,7 +54,10 @@ export type FaultCode =
 
 export interface SettingFault {
   readonly code: FaultCode;
-  /** A warning leaves the rest effective; an error blocks the cycle (M) or stops the program (other layers). */
+  /**
+   * Severity of the fault. With a warning, the rest takes effect; an error blocks the cycle (M) or stops the program
+   * (other layers).
+   */
   readonly severity: "error" | "warning";
   /** Canonical dotted key, e.g. `parameters.timeout`. */
   readonly key: string;
@@ -63,9 +66,9 @@ export interface SettingFault {
   readonly suggestion?: string;
   /** The keys as written, to find the position in the source. */
   readonly written?: readonly string[];
-  /** Keys below these that lead to the wrong part of the value. */
+  /** Keys below the written ones that lead to the wrong part of the value. */
   readonly below?: readonly string[];
-  /** The fault is in the last key of `written` rather than in its value. */
+  /** True if the fault is in the last key of `written` rather than in its value. */
   readonly atKey?: boolean;
   /** The wrong item of the value, to find its position in the source. */
   readonly item?: unknown;
@@ -84,14 +87,16 @@ export type SettingKind = "scalar" | "record" | "list" | "object" | "tools";
 export type LayerAnswer<T> = Outcome<T, SettingFault>;
 
 /**
- * A layer under construction: writes are checked immediately and recorded as operations; reads resolve all layers,
+ * A layer under construction. Writes are checked immediately and recorded as operations, and reads resolve all layers,
  * including earlier writes. Keys are given as written: aliases work, and a key may contain dots.
  */
 export interface LayerDraft {
   readonly layer: Layer;
   /** Operations so far, in order. */
   readonly operations: readonly SettingOperation[];
-  /** Old keys (`config_old_key`), and writes without effect because this layer may not make them. */
+  /**
+   * Warnings about old keys (`config_old_key`), and about writes without effect because this layer may not make them.
+   */
   readonly warnings: readonly SettingFault[];
   kind(keys: readonly string[]): LayerAnswer<SettingKind>;
   /** Returns the canonical dotted key, equal for all spellings, or `config_unknown_key`. */
@@ -133,21 +138,24 @@ export interface ChunkProblem {
   readonly suggestion?: string;
 }
 
-/** Runs a Lua block against a draft. The engine is loaded only when it is called. */
+/** Runs a Lua block against a draft. The engine is loaded only when this is called. */
 export type RunChunk = (code: string, draft: LayerDraft) => Promise<ChunkOutcome>;
 
 export interface BuiltinFact {
   readonly name: string;
-  /** False for a tool offered only if it is named. */
+  /** False for a tool that is offered only if settings name it. */
   readonly enabled?: false;
-  /** Whether its input is a shell command: its short rules contain command patterns, those of others path patterns. */
+  /**
+   * True if the tool's input is a shell command. Its short rules contain command patterns, and those of other tools
+   * path patterns.
+   */
   readonly takesCommand?: true;
-  /** Whether it only reads at a path. */
+  /** True if the tool only reads at a path. */
   readonly reads?: true;
-  /** What it reveals about a searched folder. */
+  /** What the tool reveals about a searched folder. */
   readonly searches?: "names" | "contents";
-  /** Whether its result may be a file reference, which is then attached. */
+  /** True if the tool's result may be a file reference, which is then attached. */
   readonly givesFiles?: true;
-  /** Whether its working folder is a setting. */
+  /** True if the tool's working folder is a setting. */
   readonly hasFolder?: true;
 }

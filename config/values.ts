@@ -104,7 +104,7 @@ export interface DocumentApproval {
   readonly excluded: readonly string[];
   /** All presets for this document; its own may replace the person's, but only in its own policy. */
   readonly presets: Presets;
-  /** Whether the document assigned a list, a function or nothing, which is then its complete policy. */
+  /** True if the document assigned a list, a function or nothing, which is then its complete policy. */
   readonly assigned: boolean;
   /** Tools it removed, directly or with a preset. */
   readonly removed: readonly string[];

@@ -1,16 +1,16 @@
-// Tells a person in an editor how a run ended: what happened, then what to do.
+// Says to a person in an editor how a run ended: what happened, then what to do.
 
 import { problemLine } from "../base/problem.ts";
 import { joinNames } from "../base/names.ts";
 import type { Stop } from "../cycle/types.ts";
 
-/** A sentence, and whether something went wrong or the person is just needed. */
+/** A sentence, and whether something went wrong or the person is only needed. */
 export interface StopWords {
   readonly level: "error" | "info";
   readonly text: string;
 }
 
-/** What a person should know about the end of a run; null if the document shows it all. */
+/** Returns what a person should know about the end of a run; null if the document shows it all. */
 export function stopWords({ reason, ids, line, problem }: Stop): StopWords | null {
   const calls = `${ids.length === 1 ? "1 call" : `${ids.length} calls`} (${joinNames(ids)})`;
   const one = ids.length === 1;

@@ -30,7 +30,7 @@ export async function startEngine(world: CellWorld, limits: LuaLimits = DEFAULT_
   return { cell, library };
 }
 
-/** The interpreter is 150 KB of data in a separate module, so that a bundle can keep it apart. */
+/** Unpacks the interpreter, which is 150 KB of data in a separate module, so that a bundle can keep it apart. */
 async function unpack(): Promise<Interpreter> {
   const { ABOVE_ASCII, INTERPRETER, INTERPRETER_SIZE } = await import("./interpreter.generated.ts");
   const inflate = new DecompressionStream("deflate-raw");

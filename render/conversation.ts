@@ -47,7 +47,10 @@ function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): Message
   return { role: turn.role, line: turn.place.start, parts };
 }
 
-/** Returns text with its template tags as written: a tag within a line must not break the line. */
+/**
+ * Returns text with its template tags as written. A tag in the middle of a line is added without line breaks around
+ * it.
+ */
 function proseOf(chat: Chat, segment: Segment): string | null {
   if (segment.kind === "text") return segment.value;
   if (segment.kind !== "expression" && segment.kind !== "code") return null;
@@ -94,7 +97,7 @@ function resultOf({ id, status, content, place }: Result): ResultView {
   return { kind: "result", id, status, text: lines(content), line: place.start };
 }
 
-/** Pairs of input members by which tools describe a replacement. */
+/** Pairs of input members with which tools describe a replacement. */
 const PASSAGES: readonly (readonly [before: string, after: string])[] = [
   ["oldText", "newText"],
   ["old_text", "new_text"],
@@ -124,7 +127,7 @@ const KINDS: Readonly<Record<string, Field["kind"]>> = {
   file_path: "path",
 };
 
-/** Converts several changes of one file; null if the values are something else. */
+/** Converts several changes of one file; null if the values are of another kind. */
 function editsOf(values: readonly unknown[]): Field[] | null {
   const fields = values.map((value) => {
     const found = typeof value === "object" && value !== null ? fieldsOf({ ...value }) : [];

@@ -4,7 +4,7 @@
 export interface MarkdownToken {
   readonly type: string;
   readonly tag: string;
-  /** 1 opens, -1 closes, 0 is self-contained. */
+  /** 1 if the token opens an element, -1 if it closes one, 0 if it is self-contained. */
   readonly nesting: number;
   readonly content: string;
   readonly info: string;
@@ -25,7 +25,7 @@ export type ReadMarkdown = (text: string) => readonly MarkdownToken[];
 export async function loadMarkdown(): Promise<ReadMarkdown> {
   const { default: MarkdownIt } = await import("npm:markdown-it@15.0.3");
   const reader = new MarkdownIt({ html: false, linkify: true, typographer: false });
-  // Link only full URLs; `main.rs` and `a.b@c` are words.
+  // Only full URLs become links, because `main.rs` and `a.b@c` are words.
   reader.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   return (text) => reader.parse(text, {});
 }

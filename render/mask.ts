@@ -67,7 +67,10 @@ export function withoutSecrets(
   return { conversation: without, masked };
 }
 
-/** Returns a function from a position in the text to its line, `first` being the text's line. Call it left to right. */
+/**
+ * Returns a function from a position in the text to its line; `first` is the line of the text itself. Call that
+ * function with ascending positions.
+ */
 function lineCounter(text: string, first: number): (at: number) => number {
   let line = first;
   let next = text.indexOf("\n");

@@ -25,7 +25,7 @@ function partText(part: PartView): string {
     case "aborted":
       return `Interrupted: ${part.text}`;
     case "call": {
-      // Git configurations that `flemma git setup` wrote recognize "Call of".
+      // The words "Call of" stay, because git configurations that `flemma git setup` wrote recognize them.
       const label = part.label === "" ? "" : ` # ${part.label}`;
       const result = part.result === null ? "Result: none yet" : resultText(part.result);
       return [`Call of ${part.tool} (${part.id})${label}`, ...part.fields.map(fieldText), result].join("\n");
@@ -41,6 +41,6 @@ function fieldText({ name, text }: Field): string {
 
 function resultText(result: ResultView): string {
   if (result.text === "") return `Result: ${resultWords(result).words}`;
-  // The text is the result; only an unusual status is mentioned.
+  // The text is the result, so only an unusual status is mentioned.
   return `Result:${result.status === null ? "" : ` ${resultWords(result).words}`}\n${result.text}`;
 }

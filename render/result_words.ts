@@ -4,7 +4,7 @@ import { own } from "../base/is_object.ts";
 import type { Status } from "../parser/types.ts";
 import type { ResultView } from "./types.ts";
 
-/** A status in words: tone `bad` for a failure, `open` while an action is pending. */
+/** A status in words. The tone is `bad` for a failure, and `open` while an action is pending. */
 export interface ResultWords {
   readonly words: string;
   readonly tone: "good" | "bad" | "open";

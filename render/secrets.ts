@@ -13,10 +13,10 @@ interface Shape {
   readonly hides?: string;
 }
 
-/** The end of a private key may be missing; then everything that could belong to it is masked. */
+/** The end of a private key may be missing. Then everything that could belong to the key is masked. */
 const PRIVATE_KEY: Shape = {
   name: "private key",
-  // Stops at another BEGIN line; otherwise a text full of them would be scanned again for each one.
+  // The pattern stops at another BEGIN line. Otherwise a text full of such lines would be scanned again for each one.
   pattern: new RegExp(
     "-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----" +
       "(?:(?:(?!-----BEGIN)[^]){0,20000}?-----END [A-Z0-9 ]{0,40}-----|[A-Za-z0-9+/=\\s\\\\]{0,20000})",
@@ -90,7 +90,7 @@ const SHAPES: readonly Shape[] = [
 
 const MASK = "[masked]";
 
-/** Shorter values of the person's own variables may be ordinary words. */
+/** Minimum length of a value of the person's own variables that is masked; shorter values may be ordinary words. */
 const SHORTEST_VALUE = 12;
 
 export interface SecretMask {
@@ -106,7 +106,7 @@ export interface SecretMask {
 export function secretMask(own: Readonly<Record<string, string>> = {}): SecretMask {
   const values = Object.entries(own).filter(([, value]) => value.length >= SHORTEST_VALUE);
   const rows = [
-    // Longer values first, because a shorter one may be their prefix.
+    // Longer values come first, because a shorter one may be their prefix.
     ...values.sort(([, a], [, b]) => b.length - a.length).map(([name, value]): Shape => ({
       name: `value of ${name}`,
       pattern: new RegExp(value.replace(/[\\^$.|?+()[\]{}*/-]/g, "\\$&")),

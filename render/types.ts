@@ -12,7 +12,7 @@ export interface ConversationView {
 /** One message; the results of its calls are part of the calls. */
 export interface MessageView {
   readonly role: string;
-  /** 1-based line of its role marker. */
+  /** Line of the message's role marker, 1-based. */
   readonly line: number;
   readonly parts: readonly PartView[];
 }
@@ -32,7 +32,7 @@ export interface CallView {
   readonly label: string;
   readonly line: number;
   readonly fields: readonly Field[];
-  /** Null if the document has none. */
+  /** Result of the call; null if the document has none. */
   readonly result: ResultView | null;
 }
 
@@ -43,11 +43,11 @@ export interface Field {
   readonly text: string;
 }
 
-/** A result; as a part of its own it belongs to no shown call. */
+/** A result. As a separate part, it belongs to no shown call. */
 export interface ResultView {
   readonly kind: "result";
   readonly id: string;
-  /** Status of its block, or `error`; null for a final result. */
+  /** Status of the result's block, or `error`; null for a final result. */
   readonly status: string | null;
   readonly text: string;
   readonly line: number;

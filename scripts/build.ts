@@ -1,4 +1,4 @@
-// Builds what is shipped, in the folder `dist`.
+// Builds the files that are shipped, in the folder `dist`.
 //
 //   build.ts            a bundle of the command line and one of the library, for Deno; the manual page and JSON Schemas
 //   build.ts npm        the packages for npm

@@ -20,7 +20,7 @@ for (const each of names) if (!await campaign(each)) Deno.exit(1);
 /** Runs one campaign; false if it found a fault. */
 async function campaign(name: string): Promise<boolean> {
   const { standard, step, load } = CAMPAIGNS[name]!;
-  // A recorded campaign continues with seeds that were not tried.
+  // A recorded campaign continues with seeds that were not tried yet.
   const tried = record ? totals(await readRecord()).get(name)?.count ?? 0 : Date.now() % 1_000_000;
   const first = seed === undefined ? tried + 1 : Number(seed);
   const times = count === undefined ? standard : Number(count);
@@ -43,7 +43,7 @@ async function campaign(name: string): Promise<boolean> {
       const day = new Date().toISOString().slice(0, 10);
       await addToRecord({
         campaign: name,
-        // How far a campaign got before it found something is unknown.
+        // It is unknown how far a campaign got before it found a fault, so 0 is recorded.
         count: found === null ? now : 0,
         seed: first + done,
         seconds,

@@ -1,6 +1,7 @@
-// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements]`, or `--again`
-// for mutants that no test detected last time. Changes lines that refuse something one at a time, or with `--statements`
-// leaves out one statement at a time; the tests that run the line must detect it. PATH is a file or a folder.
+// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements]`, or
+// `--again` for mutants that no test detected last time. It changes lines that refuse something, one at a time, or
+// with `--statements` leaves out one statement at a time. The tests that run the line must detect the change. PATH is
+// a file or a folder.
 
 import { print, ROOT } from "./gate/root.ts";
 import { coverageOf } from "./mutate/coverage.ts";
@@ -9,7 +10,7 @@ import { sample } from "./mutate/sample.ts";
 import { Bench, type MutantResult } from "./mutate/try.ts";
 import { walk } from "./mutate/walk.ts";
 
-/** Mutants tried in parallel. */
+/** Number of mutants that are tried in parallel. */
 const WORKERS = 2;
 const LEAST_SCORE = 90;
 

@@ -37,8 +37,8 @@ print(`${passed} passed, ${failed} failed`);
 Deno.exit(failed === 0 ? 0 : 1);
 
 /**
- * Runs all steps. The tests start the program as distributed, which is also much faster to start. They run at the same
- * time as the checks, because many of them wait for other processes; with `--stop` they run after the checks.
+ * Runs all steps. The tests start the program as distributed, which also starts much faster. They run at the same time
+ * as the checks, because many of them wait for other processes; with `--stop` they run after the checks.
  */
 async function runWithBundle(): Promise<Counts> {
   const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-gate-" });

@@ -12,7 +12,7 @@ import { digestOf, PICTURES, SOURCES, stalePictures } from "./pictures/stale.ts"
 import { screenSvg } from "./pictures/svg.ts";
 
 /**
- * The home folder of the user in the pictures, and its displayed name, both of the same length, so that nothing on a
+ * The home folder of the user in the pictures, and its displayed name. Both have the same length, so that nothing on a
  * screen moves.
  */
 const HOME = "/tmp/fpic";
@@ -21,11 +21,11 @@ const PROJECT = `${HOME}/stats`;
 
 const LONGEST_WAIT = 60_000;
 const POLL = 50;
-/** How many times in a row a screen must look the same before its picture is taken. */
+/** Number of times in a row that a screen must look the same before its picture is taken. */
 const STILL = 10;
 
 async function picture(scene: Scene): Promise<string> {
-  // Throws if it exists already: another run makes pictures, or one was killed.
+  // This throws if the folder exists already, because another run makes pictures or was killed.
   await Deno.mkdir(HOME);
   await Deno.mkdir(PROJECT);
   try {
@@ -54,7 +54,7 @@ async function picture(scene: Scene): Promise<string> {
   }
 }
 
-/** Removes a folder in which programs that were told to end may still write for a moment. */
+/** Removes a folder in which programs that were asked to end may still write for a moment. */
 async function removed(folder: string): Promise<void> {
   const begun = performance.now();
   for (;;) {
@@ -110,7 +110,7 @@ async function play(scene: Scene, env: Readonly<Record<string, string>>): Promis
   }
 }
 
-/** Settles once a text is on the screen, and nothing on it changes any more. */
+/** Settles once a text is on the screen and nothing on the screen changes any more. */
 async function settled(tmux: (...words: string[]) => Promise<string>, wanted: string): Promise<void> {
   const begun = performance.now();
   let last = "";

@@ -35,7 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
   return command.length > 0 ? await runCommand(replay, command) : await serve(replay);
 }
 
-/** The script and the server options; null for invalid arguments. */
+/** Returns the script and the server options; null for invalid arguments. */
 function optionsOf(args: readonly string[]): { file: string; port: number; lenient: boolean } | null {
   try {
     const { values: { port, lenient }, positionals: [file, ...more] } = parseArgs({
@@ -46,12 +46,12 @@ function optionsOf(args: readonly string[]): { file: string; port: number; lenie
     const isUnderstood = more.length === 0 && Number(port) >= 0;
     return file === undefined || !isUnderstood ? null : { file, port: Number(port), lenient };
   } catch {
-    // Unknown option.
+    // The options contain an unknown one.
     return null;
   }
 }
 
-/** Variables that direct every provider to the server: its URL, and a dummy key. */
+/** Returns variables that direct every provider to the server: its URL, and a dummy key. */
 function variablesFor({ url }: Replay): readonly (readonly [string, string])[] {
   return Object.values(KNOWN_PROVIDERS).flatMap(({ name, keyVariables: [key] }) => [
     [`FLEMMA_${name.toUpperCase()}_BASE_URL`, url] as const,
@@ -59,7 +59,7 @@ function variablesFor({ url }: Replay): readonly (readonly [string, string])[] {
   ]);
 }
 
-/** The command's exit code, or 1 if it succeeded although the server had to refuse a request. */
+/** Runs a command. Returns its exit code, or 1 if it succeeded although the server had to refuse a request. */
 async function runCommand(replay: Replay, [program, ...args]: readonly string[]): Promise<number> {
   const env = Object.fromEntries(variablesFor(replay));
   let code: number;

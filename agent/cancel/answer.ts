@@ -13,11 +13,11 @@ export interface Cancellable {
   readonly running: readonly Call[];
   readonly requesting: boolean;
   /**
-   * Cancels the request; without one, the call that started first; without a call, a step that is about to begin. Null
-   * if there is nothing to cancel.
+   * Cancels the request. Without a request, cancels the call that started first; without a call, a step that is about
+   * to begin. Null if there is nothing to cancel.
    */
   cancel(): Cancelled | null;
-  /** False if that call does not run. */
+  /** Cancels one call; false if that call is not running. */
   cancelCall(id: string): boolean;
 }
 
@@ -61,7 +61,7 @@ function first(run: Cancellable): Done {
   return cancelled === null ? { problem: nothingRuns() } : { cancelled: [cancelled] };
 }
 
-/** Cancels the request and every running call; without any of these, a step that is about to begin. */
+/** Cancels the request and every running call. If there is none of these, cancels a step that is about to begin. */
 function all(run: Cancellable): Done {
   const cancelled: Cancelled[] = [];
   if (run.requesting) {

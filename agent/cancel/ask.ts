@@ -16,7 +16,7 @@ import {
 
 /** A live run of this or another process. */
 export interface LiveRun extends RunInfo {
-  /** The folder in which it receives requests. */
+  /** Folder in which the run receives requests. */
   readonly folder: string;
 }
 
@@ -25,8 +25,8 @@ const PATIENCE = 10_000;
 const CHECK_EVERY = 20;
 
 /**
- * Milliseconds after which two kinds of leftovers are removed: the empty file of a run that was killed before it wrote
- * the file, and an answer whose receiver was killed.
+ * Milliseconds after which leftovers are removed. One kind is the empty file of a run that was killed before it wrote
+ * the file; the other is an answer whose receiver was killed.
  */
 const NAMELESS_MILLISECONDS = 60_000;
 
@@ -58,7 +58,8 @@ async function removeOld(path: string): Promise<void> {
 }
 
 /**
- * Reads which run a folder belongs to; `unknown` if the folder is still being created or does not belong to a run.
+ * Returns the run that a folder belongs to; `unknown` if the folder is still being created or does not belong to a
+ * run.
  */
 async function runIn(folder: string): Promise<RunInfo | "over" | "unknown"> {
   try {
@@ -92,8 +93,9 @@ function isInfo(value: unknown): value is RunInfo {
 }
 
 /**
- * Sends a request to a run. `over`: the run ended before it answered. `silent`: the run is alive but does not answer,
- * for instance because its process is suspended. The request is then withdrawn, so that it does not take effect later.
+ * Sends a request to a run. `over` means that the run ended before it answered. `silent` means that the run is alive
+ * but does not answer, for instance because its process is suspended. The request is then withdrawn, so that it does
+ * not take effect later.
  */
 export async function sendCancelRequest(
   { folder }: LiveRun,
@@ -151,7 +153,7 @@ async function answerAt(path: string): Promise<CancelAnswer | null> {
   }
 }
 
-/** Withdraws a request; if the run took it at this moment, gives the answer. */
+/** Withdraws a request. If the run took it at this moment, returns the answer. */
 async function takeBack(asked: string, answered: string): Promise<CancelAnswer | null> {
   try {
     await Deno.remove(asked);

@@ -1,5 +1,5 @@
-// Lets other processes ask a run to cancel something: announces the run in the state folder and checks that folder
-// for requests. Sandboxed commands cannot write there, so no tool can cancel another.
+// Lets other processes ask a run to cancel something: announces the run in the state folder and checks that folder for
+// requests. Sandboxed commands cannot write to that folder, so no tool can cancel another.
 
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile, writeAll } from "../../base/files.ts";
@@ -19,12 +19,12 @@ import {
 /** Milliseconds between two checks. */
 const CHECK_EVERY = 100;
 
-/** Contains one folder per run. */
+/** Returns the folder that contains one folder per run. */
 export function runsFolder(environment: Environment): string {
   return `${stateFolder(environment)}/running`;
 }
 
-/** Describes a run in its file. */
+/** Description of a run, as stored in its file. */
 export interface RunInfo {
   /** Real path of the document. */
   readonly path: string;
@@ -51,12 +51,12 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   let rest: () => void;
   const checkOnce = async () => {
     if (place === null || await check(place.folder, parts)) return;
-    // The person may remove the state folder at any time; announce the run again for later requests.
+    // The person may remove the state folder at any time, so the run is announced again for later requests.
     place.file.close();
     place = null;
     place = await tell(parts);
   };
-  // One check at a time: under load they would pile up.
+  // Checks run one at a time, because they would pile up under load.
   const later = () => {
     rest = after(CHECK_EVERY, () => checking = checkOnce().then(later, parts.reportFailure));
   };
@@ -76,7 +76,7 @@ async function tell({ environment, path }: ListenParts) {
   const folder = `${runsFolder(environment)}/${crypto.randomUUID()}`;
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = Deno.openSync(`${folder}/${RUN_FILE}`, { createNew: true, write: true, mode: 0o600 });
-  // The file is locked before it has content: a locked empty file tells another process that the run is about to
+  // The file is locked before it has content. For another process, a locked empty file means that the run is about to
   // begin.
   await file.lock(true);
   const info: RunInfo = { path, pid: Deno.pid, host: Deno.hostname(), since: new Date().toISOString() };
@@ -85,9 +85,9 @@ async function tell({ environment, path }: ListenParts) {
 }
 
 /**
- * Answers each request once: the process that removes the request file first, the sender or the run, owns the request. False if
- * the folder is gone. Answers lie outside this folder, because it is removed with the run, and the last request often
- * ends the run.
+ * Answers each request once: the process that removes the request file first, the sender or the run, owns the request.
+ * Returns false if the folder is gone. Answers are stored outside this folder, because it is removed with the run, and
+ * the last request often ends the run.
  */
 async function check(folder: string, { answer }: ListenParts): Promise<boolean> {
   const names = await namesIn(folder);
@@ -104,7 +104,7 @@ async function check(folder: string, { answer }: ListenParts): Promise<boolean> 
         durable: false,
       });
     } catch (thrown) {
-      // The asker withdrew it.
+      // The sender has withdrawn the request.
       if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
     }
   }
@@ -120,7 +120,7 @@ async function namesIn(folder: string): Promise<readonly string[] | null> {
   }
 }
 
-/** The file for the answer to a request in a run's folder. */
+/** Returns the path for the answer to a request in a run's folder. */
 export function answerPath(folder: string, question: string): string {
   return `${parentOf(folder)}/${question}${ANSWERED}`;
 }

@@ -5,14 +5,14 @@ import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
 
 export type CancelRequest =
-  /** What the first Ctrl-C would cancel: the request; without one, the call that started first. */
+  /** Cancel what the first Ctrl-C would cancel: the request or, without one, the call that started first. */
   | { readonly kind: "one" }
   | { readonly kind: "all" }
-  /** One call, by its id, its number, or the beginning or end of its id. */
+  /** Cancel one call, named by its id, its number, or the beginning or end of its id. */
   | { readonly kind: "call"; readonly text: string }
-  /** The call at or nearest to a line, 1-based; like `one` if that call does not run. */
+  /** Cancel the call at or nearest to a line, 1-based. If that call is not running, this acts like `one`. */
   | { readonly kind: "line"; readonly line: number }
-  /** Cancels nothing; only lists what runs. */
+  /** Cancel nothing, and only list what is running. */
   | { readonly kind: "list" };
 
 /** A request with the process id of its sender. */
@@ -33,9 +33,9 @@ export interface CancelAnswer {
   readonly cancelled: readonly Cancelled[];
   /** The calls that still run. */
   readonly running: readonly RunningCall[];
-  /** Whether a request to the provider still runs. */
+  /** True if a request to the provider still runs. */
   readonly requesting: boolean;
-  /** Why nothing was cancelled; null if something was, or if only a list was requested. */
+  /** Reason why nothing was cancelled; null if something was, or if only a list was requested. */
   readonly problem: Problem | null;
 }
 
@@ -50,7 +50,7 @@ export function encode(value: AskedBy | CancelAnswer): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-/** Reads a request; null for anything else. */
+/** Reads a request; null for any other text. */
 export function decodeRequest(text: string): AskedBy | null {
   const value = decode(text);
   if (!isObject(value) || !isObject(value.request) || typeof value.pid !== "number") return null;

@@ -19,8 +19,8 @@ const REQUEST =
   "commands, numbers and error messages exact. Do not call tools. Reply with the summary only.";
 
 /**
- * The conversation up to the cut, with a message that asks for a summary. Its request begins like the last one, so
- * that the provider has the beginning cached.
+ * Returns the conversation up to the cut, with a message that asks for a summary. Its request begins like the last
+ * one, so that the provider has the beginning cached.
  *
  * @param instructions additional instructions of the user for the summary; empty for none
  */
@@ -31,8 +31,8 @@ export function appendSummaryRequest(chat: Chat, cut: Cut, instructions: string)
 }
 
 /**
- * The new document: the head of the old one, the summary, the kept turns byte for byte. Thinking in the kept turns is
- * dropped, because it belongs to turns that are gone.
+ * Returns the new document: the head of the old one, the summary, and the kept turns byte for byte. Thinking in the
+ * kept turns is dropped, because it belongs to turns that are gone.
  *
  * @param name the name of the old document
  */
@@ -54,7 +54,7 @@ function sourceLine(name: string, summed: readonly Turn[]): string {
   return `This conversation continues ${name}. Here is a summary of its first ${summed.length} messages (${lines}):`;
 }
 
-/** The line feeds to append so that the last line is complete and followed by an empty line. */
+/** Returns the line feeds to append so that the last line is complete and followed by an empty line. */
 function ending(bytes: Uint8Array): string {
   if (bytes.at(-1) !== LF) return "\n\n";
   return bytes.at(-2) === LF ? "" : "\n";
@@ -62,7 +62,7 @@ function ending(bytes: Uint8Array): string {
 
 const LF = 0x0a;
 
-/** A message of the person without its results, because the calls of these results are in the summary. */
+/** Returns a message of the person without its results, because the calls of these results are in the summary. */
 function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
   const edits = results.map(({ place: { from, end } }): Edit => ({
     from: from - place.from,
@@ -72,7 +72,7 @@ function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
   return applyEdits(chat.slice(place.from, place.to), edits);
 }
 
-/** The kept turns without thinking blocks; the blank line after each of them goes too. */
+/** Returns the kept turns without thinking blocks and without the blank line after each of them. */
 function withoutThinking(chat: Chat, cut: Cut): Uint8Array {
   const bytes = chat.slice(cut.kept, chat.byteLength);
   const edits = cut.turns.flatMap((turn) => turn.segments).filter(({ kind }) => kind === "thinking")
@@ -99,7 +99,7 @@ export interface Pruned {
   readonly tool: string;
 }
 
-/** The final results in the summarized turns whose text is longer than `bytes` and can be shortened. */
+/** Returns the final results in the summarized turns whose text is longer than `bytes` and can be shortened. */
 export function longResults(chat: Chat, cut: Cut, bytes: number): readonly Pruned[] {
   return cut.summed.flatMap(({ results }) => results)
     .filter((result) => !isLifecycle(result.status) && shortened(result.content, bytes) !== null)
@@ -125,11 +125,13 @@ export function withShortResults(
   );
 }
 
-/** Lines kept at the beginning and at the end of a long result, and characters kept of each line. */
+/**
+ * Number of lines kept at the beginning and at the end of a long result, and number of characters kept of each line.
+ */
 const LINES = 10;
 const CHARACTERS = 200;
 
-/** The first and last lines of a text longer than `bytes`; null if it stays unchanged. */
+/** Returns the first and last lines of a text longer than `bytes`; null if the text stays unchanged. */
 function shortened(text: string, bytes: number): readonly [string, string] | null {
   if (new TextEncoder().encode(text).length <= bytes) return null;
   const lines = text.split("\n");

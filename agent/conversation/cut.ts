@@ -5,14 +5,14 @@ import type { Chat, Turn } from "../../parser/types.ts";
 
 /** A conversation in three parts: the head, the turns to summarize, the turns to keep. */
 export interface Cut {
-  /** Bytes before this offset stay unchanged: frontmatter and system message. */
+  /** Offset in bytes. Bytes before it stay unchanged: frontmatter and system message. */
   readonly head: number;
   /** Offset in bytes from which turns are kept. */
   readonly kept: number;
   readonly summed: readonly Turn[];
   readonly turns: readonly Turn[];
   /**
-   * The person's message that the first kept reply answers. It is kept too if the cut separates the two; else null.
+   * The person's message that the first kept reply answers, if the cut separates the two; else null. It is kept too.
    */
   readonly asked: Turn | null;
 }
@@ -30,7 +30,7 @@ export function cutOf(chat: Chat, keep: number): Outcome<Cut> {
   return cut !== null ? success(cut) : failure(
     "nothing-to-compact",
     "All messages are kept, so there is nothing to summarize.",
-    // A question alone is not worth a summary either.
+    // A single question is not worth a summary either.
     keepLess(chat, keep, ({ summed }) => summed.some(({ role }) => role === "Assistant")),
   );
 }
@@ -45,7 +45,7 @@ function cutOrNull(chat: Chat, keep: number): Cut | null {
   const replies = chat.turns.filter(({ role }) => role === "Assistant");
   const byReplies = replies.at(-Math.max(1, keep))?.index ?? begin;
   const inside = lowered(chat, byReplies);
-  // A summary of a question alone would be longer than the question.
+  // A summary of only a question would be longer than the question.
   if (chat.turns.slice(begin, inside).some(({ role }) => role === "Assistant")) {
     return cutAt(chat, begin, inside);
   }
@@ -53,7 +53,7 @@ function cutOrNull(chat: Chat, keep: number): Cut | null {
 }
 
 /**
- * The remedy for a useless cut: the largest `--keep` below `keep` with a useful cut, or to continue without
+ * Returns the remedy for a useless cut: the largest `--keep` below `keep` with a useful cut, or to continue without
  * compacting.
  */
 export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean): string {
@@ -65,7 +65,7 @@ export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean)
   return "Continue in the document itself.";
 }
 
-/** Whether a message of the person has content other than results. */
+/** True if a message of the person has content other than results. */
 export function hasWords(turn: Turn): boolean {
   return turn.role === "You" &&
     turn.segments.some((segment) =>
@@ -74,8 +74,8 @@ export function hasWords(turn: Turn): boolean {
 }
 
 /**
- * The index of the empty message at the end, in which the person writes next; without such a message, the number of
- * turns.
+ * Returns the index of the empty message at the end, in which the person writes next. Without such a message, returns
+ * the number of turns.
  */
 function trailing(chat: Chat): number {
   const last = chat.turns.at(-1);
@@ -83,7 +83,7 @@ function trailing(chat: Chat): number {
   return isEmpty ? last.index : chat.turns.length;
 }
 
-/** The last index at or before `index` at which no result is separated from its call. */
+/** Returns the last index at or before `index` at which no result is separated from its call. */
 function lowered(chat: Chat, index: number): number {
   for (let at = index;; at--) {
     const parts = chat.turns.slice(at).some(({ results }) =>

@@ -9,7 +9,7 @@ import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
 import { parse } from "../../parser/mod.ts";
 import { referencesFrom } from "./question.ts";
 
-/** `notes.chat` → `notes.2.chat` → `notes.3.chat`: the first free name. */
+/** Returns the first free name of `notes.chat` → `notes.2.chat` → `notes.3.chat`. */
 export function nextCompacted(environment: Environment, path: string): string {
   // A number of four or more digits is a year or a date, not our counter.
   const [, stem = "", number = "1", end = ""] = /^(.*?)(?:\.(\d{1,3}))?(\.[^.]+)?$/s.exec(lastName(path)) ??
@@ -17,7 +17,7 @@ export function nextCompacted(environment: Environment, path: string): string {
   return firstFree(environment, path, Number(number) + 1, (at) => `${stem}.${at}${end}`);
 }
 
-/** `notes.chat` → `notes.fork-1.chat`, then 2. */
+/** Returns the first free name of `notes.chat` → `notes.fork-1.chat` → `notes.fork-2.chat`. */
 export function nextForked(environment: Environment, path: string): string {
   const [, stem = "", end = ""] = /^(.*?)(\.[^.]+)?$/s.exec(lastName(path)) ?? [];
   return firstFree(environment, path, 1, (at) => `${stem.replace(/\.fork-\d+$/, "")}.fork-${at}${end}`);

@@ -71,13 +71,13 @@ function turnOf(chat: Chat, fork: Fork): Outcome<Turn> {
   return success(replied ?? chat.turns.at(-1)!);
 }
 
-/** Whether a reply is complete: it has no calls and was not cut off. */
+/** True if a reply is complete: it has no calls and was not cut off. */
 function isWhole(turn: Turn): boolean {
   return turn.calls.length === 0 && !turn.segments.some(({ kind }) => kind === "aborted");
 }
 
 /**
- * Edits that remove calls without a final result, each with the rest of its turn, and the blocks of unfinished
+ * Returns edits that remove calls without a final result, each with the rest of its turn, and the blocks of unfinished
  * results.
  */
 function unfinished(part: Chat): Edit[] {

@@ -10,7 +10,7 @@ import { type Running, spawn } from "../../sandbox/mod.ts";
 /** Seconds after which a hook is stopped. */
 const SECONDS = 10;
 
-/** The hook for each stop reason; null if the person stopped the run or it continues automatically. */
+/** The hook for each stop reason; null if the person stopped the run, or if the run continues automatically. */
 const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "done": "on_done",
   "cut": "on_pending",
@@ -68,7 +68,7 @@ function wordsOf(command: string | readonly string[], path: string): readonly st
   return typeof command === "string" ? ["/bin/sh", "-c", command, "sh", path] : [...command, path];
 }
 
-/** Why a hook failed, as the end of a sentence; null if it succeeded. */
+/** Returns why a hook failed, as the end of a sentence; null if it succeeded. */
 async function outcomeOf(running: Running): Promise<string | null> {
   const errorLine = firstLine(running.stderr);
   running.stdout.pipeTo(new WritableStream()).catch(() => {});
@@ -89,7 +89,7 @@ async function outcomeOf(running: Running): Promise<string | null> {
   return line === "" ? `exit code ${status.code}` : `${line.slice(0, 200)} (exit code ${status.code})`;
 }
 
-/** Reads a stream to its end and gives its first line early. */
+/** Reads a stream to its end, and returns its first line as soon as it is known. */
 function firstLine(stream: ReadableStream<Uint8Array>): { readonly line: Promise<string> } {
   let text = "";
   const line = new Promise<string>((done) => {

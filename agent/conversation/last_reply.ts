@@ -3,7 +3,7 @@
 import { unescapeTurn } from "../../parser/edits/escape.ts";
 import type { Chat } from "../../parser/types.ts";
 
-/** The text of the model's last message, without thinking and calls; empty if there is none. */
+/** Returns the text of the model's last message, without thinking and calls; empty if there is none. */
 export function lastReply(chat: Chat): string {
   const turn = chat.turns.findLast(({ role }) => role === "Assistant");
   if (turn === undefined) return "";

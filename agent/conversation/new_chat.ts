@@ -81,7 +81,9 @@ export async function newChat(
   }
 }
 
-/** What else a text would be read as, for the end of "the text …"; null if it is only text. */
+/**
+ * Returns what a text would be read as if it is not only text, for the end of "the text …"; null if it is only text.
+ */
 function structureIn(chat: Chat, roles: readonly string[]): string | null {
   if (chat.turns.length < roles.length) return "opens a fence that hides the text after it";
   const stray = chat.turns.find(({ role }, index) => role !== roles[index]);
@@ -91,7 +93,7 @@ function structureIn(chat: Chat, roles: readonly string[]): string | null {
   return null;
 }
 
-/** The real path that a file will have, once created. */
+/** Returns the real path that a file will have, once created. */
 async function futurePath(path: string): Promise<string> {
   const slash = path.lastIndexOf("/");
   const folder = await Deno.realPath(path.slice(0, slash) || "/");

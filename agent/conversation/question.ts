@@ -8,7 +8,7 @@ import type { Chat } from "../../parser/types.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 import { quoteText } from "./quoted.ts";
 
-/** The info string of the fence around piped text. */
+/** Info string of the fence around piped text. */
 const PIPED = "stdin";
 
 /**
@@ -26,7 +26,7 @@ export function literalTags(text: string): string {
   return text.replace(/\{[{%]/g, "{% raw %}$&{% endraw %}");
 }
 
-/** Whether a text names files that the message would include. */
+/** True if a text names files that the message would include. */
 export function hasReferences(text: string): boolean {
   return fileReferences(text).length > 0;
 }
@@ -52,8 +52,8 @@ function encoded(path: string): string {
 }
 
 /**
- * The edit that asks the next question: in the person's last message if nobody answered it yet, else in a new message.
- * Fails with `text-is-structure` if the document would read the text as structure.
+ * Returns the edit that asks the next question: in the person's last message if nobody answered it yet, else in a new
+ * message. Fails with `text-is-structure` if the document would read the text as structure.
  */
 export function askNext(chat: Chat, text: string): Outcome<Edit> {
   const edit = addLine(chat, text);

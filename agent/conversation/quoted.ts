@@ -4,7 +4,7 @@ import { fenceFor } from "../../parser/edits/result_block.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 
 /**
- * Quotes a text from anywhere as a block. The fence keeps lines in the text from beginning a message. `{% raw %}`
+ * Quotes a text of any origin as a block. The fence keeps lines in the text from beginning a message. `{% raw %}`
  * keeps templates, references and headers of results plain text. A model sees exactly the text between the two fence
  * lines.
  *
@@ -26,10 +26,10 @@ export function quoteText(text: string, name: string, { tags = true } = {}): str
  */
 const SEAM = "{% endraw %}{% raw %}";
 
-/** The beginning of a line that is read as the header of a result, even inside a fence. */
+/** Matches the beginning of a line that is read as the header of a result, even inside a fence. */
 const HEADER = /^(?=\*\*(?:Tool|Job) )/gm;
 
-/** Whether a message would interpret part of a text: a tag, a file reference, a result. */
+/** True if a message would interpret part of a text, such as a tag, a file reference or a result. */
 function mayBeRead(text: string): boolean {
   return /\{[{%]|^\*\*(?:Tool|Job) /m.test(text) || fileReferences(text).length > 0;
 }

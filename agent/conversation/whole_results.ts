@@ -36,7 +36,7 @@ export async function keepWholeResults(
   return success(kept);
 }
 
-/** Writes a new file; if the name is taken, under another name. */
+/** Writes a new file. If the name is taken, uses another name. */
 async function writeBeside(path: string, bytes: Uint8Array): Promise<string> {
   for (let at = 1;; at++) {
     const name = at === 1 ? path : path.replace(/(\.[^./]*)?$/, (end) => `-${at}${end}`);

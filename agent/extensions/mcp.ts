@@ -72,7 +72,7 @@ export async function openServers(
     servers.push(server);
     const known = await server.known();
     if (known !== null) own.take(server, known);
-    // The server has its own timeout; the timeout here only has to be longer.
+    // The server has its own timeout, so the timeout here only has to be longer.
     else {own.expect(
         server,
         Math.max(FIRST_START, settings.start_timeout ?? 0) + (settings.timeout ?? 0) + 10,
@@ -113,12 +113,12 @@ function toolServers(
   };
 }
 
-/** A server as a tool source: its name in messages, and the names its tools may have. */
+/** Returns a server as a tool source: its name in messages, and the names that its tools may have. */
 function serverSource(name: string) {
   return { name: `the server ${name}`, mayHave: (tool: string) => tool.startsWith(`${name}:`) };
 }
 
-/** Why a server is not used, as the end of a sentence, with a problem to report; null if it is used. */
+/** Returns why a server is not used, as the end of a sentence, with a problem to report; null if it is used. */
 function unusable(
   name: string,
   { enabled, command, url }: McpServer,

@@ -9,8 +9,9 @@ import { FILE_RESULT_CAPABILITY, type ToolDefinition } from "../../tools/definit
 import type { ToolRegistry } from "../../tools/registry.ts";
 
 /**
- * The tools that a request offers. If a settings layer assigned a list, these are exactly the tools of that list, even
- * disabled ones. Otherwise they are the enabled tools, plus those that layers added, minus those that layers removed.
+ * Returns the tools that a request offers. If a settings layer assigned a list, these are exactly the tools of that
+ * list, even disabled ones. Otherwise they are the enabled tools, plus those that layers added, minus those that
+ * layers removed.
  */
 export function offeredTools(tools: ToolRegistry, settings: Settings): ToolDefinition[] {
   const { offered, left_out, named } = settings.tools;
@@ -24,8 +25,8 @@ export function offeredTools(tools: ToolRegistry, settings: Settings): ToolDefin
 }
 
 /**
- * Names of the tools whose result may be a reference to a file. Only built-in tools and tools of a host may declare
- * that.
+ * Returns the names of the tools whose result may be a reference to a file. Only built-in tools and tools of a host
+ * may declare that.
  */
 export function fileResultTools(tools: ToolRegistry): string[] {
   return tools.getAll({ includeDisabled: true })
@@ -35,8 +36,8 @@ export function fileResultTools(tools: ToolRegistry): string[] {
 }
 
 /**
- * A finding for each name in the list of tools that belongs to no tool after all sources have answered. A built-in
- * tool that is not registered here (`skill` without any skill) gives no finding: it is just not offered.
+ * Returns a finding for each name in the list of tools that belongs to no tool after all sources have answered. A
+ * built-in tool that is not registered (`skill` if there is no skill) gives no finding; it is only not offered.
  *
  * @param block the frontmatter, if any; the findings point to its lines
  */

@@ -29,7 +29,7 @@ export async function skillsOf(subject: SkillsSubject): Promise<Outcome<readonly
   return await findSkills(choiceOf(subject));
 }
 
-/** Whether any folder for skills may exist. */
+/** True if any folder for skills may exist. */
 export function mayHaveSkills(subject: SkillsSubject): boolean {
   return subject.settings.skills.enabled &&
     skillPlaces(choiceOf(subject)).some(({ path }) => mayBeThere(path));
@@ -89,7 +89,7 @@ export async function registerSkills(
   if (found.value.length > 0) {
     const { offeredSkills, skillTool } = await import("../../tools/skills/tool.ts");
     const tool = skillTool(offeredSkills(found.value), subject.environment);
-    // A host's own tool with that name stays.
+    // A host's own tool with that name is kept.
     if (tool !== null && !tools.has(tool.name)) {
       const registered = tools.registerFrom("built-in", tool);
       if (!registered.ok) return registered;
@@ -98,7 +98,7 @@ export async function registerSkills(
   return success([...untrusted(found.value), ...unknownNames(found.value, subject.settings)]);
 }
 
-/** Problems about skills of the project that the person has not agreed to, one for each folder of skills. */
+/** Returns problems about skills of the project that the person has not agreed to, one for each folder of skills. */
 function untrusted(found: readonly InspectedSkill[]): Problem[] {
   const folders = Map.groupBy(
     found.filter(({ state }) => state === "untrusted"),
@@ -135,7 +135,7 @@ function mayBeThere(path: string): boolean {
   try {
     return isThere(path);
   } catch {
-    // The folder is inaccessible: reading it reports the reason.
+    // The folder is inaccessible. Reading it reports the reason.
     return true;
   }
 }

@@ -9,11 +9,11 @@ export interface SourcesSubject {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
-  /** The sandbox for programs; without one no program is started, and there are no tool files. */
+  /** The sandbox for programs. Without one, no program is started, and there are no tool files. */
   readonly sandbox?: Sandbox;
-  /** Whether to search for tool files that nobody named. @default true */
+  /** True to search for tool files that nobody named. @default true */
   readonly searchesFiles?: boolean;
-  /** Why the code of a module of the settings must not run, as a sentence; null if it may. */
+  /** Returns why the code of a module of the settings must not run, as a sentence; null if it may run. */
   changed?(path: string): Promise<string | null>;
   /** Sends the HTTP requests to MCP servers. @default a fetch that follows the environment variables */
   readonly fetch?: typeof fetch;

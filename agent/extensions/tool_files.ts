@@ -77,14 +77,14 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
   return () => hosts.close();
 }
 
-/** Whether the person agreed to the files as they are now. */
+/** True if the person agreed to the files as they are now. */
 async function isAgreed(environment: Environment, folder: string): Promise<boolean> {
   const names = await filesIn(folder);
   const trusted = names.ok ? await areTrusted(environment, folder, names.value) : names;
   return trusted.ok && trusted.value === true;
 }
 
-/** Whether the person agreed to the project's files in their current version; if not, calls of their tools wait. */
+/** True if the person agreed to the project's files in their current version. If not, calls of their tools wait. */
 async function mayUse(
   folder: string,
   { tools, subject, warn }: Pick<FilesSubject, "tools" | "subject" | "warn">,

@@ -12,12 +12,15 @@ import { PROJECT_FOLDERS } from "../../tools/skills/places.ts";
 import { SKILL_FILE } from "../../tools/skills/skill.ts";
 import type { Trustable, TrustOffer } from "./trustable.ts";
 
-/** Whether a folder may hold skills: it is a skill, or its name is `skills`. */
+/** True if a folder may hold skills: it is a skill, or its name is `skills`. */
 export function mayHoldSkills(folder: string): boolean {
   return isThere(`${folder}/${SKILL_FILE}`) || /(^|\/)skills$/.test(folder);
 }
 
-/** The skills of a folder that is a skill or contains skills. If no skill is valid, fails with the first mistake. */
+/**
+ * Returns the skills of a folder that is a skill or contains skills. If no skill is valid, fails with the first
+ * mistake.
+ */
 export async function trustableSkills(
   environment: Environment,
   folder: string,
@@ -36,7 +39,7 @@ export async function trustableSkills(
     : success({ trustables, leftOut: problems.map(({ message, next }) => `${message} ${next}`) });
 }
 
-/** The skills of a project, if it has any. */
+/** Returns the skills of a project, if it has any. */
 export async function projectSkills(environment: Environment, root: string): Promise<TrustOffer> {
   const trustables: Trustable[] = [];
   const leftOut: string[] = [];

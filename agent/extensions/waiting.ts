@@ -20,7 +20,7 @@ export async function waitForTools(tools: ToolRegistry, emit: Emit, signal?: Abo
 /**
  * Waits until no source can add or replace a tool any more.
  *
- * @param asked `code` for a call that is only shown: starts nothing else for it
+ * @param asked `code` for a call that is only shown, so that no other source is started for it
  * @param signal ends the wait
  */
 export async function waitForTool(

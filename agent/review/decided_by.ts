@@ -1,6 +1,6 @@
 // Names who decided about a call in words for people, because resolvers are identified by URNs.
 
-/** Completes "approved by", "denied by" or "will run". */
+/** Words that complete "approved by", "denied by" or "will run". */
 const WORDS: Readonly<Record<string, string>> = {
   "config": "your settings",
   "frontmatter": "the frontmatter",

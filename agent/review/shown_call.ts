@@ -32,24 +32,25 @@ interface CallSources extends Omit<ShowSources, "sandbox"> {
 interface Known extends CallSources {
   readonly definition: RegisteredTool | undefined;
   readonly change: FileChangeShown | null;
-  /** Why its input does not match the tool's schema. */
+  /** Reasons why the input does not match the tool's schema. */
   readonly problems: readonly string[];
 }
 
-/** Whether the sandbox works, and its kind or the reason why not, as the end of a sentence. */
+/** State of the sandbox: its kind if it works, else the reason why not, as the end of a sentence. */
 interface SandboxNow {
   readonly works: boolean;
   readonly text: string;
 }
 
-/** Shows calls whose explanations are known; in the same order. */
+/** Shows calls whose explanations are known, in the same order. */
 export async function shownCalls(
   chat: Chat,
   explained: readonly ExplainedCall[],
   { sandbox, ...sources }: ShowSources,
 ): Promise<readonly ShownCall[]> {
   const numbers = callNumbers(chat);
-  // Checked once for all calls: a check for each call would examine the folders of the machine each time.
+  // The sandbox is checked once for all calls. A check for each call would examine the folders of the machine each
+  // time.
   const now = await sandboxNow(sandbox);
   const shown: ShownCall[] = [];
   for (const each of explained) {
@@ -79,7 +80,7 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     ...placeOf(definition, sandbox),
     explained,
   };
-  // Moving a call to another line does not change its meaning; the text in its block does.
+  // Moving a call to another line does not change its meaning, but the text in its block does.
   const hashed = [shown, call.name, call.inputText, status, body];
   const { input, place: { start: line } } = call;
   return { ...shown, input, number, line, digest: await sha256(JSON.stringify(hashed)) };
@@ -94,7 +95,7 @@ function folderOf({ definition, subject }: Known): string {
 /** Input members that the diff already shows completely. */
 const IN_DIFF: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
 
-/** The order of the parts: what a call does comes before the name that the model gave it. */
+/** The order of the parts. What a call does comes before the name that the model gave it. */
 const ORDER: readonly ShownPart["kind"][] = ["command", "path", "member", "diff", "label"];
 
 function partsOf({ call, definition, change }: Known): ShownPart[] {
@@ -144,7 +145,7 @@ function warningsOf({ call, definition, subject, change, problems, body }: Known
   return warnings;
 }
 
-/** Why a tool is missing: no source provides it, or a source that may provide it has not answered. */
+/** Returns why a tool is missing: no source provides it, or a source that may provide it has not answered. */
 function missingTool(name: string, { tools }: Known["subject"]): string {
   const source = tools.unaskedSource(name);
   if (source !== null) return `Its tool may come from ${visible(source)}, which is not available.`;

@@ -2,7 +2,7 @@
 
 import { difference, type Hunk } from "../../cycle/storage/lines.ts";
 
-/** Context lines around a change. */
+/** Number of context lines around a change. */
 const AROUND = 3;
 
 /**
@@ -63,7 +63,8 @@ function passage(group: readonly Hunk[], old: readonly string[], after: readonly
 }
 
 /**
- * The line range of a hunk header: the first line and the number of lines. For an empty range, the line before it.
+ * Returns the line range of a hunk header: the first line and the number of lines. For an empty range, it is the line
+ * before the range.
  */
 function range(from: number, to: number): string {
   const count = to - from;

@@ -14,7 +14,7 @@ import { realPath } from "../../base/disk/real_path.ts";
 import { isAsSeen } from "../../tools/builtin/seen_files.ts";
 import type { Rewrite, SeenFiles, ToolDefinition } from "../../tools/definition.ts";
 
-/** Files with more bytes are not compared. */
+/** Maximum number of bytes of files that are compared. */
 const MOST_BYTES = 1024 * 1024;
 /** Default number of diff lines to show. */
 const MOST_LINES = 400;
@@ -39,7 +39,7 @@ export interface FileChangeShown {
    * never did.
    */
   readonly asSeen: boolean | null;
-  /** Why no change can be shown, as a sentence. */
+  /** Reason why no change can be shown, as a sentence. */
   readonly obstacle: string | null;
 }
 
@@ -51,16 +51,16 @@ export class WrittenFiles {
     this.#options = options;
   }
 
-  /** The note for a call that replaces a file which no call of this document has seen; null for other calls. */
+  /** Returns the note for a call that replaces a file which no call of this document has seen; null for other calls. */
   note(call: Pick<Call, "name" | "input">): string | null {
     const real = this.#target(call);
     if (real === null || this.#options.seen.get(real) !== null || !isFile(real)) return null;
-    // A call that knows the new text without reading the file replaces all of the file.
+    // A call that knows the new text without reading the file replaces the whole file.
     return this.#rewrite(call, null).after === null ? null : "replaces an unread file";
   }
 
   /**
-   * The change as a unified diff; null for other calls, and if the file cannot be compared.
+   * Returns the change as a unified diff; null for other calls, and if the file cannot be compared.
    *
    * @param mostLines number of diff lines to show
    */
@@ -80,7 +80,7 @@ export class WrittenFiles {
     );
   }
 
-  /** The complete change, and facts about the file that the person should know first; null for other calls. */
+  /** Returns the complete change, and facts about the file that the person should know first; null for other calls. */
   async change(call: Pick<Call, "name" | "input">): Promise<FileChangeShown | null> {
     const real = this.#target(call);
     if (real === null) return null;
@@ -92,7 +92,7 @@ export class WrittenFiles {
     };
   }
 
-  /** The file before and after; null for other calls, and if the file cannot be compared. */
+  /** Returns the file before and after the call; null for other calls, and if the file cannot be compared. */
   texts(call: Pick<Call, "name" | "input">): FileTexts | null {
     const real = this.#target(call);
     if (real === null) return null;
@@ -104,7 +104,7 @@ export class WrittenFiles {
     return { path: real, before: before === null ? null : text(before), after: text(after) };
   }
 
-  /** Why no change can be shown, as a sentence; null if one can. */
+  /** Returns why no change can be shown, as a sentence; null if one can be shown. */
   #obstacle(call: Pick<Call, "name" | "input">, real: string): string | null {
     const before = this.#read(real);
     if (before !== undefined) return this.#rewrite(call, before).obstacle;
@@ -115,7 +115,7 @@ export class WrittenFiles {
     return this.#options.tool(name)?.rewrites?.(input, before) ?? { after: null, obstacle: null };
   }
 
-  /** The real path of the file that a call of a file-writing tool would write; null for other calls. */
+  /** Returns the real path of the file that a call of a file-writing tool would write; null for other calls. */
   #target({ name, input }: Pick<Call, "name" | "input">): string | null {
     const { environment, document, tool } = this.#options;
     const definition = tool(name);
@@ -125,7 +125,9 @@ export class WrittenFiles {
     return realPath(resolvePath(path, { folder, home: environment.home }), environment.cwd);
   }
 
-  /** The bytes of the file; null if there is none; undefined if it may not be read, or is not readable as text. */
+  /**
+   * Returns the bytes of the file; null if there is none; undefined if it may not be read, or is not readable as text.
+   */
   #read(real: string): Uint8Array | null | undefined {
     if (isSystemPath(real) || !this.#options.sandbox.isPathReadable(real)) return undefined;
     try {
@@ -145,7 +147,7 @@ function isFile(real: string): boolean {
   try {
     return Deno.statSync(real).isFile;
   } catch {
-    // Nothing exists at the path that the call could replace.
+    // Nothing that the call could replace exists at the path.
     return false;
   }
 }

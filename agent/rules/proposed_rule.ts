@@ -13,11 +13,11 @@ import { downgradesCall, type UntrustedDocument } from "../trust/untrusted.ts";
 export interface RuleContext {
   readonly ruled: RuleSubject;
   readonly decide: Decide;
-  /** Why policy may not approve the document's calls; null if it may. */
+  /** Reason why policy may not approve the document's calls; null if it may. */
   readonly untrustedDocument: UntrustedDocument | null;
 }
 
-/** Proposes the narrowest rule that approves a call, or checks whether a written one approves it. */
+/** Proposes the narrowest rule that approves a call, or checks whether a written rule approves it. */
 export async function ruleFor(
   call: Call,
   { ruled, decide, untrustedDocument }: RuleContext,
@@ -40,7 +40,7 @@ const BELOW_RULES: ReadonlySet<string> = new Set([
   "urn:flemma:approval:catch-all",
 ]);
 
-/** Why an approving rule would not change a decision; null if it would. */
+/** Returns why an approving rule would not change a decision; null if it would. */
 function aboveRules({ decision, source, rule }: ApprovalDecision): string | null {
   if (decision === "approve" || BELOW_RULES.has(source)) return null;
   const who = decidedBy(source, rule !== undefined);

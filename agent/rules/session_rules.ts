@@ -21,7 +21,7 @@ export interface SessionRulesOptions {
   readonly document: string | null;
 }
 
-/** The rules of this session for one document, in the order in which they were added. */
+/** Returns the rules of this session for one document, in the order in which they were added. */
 export async function sessionRules(
   { environment, document }: SessionRulesOptions,
 ): Promise<Outcome<readonly ProposedRule[]>> {
@@ -61,7 +61,7 @@ export async function addSessionRule(
   return await addToSession(environment, document, [appended(rule)], new Date());
 }
 
-/** Removes a rule of the session; false if there is none like it. */
+/** Removes a rule of the session; false if there is no such rule. */
 export async function removeSessionRule(
   { environment, document }: SessionRulesOptions,
   rule: WrittenRule,

@@ -19,9 +19,9 @@ export interface SettingsRule {
   readonly line: number;
   /** The text of that line. */
   readonly text: string;
-  /** Writes it, unless the file has changed since it was read. */
+  /** Writes the rule, unless the file has changed since it was read. */
   write(): Promise<Problem | null>;
-  /** Removes it, unless the file has changed since. */
+  /** Removes the rule, unless the file has changed since it was written. */
   undo(): Promise<Problem | null>;
 }
 
@@ -54,7 +54,7 @@ export async function settingsRule(
   });
 }
 
-/** Replaces the text of the file if it is still `before`; null means no file. */
+/** Replaces the text of the file if it is still `before`; null means that there is no file. */
 async function exchange(path: string, before: string | null, after: string | null): Promise<Problem | null> {
   const encoder = new TextEncoder();
   try {

@@ -67,7 +67,7 @@ export async function createDocumentApproval(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether another process is writing a reply that has not ended. */
+/** True if another process is writing a reply that has not ended. */
 async function grownElsewhere(
   journal: Pick<Journal, "unfinished">,
   path: string | null,

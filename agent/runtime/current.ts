@@ -26,15 +26,15 @@ export class CurrentRuntime {
     return this.#value;
   }
 
-  /** Rebuilds it on the next request. */
+  /** Marks the runtime as outdated, so that it is rebuilt on the next request. */
   markStale(): void {
     this.#stale = true;
   }
 
   /**
-   * The runtime for the current frontmatter. Fails with the mistake in the frontmatter or in the settings.
+   * Returns the runtime for the current frontmatter. Fails with the mistake in the frontmatter or in the settings.
    *
-   * @param isFixed whether work uses the present runtime: then it stays
+   * @param isFixed whether work uses the present runtime, which then stays
    */
   current(isFixed: () => boolean): Promise<Outcome<Runtime>> {
     return this.#composing ??= this.#compose(isFixed).finally(() => this.#composing = null);

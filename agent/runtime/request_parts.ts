@@ -13,7 +13,7 @@ import { providerOf } from "./sender.ts";
 
 export interface RequestSources {
   readonly subject: { readonly settings: Settings };
-  /** Waits for every tool source; returns the findings that then prevent a request. */
+  /** Waits for every tool source; returns the findings that prevent a request. */
   toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
   offered(): readonly OfferedTool[];
   templatedTools(): readonly string[];

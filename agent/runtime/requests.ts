@@ -61,7 +61,7 @@ export function createRequestParts(
   return { offered, templatedTools, unknownTools: unknown, toolsReady, evaluated, limits, send };
 }
 
-/** The date in the person's time zone, as `2026-11-28`. */
+/** Returns the date in the person's time zone, as `2026-11-28`. */
 function localDay(date: Date): string {
   const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
   return `${date.getFullYear()}-${month}-${day}`;

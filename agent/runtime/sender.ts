@@ -32,7 +32,7 @@ export function createSender(options: SenderOptions, evaluated: () => Promise<Ev
   };
 }
 
-/** The provider that the host passed, else the one that the settings name. */
+/** Returns the provider that the host passed, else the one that the settings name. */
 export async function providerOf(
   { provider, settings }: Pick<SenderOptions, "provider" | "settings">,
 ): Promise<Outcome<Provider>> {

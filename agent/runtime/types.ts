@@ -20,7 +20,7 @@ import type { UntrustedDocument } from "../trust/untrusted.ts";
 import type { ChatOptions } from "../types.ts";
 
 export interface Runtime {
-  /** The parts of the document that it was built from. */
+  /** The parts of the document from which the runtime was built. */
   readonly blocks: Blocks;
   readonly subject: SubjectSettings;
   readonly sandbox: RunSandbox;
@@ -29,7 +29,7 @@ export interface Runtime {
   /** Changes of commands to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
-  /** The remaining limits of a run. */
+  /** What the limits of a run leave. */
   readonly limits: RunLimits;
   /** Ends the processes of tools, and reports their end; they start again when needed. */
   endTools(): Promise<void>;
@@ -39,27 +39,27 @@ export interface Runtime {
   readonly blockers: SubjectSettings["diagnostics"];
   /** Looks up a tool, after loading the code that the settings name. */
   tool(name: string): Promise<RegisteredTool | undefined>;
-  /** The tools a request offers, by name, of those available now. */
+  /** Returns the tools that a request offers, by name, of those available now. */
   offered(): readonly ToolDefinition[];
-  /** Names of the tools whose result may be a reference to a file. */
+  /** Returns the names of the tools whose result may be a reference to a file. */
   templatedTools(): readonly string[];
   /** Prepares the frontmatter for sending. */
   evaluated(): Promise<EvaluatedFrontmatter>;
   /**
-   * Waits until every tool source has answered; returns the findings that then prevent a request.
+   * Waits until every tool source has answered; returns the findings that prevent a request.
    *
    * @param signal ends the wait
    */
   toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
-  /** Known mistakes in the list of tools, found without asking any source. */
+  /** Returns known mistakes in the list of tools, found without asking any source. */
   unknownTools(): readonly Diagnostic[];
   decide: Decide;
-  /** Evaluates rules over inputs; null if there are none. */
+  /** Evaluator of the rules about inputs; null if there are no rules. */
   readonly rules: RuleEvaluator | null;
   readonly ruled: RuleSubject;
   /** Shows files as calls would change them. */
   readonly written: WrittenFiles;
-  /** Why policy may not approve the document's calls; null if it may. */
+  /** Reason why policy may not approve the document's calls; null if it may. */
   readonly untrustedDocument: UntrustedDocument | null;
   /**
    * Sentences that explain why policy does not decide calls of this document, or which parts of the document count
@@ -67,10 +67,10 @@ export interface Runtime {
    */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;
-  /** Ends what was started for calls and kept for the next call, which starts it again if needed. */
+  /** Ends what was started for calls and kept for the next call. The next call starts it again if needed. */
   rest(): Promise<void>;
   preview(call: Call): string;
-  /** Whether the preview omits part of the call. */
+  /** True if the preview omits part of the call. */
   previewIsCut(call: Call): boolean;
 }
 

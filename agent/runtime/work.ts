@@ -26,8 +26,8 @@ export class Work {
   }
 
   /**
-   * Why no work may start now; null if it may. `alone` allows no other work at the same time. The cycle itself
-   * separates its own steps.
+   * Returns why no work may start now; null if work may start. `alone` allows no other work at the same time. The
+   * cycle itself separates its own steps.
    */
   obstacle(alone: boolean): Problem | null {
     if (this.#runtime().cycle.requesting) return busySending();

@@ -73,7 +73,7 @@ export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: 
   };
 }
 
-/** Stands in for a recorded approval that does not count; no call has this hash. */
+/** Takes the place of a recorded approval that does not count; no call has this hash. */
 const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be decided again" };
 
 /** Returns the recorded approvals without those in doubt. */

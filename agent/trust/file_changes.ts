@@ -48,7 +48,7 @@ export class FileChanges {
   }
 }
 
-/** The changes of the last run that changed watched files. */
+/** Returns the changes of the last run that changed watched files. */
 export async function fileChangesOf(environment: Environment, path: string): Promise<FileChange[]> {
   let text: string;
   try {

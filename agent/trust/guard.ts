@@ -176,7 +176,7 @@ export class DocumentGuard implements CommandsWatch {
     return await this.#keep(mergeTampered(journal.tampered(), tampered), leads === path);
   }
 
-  /** The parts of the present file that did not exist before the commands started. */
+  /** Returns the parts of the present file that did not exist before the commands started. */
   async #found(path: string, tamperCheck: TamperCheck, why: string): Promise<TamperedParts | null> {
     let bytes: Uint8Array;
     try {

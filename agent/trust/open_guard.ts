@@ -72,7 +72,10 @@ export async function tamperedBlock(
   return guard.isBlockTampered(await authority(subject, blocks)) ? unconfirmedBlock(tampered, path) : null;
 }
 
-/** The settings of the frontmatter as text; if it has errors, a text that no valid frontmatter can equal. */
+/**
+ * Returns the settings of the frontmatter as text. If it has errors, returns a text that no valid frontmatter can
+ * equal.
+ */
 async function authority(
   subject: SubjectSettings,
   { frontmatter }: Blocks,

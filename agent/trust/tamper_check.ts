@@ -76,7 +76,8 @@ export function isBlockTampered(now: Pick<Leaves, "block">, tampered: TamperedPa
 }
 
 /**
- * The hash of a call. Ids come from a model, and may equal names such as `constructor` that every object inherits.
+ * Returns the hash of a call. Ids come from a model, and may equal names such as `constructor` that every object
+ * inherits.
  */
 export function hashOf(hashes: Readonly<Record<string, string>>, id: string): string | undefined {
   return Object.hasOwn(hashes, id) ? hashes[id] : undefined;

@@ -6,7 +6,7 @@ import type { TamperedParts } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { UntrustedDocument } from "./untrusted.ts";
 
-/** The messages about calls without a result in unfinished replies. */
+/** Returns the messages about calls without a result in unfinished replies. */
 export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, path: string): string[] {
   const ids = chat.calls.map(({ id }) => id).filter((id) =>
     unfinished.has(id) && chat.result(id) === undefined
@@ -19,7 +19,7 @@ export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, pa
   ];
 }
 
-/** The downgrade of a document whose frontmatter a command could have written. */
+/** Returns the downgrade of a document whose frontmatter a command could have written. */
 export function unconfirmedBlock({ why }: TamperedParts, path: string): UntrustedDocument {
   return {
     detail: "a command could have written the frontmatter",
@@ -31,7 +31,7 @@ export function unconfirmedBlock({ why }: TamperedParts, path: string): Untruste
   };
 }
 
-/** The messages about approvals that a command could have written. */
+/** Returns the messages about approvals that a command could have written. */
 export function callDoubts(tampered: TamperedParts | null, path: string): string[] {
   const ids = Object.keys(tampered?.calls ?? {});
   if (tampered === null || ids.length === 0) return [];

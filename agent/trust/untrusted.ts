@@ -116,7 +116,7 @@ function exists(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;
   } catch {
-    // An error here would prevent reading the file too.
+    // An error at this point would prevent reading the file too.
     return false;
   }
 }

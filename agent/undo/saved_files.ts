@@ -20,7 +20,7 @@ import type { ReplacedFile } from "../../tools/definition.ts";
 export interface ContentDigest {
   /** SHA-256, hexadecimal. */
   readonly hash: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
 }
 
@@ -37,15 +37,15 @@ export interface SavedFile {
   readonly shownAs: string;
   /** Time of the change, ISO 8601. */
   readonly at: string;
-  /** Null for a file that the tool created. */
+  /** Content before the change; null for a file that the tool created. */
   readonly before: ContentDigest | null;
-  /** Null if the run ended before the change was complete. */
+  /** Content after the change; null if the run ended before the change was complete. */
   readonly after: ContentDigest | null;
-  /** Folders that were created with it, outermost first. */
+  /** Folders that were created with the file, outermost first. */
   readonly made: readonly string[];
-  /** Whether the change was undone. */
+  /** True if the change was undone. */
   readonly undone: boolean;
-  /** True if the document mentions the undo; an undo that was killed may not have written that. */
+  /** True if the document mentions the undo. An undo that was killed may not have written that. */
   readonly reported: boolean;
 }
 
@@ -133,7 +133,7 @@ export class SavedFiles {
     await replaceSmallFile(place, bytes, { durable: true });
   }
 
-  /** The content of a file; null if it does not exist, undefined if it is not saved. */
+  /** Returns the content of a file; null if it does not exist, undefined if it is not saved. */
   async #read({ path, shownAs }: ReplacedFile): Promise<Uint8Array | null | undefined> {
     let found: Uint8Array | string;
     try {
@@ -154,7 +154,7 @@ export class SavedFiles {
     return undefined;
   }
 
-  /** Reported once in a run, because the reason is usually the same for every file. */
+  /** Reports a problem once in a run, because the reason is usually the same for every file. */
   #tell(message: string): void {
     if (this.#reported) return;
     this.#reported = true;
@@ -179,7 +179,7 @@ export async function listSavedFiles(environment: Environment, document: string)
   return changes;
 }
 
-/** The content of the file before and after a saved change. */
+/** Returns the content of the file before and after a saved change. */
 export async function readSavedContent(
   change: SavedFile,
 ): Promise<{ readonly before: Uint8Array | null; readonly after: Uint8Array | null }> {
@@ -191,7 +191,7 @@ export async function readSavedContent(
   return { before, after };
 }
 
-/** Marks a change as undone; its saved content stays. */
+/** Marks a change as undone. Its saved content stays. */
 export async function markUndone({ file }: SavedFile): Promise<void> {
   await Deno.rename(file, withEnd(file, PUT_BACK));
 }
@@ -238,7 +238,7 @@ async function encode({ by, file, before, made }: Begun, after: Uint8Array | nul
   return concat([line, ...[before, after].filter((bytes) => bytes !== null)]);
 }
 
-/** The missing folders of a path, outermost first. */
+/** Returns the missing folders of a path, outermost first. */
 function missingFolders(path: string): string[] {
   const missing: string[] = [];
   for (let folder = parentOf(path); folder !== "/"; folder = parentOf(folder)) {
@@ -253,7 +253,7 @@ function missingFolders(path: string): string[] {
   return missing;
 }
 
-/** Bytes in which the JSON line must end; only the paths in it are long. */
+/** Number of bytes within which the JSON line must end; only the paths in it are long. */
 const HEAD = 64 * 1024;
 
 /** Reads the JSON line of a change; null if there is no such file, or it is not a saved change. */
@@ -300,7 +300,7 @@ async function makeRoom(root: string, bytes: number, except: string): Promise<vo
     }
   }
   let total = files.reduce((sum, { size }) => sum + size, 0);
-  // Names begin with the time.
+  // Names begin with the time, so sorting by name sorts by time.
   for (const { path, size } of files.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (total <= bytes) return;
     await removeIfThere(path);

@@ -21,12 +21,12 @@ import {
 } from "./saved_files.ts";
 import { changedLines, planUndo } from "./undo_plan.ts";
 
-/** One change, and what was done or would be done. */
+/** One change, and what was done to it or would be done. */
 export interface Undone {
   readonly change: SavedFile;
   /**
-   * `put-back`: the file again holds what it held before; `already`: it already did; `kept`: nothing was done, for
-   * the reason in `why`.
+   * `put-back`: the file again has its earlier content; `already`: it already had that content; `kept`: nothing was
+   * done, for the reason in `why`.
    */
   readonly outcome: "put-back" | "already" | "kept";
   /** A full sentence without its period; empty unless the outcome is `kept`. */
@@ -38,7 +38,7 @@ export interface UndoRequest {
   /** Real path of the document. */
   readonly document: string;
   meant(change: SavedFile): boolean;
-  /** Only report what would be done. */
+  /** True to only report what would be done. */
   readonly dryRun: boolean;
   /** Called right before each change is undone, for tests. */
   readonly between?: () => Promise<void>;
@@ -90,14 +90,14 @@ async function holdingOf(changes: readonly SavedFile[]): Promise<Map<string, Con
   return holding;
 }
 
-/** The bytes at the exact path of a change; null for anything but a regular file. */
+/** Returns the bytes at the exact path of a change; null for anything but a regular file. */
 function bytesOf(path: string): Uint8Array | null {
-  // A symbolic link on the path leads to another file than the changed one.
+  // A symbolic link on the path leads to a file other than the changed one.
   if (realPath(path, "/") !== path) return null;
   try {
     return snapshotOrNone(path, path)?.bytes ?? null;
   } catch {
-    // The path is a folder, a device or inaccessible: in any case not the tool's file.
+    // The path is a folder, a device or inaccessible. In any case it is not the tool's file.
     return null;
   }
 }
@@ -155,12 +155,12 @@ async function noted(change: SavedFile): Promise<void> {
   await markUndone(change);
 }
 
-/** Removes a file if it is unchanged. If somebody saved a new version meanwhile, moves that version back. */
+/** Removes a file if it is unchanged. If somebody saved a new version meanwhile, it moves that version back. */
 async function takeAway(path: string, since: Snapshot, lock: WriteLock): Promise<void> {
   const aside = temporaryIn(parentOf(path));
   await Deno.rename(path, aside);
   if (sameBytes(await Deno.readFile(aside), since.bytes)) {
-    // From here on the file contains nobody's work.
+    // From here on, the file contains no text that anybody needs.
     lock.note(aside);
     await removeIfThere(aside);
     return;

@@ -4,9 +4,9 @@ import { difference, splitLines } from "../../cycle/storage/lines.ts";
 import type { ContentDigest, SavedFile } from "./saved_files.ts";
 
 export type Fate =
-  /** The file holds what the tool left there: its old content is restored. */
+  /** The file has the content that the tool wrote, so its old content is restored. */
   | { readonly kind: "put-back" }
-  /** The file already holds its old content. */
+  /** The file already has its old content. */
   | { readonly kind: "already" }
   /** A later change of this document replaced the content. */
   | { readonly kind: "covered"; readonly by: SavedFile }
@@ -21,7 +21,8 @@ export interface UndoStep {
 }
 
 /**
- * Goes through changes from newest to oldest, each with what the file holds after the newer ones are undone.
+ * Goes through changes from newest to oldest. Each comes with the content that the file has after the newer changes
+ * are undone.
  *
  * @param kept all effective changes of the document, oldest first
  * @param meant the changes to undo
@@ -66,10 +67,10 @@ function sameContent(a: ContentDigest | null, b: ContentDigest | null): boolean 
 const MOST_RANGES = 8;
 
 /**
- * The changed lines of a file, compared with what the tool left there, as the end of a sentence.
+ * Returns the changed lines of a file, compared with the content that the tool wrote, as the end of a sentence.
  *
- * @param left what the tool left there
- * @param now what the file holds; null when it is gone
+ * @param left the content that the tool wrote
+ * @param now the current content of the file; null if it is gone
  */
 export function changedLines(left: Uint8Array, now: Uint8Array | null): string {
   if (now === null) return "it has been removed since";

@@ -18,7 +18,7 @@ export interface AttachedFile {
     | { readonly kind: "text"; readonly text: string }
     /** `data` in base64. */
     | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
-    /** The file cannot be shown, for this reason (the end of a sentence). */
+    /** The file cannot be shown. The reason is the end of a sentence. */
     | { readonly kind: "none"; readonly reason: string };
 }
 

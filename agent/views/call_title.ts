@@ -5,7 +5,7 @@ import type { Call } from "../../parser/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { previewCall } from "../../tools/preview.ts";
 
-/** The complete preview of a call, safe to show. */
+/** Returns the complete preview of a call, safe to show. */
 export function callTitle({ name, input }: Pick<Call, "name" | "input">, { tools }: Settings): string {
   return previewCall(builtinTools(tools).find((each) => each.name === name), name, input, Infinity);
 }

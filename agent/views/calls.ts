@@ -11,7 +11,7 @@ export interface CallSources {
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
   preview(call: Call): string;
   previewIsCut(call: Call): boolean;
-  /** Whether a call is running now, in this or another process. */
+  /** True if a call is running now, in this or another process. */
   isRunning(id: string): boolean;
 }
 

@@ -10,12 +10,12 @@ import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { sandboxOf } from "../sandbox.ts";
 import type { SubjectSettings } from "../settings.ts";
 
-/** The sandbox of a document, and what it approves. */
+/** The sandbox of a document, and which calls it approves. */
 export interface Confinement {
   readonly status: SandboxStatus;
   /** The settings layer that switches the sandbox on or off. */
   readonly enabledBy: string;
-  /** Why the sandbox does not lead to automatic approval of `bash`; null if it does. */
+  /** Reason why the sandbox does not lead to automatic approval of `bash`; null if it does. */
   readonly obstacle: string | null;
   /** Names of current environment variables that tools do not get. */
   readonly withheld: readonly string[];
@@ -35,7 +35,7 @@ export async function confinement(
   { environment, path, named, subject }: ConfinedSubject,
 ): Promise<Confinement> {
   const { settings, loaded: { catalog }, logs } = subject;
-  // Does not use the cache, because the caller wants the present state.
+  // The cache is not used, because the caller wants the present state.
   const sandbox = sandboxOf(environment, { path, named }, subject, { ignoreCache: true });
   const tools = builtinTools(settings.tools);
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
@@ -61,7 +61,7 @@ export interface ToolRow {
   readonly decided: ApprovalDecision;
 }
 
-/** Lists every tool with the policy's decision, by name. */
+/** Lists every tool by name, with the policy's decision. */
 export async function toolRows({ environment, path, named, subject }: ConfinedSubject): Promise<ToolRow[]> {
   const tools = new ToolRegistry();
   tools.registerFrom("built-in", builtinTools(subject.settings.tools));

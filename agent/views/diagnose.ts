@@ -30,7 +30,7 @@ export async function diagnoseDocument(
   return { diagnostics, blocked: prompt.blocked || unknownTools.length > 0 || conflicts.length > 0 };
 }
 
-/** A finding if the model spoke last, because no request can follow. */
+/** Returns a finding if the model spoke last, because no request can follow. */
 function lastWord(chat: Chat): Diagnostic[] {
   if (!lastWordIsModels(chat)) return [];
   const near = markerMeantLast(chat);

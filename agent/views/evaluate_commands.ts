@@ -16,11 +16,11 @@ export interface CommandTrial {
   readonly host: SettingsHost;
   readonly environment: Environment;
   readonly tool: string;
-  /** Rules on top of the settings: the short form, or a JSON object. */
+  /** Rules in addition to the settings, in the short form or as JSON objects. */
   readonly rules: readonly string[];
 }
 
-/** Evaluates one text after another as the command, or the path, of a call. */
+/** Evaluates one text after another as the command, or as the path, of a call. */
 export type EvaluateText = (text: string) => Promise<ExplainedCall>;
 
 /**

@@ -3,7 +3,7 @@
 import type { ExplainedCall } from "../types.ts";
 import { decidedBy } from "../review/decided_by.ts";
 
-/** The reasons of a decision as JSON, without the call and the decision. */
+/** Returns the reasons of a decision as JSON, without the call and the decision. */
 export function reasonJson({ rule, chain, commands, path, profile, detail }: ExplainedCall) {
   return { detail, rule, chain, commands, path, profile };
 }
@@ -13,7 +13,7 @@ export function explanationJson(call: ExplainedCall) {
   return { id, tool, decision, source, ...reasonJson(call) };
 }
 
-/** An explanation as lines, beginning with the call. */
+/** Returns an explanation as lines, beginning with the call. */
 export function explanationLines(call: ExplainedCall): string[] {
   const { id, preview, decision, source, detail, rule, chain, path } = call;
   const origin = source === "default"
@@ -38,7 +38,7 @@ export function explanationLines(call: ExplainedCall): string[] {
   return lines;
 }
 
-/** The name of a resolver, without the prefix of built-in resolvers. */
+/** Returns the name of a resolver, without the prefix of built-in resolvers. */
 export function resolverName(source: string): string {
   return source.replace(/^urn:flemma:approval:/, "");
 }

@@ -18,7 +18,7 @@ export function fileLinks(chat: Chat, environment: Environment): FileLink[] {
   return [...references(chat), ...chat.results.flatMap((result) => attachments(chat, result, environment))];
 }
 
-/** Files in the header of a result. A name gets a link only if it is the digest of a saved file. */
+/** Returns the files in the header of a result. A name gets a link only if it is the digest of a saved file. */
 function attachments(chat: Chat, { attachments, header }: Result, environment: Environment): FileLink[] {
   const line = chat.lineText(header.start);
   return [...new Set(attachments)].filter(isSha256).map((name) => {

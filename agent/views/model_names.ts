@@ -1,17 +1,17 @@
-// The names of models that settings may use, as far as this program knows them.
+// Returns the names of models that settings may use, as far as this program knows them.
 
 import { currentModel } from "../../providers/models/choice.ts";
 import { dayOf, isGone, modelsOf } from "../../providers/models/find.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 
-/** The models of the current provider, without those that were shut down. */
+/** Returns the models of the current provider, without those that were shut down. */
 export function modelNames(settings: Settings, now = new Date()): string[] {
   return modelsOf(settings.provider, settings).filter((model) => !isGone(model, dayOf(now))).map(({ id }) =>
     id
   );
 }
 
-/** The model that these settings select; null if none is named. */
+/** Returns the model that these settings select; null if none is named. */
 export function modelAsked(settings: Settings): string | null {
   return currentModel(settings) ?? null;
 }

@@ -1,4 +1,5 @@
-// Lists the models of a provider: those the program knows, with data of the provider's own list and of the settings.
+// Lists the models of a provider: those that the program knows, with data of the provider's own list and of the
+// settings.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -17,13 +18,13 @@ import { keepLearned, learnedModels, withLearned } from "../../providers/models/
 /** One model of a provider. */
 export interface ModelRow {
   readonly name: string;
-  /** `unknown`: the provider lists it, and the program knows nothing more about it. */
+  /** State of the model. `unknown` means that the provider lists it, and the program knows nothing more about it. */
   readonly state: Model["state"] | "unknown";
-  /** What selects it: the current settings, no setting (`default`), or the names `$best` and `$cheap`. */
+  /** What selects the model: the current settings, no setting (`default`), or the names `$best` and `$cheap`. */
   readonly marks: readonly ("in force" | "default" | "$best" | "$cheap")[];
-  /** Tokens. */
+  /** Number of tokens of the context window. */
   readonly context: number | null;
-  /** Tokens. */
+  /** Maximum number of tokens of a reply. */
   readonly maxOutput: number | null;
   /** Dollars per million tokens today, for a short prompt. */
   readonly prices: Prices | null;
@@ -79,7 +80,7 @@ export async function modelList(
   };
 }
 
-/** The row of a selected model that is unknown or no longer available from its provider. */
+/** Returns the row of a selected model that is unknown or no longer available from its provider. */
 function unknownRow(name: string, listed: boolean | null): ModelRow {
   return {
     name,
@@ -96,18 +97,18 @@ function unknownRow(name: string, listed: boolean | null): ModelRow {
 export interface ModelQuestion {
   readonly environment: Environment;
   readonly settings: Settings;
-  /** The name in the settings. */
+  /** Name of the provider in the settings. */
   readonly provider: string;
-  /** Makes the request. @default `fetch` of the runtime */
+  /** Function that makes the request. @default `fetch` of the runtime */
   readonly fetch?: typeof fetch;
-  /** @default now */
+  /** Time that counts as the present. @default now */
   readonly now?: Date;
 }
 
 /** Seconds after which the request for a list is stopped. */
 const LIST_SECONDS = 30;
 
-/** Asks a provider for its own list and caches it. Returns the number of its models. */
+/** Requests a provider's own list and caches it. Returns the number of its models. */
 export async function refreshModels(question: ModelQuestion): Promise<Outcome<number>> {
   const { environment, settings, provider: name, now = new Date() } = question;
   const provider = await getProvider(name, settings);
@@ -166,7 +167,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   return success(Object.keys(models).length);
 }
 
-/** The facts from a provider's list that the program's own table lacks. The table knows more about thinking. */
+/** Returns the facts from a provider's list that the program's own table lacks. The table knows more about thinking. */
 function newsOf(provider: string, models: ListedFacts): ListedFacts {
   return Object.fromEntries(
     Object.entries(models).map(([name, { thinking, ...limits }]) => [
@@ -180,7 +181,7 @@ function decoded(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The caller reports that it is not a list.
+    // The caller reports that the answer is not a list.
     return null;
   }
 }

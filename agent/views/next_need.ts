@@ -29,7 +29,7 @@ export function nextNeed(chat: Chat): NextNeed {
   return { kind: lastWordIsModels(chat) ? "go-on" : "advance" };
 }
 
-/** Whether calls of the document have no final result yet, no matter who must act on them. */
+/** True if calls of the document have no final result yet, no matter who must act on them. */
 export function callsWait(chat: Chat): boolean {
   const { open, approved, pending, protected: guarded, resolvable } = summarizeOpenCalls(chat);
   return open.length + approved.length + pending.length + guarded.length + resolvable.length > 0;

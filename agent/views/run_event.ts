@@ -4,11 +4,11 @@
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import type { LineChange } from "../../parser/edits/line_change.ts";
 
-/** The run is over: the last event of every stream, or of each document if there are several. */
+/** The run is over. This is the last event of every stream, or of each document if there are several. */
 export interface StoppedEvent {
   /** The name of the event. */
   readonly event: "stopped";
-  /** Why the run stopped. */
+  /** Reason why the run stopped. */
   readonly reason: Stop["reason"];
   /** The calls that the reason is about, in document order. */
   readonly ids: readonly string[];
@@ -24,15 +24,15 @@ export interface StoppedEvent {
 export interface MessageEvent {
   /** The name of the event. */
   readonly event: "message";
-  /** Whether `--quiet` omits it (`note`) or not (`error`). */
+  /** Level of the message: `--quiet` omits a `note`, and not an `error`. */
   readonly level: "note" | "error";
   /** The line, safe to show. */
   readonly text: string;
 }
 
 /**
- * The edits of a filter's text (`--edits`): applied to the input in order, the edits of all these events give the
- * output.
+ * The edits of a filter's text (`--edits`). If the edits of all these events are applied to the input in order, they
+ * give the output.
  */
 export type EditEvent = { readonly event: "edit" } & LineChange;
 
@@ -48,6 +48,6 @@ export type EditEvent = { readonly event: "edit" } & LineChange;
  * ```
  */
 export type RunEvent = (CycleEvent | StoppedEvent | MessageEvent | EditEvent) & {
-  /** The document that the event is about, as it was named, if a command works on several. */
+  /** The document that the event is about, as it was named; present if a command works on several documents. */
   readonly document?: string;
 };

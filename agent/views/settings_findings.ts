@@ -58,7 +58,7 @@ function modelFindings(settings: Settings): SettingsFinding[] {
   return dear === null ? found : [...found, { key: "model", severity: "warning", message: dear }];
 }
 
-/** A sentence about a model that costs more than `ui.pricing.high_cost_threshold`; null for any other. */
+/** Returns a sentence about a model that costs more than `ui.pricing.high_cost_threshold`; null for any other model. */
 export function dearModel(settings: Settings, day: Day): string | null {
   const { provider, model, ui } = settings;
   const known = model === null ? null : findModel(provider, model, settings);
@@ -74,7 +74,7 @@ function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFi
   return [{ key: "sandbox.policy", severity: "error", message: problemLine(policy.problem) }];
 }
 
-/** Findings about paths in lists that do not exist. */
+/** Returns findings about paths in lists that do not exist. */
 function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): SettingsFinding[] {
   const inspect = (key: string, entry: string, effect: string): SettingsFinding[] => {
     const expansion = expandPath(entry, context);
@@ -108,7 +108,10 @@ function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): 
   ];
 }
 
-/** Names of lists begin with a lower case letter after the dollar sign, names of variables with a capital. */
+/**
+ * True if an entry is a path. Names of lists begin with a lower case letter after the dollar sign, names of variables
+ * with a capital.
+ */
 function isPath(entry: string): boolean {
   return !/^\$[a-z]/.test(entry);
 }
@@ -149,7 +152,7 @@ function isFolder(path: string, { cwd }: Environment): boolean {
   return statOf(path, cwd)?.isDirectory === true;
 }
 
-/** Null also if the path cannot be examined, because then the sandbox cannot use it. */
+/** Returns the state of a path; null also if it cannot be examined, because then the sandbox cannot use it. */
 function statOf(path: string, cwd: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path.startsWith("/") ? path : `${cwd}/${path}`);

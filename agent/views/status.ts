@@ -1,5 +1,5 @@
-// The status of a document without open calls, without opening a `ChatSession`: no code that decides about calls is
-// loaded.
+// Finds the status of a document without open calls, without opening a `ChatSession`. No code that decides about calls
+// is loaded.
 
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
@@ -23,7 +23,7 @@ export interface SettledStatus {
 export interface ReadChat {
   /** The real path; null when the text has none. */
   readonly path: string | null;
-  /** The absolute path as given, links kept. */
+  /** The absolute path as given, with links not resolved. */
   readonly named: string | null;
   readonly chat: Chat;
 }
@@ -68,7 +68,7 @@ export async function settledStatus(
   return { subject: subject.value, status: { blockers, steps } };
 }
 
-/** Whether every call has its final result. */
+/** True if every call has its final result. */
 function isSettled(chat: Chat): boolean {
   return liveCalls(chat).every(({ id }) => {
     const result = chat.result(id);

@@ -29,21 +29,23 @@ export interface ToolView {
   readonly output_schema: JsonSchema | null;
   readonly strict: boolean;
   readonly capabilities: readonly string[];
-  /** Whether the next request offers it. */
+  /** True if the next request offers it. */
   readonly offered: boolean;
-  /** Whether it can run. */
+  /** True if the tool can run. */
   readonly executable: boolean;
   /** The policy's decision for a call without any input. */
   readonly decision: ApprovalDecision["decision"];
-  /** The resolver that decided. */
+  /** Name of the resolver that decided. */
   readonly decidedBy: string;
   /** True if rules check the input, so that the decision may differ from call to call. */
   readonly byInput: boolean;
   /** The preview of a sample call, in which each value is the name of its member. */
   readonly preview: string;
-  /** Its settings with its own defaults; null if it has none. */
+  /** Settings of the tool with its own defaults; null if it has none. */
   readonly settings: Readonly<Record<string, unknown>> | null;
-  /** Names of current environment variables that its commands do not get; null for tools that run no commands. */
+  /**
+   * Names of current environment variables that the tool's commands do not get; null for tools that run no commands.
+   */
   readonly withheld: readonly string[] | null;
 }
 
@@ -56,7 +58,7 @@ export interface ToolsQuestion {
   readonly named?: string | null;
   readonly subject: SubjectSettings;
   readonly own?: readonly OwnTool[];
-  /** Whether to ask MCP servers again whose tools are cached. @default false */
+  /** True to ask MCP servers again whose tools are cached. @default false */
   readonly refresh?: boolean;
   /** Receives problems of tools, and of sources that do not answer. */
   readonly tell?: (problem: Problem) => void;
@@ -143,7 +145,7 @@ function readsInput({ rule }: PlacedRule, name: string): boolean {
     [rule.command, rule.path, rule.within, rule.input].some((condition) => condition !== undefined);
 }
 
-/** A sample input: each text is the name of its member in capitals; optional members are null. */
+/** Returns a sample input. Each text is the name of its member in capitals, and optional members are null. */
 function sampleOf({ input_schema: { properties } }: ToolDefinition): Record<string, unknown> {
   if (typeof properties !== "object" || properties === null) return {};
   const sample: Record<string, unknown> = {};

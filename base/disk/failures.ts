@@ -11,7 +11,7 @@ export class Exchanged extends Error {
     super(`${path} was replaced during the operation`);
   }
 
-  /** Recreates one that was thrown in another process. */
+  /** Recreates an exception that was thrown in another process. */
   static saying(message: string): Exchanged {
     const exchanged = new Exchanged("");
     exchanged.message = message;
@@ -19,14 +19,14 @@ export class Exchanged extends Error {
   }
 }
 
-/** The message for a folder where a file is expected. */
+/** Returns the message for a folder where a file is expected. */
 export function folderSentence(path: string): string {
   return `${path} is a folder.`;
 }
 
 /**
- * The message for system files. Applies without a sandbox too: they control the kernel, and their content is not user
- * text.
+ * Returns the message for system files. It applies without a sandbox too, because these files control the kernel, and
+ * their content is not user text.
  */
 export function systemSentence(shown: string): string {
   return `Sandbox: ${shown} is a system file, which tools may not use.`;

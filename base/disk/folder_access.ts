@@ -1,14 +1,16 @@
-// Works inside a folder safely: a replacement of the folder between check and operation cannot redirect the operation.
+// Works inside a folder safely. If the folder is replaced between check and operation, the operation is not
+// redirected.
 
 import { isSystemFile } from "../system/reading.ts";
 import { realPath } from "./real_path.ts";
 import { Exchanged } from "./failures.ts";
 
-/** How operations are bound to a folder. */
+/** Ways to bind operations to a folder. */
 export interface FolderAccess {
   /**
-   * Does work in a folder. Throws `Exchanged` if the folder's path leads elsewhere, and the system's errors.
-   * @param folder its real path
+   * Does work in a folder. Throws `Exchanged` if the folder's path leads to another folder, and throws the system's
+   * errors.
+   * @param folder real path of the folder
    * @param work gets a function that returns the path of a name in the folder, valid only during the call, and a
    * function that throws `Exchanged` if the folder has been replaced, for work in several steps
    */
@@ -49,7 +51,7 @@ export const workingFolderAccess: FolderAccess = {
     return Promise.try(() =>
       this.within(folder, (at) => {
         const seen = Deno.lstatSync(at(name));
-        // If a pipe replaces the file now, opening it blocks; the parent process then ends this process.
+        // If a pipe replaces the file now, opening it blocks. The parent process then ends this process.
         return seen.isFile ? verifyOpened(Deno.openSync(at(name)), seen, `${folder}/${name}`) : null;
       })
     );
@@ -57,8 +59,8 @@ export const workingFolderAccess: FolderAccess = {
 };
 
 /**
- * For a process with a shared working folder: uses absolute paths, and checks afterwards that they still lead to the
- * folder.
+ * Access for a process with a shared working folder. It uses absolute paths, and checks afterwards that they still
+ * lead to the folder.
  */
 const pathAccess: FolderAccess = {
   within(folder, work) {
@@ -92,10 +94,10 @@ function inFolder(folder: string, name: string): string {
   return `${folder === "/" ? "" : folder}/${name}`;
 }
 
-/** What all file operations depend on. */
+/** Functions that all file operations depend on. */
 export interface FileSystemAccess {
   readonly folderAccess: FolderAccess;
-  /** Whether the file or folder at a real path belongs to the system. */
+  /** True if the file or folder at a real path belongs to the system. */
   isSystem(real: string, info: Pick<Deno.FileInfo, "dev">): boolean;
 }
 
@@ -104,7 +106,7 @@ export const OWN_ACCESS: FileSystemAccess = { folderAccess: pathAccess, isSystem
 
 /** Access for file operations that are subject to policy. */
 export interface Disk extends FileSystemAccess {
-  /** Whether tools may read a real path. */
+  /** True if tools may read a real path. */
   isReadable(real: string): boolean;
   /** Absolute path of rg, which narrows searches in many files; null if it must not be used. */
   readonly rg: string | null;

@@ -5,22 +5,22 @@ import { StatCache } from "./stat_cache.ts";
 
 /** The links from a path to its real location, in the order they are followed. */
 export interface Trace {
-  /** As returned by `realPath`. */
+  /** The real location, as `realPath` returns it. */
   readonly path: string;
-  /** The path of each link, real except for the link itself, and its target as written. */
+  /** Links on the way. Each has its path, real except for the link itself, and its target as written. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
 /** Number of missing paths in a small folder after which the folder is listed instead. */
 const PATIENCE = 2;
-/** Bytes of the folder entry up to which a folder counts as small. */
+/** Number of bytes of the folder entry up to which a folder counts as small. */
 const SMALL_FOLDER = 4096;
-/** Bytes of a folder entry that can be listed in the time of one look-up of a missing path. */
+/** Number of bytes of a folder entry that can be listed in the time of one look-up of a missing path. */
 const LISTED_PER_MISS = 512;
 
 /**
- * Number of missing paths in a folder after which the folder is listed. The cost of listing grows with the folder, and
- * shared folders may have thousands of entries.
+ * Returns the number of missing paths in a folder after which the folder is listed. The cost of listing grows with the
+ * folder, and shared folders may have thousands of entries.
  */
 export function patienceWith({ size }: Pick<Deno.FileInfo, "size">): number {
   return size <= SMALL_FOLDER ? PATIENCE : Math.max(PATIENCE, Math.floor(size / LISTED_PER_MISS));
@@ -46,14 +46,17 @@ export class FsSnapshot {
   readonly #sources = new Map<string, Source>();
   /** Results of `traceLinks` at this moment, by absolute path. */
   readonly traces = new Map<string, Trace | null>();
-  /** Shared with other code that examines the same moment. */
+  /** Cache of file status, shared with other code that examines the same moment. */
   readonly stats: StatCache;
 
   constructor(stats = new StatCache()) {
     this.stats = stats;
   }
 
-  /** Status of an absolute path, without following links; null if the path does not exist or is not accessible. */
+  /**
+   * Returns the status of an absolute path, without following links; null if the path does not exist or is not
+   * accessible.
+   */
   lstat(path: string): Deno.FileInfo | null {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -62,17 +65,17 @@ export class FsSnapshot {
     return info;
   }
 
-  /** Whether anything exists at a path, including a dangling link. */
+  /** True if anything exists at a path, including a dangling link. */
   has(path: string): boolean {
     return this.lstat(path) !== null;
   }
 
-  /** The target of a link as written; null for everything else. */
+  /** Returns the target of a link as written; null for anything else. */
   linkTarget(path: string): string | null {
     return this.lstat(path)?.isSymlink ? this.#targets.get(path) ?? null : null;
   }
 
-  /** The names in a folder with this beginning and end; none if it cannot be listed. */
+  /** Returns the names in a folder with this beginning and end; empty if it cannot be listed. */
   names(folder: string, start = "", end = ""): readonly string[] {
     const all = this.stats.names(folder);
     const names = all === null ? [] : matching(all, start, end);
@@ -80,7 +83,7 @@ export class FsSnapshot {
     return names;
   }
 
-  /** The text of a small file, or null. */
+  /** Returns the text of a small file, or null. */
   read(path: string, mostBytes: number): string | null {
     const known = this.#texts.get(path);
     if (known !== undefined) return known.size > mostBytes ? null : known.text;
@@ -96,7 +99,7 @@ export class FsSnapshot {
     }
   }
 
-  /** The bytes of a file as Latin-1, which preserves each of them; null if it is too long or cannot be read. */
+  /** Returns the bytes of a file as Latin-1, which preserves each of them; null if it is too long or cannot be read. */
   readBytes(path: string, mostBytes: number): string | null {
     const { files } = this.#source(path);
     let info: Deno.FileInfo | null = null;
@@ -105,7 +108,7 @@ export class FsSnapshot {
       info = Deno.statSync(path);
       if (info.isFile && info.size <= mostBytes) text = readLatin1(path);
     } catch {
-      // It is reported as unreadable.
+      // The file is reported as unreadable.
     }
     files.push({ info, text, read: readLatin1 });
     return text;
@@ -191,7 +194,7 @@ interface Source {
   readonly files: ReadFile[];
 }
 
-/** A file as read; without text there is nothing to compare. */
+/** A file as it was read. Without text, there is nothing to compare. */
 interface ReadFile {
   readonly info: Deno.FileInfo | null;
   readonly text: string | null;
@@ -255,7 +258,7 @@ function targetOf(path: string): string | null {
   try {
     return Deno.readLinkSync(path);
   } catch {
-    return null; // Removed meanwhile.
+    return null; // The file was removed meanwhile.
   }
 }
 

@@ -1,15 +1,16 @@
-// Evaluates `.gitignore` files: with a library, except for lines whose regular expressions could take exponential time.
+// Evaluates `.gitignore` files. It uses a library, except for lines whose regular expressions could take exponential
+// time.
 
 import type { Ignore } from "npm:ignore@7.0.17";
 import { type Glob, readGlob } from "../text/glob.ts";
 
-/** Whether one file ignores a path; null if no rule matches. */
+/** Decides whether one file ignores a path; null if no rule matches. */
 export interface IgnoreFile {
   /** @param path relative to the folder of the file; a folder ends with a slash */
   ignores(path: string): boolean | null;
 }
 
-/** Maximum number of `*` in a line for the library, whose expressions try every way to split a name. */
+/** Maximum number of `*` in a line that is given to the library, whose expressions try every way to split a name. */
 const MOST_STARS = 4;
 
 type Library = (options: { readonly ignorecase: boolean }) => Ignore;
@@ -17,7 +18,7 @@ type Library = (options: { readonly ignorecase: boolean }) => Ignore;
 let library: Promise<Library> | undefined;
 
 async function load(): Promise<Library> {
-  // A CommonJS module: its one export is the function.
+  // This is a CommonJS module, whose one export is the function.
   const module: unknown = await import("npm:ignore@7.0.17");
   return (module as { readonly default: Library }).default;
 }

@@ -1,21 +1,21 @@
-// Resolves the real location of a path, even if its end does not exist.
+// Resolves the real location of a path, even if the end of the path does not exist.
 
 import { FsSnapshot, type Trace } from "./fs_snapshot.ts";
 
-/** Maximum number of links that are followed, as in the kernel; a path with more leads nowhere. */
+/** Maximum number of links that are followed, as in the kernel; a path with more links leads nowhere. */
 const MAX_LINKS = 40;
 
 /**
- * The absolute path without links for `path`, relative to `cwd`. Links are followed component by component, including
- * the last one, and `..` is applied after the links before it. Components that do not exist, or cannot be accessed, are
- * kept as text, so a dangling link gives its target. `snapshot` caches what is already known of this moment.
- * Null if the path leads nowhere: more than 40 links, or a NUL character in it.
+ * Returns the absolute path without links for `path`, relative to `cwd`. Links are followed component by component,
+ * including the last one, and `..` is applied after the links before it. Components that do not exist, or cannot be
+ * accessed, are kept as text, so a dangling link gives its target. `snapshot` caches what is already known of this
+ * moment. Null if the path leads nowhere, because it has more than 40 links or contains a NUL character.
  */
 export function realPath(path: string, cwd: string, snapshot = new FsSnapshot()): string | null {
   return traceLinks(path, cwd, snapshot)?.path ?? null;
 }
 
-/** `realPath` with the links on the way. */
+/** Returns the result of `realPath` with the links on the way. */
 export function traceLinks(path: string, cwd: string, snapshot = new FsSnapshot()): Trace | null {
   if (path.includes("\0")) return null;
   const absolute = path.startsWith("/") ? path : `${cwd}/${path}`;
@@ -27,8 +27,8 @@ export function traceLinks(path: string, cwd: string, snapshot = new FsSnapshot(
 }
 
 /**
- * The trace of a path, derived from the trace of its parent folder. Null if the last component is a link or not a
- * plain name: such a path needs a full trace.
+ * Returns the trace of a path, derived from the trace of its parent folder. Null if the last component is a link or
+ * not a plain name: such a path needs a full trace.
  */
 function traceBelowParent(absolute: string, snapshot: FsSnapshot): Trace | null {
   const slash = absolute.lastIndexOf("/");

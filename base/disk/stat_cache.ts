@@ -1,14 +1,14 @@
-// Caches file status at one moment, so that each path is read once.
+// Caches file status at one moment, so that each path is read only once.
 
 /**
- * Caches file status, so that each path is read once. For checks that are made together, such as those of
- * everything that a command could have changed; create a new cache for the next moment.
+ * Caches file status, so that each path is read once. It is for checks that are made together, such as those of
+ * everything that a command could have changed. Create a new cache for the next moment.
  */
 export class StatCache {
   readonly #own = new Map<string, Deno.FileInfo | null>();
   readonly #names = new Map<string, ReadonlySet<string> | null>();
 
-  /** Status of a path without following links; null if nothing is there or it may not be accessed. */
+  /** Returns the status of a path without following links; null if nothing is there or it may not be accessed. */
   lstat(path: string): Deno.FileInfo | null {
     let info = this.#own.get(path);
     if (info === undefined) this.#own.set(path, info = statusOf(path, Deno.lstatSync));
@@ -21,7 +21,7 @@ export class StatCache {
     return own?.isSymlink ? statusOf(path, Deno.statSync) : own;
   }
 
-  /** The names in a folder; null if it is missing, not a folder, or not readable. */
+  /** Returns the names in a folder; null if it is missing, not a folder, or not readable. */
   names(folder: string): ReadonlySet<string> | null {
     let names = this.#names.get(folder);
     if (names === undefined) this.#names.set(folder, names = namesIn(folder));
@@ -33,7 +33,7 @@ export class StatCache {
    * expensive in this runtime.
    */
   lacks(folder: string, name: string): boolean {
-    // Only on Linux: elsewhere a file may be found under a differently spelled name.
+    // This holds only on Linux, because on other systems a file may be found under a differently spelled name.
     return Deno.build.os === "linux" && this.#names.get(folder)?.has(name) === false;
   }
 }
@@ -42,7 +42,7 @@ function statusOf(path: string, ask: (path: string) => Deno.FileInfo): Deno.File
   try {
     return ask(path);
   } catch {
-    return null; // Missing, or not accessible.
+    return null; // The folder is missing or not accessible.
   }
 }
 

@@ -6,30 +6,30 @@ import { isSystemPath } from "../system/reading.ts";
 import type { Disk } from "./folder_access.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
 
-/** What to skip, and how to stop the walk. */
+/** Options that say what to skip, and how to stop the walk. */
 export interface WalkOptions {
   /** Names of folders and files to skip. */
   readonly excluded: ReadonlySet<string>;
-  /** Whether to include entries whose names begin with a dot. */
+  /** True to include entries whose names begin with a dot. */
   readonly dots: boolean;
   /** Called before each folder and file; throwing ends the walk. */
   check(): Promise<void>;
 }
 
 export interface WalkedFile {
-  /** Relative to the start of the walk. */
+  /** Path relative to the start of the walk. */
   readonly path: string;
-  /** Real path of its folder. */
+  /** Real path of the folder that contains the file. */
   readonly folder: string;
   readonly name: string;
 }
 
-/** Counts what a walk could not read. */
+/** Counts of what a walk could not read. */
 export interface Closed {
   folders: number;
 }
 
-/** Maximum bytes of an ignore file; a larger file is skipped. */
+/** Maximum number of bytes of an ignore file; a larger file is skipped. */
 const MOST_IGNORE_BYTES = 1024 * 1024;
 
 /**
@@ -91,7 +91,7 @@ interface Listing {
   readonly entries: readonly { readonly name: string; readonly sorted: string }[];
 }
 
-/** The content of a folder; null if it may not be read. `around` is the device of the parent folder. */
+/** Returns the content of a folder; null if it may not be read. `around` is the device of the parent folder. */
 function listFolder(real: string, around: number | null, disk: Disk): Listing | null {
   if (isSystemPath(real) || !disk.isReadable(real)) return null;
   try {
@@ -108,11 +108,11 @@ function listFolder(real: string, around: number | null, disk: Disk): Listing | 
       return { dev, names, entries };
     });
   } catch {
-    return null; // It was removed or replaced, or belongs to another user.
+    return null; // The folder was removed or replaced, or belongs to another user.
   }
 }
 
-/** The rules of a folder, given those of its parent and its names. */
+/** Returns the rules of a folder, given those of its parent and the names in it. */
 async function rulesIn(
   folder: string,
   around: Rules,
@@ -129,7 +129,7 @@ async function rulesIn(
   return [...outer, ...own.map((file) => ({ folder, file }))];
 }
 
-/** The rules above the start of the walk, without those that would ignore the start itself. */
+/** Returns the rules above the start of the walk, without those that would ignore the start itself. */
 async function rulesAbove(start: string, disk: Disk): Promise<Rules> {
   const above: string[] = [];
   for (let folder = start; !hasEntry(folder, ".git", disk); folder = parentOf(folder)) {
@@ -163,7 +163,7 @@ function hasEntry(folder: string, name: string, { folderAccess, isReadable }: Di
   }
 }
 
-/** The text of a small readable file; null for others. */
+/** Returns the text of a small readable file; null for other files. */
 async function textOf(folder: string, name: string, disk: Disk): Promise<string | null> {
   if (!disk.isReadable(`${slashed(folder)}${name}`)) return null;
   try {

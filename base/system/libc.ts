@@ -1,4 +1,4 @@
-// System calls that this runtime has no function for. If foreign functions are not permitted or a call is missing,
+// System calls for which this runtime has no function. If foreign functions are not permitted or a call is missing,
 // the functions report that they did nothing.
 
 /** Renames with flags that plain `rename` lacks; false if it failed, for whatever reason. */
@@ -12,7 +12,7 @@ const HERE = -100;
 
 type Calls = ReturnType<typeof open>;
 
-/** Undefined before the first use, null if not available. */
+/** The system calls; undefined before the first use, null if not available. */
 let calls: Calls | null | undefined;
 
 function open() {
@@ -36,11 +36,11 @@ function systemCalls(): Calls | null {
   }
 }
 
-/** The system call; false also if the file system does not support it. */
+/** Calls the system; returns false also if the file system does not support the call. */
 export const renameBy: RenameWith = (from, to, flags) =>
   systemCalls()?.renameat2(HERE, named(from), HERE, named(to), flags) === 0;
 
-/** Whether a file has extended attributes; true if that is unknown. */
+/** True if a file has extended attributes, or if that is unknown. */
 export function mayHaveAttributes(path: string): boolean {
   const length = systemCalls()?.listxattr(named(path), null, 0n);
   return length !== 0n;

@@ -1,6 +1,6 @@
-// Reads untrusted files safely: no system pseudo-files, no replaced files, no endless reads. Pseudo-files about
-// processes, the kernel and devices are never read or written by this program itself for a document or a model: they
-// contain the environment of every process, and some never end.
+// Reads untrusted files safely: reads no system pseudo-files and no replaced files, and never reads endlessly. This
+// program itself never reads or writes pseudo-files about processes, the kernel and devices for a document or a model.
+// They contain the environment of every process, and some never end.
 
 import { afterSilence } from "./timer.ts";
 import { isInside } from "../paths.ts";
@@ -25,7 +25,7 @@ const SYSTEM_KINDS: ReadonlySet<string> = new Set([
   ...["fusectl", "rpc_pipefs", "nfsd", "resctrl", "autofs"],
 ]);
 
-/** Whether a real path is in a folder of system pseudo-files. */
+/** True if a real path is in a folder of system pseudo-files. */
 export function isSystemPath(real: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(real, folder));
 }
@@ -35,12 +35,12 @@ export function isSystemFile(real: string, { dev }: Pick<Deno.FileInfo, "dev">):
   return isSystemPath(real) || systemDevices(mounts()).has(dev);
 }
 
-/** Device numbers of the current mounts with system pseudo-files. */
+/** Returns device numbers of the current mounts with system pseudo-files. */
 export function systemDevicesNow(): number[] {
   return [...systemDevices(mounts())];
 }
 
-/** Device numbers of mounts with system pseudo-files, given the text of `/proc/self/mountinfo`. */
+/** Returns device numbers of mounts with system pseudo-files, given the text of `/proc/self/mountinfo`. */
 export function systemDevices(mountinfo: string): Set<number> {
   const devices = new Set<number>();
   for (const line of mountinfo.split("\n")) {
@@ -58,7 +58,7 @@ function deviceNumber(major: number, minor: number): number {
   return high + (major % 0x1000) * 0x100 + minor % 0x100;
 }
 
-/** The current mounts; empty if the system has no list of mounts, because then it has no such file systems. */
+/** Returns the current mounts; empty if the system has no list of mounts, because then it has no such file systems. */
 function mounts(): string {
   try {
     return Deno.readTextFileSync("/proc/self/mountinfo");
@@ -68,12 +68,12 @@ function mounts(): string {
   }
 }
 
-/** Returns why a file must not be read, or null if it may. `real` is its real path. */
+/** Returns why a file must not be read, or null if it may be read. `real` is its real path. */
 export type CheckFile = (real: string, info: Deno.FileInfo) => string | null;
 
 const EXCHANGED = "it was replaced while flemma opened it";
 
-/** The bytes of a file that `check` allows, or why it is not read. Rejects with the system's errors. */
+/** Returns the bytes of a file that `check` allows, or why it is not read. Rejects with the system's errors. */
 export async function readChecked(path: string, check: CheckFile): Promise<Uint8Array<ArrayBuffer> | string> {
   const real = await Deno.realPath(path);
   const info = await Deno.stat(real);
@@ -104,7 +104,7 @@ function isSame(opened: Deno.FileInfo, checked: Deno.FileInfo): boolean {
   return opened.dev === checked.dev && opened.ino === checked.ino;
 }
 
-/** Maximum seconds for reading a file; more than any file that fits into a request needs. */
+/** Maximum number of seconds for reading a file, more than any file needs that fits into a request. */
 export const READ_SECONDS = 30;
 
 /** Thrown when the time is over. */

@@ -4,20 +4,23 @@ import { sameBytes } from "../bytes.ts";
 
 /** Milliseconds without a change after which a file counts as complete. */
 const STILL = 20;
-/** The same for a file that seems unfinished: it became shorter, ends inside a line, or was renamed away. */
+/**
+ * Milliseconds without a change after which a file counts as complete that seems unfinished: it became shorter, ends
+ * inside a line, or was renamed away.
+ */
 export const STILL_UNFINISHED = 400;
 /**
- * The same for an empty file. Hardly anybody saves an empty text, and on a busy machine an editor may write the text
- * late.
+ * Milliseconds without a change after which an empty file counts as complete. Hardly anybody saves an empty text, and
+ * on a busy machine an editor may write the text late.
  */
 const STILL_EMPTY = 4000;
 /** Milliseconds after which a file that keeps changing is accepted as it is. */
 const LONGEST = 5000;
 
 /**
- * The result of `read` once it no longer changes; null if the file is missing. Waits longer for a missing file and for
- * a text that seems incomplete, because editors empty or rename a file before they write it. With `patient`, waits
- * that long for every text.
+ * Returns the result of `read` once it no longer changes; null if the file is missing. Waits longer for a missing file
+ * and for a text that seems incomplete, because editors empty or rename a file before they write it. With `patient`,
+ * it waits that long for every text.
  */
 export async function readSettled(
   read: () => Promise<Uint8Array | null>,

@@ -2,12 +2,12 @@
 
 import { after } from "./timer.ts";
 
-/** Milliseconds after which no shell is assumed to have stopped this process. */
+/** Milliseconds after which it is assumed that no shell has stopped this process. */
 const SOON = 200;
 
 /**
- * Stops the process group, for the shell that waits for it, and returns when the shell continues it. Returns after a
- * short time without such a shell, as in a terminal that runs only one program.
+ * Stops the process group, because the shell waits for it, and returns when the shell continues it. If there is no
+ * such shell, as in a terminal that runs only one program, it returns after a short time.
  */
 export async function suspend(): Promise<void> {
   if (Deno.build.os === "windows") return;
@@ -15,7 +15,7 @@ export async function suspend(): Promise<void> {
   Deno.addSignalListener("SIGCONT", goesOn.resolve);
   const forget = after(SOON, goesOn.resolve);
   try {
-    // 0 is the whole group: a wrapper that started this program for the shell must stop with it.
+    // The number 0 means the whole group, because a wrapper that started this program for the shell must stop with it.
     Deno.kill(0, "SIGTSTP");
     await goesOn.promise;
   } finally {

@@ -9,10 +9,10 @@ const MOST_EXCHANGES = 8;
 
 /**
  * Replaces the file `old`, which is at `path`, with the file `temporary`; if `old` is null, the path must be free.
- * False if the path leads to a different file: that file stays, and the caller removes `temporary` if it still exists.
- * Both paths are absolute and in one folder. Throws the errors of renaming. The two files are exchanged in one step,
- * and the file removed from the path is checked only afterwards. So a file that another process saves meanwhile is
- * never lost. If the system cannot exchange files, the file at the path first gets a second name.
+ * Returns false if the path leads to a different file. That file stays, and the caller removes `temporary` if it still
+ * exists. Both paths are absolute and in one folder. Throws the errors of renaming. The two files are exchanged in one
+ * step, and the file removed from the path is checked only afterwards. So a file that another process saves meanwhile
+ * is never lost. If the system cannot exchange files, the file at the path first gets a second name.
  * @param options for tests: how files are renamed, and what happens before each step
  */
 export function takePlace(
@@ -68,7 +68,7 @@ function takeFreePlace(temporary: string, path: string, rename: RenameWith): boo
 function renameOver(temporary: string, path: string, old: FileNumber, between: () => void): boolean {
   const second = `${temporary.slice(0, -".tmp".length).slice(0, -8)}${crypto.randomUUID().slice(0, 8)}.tmp`;
   const linked = secondName(path, second);
-  // An editor has just renamed the file away and is about to write it again.
+  // An editor has renamed the file away a moment ago and is about to write it again.
   if (linked === "gone") return false;
   between();
   Deno.renameSync(temporary, path);

@@ -1,14 +1,14 @@
 // Timers that do not use the runtime's own. The runtime's timers load the Node layer on first use, which takes 5 ms
 // of a process that may live for 60 ms. An abort signal with a timeout loads nothing.
 
-/** Maximum milliseconds of a runtime timer. */
+/** Maximum number of milliseconds of a runtime timer. */
 const LONGEST = 2 ** 31 - 1;
 
 /**
  * Calls `act` once, after at least this many milliseconds, and keeps the process alive until then. A cancelled call
  * does not keep the process alive, but uses some hundred bytes until its time. Code that postpones a call repeatedly
  * should check when the call is due, instead of creating a new one each time.
- * @returns cancels the call; no effect once it is done
+ * @returns a function that cancels the call, without effect once it is done
  */
 export function after(milliseconds: number, act: () => void): () => void {
   const signal = AbortSignal.timeout(Math.max(0, Math.min(milliseconds, LONGEST)));
@@ -33,9 +33,9 @@ export function pause(milliseconds: number, signal?: AbortSignal): Promise<void>
 const TURN = 20;
 
 /**
- * Like `after`, for timeouts of another party's answer. An answer that arrived in time counts even if this process was
- * stopped or the machine was busy. Then both the timeout and the answer are due, and timers run first, so `act` is
- * delayed until the answer is processed.
+ * Like `after`, but for a limit on the wait for another party's answer. An answer that arrived in time counts even if
+ * this process was stopped or the machine was busy. Then both the timeout and the answer are due, and timers run
+ * first, so `act` is delayed until the answer is processed.
  */
 export function afterSilence(milliseconds: number, act: () => void): () => void {
   let takeBack = after(milliseconds, () => takeBack = after(TURN, act));

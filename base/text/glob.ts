@@ -1,7 +1,9 @@
-// Globs over whole paths: `**` any depth, `*` and `?` inside a component, `[ab]`, `{a,b}`; `d/**` includes `d`.
+// Globs over whole paths: `**` matches any depth, `*` and `?` match inside a component, and `[ab]` and `{a,b}` are
+// alternatives; `d/**` includes `d`.
 //
-// Patterns may come from untrusted documents, so they run as a state machine, in time proportional to pattern times
-// path: a regular expression with several `**` would try every way to split a path.
+// Patterns may come from untrusted documents, so they run as a state machine, in time proportional to the length of
+// the pattern times the length of the path. A regular expression with several `**` would try every way to split a
+// path.
 
 import { failed, type Outcome, success } from "../problem.ts";
 
@@ -9,22 +11,22 @@ import { failed, type Outcome, success } from "../problem.ts";
 type Token =
   | { readonly is: "char"; readonly text: string }
   | { readonly is: "set"; readonly fits: (text: string) => boolean }
-  /** Any characters of a component. */
+  /** Matches any characters of a component. */
   | { readonly is: "star" }
-  /** Any characters. */
+  /** Matches any characters. */
   | { readonly is: "all" }
-  /** Nothing, or any folders with a final slash. */
+  /** Matches nothing, or any folders with a final slash. */
   | { readonly is: "folders" }
-  /** The end, or a slash and everything after it. */
+  /** Matches the end, or a slash and everything after it. */
   | { readonly is: "below" };
 
-/** Maximum patterns that the braces of one pattern expand to. */
+/** Maximum number of patterns to which the braces of one pattern expand. */
 const MOST_ALTERNATIVES = 64;
 
 /** A compiled glob. */
 export interface Glob {
   /**
-   * Whether a whole path matches.
+   * True if a whole path matches.
    * @param anyCase ignores case
    * @param dots whether wildcards match a dot at the beginning of a component
    */
@@ -47,7 +49,7 @@ export function readGlob(text: string): Outcome<Glob, string> {
   });
 }
 
-/** The patterns that a pattern with braces expands to. */
+/** Returns the patterns to which a pattern with braces expands. */
 function withoutBraces(text: string): Outcome<readonly string[], string> {
   let open = -1;
   let depth = 0;
@@ -121,7 +123,7 @@ function isSlash(token: Token | undefined): boolean {
   return token?.is === "char" && token.text === "/";
 }
 
-/** A test for the members of brackets; null if a range is reversed. */
+/** Returns a test for the members of brackets; null if a range is reversed. */
 function setOf(inner: readonly string[]): ((text: string) => boolean) | null {
   const isNegated = inner[0] === "!" || inner[0] === "^";
   const members = isNegated ? inner.slice(1) : inner;
@@ -142,7 +144,7 @@ function setOf(inner: readonly string[]): ((text: string) => boolean) | null {
 
 /**
  * Runs the state machine over a path. A state is the position before a token. States inside a `folders` token are
- * negative; they continue only after a slash.
+ * negative, and continue only after a slash.
  */
 function run(tokens: readonly Token[], path: string, anyCase: boolean, dots: boolean): boolean {
   let states = reached(tokens, [0]);

@@ -3,12 +3,12 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Whether a character is JSON whitespace. */
+/** True if a character is JSON whitespace. */
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** The offset just past the string that begins at `from`; the text's length if it is not closed. */
+/** Returns the offset directly after the string that begins at `from`; the text's length if it is not closed. */
 function stringEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -39,7 +39,7 @@ export function compactJson(text: string): string {
   return pieces.join("");
 }
 
-/** Nesting depth of arrays and objects: 0 for a plain value, 1 for `{}`. The text must be valid JSON. */
+/** Returns the nesting depth of arrays and objects: 0 for a plain value, 1 for `{}`. The text must be valid JSON. */
 export function nestingDepth(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -53,8 +53,8 @@ export function nestingDepth(text: string): number {
 }
 
 /**
- * The first duplicate key of an object in the text, decoded; null if there is none. JSON parsers silently keep one of
- * the two values, and they do not agree which one. The text must be valid JSON.
+ * Returns the first duplicate key of an object in the text, decoded; null if there is none. JSON parsers silently keep
+ * one of the two values, and they do not agree which one. The text must be valid JSON.
  */
 export function repeatedKey(text: string): string | null {
   /** The keys so far of each enclosing object, null for an array. */
@@ -84,8 +84,8 @@ export function repeatedKey(text: string): string | null {
 }
 
 /**
- * The text of one value inside JSON, unchanged, including number formats and member order. `way` is the path to it:
- * keys of objects and indexes of arrays. Null if there is no such value. The text must be valid JSON.
+ * Returns the text of one value inside JSON, unchanged, including number formats and member order. `way` is the path
+ * to it: keys of objects and indexes of arrays. Null if there is no such value. The text must be valid JSON.
  */
 export function valueText(text: string, way: readonly (string | number)[]): string | null {
   let at: number | null = afterBlanks(text, 0);
@@ -102,7 +102,7 @@ function afterBlanks(text: string, from: number): number {
   return at;
 }
 
-/** The offset just past the value that begins at `from`. */
+/** Returns the offset directly after the value that begins at `from`. */
 function valueEnd(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return stringEnd(text, from);
@@ -119,7 +119,7 @@ function valueEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** Offset of the value of a key in the object at `from`; null if there is none. */
+/** Returns the offset of the value of a key in the object at `from`; null if there is none. */
 function memberAt(text: string, from: number, key: string): number | null {
   if (text.charCodeAt(from) !== 0x7b) return null;
   for (let at = afterBlanks(text, from + 1); text.charCodeAt(at) === QUOTE;) {
@@ -131,7 +131,7 @@ function memberAt(text: string, from: number, key: string): number | null {
   return null;
 }
 
-/** Offset of the item with an index in the array at `from`; null if there is none. */
+/** Returns the offset of the item with an index in the array at `from`; null if there is none. */
 function itemAt(text: string, from: number, place: number): number | null {
   if (text.charCodeAt(from) !== 0x5b) return null;
   let at = afterBlanks(text, from + 1);
@@ -142,7 +142,9 @@ function itemAt(text: string, from: number, place: number): number | null {
   return null;
 }
 
-/** The offset after the value at `from` and its comma: of the next item or member, or of the closing bracket. */
+/**
+ * Returns the offset after the value at `from` and its comma. This is the next item or member, or the closing bracket.
+ */
 function afterNext(text: string, from: number): number {
   const end = afterBlanks(text, valueEnd(text, from));
   return text.charCodeAt(end) === 0x2c ? afterBlanks(text, end + 1) : end;

@@ -3,7 +3,7 @@
 
 import { endsInHalf } from "../bytes.ts";
 
-/** Characters up to which a text is stored as a string. */
+/** Number of characters up to which a text is stored as a string. */
 const SHORT = 1 << 20;
 
 /** Number of characters in each part of a long text. */
@@ -37,7 +37,7 @@ export class LongText implements Iterable<string> {
     return long;
   }
 
-  /** Characters (UTF-16 units) that were added. */
+  /** Number of characters (UTF-16 units) that were added. */
   get length(): number {
     return this.#length;
   }
@@ -47,7 +47,7 @@ export class LongText implements Iterable<string> {
     return this.#parts.length === 0 && this.#open.length <= SHORT ? this.#open : this;
   }
 
-  /** Number of line ends in it. */
+  /** Number of line ends in the text. */
   get lines(): number {
     let count = 0;
     for (const part of this.#parts) {
@@ -57,7 +57,7 @@ export class LongText implements Iterable<string> {
     return count;
   }
 
-  /** Its last characters. */
+  /** The last characters of the text. */
   get end(): string {
     const last = this.#open.length >= KEPT_END ? undefined : this.#parts.at(-1);
     return ((last === undefined ? "" : decoder.decode(last)) + this.#open).slice(-KEPT_END);
@@ -90,13 +90,13 @@ export class LongText implements Iterable<string> {
     this.#length += this.#open.length;
   }
 
-  /** The text in parts, which may end anywhere except inside a character. */
+  /** Returns the text in parts, which may end anywhere except inside a character. */
   *parts(): Generator<string> {
     for (const part of this.#parts) yield decoder.decode(part);
     if (this.#open !== "") yield this.#open;
   }
 
-  /** The parts from the beginning; each is removed as it is returned. */
+  /** Returns the parts from the beginning; each is removed as it is returned. */
   *[Symbol.iterator](): Generator<string> {
     for (const part of this.taken()) yield decoder.decode(part);
   }
@@ -110,7 +110,7 @@ export class LongText implements Iterable<string> {
     if (open !== "") yield encoder.encode(open);
   }
 
-  /** The whole text as one string. */
+  /** Returns the whole text as one string. */
   toString(): string {
     return [...this.parts()].join("");
   }
@@ -128,7 +128,7 @@ export class LongText implements Iterable<string> {
   }
 }
 
-/** The parts of a text, long or not. */
+/** Returns the parts of a text, whether it is long or not. */
 export function partsOf(text: string | LongText): Iterable<string> {
   return typeof text === "string" ? [text] : text.parts();
 }

@@ -1,6 +1,6 @@
 // Counts with their noun.
 
-/** `1 file`, `2 files`; `many` where an "s" is not enough. */
+/** Formats a count with its noun, as in `1 file` or `2 files`; `many` is the plural if an "s" is not enough. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }

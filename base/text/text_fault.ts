@@ -5,18 +5,18 @@ import { operands, shellWord } from "../shell_word.ts";
 /** The first byte that makes bytes invalid as text for this program. */
 export interface TextFault {
   readonly kind: "nul" | "not-utf8";
-  /** 1-based. */
+  /** Line of the byte, 1-based. */
   readonly line: number;
-  /** In bytes, 1-based. */
+  /** Column of the byte, in bytes, 1-based. */
   readonly column: number;
   readonly byte: number;
   /** The probable encoding of the bytes; null if unknown. */
   readonly encoding: string | null;
 }
 
-/** Bytes examined to detect two-byte encodings. */
+/** Number of bytes that are examined to detect two-byte encodings. */
 const SAMPLE = 200;
-/** Minimum number of bytes for that; fewer prove nothing. */
+/** Minimum number of bytes for that detection; fewer do not prove anything. */
 const LEAST_SAMPLE = 8;
 
 /** Finds the first invalid byte: NUL, or one that is not UTF-8; null if all bytes are text. */
@@ -40,14 +40,14 @@ export function textFault(bytes: Uint8Array): TextFault | null {
   };
 }
 
-/** What is wrong and where, as a sentence without its full stop. */
+/** Returns what is wrong and where, as a sentence without its full stop. */
 export function faultWords({ kind, byte, line, column }: TextFault): string {
   const place = `line ${line}, column ${column}`;
   if (kind === "nul") return `${place}: the text contains a NUL byte`;
   return `${place}: the text is not valid UTF-8 (byte 0x${byte.toString(16).padStart(2, "0").toUpperCase()})`;
 }
 
-/** How to convert the file to text, with the command if there is a file (`path` is not null). */
+/** Returns how to convert the file to text, with the command if there is a file (`path` is not null). */
 export function textRemedy({ encoding }: TextFault, path: string | null): string {
   if (path === null) return encoding === null ? "Check that this is the right text." : "Save it as UTF-8.";
   const target = `> ${shellWord(`${path}.utf8`)}`;
@@ -59,15 +59,15 @@ export function textRemedy({ encoding }: TextFault, path: string | null): string
   } ${target}`;
 }
 
-/** Latin-1, or Windows-1252 if it has letters and quotes in place of control characters. */
+/** Returns Latin-1, or Windows-1252 if it has letters and quotes in place of control characters. */
 function narrowEncoding(bytes: Uint8Array): string {
   return bytes.some((byte) => byte >= 0x80 && byte < 0xa0) ? "WINDOWS-1252" : "ISO-8859-1";
 }
 
 /**
- * The probable text of bytes with a fault; null if they are not text. Two-byte encodings are decoded as such. If valid
- * non-ASCII UTF-8 characters occur too, only the invalid bytes are lost, each replaced by U+FFFD. Everything else is
- * most probably a Western one-byte encoding, as editors assume.
+ * Returns the probable text of bytes with a fault; null if they are not text. Two-byte encodings are decoded as such.
+ * If valid non-ASCII UTF-8 characters occur too, only the invalid bytes are lost, each replaced by U+FFFD. All other
+ * bytes are most probably in a Western one-byte encoding, as editors assume.
  */
 export function faultyText(
   bytes: Uint8Array,
@@ -85,7 +85,7 @@ export function faultyText(
   return { text: new TextDecoder("windows-1252").decode(bytes), readAs: encoding };
 }
 
-/** `readAs` of `faultyText` for a text that is UTF-8 except for some bytes. */
+/** Value of `readAs` of `faultyText` for a text that is UTF-8 except for some bytes. */
 export const DAMAGED = "damaged UTF-8";
 
 /** Detects UTF-16 by its byte order mark, or by a NUL in every other byte, as in ASCII text. */
@@ -103,7 +103,10 @@ function wideEncoding(bytes: Uint8Array): string | null {
   return odd > most && even === 0 ? "UTF-16LE" : even > most && odd === 0 ? "UTF-16BE" : null;
 }
 
-/** Checked in blocks: as one string a large document would take twice its length, and the largest would not fit. */
+/**
+ * True if the bytes are UTF-8. They are checked in blocks, because a large document as one string would take twice its
+ * length, and the largest would not fit.
+ */
 function isUtf8(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
@@ -118,17 +121,17 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Bytes per block in the search for the first fault. */
+/** Number of bytes in a block in the search for the first fault. */
 const BLOCK = 64 * 1024;
 
-/** The first byte that does not begin a valid character; there must be one. */
+/** Returns the offset of the first byte that does not begin a valid character; there must be one. */
 function firstBadByte(bytes: Uint8Array): number {
   let at = soundPart(bytes);
   for (let length = 1; length > 0; at += length) length = characterLength(bytes, at);
   return at;
 }
 
-/** An offset at a character boundary, with valid text before it, and close to the first fault. */
+/** Returns an offset at a character boundary, with valid text before it, and close to the first fault. */
 function soundPart(bytes: Uint8Array): number {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let sound = 0;
@@ -146,7 +149,7 @@ function soundPart(bytes: Uint8Array): number {
 
 const LONGEST_CHARACTER = 4;
 
-/** Length in bytes of the character at an offset; 0 if there is no valid one. */
+/** Returns the length in bytes of the character at an offset; 0 if there is no valid one. */
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0xff;
   if (first < 0x80) return 1;

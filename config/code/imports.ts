@@ -1,4 +1,4 @@
-// The files that code consists of: those it is started from, and what they load, directly or not.
+// Finds the files that code consists of: those from which it is started, and those that they load, directly or not.
 
 import { readRegular } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -6,7 +6,7 @@ import { fileUri } from "../../base/paths.ts";
 import { modulePath } from "../schema/module_path.ts";
 import { type LoadedName, namesLoadedBy } from "./specifiers.ts";
 
-/** Far above the size of any policy. */
+/** Limit on the number of files, far above what any policy needs. */
 const MOST_FILES = 500;
 
 /** An import that cannot be followed, so that a change of what it loads would not be noticed. */
@@ -35,9 +35,9 @@ const BUILTIN: ReadonlySet<string> = new Set(
       " ",
     ),
 );
-/** Files that cannot contain imports of this kind. */
+/** Matches files that cannot contain imports of this kind. */
 const NOT_SCANNED = /\.(?:jsonc?|wasm|node|so|sh|bash|py|rb|pl|lua)$/i;
-/** Endings that may be missing in a path, or stand for another one. */
+/** File endings that a path may omit, or that it may have in place of another one. */
 const ENDINGS = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "json"];
 
 /**
@@ -81,7 +81,7 @@ export async function sealCode(file: string, home: string): Promise<SealedCode> 
   return { ...followed, hash: await sha256(lines.join("\n")) };
 }
 
-/** The same for one file; null if it cannot be read, so that it does not load either. */
+/** Seals one file; null if it cannot be read, so that it does not load either. */
 export async function sealOf(path: string, home: string): Promise<SealedCode | null> {
   try {
     return await sealCode(path, home);
@@ -91,7 +91,7 @@ export async function sealOf(path: string, home: string): Promise<SealedCode | n
 }
 
 /**
- * Whether the code of a file, or of one that it imports, is no longer as it was when it was sealed.
+ * Returns a sentence if the code of a file, or of a file that it imports, has changed since it was sealed.
  *
  * @param hash of the seal; null if the file could not be read then, undefined if nobody sealed it
  * @returns a sentence; null if nothing changed
@@ -108,12 +108,12 @@ export async function changeSince(
     "to use the new version.";
 }
 
-/** `FILE:LINE: an import cannot be followed: WHY`, for messages. */
+/** Returns `FILE:LINE: an import cannot be followed: WHY`, for messages. */
 export function unfollowedSentence({ path, line, why }: UnfollowedImport): string {
   return `${path}:${line} has an import that cannot be followed: ${why}.`;
 }
 
-/** Paths that a name may lead to, or why it cannot be followed. Empty for a package. */
+/** Returns the paths that a name may lead to, or why it cannot be followed. It is empty for a package. */
 function filesOf({ specifier, why, kind }: LoadedName, importer: string): readonly string[] | string {
   if (specifier === null) return why;
   const name = specifier.trim();
@@ -143,7 +143,7 @@ function pathOf(name: string, importer: string): string | null {
   }
 }
 
-/** What runtimes try for a path: itself, other endings, and the first file of a folder. */
+/** Returns what runtimes try for a path: the path itself, other endings, and the first file of a folder. */
 function candidates(path: string): string[] {
   const folder = path.replace(/\/+$/, "");
   const stems = [...new Set([path, path.replace(/\.[cm]?[jt]sx?$/, "")])];
@@ -155,7 +155,10 @@ function candidates(path: string): string[] {
   ];
 }
 
-/** The first path if it is a file; otherwise all that are. If another one appears later, the list of files changes. */
+/**
+ * Returns the first path if it is a file; otherwise all paths that are files. If another one appears later, the list
+ * of files changes.
+ */
 function existing([path = "", ...others]: readonly string[]): readonly string[] {
   return isFile(path) ? [path] : others.filter(isFile);
 }
@@ -168,7 +171,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** The text as the runtime reads it; null for an unreadable file, which does not load either. */
+/** Returns the text as the runtime reads it; null for an unreadable file, which does not load either. */
 async function textOf(path: string): Promise<string | null> {
   try {
     const bytes = await readRegular(path);

@@ -3,47 +3,47 @@
 // Text is not parsed: a string or a comment that looks like an import counts as one. One file too many does no harm, a
 // missed one would.
 
-/** What one place in the code loads: a specifier as written, or why it cannot be determined. */
+/** What one place in the code loads: a specifier as written, or the reason why it cannot be determined. */
 export interface LoadedName {
   readonly line: number;
-  /** Null if the code computes it. */
+  /** The specifier; null if the code computes it. */
   readonly specifier: string | null;
-  /** Why it is unknown, as the end of a sentence about the import; empty if it is known. */
+  /** Reason why the specifier is unknown, as the end of a sentence about the import; empty if it is known. */
   readonly why: string;
-  /** `require` and `import` differ in what a path without an extension means. */
+  /** How the name is loaded. `require` and `import` differ in what a path without an extension means. */
   readonly kind: "import" | "require" | "url";
 }
 
-/** Blanks and comments between two words. */
+/** Matches blanks and comments between two words. */
 const GAP = String.raw`(?:\s|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n\r\u2028\u2029]*(?![^\n\r\u2028\u2029]))*`;
-/** A string, or a template without values. */
+/** Matches a string, or a template without values. */
 const TEXT = String.raw`(?:"((?:[^"\\\n\r]|\\[^])*)"|'((?:[^'\\\n\r]|\\[^])*)'|` +
   "`((?:[^`\\\\$]|\\\\[^]|\\$(?!\\{))*)`)";
 
-/** `from "x"` and `import "x"`. A computed path is a syntax error there. */
+/** Matches `from "x"` and `import "x"`. A computed path at that position is a syntax error. */
 const STATIC = new RegExp(String.raw`\b(?:from|import)\b${GAP}${TEXT}`, "g");
-/** `import(…)`, also with a phase, as in `import.defer(…)`. */
+/** Matches `import(…)`, also with a phase, as in `import.defer(…)`. */
 const DYNAMIC = new RegExp(String.raw`\bimport\b${GAP}(?:\.${GAP}(?:defer|source)\b${GAP})?\(`, "g");
 const REQUIRE = new RegExp(String.raw`\brequire\b${GAP}(?:\.${GAP}resolve\b${GAP})?\(`, "g");
 const WORKER = new RegExp(String.raw`\b(?:Worker|importScripts)\b${GAP}\(`, "g");
-/** A file next to the code, which the code may run or load. */
+/** Matches a file next to the code, which the code may run or load. */
 const NEARBY = new RegExp(
   String.raw`\bURL\b${GAP}\(${GAP}${TEXT}${GAP},${GAP}import${GAP}\.${GAP}meta${GAP}\.${GAP}url\b`,
   "g",
 );
-/** A `require` under another name. */
+/** Matches a `require` under another name. */
 const RENAMED_REQUIRE = new RegExp(
   String.raw`(\brequire\b${GAP}=${GAP})?\bcreateRequire\b${GAP}(?:\(|as\b)`,
   "g",
 );
-/** Names the package that JSX loads. */
+/** Matches the comment that names the package that JSX loads. */
 const JSX_SOURCE = /@jsxImportSource\s+(\S+)/g;
 
-/** An argument that is one text, up to the comma or parenthesis behind it. */
+/** Matches an argument that is one text, up to the comma or parenthesis behind it. */
 const ONE_TEXT = new RegExp(String.raw`${GAP}${TEXT}${GAP}[,)]`, "y");
 const NEARBY_ARGUMENT = new RegExp(String.raw`${GAP}(?:new${GAP})?${NEARBY.source}`, "y");
 
-/** Files that a program may run. Another file next to the code is data. */
+/** Matches files that a program may run. Another file next to the code is data. */
 const RUNNABLE = /\.(?:[cm]?[jt]sx?|wasm|node|so|sh|bash|py|rb|pl|lua)$/i;
 
 /** Finds everything that the code loads by name, in the order of the forms. */
@@ -61,7 +61,7 @@ export function namesLoadedBy(code: string): LoadedName[] {
   }
   for (const { index, 0: words } of text.matchAll(WORKER)) {
     const end = index + words.length;
-    // Paths of that form are among those below.
+    // Paths of that form are found by the forms below.
     if (matchAt(NEARBY_ARGUMENT, text, end) === null) {
       add(index, "import", null, "the path of a worker is computed");
     }
@@ -79,7 +79,7 @@ export function namesLoadedBy(code: string): LoadedName[] {
   return found;
 }
 
-/** Escapes in a path are never needed, and could hide what it names. */
+/** Escapes in a path are never needed, and could hide which file the path names. */
 function readable(specifier: string | null, why: string): Pick<LoadedName, "specifier" | "why"> {
   return specifier?.includes("\\")
     ? { specifier: null, why: "its path contains a backslash" }
@@ -100,7 +100,7 @@ function written([, double, single, template]: RegExpExecArray): string {
   return double ?? single ?? template ?? "";
 }
 
-/** Whether a word is the name of a member: `loader.import(x)`, but not `...import(x)`. */
+/** True if a word is the name of a member: `loader.import(x)`, but not `...import(x)`. */
 function isMember(text: string, at: number): boolean {
   const before = text.slice(0, at).trimEnd();
   return before.endsWith(".") && !before.endsWith("...");
@@ -110,7 +110,7 @@ function lineAt(text: string, at: number): number {
   return text.slice(0, at).split("\n").length;
 }
 
-/** The beginning of a line that does not continue a string. */
+/** Matches the beginning of a line that does not continue a string. */
 const LINE = String.raw`(?<!\\(?:\r\n|[\n\r\u2028\u2029]))^[ \t]*`;
 const LINE_COMMENT = new RegExp(String.raw`${LINE}\/\/.*$`, "gm");
 const BLOCK_COMMENT = new RegExp(LINE + "\\/\\*[^`]*?\\*\\/", "gm");

@@ -1,13 +1,13 @@
-// Names from other agents, with their equivalents here. Add a row for a missing word.
+// Names from other agents, with their equivalents in flemma. Add a row for a missing word.
 
 import { SANDBOX_MODES } from "./values.ts";
 
 interface Hint {
   /** Names in other programs, separated by spaces. Case, `-` and `_` do not matter. */
   readonly words: string;
-  /** Ends the sentence that begins with the unknown key. */
+  /** Text that ends the sentence which begins with the unknown key. */
   readonly says: string;
-  /** Set if the name restricts rights: the key that does so here. */
+  /** The key of flemma that restricts the same rights; set if the name restricts rights. */
   readonly restricts?: string;
 }
 
@@ -192,7 +192,7 @@ const HINTS: readonly Hint[] = [
   { words: "parallel concurrency max_parallel parallel_tool_calls", says: "use tools.max_concurrent" },
   { words: "retries max_retries retry", says: "flemma retries failed requests automatically" },
   { words: "flemma opt settings config options", says: "write its contents one level higher" },
-  // Not settings here.
+  // Names that are not settings of flemma.
   { words: "mcpServers mcp_servers servers", says: "use mcp.servers.NAME" },
   {
     words:
@@ -242,15 +242,15 @@ export function foreignHint(path: readonly string[], name: string): string | nul
   return (whole ?? BY_WORD.get(plainly(name)))?.says ?? null;
 }
 
-/** Returns the key here that restricts what a foreign word restricts; null if it restricts nothing. */
+/** Returns the key of flemma that restricts what a foreign word restricts; null if it restricts nothing. */
 export function foreignRestriction(name: string): string | null {
-  // A single common word proves nothing; compound words and known names for rules do.
+  // A single common word does not prove anything. Compound words and known names for rules do.
   const isRule = /[-_]|[a-z][A-Z]/.test(name) || plainly(name) === "permissions" ||
     plainly(name) === "permission";
   return isRule ? BY_WORD.get(plainly(name))?.restricts ?? null : null;
 }
 
-/** Names of tools in other programs, by their name here. */
+/** Names of tools in other programs, by their name in flemma. */
 const FOREIGN_TOOLS: Readonly<Record<string, string>> = {
   bash:
     "shell terminal exec execute execute_command exec_command run_command run_shell_command run_terminal_cmd cmd sh BashTool",

@@ -1,11 +1,14 @@
 // Keys without effect in settings files: from earlier versions, and from flemma.nvim.
 
 export interface OldKey {
-  /** Ends the sentence that begins with the key. */
+  /** Text that ends the sentence which begins with the key. */
   readonly says: string;
-  /** The key that replaces it and receives its value. */
+  /** The key that replaces the old key and receives its value. */
   readonly now?: readonly string[];
-  /** The editor plugin flemma.nvim reads it. Editors accept it, so that one settings file can serve both programs. */
+  /**
+   * True if the editor plugin flemma.nvim reads the key. Editors accept such a key, so that one settings file can
+   * serve both programs.
+   */
   readonly isEditors?: boolean;
 }
 
@@ -15,7 +18,7 @@ const EDITORS: OldKey = {
 };
 const NEWER: OldKey = { says: "has no effect here; it belongs to newer versions of flemma.nvim" };
 
-/** Add a row when a key is removed or renamed. */
+/** Old keys. Add a row when a key is removed or renamed. */
 export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
   "ui.usage": EDITORS,
   "ui.progress": EDITORS,

@@ -1,4 +1,4 @@
-// Words used for values in other programs, with their equivalents here.
+// Words used for values in other programs, with their equivalents in flemma.
 
 /** Sandbox modes of other agents. */
 export const SANDBOX_MODES: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const FALSE_WORDS: ReadonlySet<string> = new Set([
   "never",
 ]);
 
-/** Suggests `true` or `false` for a word used instead; undefined if it means neither. */
+/** Suggests `true` or `false` for a word used in its place; undefined if the word means neither. */
 export function switchHint(value: unknown): string | undefined {
   const plain = typeof value === "string" ? value.trim().toLowerCase() : value;
   const meant = plain === 1 || TRUE_WORDS.has(String(plain))
@@ -37,7 +37,7 @@ export function switchHint(value: unknown): string | undefined {
   return typeof value === "string" ? `"${value}" is a string here; write ${meant}` : `write ${meant}`;
 }
 
-/** Suggests a number for a text used instead; undefined if it does not contain one. */
+/** Suggests a number for a text used in its place; undefined if the text does not contain a number. */
 export function numberHint(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const number = value.trim() === "" ? NaN : Number(value.replaceAll("_", ""));

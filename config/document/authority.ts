@@ -10,8 +10,8 @@ import type { SettingOperation } from "../types.ts";
 
 export interface Authority {
   /**
-   * Canonical text of the values, independent of how the block writes them. If one is a function, which cannot be
-   * compared, it contains the whole block.
+   * Canonical text of the values, independent of how the frontmatter writes them. If a value is a function, which
+   * cannot be compared, the text contains the whole frontmatter.
    */
   readonly text: string;
   readonly lines: readonly string[];
@@ -32,9 +32,9 @@ export function authorityOf(logs: readonly LayerLog[], code: string | null): Aut
 
 /** Everything that frontmatter sets except parameters and other settings that need no trust. */
 export interface StatedAuthority {
-  /** Like `Authority.text`, for all of it; empty if there is nothing. */
+  /** Canonical text of everything that the frontmatter sets, like `Authority.text`; empty if it sets nothing. */
   readonly text: string;
-  /** Whether all of it only restricts rights. */
+  /** True if all of it only restricts rights. */
   readonly narrows: boolean;
 }
 

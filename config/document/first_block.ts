@@ -1,4 +1,4 @@
-// Evaluation of a document's frontmatter: JSON and YAML here, Lua by the given engine.
+// Evaluates a document's frontmatter: JSON and YAML directly, Lua by the given engine.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Diagnostic, Frontmatter, Preamble } from "../../parser/types.ts";
@@ -48,9 +48,9 @@ export interface DocumentSettings extends FirstBlock {
 export interface FrontmatterOptions {
   readonly loaded: Loaded;
   readonly frontmatter: Frontmatter | null;
-  /** Text before the first message other than the block; it may be misplaced frontmatter. @default none */
+  /** Text before the first message, except the frontmatter. It may be misplaced frontmatter. @default none */
   readonly preamble?: Preamble | null;
-  /** Runs a Lua block. Without it such a block is an error, because its restrictions would be unknown. */
+  /** Runs a Lua block. If absent, a Lua block is an error, because its restrictions would be unknown. */
   readonly runLua?: RunChunk;
   /** Names of the template environment that a variable may not replace. */
   readonly reserved?: ReadonlySet<string>;
@@ -63,7 +63,7 @@ interface BlockResult {
   readonly lineOf?: (fault: SettingFault) => number | undefined;
 }
 
-/** In characters; a block may raise texts of any length. */
+/** Maximum length of a message in characters, because a block may raise texts of any length. */
 const LONGEST_MESSAGE = 1000;
 
 const LANGUAGES = ["lua", "json", "yaml", "yml"];
@@ -83,7 +83,7 @@ export async function evaluateFrontmatter(options: BlockOptions): Promise<Docume
     ...result.problems,
     ...idleVariables(result.variables ?? {}, frontmatter),
     ...[...draft.finish(), ...draft.warnings].map((fault) => located(fault, result.lineOf)),
-    // Faults of other layers were reported when they were loaded.
+    // Faults of other layers are left out, because they were reported when these layers were loaded.
     ...effective.faults.filter((fault) => fault.layer === "M").map(problemOf),
   ];
   const unique = new Map(problems.map((problem) => [`${problem.line} ${problem.message}`, problem]));
@@ -209,7 +209,7 @@ function runData(
   const { flemma, ...members } = value;
   const kept: [string, unknown][] = [];
   for (const [name, member] of Object.entries(members)) {
-    // Null is not a variable, but may be a misplaced setting.
+    // Null is not a variable, but it may be a misplaced setting.
     if (member === null && settingsWord(name) === null) continue;
     if (options.reserved?.has(name)) {
       problems.push({
@@ -233,7 +233,7 @@ function runData(
       });
     }
   }
-  // `fromEntries` treats no name specially.
+  // `fromEntries` is used, because it treats no name specially.
   return { variables: Object.fromEntries(kept), problems, lineOf };
 }
 

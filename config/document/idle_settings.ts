@@ -31,7 +31,7 @@ export function idleSettings(
   });
 }
 
-/** Whether a value that is not a table was meant as settings: a list of settings, or lines of Lua. */
+/** True if a value that is not a table was meant as settings: a list of settings, or lines of Lua. */
 export function mentionsSettings(value: unknown): boolean {
   if (typeof value === "string") return settingsIn(value) !== null;
   return Array.isArray(value) && value.some((item) => isObject(item) && nameInside(item) !== null);

@@ -11,7 +11,7 @@ import { Options } from "./lua_options.ts";
 import { toValue } from "../../lua/vm/values.ts";
 
 const CHUNK = "frontmatter";
-/** Steps charged per printed line in addition to its length, because people have to scroll past it. */
+/** Number of steps charged for a printed line in addition to its length, because people have to scroll past it. */
 const STEPS_PER_LINE = 1000;
 
 export interface BlockOptions {
@@ -45,7 +45,7 @@ export function runBlock(
       pushFlemma: () => settings.pushFlemma(),
     });
     known = [...environment.builtins];
-    // One extra line in front, because the block's first line of code is line 2 of the file.
+    // The code gets one extra line in front, because the block's first line of code is line 2 of the file.
     const fault = cell.load(`\n${code}`, CHUNK);
     if (fault !== null) {
       syntax = {

@@ -19,7 +19,7 @@ const METHODS: Readonly<Record<string, Op>> = {
   set: "set",
 };
 const OPERATORS: Readonly<Record<string, Op>> = { __add: "append", __sub: "remove", __pow: "prepend" };
-/** Passed to Lua functions as the buffer number, because there are no editor buffers here. */
+/** Number passed to Lua functions as the buffer number, because a document has no editor buffer. */
 const BUFFER_NUMBER = 1;
 
 /** Creates the tables for one document. Use it inside `cell.enter`. */
@@ -39,7 +39,7 @@ export class Options {
     this.#cell = cell;
     this.#draft = draft;
     cell.pushTable();
-    // Lua code never gets this key, so it can neither read nor replace what is stored under it.
+    // Lua code never gets this key, so it can neither read nor replace the value stored under it.
     this.#mark = cell.keep();
     this.#methods = Object.fromEntries(
       Object.entries(METHODS).map(([name, op]) => {
@@ -88,7 +88,7 @@ export class Options {
     this.#flemma = cell.keep();
   }
 
-  /** Stops the block if it replaced `flemma`: writes to another table have no effect. */
+  /** Stops the block if it replaced `flemma`, because writes to another table have no effect. */
   checkFlemma(environment: number): void {
     const cell = this.#cell;
     cell.pushKept(environment);
@@ -111,7 +111,7 @@ export class Options {
       cell.pushNil();
       while (cell.next(-2)) {
         cell.pop(1);
-        // Only text keys are read: reading a number as text would change the key during iteration.
+        // Only text keys are read, because reading a number as text would change the key during iteration.
         const name = cell.type(-1) === TYPE.string ? cell.text(-1) : null;
         if (name !== null && settingsWord(name)?.sure) {
           this.#withoutEffect(name, `the block returns "${name}", but returned values change no setting`);
@@ -167,8 +167,8 @@ export class Options {
   }
 
   /**
-   * A function may replace a list, so adding to it gets an error about settings instead of "attempt to index a function
-   * value". All functions of a Lua state share this metatable.
+   * Gives an error about settings if code adds to a list that a function has replaced, instead of "attempt to index a
+   * function value". All functions of a Lua state share this metatable.
    */
   #explainFunctions(): void {
     const cell = this.#cell;
@@ -269,7 +269,7 @@ export class Options {
     const target = [...path, cell.text(2)!];
     const source = this.#pathAt(3);
     if (source !== null) {
-      // The result of `+`, `-` or `^` is assigned back to its source; the operator has already applied it.
+      // The result of `+`, `-` or `^` is assigned back to its source. The operator has already applied the change.
       if (this.#canonical(source) === this.#canonical(target)) return 0;
       return this.#refuse(target, `"${target.join(".")}" cannot be set to another part of flemma.opt`);
     }

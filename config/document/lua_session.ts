@@ -7,14 +7,14 @@ import type { HostFunction } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { CellWorld } from "../../lua/library/host.ts";
 
-/** Creates the `include` function of a file: paths are relative to its folder. */
+/** Creates the `include` function of a file. Its paths are relative to the file's folder. */
 export type IncludeMaker = (engine: Engine, filename: string | null) => HostFunction;
 
 export interface LuaSessionOptions {
   /** Absolute path of the document; null if unsaved. */
   readonly filename: string | null;
   readonly world: CellWorld;
-  /** @default `DEFAULT_LIMITS` */
+  /** Limits of the session. @default `DEFAULT_LIMITS` */
   readonly limits?: LuaLimits;
   /** Receives each line that `print` writes in the block, without line end. */
   readonly print: (line: string) => void;

@@ -1,5 +1,5 @@
 // Detection of misplaced frontmatter before the first message: on a wrong line, in a wrong fence, or without one. It
-// may be a restriction that has no effect, so it must not pass silently.
+// may be a restriction that has no effect, so it must be reported.
 
 import type { Preamble } from "../../parser/types.ts";
 import { settingsIn, type SettingsWord } from "../schema/words.ts";
@@ -16,11 +16,11 @@ interface Piece {
   readonly start: number;
   readonly end: number;
   readonly code: string;
-  /** Its language in lower case; empty if it states none. */
+  /** Language of the block in lower case; empty if the block states none. */
   readonly language: string;
-  /** Why it is not frontmatter although it looks like it; null if only its position is wrong. */
+  /** Reason why the block is not frontmatter although it looks like it; null if only its position is wrong. */
   readonly flaw: string | null;
-  /** Whether only blank lines precede it. */
+  /** True if only blank lines precede the block. */
   readonly isFirst: boolean;
 }
 
@@ -65,7 +65,7 @@ function findingsOf(piece: Piece, hasBlock: boolean): MisplacedBlock[] {
     const message = `the block in line ${start} has no effect, because the document already has frontmatter`;
     return [problem("warning", message, start, end)];
   }
-  // Probably an accident, whatever it contains: a line was inserted before the block.
+  // The position is probably an accident, whatever the block contains: a line was inserted before it.
   const slipped = flaw === null && isFirst;
   const severity = setting !== null || slipped ? "error" : "warning";
   const what = setting === null ? "this block" : `"${setting.name}" in line ${start + 1 + setting.line}`;
@@ -82,7 +82,7 @@ function problem(
   return { code: "frontmatter_misplaced", severity, message, line, end };
 }
 
-/** Splits a preamble into pieces and other lines; lines of pieces are blank in `rest`. */
+/** Splits a preamble into pieces and other lines. Lines of pieces are blank in `rest`. */
 function split({ text, start }: Preamble): { readonly pieces: readonly Piece[]; readonly rest: string } {
   const lines = text.split(/\r?\n/);
   const pieces: Piece[] = [];

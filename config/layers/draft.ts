@@ -1,4 +1,4 @@
-// A layer under construction: every write is checked immediately, reads see all layers.
+// A layer under construction. Every write is checked immediately, and reads see all layers.
 
 import { success } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -38,15 +38,15 @@ export interface DraftOptions {
   /** All other layers, weakest first. */
   readonly others: readonly LayerLog[];
   readonly catalog: Catalog;
-  /** Returns the absolute path of a named module; without it, this layer may name none. */
+  /** Returns the absolute path of a named module. If absent, this layer may not name a module. */
   readonly module?: (path: string) => string;
-  /** Values come from Lua: `[]` is any empty table, and the first fault of a table ends it. */
+  /** True if values come from Lua: `[]` is any empty table, and the first fault of a table ends the table. */
   readonly lua?: boolean;
 }
 
 /**
- * Limits far above what people write. Replaying a list costs its length times its operations, so a loop that writes
- * settings must stop before that becomes slow.
+ * Limits that are far above what people write. Replaying a list costs its length times its operations, so a loop that
+ * writes settings must stop before that becomes slow.
  */
 const MOST_OPERATIONS = 1000;
 const MOST_ITEMS = 1000;
@@ -250,7 +250,7 @@ class Draft implements LayerDraft {
     }
     const wrong = mismatches(key.type, value);
     if (wrong.length > 0) {
-      // Report a short form as written, not in its expanded form.
+      // A short form is reported as written, not in its expanded form.
       const written = key.type.is === "custom" && !isObject(given) ? mismatches(key.type, given) : [];
       return (written.length > 0 ? written : wrong).slice(0, MOST_FINDINGS).map((each) =>
         invalid(path, each)

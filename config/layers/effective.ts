@@ -40,7 +40,7 @@ export interface EffectiveOptions {
 /** Resolves all keys. `given` are all layers above the defaults, weakest first. */
 export function effectiveSettings(given: readonly LayerLog[], options: EffectiveOptions): Effective {
   const model = resolveModel(given);
-  // A model preset is one more log just below the layer that named it, whose own values stay stronger.
+  // A model preset is one more log directly below the layer that named it, whose own values stay stronger.
   const logs = model.log === null ? given : insertBelow(given, model.log, model.layer);
   const members = resolveGroup(logs, SCHEMA, []) as unknown as Settings;
   const { env } = members.tools;
@@ -115,7 +115,7 @@ function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Rec
     let at = tree;
     const inner = path.slice(prefix.length);
     for (const name of inner.slice(0, -1)) {
-      // A name such as `constructor` exists on every object; only own members count.
+      // A name such as `constructor` exists on every object, so only own members count.
       if (!Object.hasOwn(at, name)) at[name] = {};
       at = at[name] as Record<string, unknown>;
     }
@@ -131,7 +131,8 @@ function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
   const policy = (of: readonly LayerLog[]) =>
     resolveList(of, key, listStart(of, key, node), listPresets(of, key));
   const person = logs.filter((log) => log.layer !== "M");
-  // Without the document's layer: its presets may replace the person's, but must not change the person's own policy.
+  // The document's layer is left out: its presets may replace the person's, but must not change the person's own
+  // policy.
   const own = policy(person);
   const touched = logs.find((log) => log.layer === "M")?.on(key) ?? [];
   let document: DocumentApproval | null = null;

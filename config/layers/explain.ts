@@ -13,9 +13,9 @@ import type { Node, SettingKey } from "../schema/define.ts";
 
 export interface Row {
   readonly key: string;
-  /** `null` for no value, a function for an assigned policy. */
+  /** Value of the key: `null` for no value, a function for an assigned policy. */
   readonly value: unknown;
-  /** Weakest first; several for a list that several layers changed. */
+  /** Layers, weakest first; several for a list that several layers changed. */
   readonly layers: readonly Layer[];
   /** Names excluded from the presets of the list. */
   readonly excluded?: readonly string[];

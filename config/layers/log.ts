@@ -55,7 +55,7 @@ export function sortLogs(logs: readonly LayerLog[]): readonly LayerLog[] {
 /** Keys for which the session is stronger than the document. */
 const SESSION_FIRST: ReadonlySet<string> = new Set(["sandbox.enabled"]);
 
-/** Lists that every layer can extend, but no layer can reduce by another's items. */
+/** Lists that every layer can extend, but from which no layer can remove another's items. */
 const ACCUMULATING: ReadonlySet<string> = new Set(["tools.rules"]);
 
 /** Returns the layers in the order for a key, weakest first. */
@@ -66,7 +66,7 @@ function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   return [...below, ...of("R"), ...of("C")];
 }
 
-/** The strongest layer that set the key decides, within it the last write. */
+/** Resolves a scalar: the strongest layer that set the key decides, and within the layer the last write. */
 export function resolveScalar(logs: readonly LayerLog[], key: string, fallback: unknown): Scalar {
   const ordered = orderFor(key, logs);
   for (let at = ordered.length - 1; at >= 0; at--) {
@@ -81,7 +81,7 @@ export interface ResolvedList {
   readonly value: readonly unknown[] | CallableFunction | null;
   /** Every layer that contributed since the last set, weakest first. */
   readonly layers: readonly Layer[];
-  /** Removed names that a preset may still contain. */
+  /** Names that were removed, but that a preset may still contain. */
   readonly excluded: readonly string[];
 }
 
@@ -123,7 +123,7 @@ export function resolveList(
         continue;
       }
       if (op === "remove" && items === null && callable === null) {
-        // Nothing can be removed from no value, and a removal must not turn it into a list.
+        // Nothing can be removed from no value, and a removal must not turn no value into a list.
         if (typeof value === "string" && presets !== undefined) excluded.add(value);
         continue;
       }
@@ -170,7 +170,7 @@ function removeFrom(
   return changed;
 }
 
-/** Whether two values are equal for a reader. */
+/** True if two values are equal for a reader. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {

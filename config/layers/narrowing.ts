@@ -4,7 +4,7 @@ import { isObject } from "../../base/is_object.ts";
 import type { Op } from "../types.ts";
 import type { SettingKey } from "../schema/define.ts";
 
-/** Whether a write only restricts rights. `current` returns the value of weaker layers. */
+/** True if a write only restricts rights. `current` returns the value of weaker layers. */
 export function narrows(op: Op, key: SettingKey, value: unknown, current: () => unknown): boolean {
   switch (key.narrows) {
     case "true":
@@ -19,7 +19,7 @@ export function narrows(op: Op, key: SettingKey, value: unknown, current: () => 
     case "restrict":
       return op !== "remove" && [value].flat().every((rule) => isObject(rule) && rule.approve === undefined);
     case "lower": {
-      // Without a value there is no limit.
+      // Without a value, there is no limit.
       const size = (number: unknown) =>
         number === undefined || number === null || (number === 0 && key.zeroIsUnlimited)
           ? Infinity
@@ -33,7 +33,7 @@ export function narrows(op: Op, key: SettingKey, value: unknown, current: () => 
   }
 }
 
-/** Whether a table of limits keeps every existing limit and raises none. */
+/** True if a table of limits keeps every existing limit and raises none. */
 function lowers(value: Readonly<Record<string, unknown>>, current: unknown): boolean {
   return !isObject(current) ||
     Object.entries(current).every(([name, size]) => Number(value[name]) <= Number(size));

@@ -19,7 +19,7 @@ export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = 
   "v0.11": { $readonly: { approve: ["read", "find", "grep", "ls"] }, $standard: STANDARD },
 };
 
-/** Both places of presets; the one under `tools` wins member by member. */
+/** Both places of presets. A preset under `tools` takes precedence, member by member. */
 const HOMES: readonly (readonly string[])[] = [["presets"], ["tools", "presets"]];
 
 /** Returns the presets that layers define, without built-in ones. Values in the logs already are `ApprovalPreset`s. */
@@ -127,13 +127,13 @@ function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadP
 export interface ExpandedList {
   readonly approve: ReadonlySet<string>;
   readonly deny: ReadonlySet<string>;
-  /** `$names` without a preset; they contribute nothing. */
+  /** `$names` without a preset, which contribute nothing. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Combines all presets and plain names of a list, without the excluded names. Denials are separate: they win, and an
- * exclusion does not lift them.
+ * Combines all presets and plain names of a list, without the excluded names. Denials are separate: they take
+ * precedence, and an exclusion does not lift them.
  */
 export function expandList(
   list: readonly string[],

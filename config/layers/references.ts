@@ -115,7 +115,9 @@ function* presetFaults(
   }
 }
 
-/** An unknown tool is a warning, because it has no effect; a probable misspelling in a restriction is an error. */
+/**
+ * An unknown tool is a warning, because the name has no effect. A probable misspelling in a restriction is an error.
+ */
 function withoutTool(
   key: string,
   name: string,
@@ -151,7 +153,7 @@ class KnownNames {
   readonly #tools: readonly string[];
   readonly #presets: Presets;
   readonly #servers: ReadonlySet<string>;
-  /** Whether sources may provide tools of any name. */
+  /** True if sources may provide tools of any name. */
   readonly #open: boolean;
 
   constructor(log: LayerLog, logs: readonly LayerLog[], { tools, open = false }: Catalog) {
@@ -180,7 +182,10 @@ class KnownNames {
     return /^[^:]+:./.test(name) && this.#servers.has(name.slice(0, name.indexOf(":")));
   }
 
-  /** Names that only sources know are checked later; one letter off an existing name is a mistake. */
+  /**
+   * True if a source may still provide the name. Names that only sources know are checked later; one letter off an
+   * existing name is a mistake.
+   */
   #mayCome(name: string): boolean {
     return this.#open && nearest(name, this.#tools, 1) === null;
   }

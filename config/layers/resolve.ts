@@ -12,7 +12,7 @@ export function resolveValue(logs: readonly LayerLog[], path: readonly string[],
   return resolveList(logs, name, listStart(logs, name, key), listPresets(logs, name)).value;
 }
 
-/** Returns the default of a list; that of approval depends on the profile. */
+/** Returns the default of a list. The default of the approval list depends on the profile. */
 export function listStart(
   logs: readonly LayerLog[],
   name: string,
@@ -76,7 +76,7 @@ export function groupList(
   return path[0] === "tools" ? toolList(logs, catalog) : resolveValue(logs, path, key);
 }
 
-/** Whether a path is that of a preset, in either place. */
+/** True if a path is that of a preset, in either place. */
 export function isPresetPath(path: readonly string[]): boolean {
   return (path.length === 2 && path[0] === "presets") ||
     (path.length === 3 && path[0] === "tools" && path[1] === "presets");

@@ -10,7 +10,7 @@ import { isPresetPath } from "./resolve.ts";
 
 type Words = (value: unknown) => string;
 
-/** Descriptions for `set` on these keys; other keys are described by their name. */
+/** Descriptions for `set` on these keys. Other keys are described by their name. */
 const SET: Readonly<Record<string, Words>> = {
   "sandbox.enabled": (on) => (on === true ? "switches the sandbox on" : "switches the sandbox off"),
   "sandbox.backend": (name) => `uses the sandbox backend ${formatValue(name)}`,
@@ -36,7 +36,7 @@ const SET: Readonly<Record<string, Words>> = {
     approved === true ? "lets sandboxed commands run without asking" : "asks about sandboxed commands too",
 };
 
-/** Descriptions of additions to a list; below, those of removals. */
+/** Descriptions of additions to a list. The table below has those of removals. */
 const ADDED: Readonly<Record<string, Words>> = {
   "sandbox.policy.rw_paths": (path) => `makes ${pathsIn(path)} writable`,
   "sandbox.policy.deny_read": (path) => `hides ${formatValue(path)}`,

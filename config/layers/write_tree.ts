@@ -9,7 +9,7 @@ import { type LayerDraft, MOST_FINDINGS, type Op, type SettingFault } from "../t
 
 export interface TreeOptions {
   readonly catalog: Catalog;
-  /** Whether `null` means an absent member (JSON and YAML frontmatter); otherwise it is the value "none". */
+  /** True if `null` means an absent member (JSON and YAML frontmatter); otherwise it is the value "none". */
   readonly nullIsAbsent?: boolean;
 }
 
@@ -69,7 +69,7 @@ function visit(
     const isWhole = operators.length === 0 && (takesObjects(node.type) || names.length === 0);
     if (isWhole) return [...faults, ...draft.apply("set", keys, value)];
   }
-  // The real key is written last, so that it wins over an alias anywhere in the file.
+  // The real key is written last, so that it takes precedence over an alias anywhere in the file.
   const aliases = node.node === "group" ? node.aliases ?? {} : {};
   const isAlias = (name: string) => Object.hasOwn(aliases, name);
   for (const name of [...children.filter(isAlias), ...children.filter((name) => !isAlias(name))]) {
@@ -81,7 +81,7 @@ function visit(
   return faults;
 }
 
-/** Whether omitting the value may have been meant as a restriction. */
+/** True if omitting the value may have been meant as a restriction. */
 function restricts(node: Node): boolean {
   if (node.node === "group") return node.list !== undefined;
   return node.node === "key" && (node.narrows !== undefined || node.type.is === "list");

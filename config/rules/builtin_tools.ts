@@ -1,4 +1,4 @@
-// Facts about the built-in tools for settings; the tools themselves are defined in a higher room.
+// Facts about the built-in tools for settings. The tools themselves are defined in a folder above this one.
 
 import type { BuiltinFact } from "../types.ts";
 import { BUILTIN_TOOLS } from "./builtin_tools.generated.ts";

@@ -14,7 +14,7 @@ export interface CommandPattern {
   readonly text: string;
   /** The words in order, without the final `**`. */
   readonly words: readonly PatternWord[];
-  /** Whether it ends in `**`, so that any number of words may follow. */
+  /** True if it ends in `**`, so that any number of words may follow. */
   readonly open: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface CommandPattern {
  */
 export function readCommandPattern(text: string): Outcome<CommandPattern, string> {
   const colon = /^(.*\S):\*$/s.exec(text);
-  // In other programs "git log:*" means whatever follows; here it would be a literal word and forbid nothing.
+  // In other programs, "git log:*" means any text after "git log". Here it would be a literal word and forbid nothing.
   if (colon !== null) return failed(`write "${colon[1]} **" to match any further words`);
   const words: PatternWord[] = [];
   let open = false;
@@ -50,7 +50,7 @@ export function readCommandPattern(text: string): Outcome<CommandPattern, string
 interface ReadWord {
   readonly pieces: readonly string[];
   readonly source: string;
-  /** Whether two wildcards are adjacent. */
+  /** True if two wildcards are adjacent. */
   readonly doubled: boolean;
   readonly end: number;
 }
@@ -82,7 +82,7 @@ function readWord(text: string, start: number): Outcome<ReadWord, string> {
   return success({ pieces, source: text.slice(start, at), doubled, end: at });
 }
 
-/** Returns where the quote opened at `at` is closed; -1 if it is not. */
+/** Returns the offset at which the quote opened at `at` is closed; -1 if it is not closed. */
 function closing(text: string, at: number): number {
   const quote = text[at];
   for (let end = at + 1; end < text.length; end++) {

@@ -2,12 +2,12 @@
 
 import { readGlob } from "../../base/text/glob.ts";
 
-/** Whether a name is selected. An invalid pattern is compared literally. */
+/** True if a name is selected. An invalid pattern is compared literally. */
 export type NameFilter = (name: string) => boolean;
 
 /**
  * @param taken patterns of included names; `*` matches any characters
- * @param leftOut patterns of names to exclude from these
+ * @param leftOut patterns of names to exclude from the included ones
  */
 export function nameFilter(taken: readonly string[], leftOut: readonly string[] = []): NameFilter {
   const takes = anyOf(taken);

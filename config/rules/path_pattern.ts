@@ -7,7 +7,7 @@ import { readGlob } from "../../base/text/glob.ts";
 export interface PathPattern {
   /** The pattern as written. */
   readonly text: string;
-  /** Whether it excludes paths. */
+  /** True if the pattern excludes paths. */
   readonly excludes: boolean;
   /** The pattern without `!`. */
   readonly glob: string;

@@ -187,7 +187,7 @@ export function isShortRule(item: string): boolean {
   return item.includes("(") || item.includes(")");
 }
 
-/** Whether a tool takes commands; short rules of all other tools are about paths. */
+/** True if a tool takes commands; short rules of all other tools are about paths. */
 export type TakesCommand = (tool: string) => boolean;
 
 export function isCommandTool(tool: string): boolean {

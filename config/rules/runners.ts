@@ -1,39 +1,39 @@
 // Programs that start other programs or run their arguments as code, so that their name does not say what runs.
 
 /**
- * Names without a trailing version. An approval with a wildcard for one of them would approve anything at all, so it
+ * Names without a trailing version. An approval with a wildcard for one of them would approve any command, so it
  * requires `allow_runner`.
  */
 const RUNNERS: ReadonlySet<string> = new Set([
-  // Run as another user, with another root, or on another machine.
+  // These run a command as another user, with another root, or on another machine.
   ..."sudo doas su pkexec runuser chroot unshare nsenter bwrap systemd-run ssh docker podman kubectl".split(
     " ",
   ),
-  // Run a command from their arguments, standard input or a file.
+  // These run a command from their arguments, standard input or a file.
   ..."env xargs find fd fdfind nohup nice timeout setsid stdbuf watch parallel time strace ltrace".split(" "),
   ..."flock ionice taskset script expect entr run-parts start-stop-daemon busybox toybox".split(" "),
   ..."crontab at batch".split(" "),
-  // Shell builtins that run or evaluate a word again, or change the meaning or working folder of later words.
+  // These shell builtins run or evaluate a word again, or change the meaning or working folder of later words.
   ..."command builtin exec eval source . trap coproc read mapfile readarray declare typeset".split(" "),
   ..."local unset let compgen complete compopt alias unalias export readonly enable hash set shopt".split(
     " ",
   ),
   ..."bind fc history wait getopts pushd popd".split(" "),
-  // Shells and languages.
+  // These are shells and languages.
   ..."sh bash dash ash zsh ksh mksh fish csh tcsh pwsh python pypy perl ruby node deno bun lua".split(" "),
   ..."luajit php awk gawk mawk nawk sed ed ex tclsh guile gdb lldb java scala julia r rscript".split(" "),
   ..."osascript m4 bc dc sqlite psql mysql".split(" "),
-  // Tools that run what a project defines.
+  // These tools run what a project defines.
   ..."make gmake cmake ninja npm npx pnpm yarn bunx uv uvx pip pipx poetry go cargo rustup gradle".split(" "),
   ..."mvn ant rake bundle composer tox nox pytest just task".split(" "),
-  // Editors and pagers, which can start programs.
+  // These editors and pagers can start programs.
   ..."vi vim view nvim emacs nano less more most man info".split(" "),
-  // Programs whose operands, not options, decide what they write or run.
+  // For these programs, operands and not options decide what they write or run.
   ..."tar bsdtar cpio zip unzip 7z ar dd install rsync scp sftp wget uniq split csplit".split(" "),
   ..."xxd openssl".split(" "),
 ]);
 
-/** Whether a program runs or evaluates its arguments. */
+/** True if a program runs or evaluates its arguments. */
 export function isRunner(program: string): boolean {
   return RUNNERS.has(programName(program));
 }
@@ -41,7 +41,7 @@ export function isRunner(program: string): boolean {
 /** Returns the name of a program without folder, case, and a runner's version: `/usr/bin/python3.11` is `python`. */
 export function programName(program: string): string {
   const name = program.slice(program.lastIndexOf("/") + 1).toLowerCase();
-  // Only runners: `diff3` is not a version of `diff`.
+  // Only runners lose a version, because `diff3` is not a version of `diff`.
   const bare = name.replace(/[-.]?\d[\d.]*$/, "");
   return RUNNERS.has(bare) ? bare : name;
 }

@@ -1,18 +1,18 @@
-// Registered names that settings may refer to, as data provided by higher rooms.
+// Registered names that settings may refer to, as data that other folders provide.
 
 import { BUILTIN_TOOLS } from "../rules/builtin_tools.generated.ts";
 import type { Group } from "./define.ts";
 
 export interface ToolFact {
   readonly name: string;
-  /** Whether it is offered by default. @default true */
+  /** False if the tool is not offered by default. @default true */
   readonly enabled?: boolean;
 }
 
 export interface Catalog {
-  /** In order of registration. */
+  /** Tools in order of registration. */
   readonly tools: readonly ToolFact[];
-  /** Whether sources may provide more tools than listed; such names are checked once the sources have answered. */
+  /** True if sources may provide more tools than listed; such names are checked once the sources have answered. */
   readonly open?: boolean;
   readonly providers?: Readonly<Record<string, Group>>;
   readonly backends?: readonly string[];

@@ -8,20 +8,20 @@ import { numberHint, switchHint } from "../data/values.ts";
 /** Maximum nesting depth of data and Lua values; settings are never deeper. */
 export const MOST_LEVELS = 100;
 
-/** Whether a value is nested too deeply; a cyclic one always is. */
+/** True if a value is nested too deeply; a cyclic one always is. */
 export function isTooDeep(value: unknown, level = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   return level > MOST_LEVELS || Object.values(value).some((member) => isTooDeep(member, level + 1));
 }
 
 export interface Mismatch {
-  /** Keys below the value that lead to the wrong part. */
+  /** Keys below the value that lead to the wrong part of it. */
   readonly at: readonly string[];
-  /** The wrong part, an item or a member, to find its position in the source. */
+  /** The wrong part, an item or a member. It serves to find the position in the source. */
   readonly part?: unknown;
-  /** The last key of `at` does not exist; `expected` is then meaningless. */
+  /** True if the last key of `at` does not exist; `expected` is then meaningless. */
   readonly isUnknown?: boolean;
-  /** Completes the sentence `"KEY" expects …`. */
+  /** The end of the sentence `"KEY" expects …`. */
   readonly expected: string;
   readonly found: string;
   readonly suggestion?: string;

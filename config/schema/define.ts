@@ -10,7 +10,7 @@ export type Type =
   | { readonly is: "integer"; readonly min?: number }
   | { readonly is: "word"; readonly words: readonly string[] }
   | { readonly is: "list"; readonly item: Type }
-  /** One value with free names; layers are not merged member by member. */
+  /** One value with free names. Layers are not merged member by member. */
   | { readonly is: "map"; readonly of: Type }
   | { readonly is: "any" }
   | {
@@ -29,35 +29,35 @@ export type Type =
     readonly json: Readonly<Record<string, unknown>>;
   };
 
-/** Kind of change that only restricts rights; any other change may widen them. */
+/** Kind of change that only restricts rights. Any other change may widen them. */
 export type Narrowing = "true" | "false" | "lower" | "remove" | "append" | "restrict";
 
 export interface SettingKey {
   readonly node: "key";
   readonly type: Type;
-  /** The default; absent means no value. */
+  /** The default; if absent, there is no value. */
   readonly default?: unknown;
-  /** Whether `null` (no value) is allowed. */
+  /** True if `null` (no value) is allowed. */
   readonly optional?: boolean;
   readonly who: readonly Layer[];
-  /** Names a program, a file to load or a place to write; a project may set it only if `loads`. */
+  /** True if the key names a program, a file to load or a place to write. A project may set it only if `loads`. */
   readonly host?: boolean;
-  /** Its value names a code file to load. */
+  /** True if the value names a code file to load. */
   readonly loads?: boolean;
-  /** Restricting direction, for untrusted project files and `documentNarrows`. */
+  /** The direction of changes that only restrict, for untrusted project files and `documentNarrows`. */
   readonly narrows?: Narrowing;
   readonly zeroIsUnlimited?: boolean;
-  /** Frontmatter may only restrict it. */
+  /** True if frontmatter may only restrict the value. */
   readonly documentNarrows?: boolean;
-  /** Takes effect unchanged even from an untrusted project file. */
+  /** True if the key takes effect unchanged even from an untrusted project file. */
   readonly neutral?: boolean;
   /** Expands a short form before the type is checked. */
   readonly long?: (value: unknown) => unknown;
-  /** One value whose members can be read and written separately. */
+  /** True if the value is one value whose members can be read and written separately. */
   readonly record?: boolean;
-  /** A function is accepted instead of the list. */
+  /** True if a function is accepted in place of the list. */
   readonly callable?: boolean;
-  /** TypeScript type of the resolved value, if it differs from the written one. */
+  /** TypeScript type of the resolved value, if it differs from the type of the written value. */
   readonly ts?: string;
   readonly doc: string;
   readonly since: string;
@@ -68,21 +68,21 @@ export interface Group {
   readonly members: Readonly<Record<string, Node>>;
   /** Node of members with free names. */
   readonly others?: Node;
-  /** Expands a bare value to an object; undefined if it does not stand for one. */
+  /** Expands a bare value to an object; undefined if the value does not represent one. */
   readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
   /** Suggests what to write instead of an invalid bare value. */
   readonly hint?: (value: unknown) => string | undefined;
   /** The list that the group itself represents (`tools`, `skills`). */
   readonly list?: SettingKey;
-  /** Members are presets: a name that begins with `$` is a name here, not an operator. */
+  /** True if members are presets: a name that begins with `$` is then a preset's name and not an operator. */
   readonly presets?: boolean;
   /** Aliases of members, each with the path below this group. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
-  /** What resolved settings contain of it: every member, what layers wrote, or nothing here. @default every member */
+  /** What resolved settings contain of the group: every member, what layers wrote, or nothing. @default every member */
   readonly holds?: "written" | "nothing";
-  /** Name of its TypeScript type; absent for an unnamed type. */
+  /** Name of the group's TypeScript type; absent for an unnamed type. */
   readonly ts?: string;
-  /** Type in config/values.ts of what it contains in addition to its members. */
+  /** Type in config/values.ts of what the group contains in addition to its members. */
   readonly adds?: string;
   readonly doc: string;
 }
@@ -90,7 +90,10 @@ export interface Group {
 export type Node = SettingKey | Group;
 
 const ALL: readonly Layer[] = ["G", "P", "R", "M", "C"];
-/** Programs, files to load, places to write: only the person may set them (a project is checked separately). */
+/**
+ * Layers for keys that name programs, files to load or places to write: only the person may set them (a project is
+ * checked separately).
+ */
 const HOST: readonly Layer[] = ["G", "P", "C"];
 
 const SINCE = "0.1.0";

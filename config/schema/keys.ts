@@ -14,13 +14,13 @@ export interface KeyMatch {
   readonly node: Node | typeof OLD;
   /** Member of a record (`thinking.level`). */
   readonly member?: string;
-  /** The old key as written, and its replacement. */
+  /** The old key as written, and the key that replaces it. */
   readonly old?: OldKey & { readonly key: string };
 }
 
 export type KeyLookup = Outcome<KeyMatch, SettingFault>;
 
-/** The point where written keys stop matching, and the names valid there. */
+/** The point at which written keys stop matching, and the names that are valid at that point. */
 interface Lost {
   readonly path: readonly string[];
   readonly name: string;
@@ -124,7 +124,7 @@ function namesOf(group: Group, catalog: Catalog): string[] {
   ];
 }
 
-/** Whether free names of the group are tools. */
+/** True if free names of the group are tools. */
 function isToolTable(group: Group): boolean {
   return group.list !== undefined && group.others !== undefined;
 }
@@ -137,7 +137,7 @@ function unknown(
 ): KeyLookup {
   const key = [...path, name.slice(0, 80)].join(".");
   const foreign = nearest(name, names, 1) === null ? foreignHint(path, name) : null;
-  // The exact name at another depth is more likely than a similar one here.
+  // The exact name at another depth is more likely than a similar name at this depth.
   const elsewhere = foreign === null ? placesOf(name).slice(0, 3) : [];
   const near = foreign === null && elsewhere.length === 0 ? nearest(name, names) : null;
   const hint = foreign !== null

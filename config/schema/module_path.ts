@@ -1,6 +1,6 @@
 // Detection and resolution of module paths in settings.
 
-/** Whether a string names a TypeScript or JavaScript module rather than a tool, preset or backend. */
+/** True if a string names a TypeScript or JavaScript module rather than a tool, preset or backend. */
 export function isModulePath(value: string): boolean {
   return /^(?:\.{1,2}\/|~\/|\/|file:)/.test(value) || /\.(?:ts|js|mjs)$/.test(value);
 }

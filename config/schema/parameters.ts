@@ -1,4 +1,4 @@
-// Settings schema of request parameters: general ones, and the same for each provider.
+// Settings schema of request parameters: general ones, and the same parameters for each provider.
 
 import { isObject } from "../../base/is_object.ts";
 import {

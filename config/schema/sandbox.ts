@@ -42,7 +42,7 @@ const rwPathType: Type = {
   },
 };
 
-/** A host in a network rule; catches common mistakes, while the sandbox checks the full grammar. */
+/** A host in a network rule. This catches common mistakes, while the sandbox checks the full grammar. */
 const host: Type = {
   is: "custom",
   ts: "string",

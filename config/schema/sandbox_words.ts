@@ -81,7 +81,10 @@ export function pathMistake(entry: string, words: readonly string[] = []): Mista
     : { hint: `for a folder of that name, write ./${entry}`, suggestion: bare };
 }
 
-/** Does the same for a list of sockets: an entry is a group name, or a path with a slash. */
+/**
+ * Returns what makes an entry of a list of sockets meaningless, or null. An entry is a group name, or a path with a
+ * slash.
+ */
 export function socketMistake(entry: string): Mistake | null {
   const names: readonly string[] = SOCKET_GROUP_NAMES;
   if (names.includes(entry)) return null;

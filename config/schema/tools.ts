@@ -293,12 +293,12 @@ export const toolsGroup = group(
       narrows: "remove",
     }),
     aliases: { approve: ["auto_approve"] },
-    // Settings of tools registered elsewhere; `draft.ts` asks the catalog whether the tool exists.
+    // Settings of tools that are registered by other code; `draft.ts` asks the catalog whether the tool exists.
     others: tool("Settings of a registered tool.", {}, toolMember()),
   },
 );
 
-/** The table of one tool, which receives what layers wrote. */
+/** Creates the table of one tool, which receives what layers wrote. */
 function tool(doc: string, members: Readonly<Record<string, SettingKey>>, others?: SettingKey): Group {
   return group(doc, members, { holds: "nothing", ...(others === undefined ? {} : { others }) });
 }

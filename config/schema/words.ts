@@ -10,13 +10,13 @@ import { SCHEMA } from "./schema.ts";
 export interface SettingsWord {
   /** The path below the root of the settings, e.g. `tools.auto_approve`. */
   readonly path: string;
-  /** Whether the name can only mean settings, whatever its context. */
+  /** True if the name can only mean settings, whatever its context. */
   readonly sure: boolean;
 }
 
 /** Top-level names that mean settings even though they are common elsewhere. */
 const SURE_GROUPS: ReadonlySet<string> = new Set(["tools", "sandbox"]);
-/** Words too common to mean settings: many documents have variables with these names. */
+/** Words that are too common to mean settings, because many documents have variables with these names. */
 const COMMON: ReadonlySet<string> = new Set(["enabled", "files", "rules", "skills"]);
 const WHOLE: ReadonlySet<string> = new Set([
   "config",
@@ -29,7 +29,7 @@ const WHOLE: ReadonlySet<string> = new Set([
 ]);
 
 const WORDS: ReadonlyMap<string, SettingsWord> = collect();
-/** Words long and distinctive enough to recognize with one wrong letter. */
+/** Words that are long and distinctive enough to be recognized with one wrong letter. */
 const SURE_WORDS: readonly string[] = [...WORDS].filter(([word, { sure }]) => sure && word.length > 5)
   .map(([word]) => word);
 
@@ -47,12 +47,12 @@ export function settingsWord(name: string): SettingsWord | null {
   return near === undefined ? null : WORDS.get(near)!;
 }
 
-/** Whether the value under a name for the whole tree (`config`, `opt`) contains settings. */
+/** True if the value under a name for the whole tree (`config`, `opt`) contains settings. */
 export function holdsSettings(name: string, members: Iterable<string>): boolean {
   return WHOLE.has(plainly(name)) && [...members].some((member) => settingsWord(member)?.sure === true);
 }
 
-/** Whether a value is a list of approval rules, under any name. */
+/** True if a value is a list of approval rules, under any name. */
 export function holdsRules(value: unknown): boolean {
   const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
   return items.some((item) =>

@@ -34,7 +34,10 @@ export async function assemble(options: LoadOptions, sources: SettingsSources): 
 class Assembly {
   readonly #options: LoadOptions;
   readonly #sources: SettingsSources;
-  /** Everything that can be named; open once a file provides tools. */
+  /**
+   * Catalog of the names that settings may use. It is open once a file provides tools, so that further tool names are
+   * valid.
+   */
   #catalog: Catalog;
   readonly #errors: string[] = [];
   readonly #warnings: string[] = [];

@@ -1,4 +1,4 @@
-// The files of code that a run loads besides the program's own: modules of the settings, and tool files.
+// Finds the files of code that a run loads in addition to the program's own: modules of the settings, and tool files.
 
 import { resolvePath } from "../../base/paths.ts";
 import { followImports, sealOf } from "../code/imports.ts";
@@ -7,7 +7,7 @@ import type { Settings } from "../settings.generated.ts";
 import type { LoadedSettings, LoadOptions } from "./find.ts";
 import { codeIn, toolFolders } from "./tool_folders.ts";
 
-/** The code as it is now, with everything that it imports by path. */
+/** Returns the code as it is now, with everything that it imports by path. */
 export async function codeOfRun(
   { tools }: Pick<Settings, "tools">,
   options: LoadOptions,

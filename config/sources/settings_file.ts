@@ -14,9 +14,12 @@ import { parseSource, type SourceTree } from "./yaml.ts";
 
 /** The result of reading a file. Sentences begin with its path and position. */
 export interface FileLayer {
-  /** Its settings and their positions; null if the file cannot be parsed. */
+  /** Settings of the file and their positions; null if the file cannot be parsed. */
   readonly read: { readonly log: LayerLog; readonly places: KeyPositions } | null;
-  /** Names that are valid from this file on; open once a file provides tools. */
+  /**
+   * Names that are valid from this file on. The catalog is open once a file provides tools, so that further tool names
+   * are valid.
+   */
   readonly catalog: Catalog;
   readonly errors: readonly string[];
   readonly warnings: readonly string[];

@@ -73,7 +73,7 @@ export async function trustFiles(
   return await recordTrust(environment, folder, names.join("\n"), agreedFiles(folder, names), new Date());
 }
 
-/** Files of code, with what they load, in those of some folders that exist. */
+/** Returns the files of code in those of some folders that exist, with the files that they load. */
 export async function codeIn(folders: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const folder of folders) {

@@ -10,7 +10,7 @@ import { changeJson, readJson } from "./json_file.ts";
 
 /** The files that belong to an agreement. */
 export interface AgreedFiles {
-  /** Files that are run: their imports belong to the agreement too. */
+  /** Files that are run. Their imports belong to the agreement too. */
   readonly code?: readonly string[];
   /** Files that are only read. */
   readonly data?: readonly string[];
@@ -43,8 +43,9 @@ export function trustedEntries(environment: Environment): Outcome<readonly Trust
 }
 
 /**
- * Whether exactly this content, and the current content of files it names and their imports, were agreed to. Code with
- * an import that cannot be followed is never trusted, because a change of what it loads would not be noticed.
+ * True if the person agreed to exactly this content, and to the current content of the files it names and of their
+ * imports. Code with an import that cannot be followed is never trusted, because a change of what it loads would not
+ * be noticed.
  */
 export async function isTrusted(
   environment: Environment,

@@ -134,7 +134,7 @@ function intoFlow(text: string, end: number, written: string, follows: boolean):
   return { at, insert: `${comma}${written}`, ruleAt: comma.length };
 }
 
-/** Inserts new lines after the node that ends here. */
+/** Inserts new lines after the node that ends at an offset. */
 function behind(text: string, end: number, lines: string): Insertion | null {
   if (end < 0) return null;
   // A node may end before or after the end of its last line. Comments below it belong to the next node.

@@ -14,7 +14,7 @@ export interface SourceTree {
 }
 
 export interface BrokenLine {
-  /** `LINE:COL`, 1-based. */
+  /** Position as `LINE:COL`, 1-based. */
   readonly place: string;
   readonly line: number;
   readonly message: string;

@@ -25,7 +25,7 @@ export interface AgentOptions {
   readonly version: string;
   /** Receives lines for the client's log. */
   readonly log: (line: string) => void;
-  /** Aborting it shuts the agent down in order, like the end of the input. */
+  /** Shuts the agent down in order when it aborts, like the end of the input. */
   readonly signal?: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ class Agent {
   readonly #options: AgentOptions;
   readonly #peer: Peer;
   readonly #conversations = new Map<string, Conversation>();
-  /** All conversations share one limit for requests to a provider. */
+  /** Limits the requests to a provider, for all conversations together. */
   readonly #limiter = new RequestLimiter();
   #initialized = false;
   #asksForms = false;
@@ -283,7 +283,7 @@ class Agent {
     const left = Array.isArray(mcpServers) ? mcpServers.length - Object.keys(servers).length : 0;
     if (left > 0) this.#options.log(`${left} of the client's MCP servers cannot be used.`);
     this.#conversations.set(id, conversation);
-    // A client must know the conversation before it gets updates about it.
+    // A client must know the conversation before it gets updates about it, so these follow later.
     setTimeout(() => {
       this.#update(id, { sessionUpdate: "available_commands_update", availableCommands: SLASH_COMMANDS });
     });

@@ -14,14 +14,14 @@ export interface ListedConversation {
   readonly updatedAt: string;
 }
 
-/** The id of a conversation: the same after every start, and opaque to clients. */
+/** Returns the id of a conversation. The id is the same after every start, and opaque to clients. */
 export function idOf(path: string): string {
   const bytes = new TextEncoder().encode(path);
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The real path of an id; null for anything else. */
+/** Returns the real path of an id; null for any other text. */
 function pathOfId(id: string): string | null {
   try {
     const text = atob(id.replaceAll("-", "+").replaceAll("_", "/"));
@@ -29,7 +29,7 @@ function pathOfId(id: string): string | null {
     const path = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return path.startsWith("/") && path.endsWith(".chat") ? path : null;
   } catch {
-    // Not made by `idOf`.
+    // The text was not made by `idOf`.
     return null;
   }
 }
@@ -48,7 +48,7 @@ export async function begin(environment: Environment, cwd: string, now: Date): P
   return made.ok ? success(made.value.path) : made;
 }
 
-/** Finds the document of an id, if it is below a folder; else says why not. */
+/** Finds the document of an id, if it is below a folder; otherwise returns why not. */
 export async function findConversation(id: string, cwd: string): Promise<Outcome<string>> {
   const unknown = failure(
     "unknown-session",
@@ -97,7 +97,8 @@ export async function listConversations(cwd: string): Promise<ListedConversation
 }
 
 /**
- * Moves a conversation of an agent to the trash next to it; refuses documents outside, which only the person deletes.
+ * Moves a conversation of an agent to the trash next to it. Refuses documents outside of the agent's folder, which
+ * only the person deletes.
  */
 export async function discard(id: string): Promise<Outcome<null>> {
   const path = pathOfId(id);

@@ -26,8 +26,8 @@ export function overridesFromChoice(chosen: Chosen): Record<string, unknown> {
 }
 
 /**
- * The settings for a client's MCP servers. They start in the sandbox, whatever the person's settings say about a
- * server of that name; invalid entries are dropped.
+ * Returns the settings for a client's MCP servers. They start in the sandbox, whatever the person's settings say about
+ * a server of that name; invalid entries are dropped.
  */
 export function serversOf(mcpServers: unknown): Record<string, unknown> {
   if (!Array.isArray(mcpServers)) return {};
@@ -85,12 +85,12 @@ export function configOptions({ settings }: ChatSession): SessionConfigOption[] 
   ];
 }
 
-/** The same for older clients. */
+/** Returns the same options in the form for older clients. */
 export function modes({ settings }: ChatSession): SessionModeState {
   return { currentModeId: modeOf(settings), availableModes: MODES.map((mode) => ({ ...mode })) };
 }
 
-/** Whether a value is one of an option's choices. */
+/** True if a value is one of an option's choices. */
 export function isChoice(session: ChatSession, id: string, value: string): boolean {
   const option = configOptions(session).find((each) => each.id === id);
   if (option?.type !== "select") return false;

@@ -1,4 +1,4 @@
-// Converts a prompt of a client to document text: the person's words stay words, and the files they point at are
+// Converts a prompt of a client to document text. The person's words stay words, and the files that they name are
 // attached.
 
 import { isObject } from "../../base/is_object.ts";
@@ -26,11 +26,11 @@ const IMAGES: Readonly<Record<string, string>> = {
   "image/webp": "webp",
 };
 
-/** What the document evaluates, and where attachments go. */
+/** What the document evaluates, and where attachments are stored. */
 export interface PromptPlace {
-  /** Whether the document evaluates template tags. */
+  /** True if the document evaluates template tags. */
   readonly templates: boolean;
-  /** Names a file for an attachment: the reference in the message, and the file's name. */
+  /** Names a file for an attachment; returns the reference for the message, and the file's name. */
   readonly attach: (extension: string) => { readonly reference: string; readonly name: string };
 }
 
@@ -60,7 +60,7 @@ export function promptText(blocks: unknown, { templates, attach }: PromptPlace):
       pieces.push(reference);
     } else return failure("prompt-unreadable", `Blocks of type ${String(type)} are not supported.`);
   }
-  // A blank at the beginning may be what makes it text.
+  // Blanks at the beginning stay, because one may be what makes the line text.
   const text = pieces.join("\n").replace(/^\n+/, "").trimEnd();
   if (text.trim() === "") return failure("prompt-empty", "The prompt is empty.", "Write something.");
   return success({ text, attachments });
@@ -69,9 +69,9 @@ export function promptText(blocks: unknown, { templates, attach }: PromptPlace):
 /** The beginning of a template tag. */
 const TAGS = /\{[{%]/g;
 const REFERENCE = /@(?=\.{1,2}\/|~\/|\/\/)/;
-/** The beginning of a result, which is read as one even in fences. */
+/** The beginning of a result, which is read as a result even in fences. */
 const RESULT = /^\*\*(?=Tool)/m;
-/** The beginning of any of these. */
+/** The beginning of any of these signs. */
 const SIGNS = new RegExp([TAGS, REFERENCE, RESULT].map(({ source }) => source).join("|"), "gm");
 
 /** Escapes a person's words so that nothing in them is read as structure or as a template; file references stay. */
@@ -88,7 +88,8 @@ function asWords(text: string, templates: boolean): string {
 /** Encodes a text so that it evaluates to itself and none of `signs` takes effect. */
 function literal(text: string, signs: RegExp): string {
   if (text.search(signs) < 0) return text;
-  // In one piece, unless something in it would end that, is structure even there, or must stay effective.
+  // The text is enclosed in one piece, unless something in it would end that piece, is structure even inside it, or
+  // must stay effective.
   const isWhole = !text.includes("endraw") && !RESULT.test(text) &&
     (signs === SIGNS || !REFERENCE.test(text));
   return isWhole ? `{% raw %}${text}{% endraw %}` : text.replaceAll(signs, (sign) => `{{ "${sign}" }}`);
@@ -101,15 +102,15 @@ function isWords(text: string): boolean {
 }
 
 /**
- * Embeds a text of the client under its name there. Its author is unknown, so it must not name files, answer calls,
- * or run anything.
+ * Embeds a text of the client under the name that the client gives it. Its author is unknown, so it must not name
+ * files, answer calls, or run anything.
  */
 function embedded(uri: string, text: string, templates: boolean): string {
   const fence = fenceFor(text);
   const path = asWords((pathOfUri(uri) ?? uri).replaceAll(/[\s\p{Cc}]+/gu, " "), false);
   const body = text.replaceAll("\r\n", "\n").replace(/\n$/, "");
   const whole = `${path}:\n\n${fence}\n${body}\n${fence}\n`;
-  // Without templates, text cannot be enclosed; a blank in or before each sign disables it.
+  // Without templates, text cannot be enclosed. A blank in or before each sign disables the sign.
   return (templates ? literal(whole, SIGNS) : whole.replaceAll(SIGNS, withBlank)).trimEnd();
 }
 

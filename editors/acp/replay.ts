@@ -6,7 +6,7 @@ import { unescapeTurn } from "../../parser/edits/escape.ts";
 import type { Result, Turn } from "../../parser/types.ts";
 import { resultContent, toolCall } from "./tool_calls.ts";
 
-/** Everything in a document that a client shows, in order. */
+/** Returns everything in a document that a client shows, in order. */
 export async function* replay(session: ChatSession): AsyncGenerator<SessionUpdate> {
   const { chat } = session;
   for (const turn of chat.turns) {

@@ -1,4 +1,4 @@
-// Slash commands that a person types in a client: answered here and never sent to a model.
+// Slash commands that a person types in a client. They are answered here and never sent to a model.
 
 import { codeSpan, plainWords } from "../rpc/markdown.ts";
 import { joinNames } from "../../base/names.ts";

@@ -9,9 +9,9 @@ import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call, Result } from "../../parser/types.ts";
 import type { RegisteredTool } from "../../tools/definition.ts";
 
-/** Bytes above which only the part of a file that changes is shown. */
+/** Number of bytes above which only the part of a file that changes is shown. */
 const WHOLE_FILE = 64 * 1024;
-/** Lines of context around that part. */
+/** Number of context lines around that part. */
 const AROUND = 3;
 /** Maximum number of characters shown of a result. */
 const MOST_CHARACTERS = 50_000;
@@ -31,7 +31,7 @@ export async function toolCall(session: ChatSession, call: Call): Promise<ToolCa
   };
 }
 
-/** The kind of a tool; only known for built-in tools. */
+/** Returns the kind of a tool, which is only known for built-in tools. */
 function kindOf(tool: RegisteredTool | undefined): ToolKind {
   if (tool?.origin !== "built-in") return "other";
   if (tool.command_input !== undefined) return "execute";
@@ -40,7 +40,7 @@ function kindOf(tool: RegisteredTool | undefined): ToolKind {
   return tool.effects === "reads" ? "read" : "edit";
 }
 
-/** A result as content of its call. */
+/** Returns a result as content of its call. */
 export function resultContent({ content }: Pick<Result, "content">): ToolCallContent[] {
   const text = visible(content.slice(0, MOST_CHARACTERS), { lines: true });
   return text === "" ? [] : [{ type: "content", content: { type: "text", text } }];
@@ -53,7 +53,7 @@ function locationsOf({ path }: ChatSession, { input }: Call): ToolCallLocation[]
   return [{ path: real, ...(line === undefined ? {} : { line }) }];
 }
 
-/** The whole file, or for a large one the changed lines with some context. */
+/** Returns the whole file, or for a large one the changed lines with some context. */
 function passage(
   { path, before, after }: FileTexts,
 ): { path: string; oldText: string | null; newText: string } {

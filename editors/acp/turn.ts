@@ -22,7 +22,7 @@ export interface TurnHost {
   readonly sessionId: string;
   /** Cost of this conversation in dollars since it was opened. */
   readonly spent: { cost: number };
-  /** Whether the client shows forms, so that it can ask for a reason. */
+  /** True if the client shows forms, so that it can ask for a reason. */
   readonly asksForms: boolean;
 }
 
@@ -41,12 +41,12 @@ interface Decision {
 
 class Turn {
   readonly #host: TurnHost;
-  /** Calls already announced to the client. */
+  /** Calls that were already announced to the client. */
   readonly #shown = new Set<string>();
   /** Calls whose result the client already has. */
   readonly #finished = new Set<string>();
   #session: ChatSession | null = null;
-  /** Keeps updates in order, although describing a call takes a moment. */
+  /** Settles when the last update was sent. It keeps updates in order, although describing a call takes a moment. */
   #telling: Promise<void> = Promise.resolve();
 
   constructor(host: TurnHost) {
@@ -117,7 +117,7 @@ class Turn {
     }
   }
 
-  /** Announces a call, once. */
+  /** Announces a call to the client, only once. */
   async #show(id: string): Promise<void> {
     const session = this.#session;
     const call = session?.chat.call(id);
@@ -249,7 +249,7 @@ class Turn {
         if (stop.problem?.code === "provider-blocked") return "refusal";
         return stop.problem ?? { code: stop.reason, message: stopWords(stop)?.text ?? "The turn ended." };
       default: {
-        // Something in the document waits for the person: say what.
+        // Something in the document waits for the person, so the text says what.
         const text = plainWords(stopWords(stop)?.text ?? "");
         if (text !== "") {
           this.#host.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });

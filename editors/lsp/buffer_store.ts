@@ -1,4 +1,4 @@
-// Stores a document in an editor's buffer: asks the editor to apply the loop's edits, and merges what the person
+// Stores a document in an editor's buffer. It asks the editor to apply the loop's edits, and merges what the person
 // types meanwhile. The buffer is authoritative; text that it does not take is saved for recovery.
 
 import type { Environment } from "../../base/environment.ts";
@@ -12,12 +12,15 @@ import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { editsBetween, movedPast, sameText } from "./text_edits.ts";
 
-/** Milliseconds in which an editor that has answered must report the change, which shows that it took the edit. */
+/**
+ * Milliseconds in which an editor that has answered must report the change. The report shows that the editor took the
+ * edit.
+ */
 const PATIENCE = 2000;
-/** Milliseconds in which an editor must answer; one of them asks the person first. */
+/** Milliseconds in which an editor must answer; some editors ask the person first. */
 const LONGEST_ANSWER = 120_000;
 
-/** An edit to ask the editor for. */
+/** An edit that the editor is asked to apply. */
 export interface WantedEdit {
   /** The version of the buffer that the edits apply to. */
   readonly version: number;
@@ -28,7 +31,7 @@ export interface WantedEdit {
 
 export interface BufferOptions {
   readonly environment: Environment;
-  /** Real path of the document; null when it has none yet. */
+  /** Real path of the document; null if it has none yet. */
   readonly path: string | null;
   readonly named: string | null;
   /** Asks the editor; settles when it has answered. The answer itself is not relied on. */
@@ -37,7 +40,7 @@ export interface BufferOptions {
   readonly changed: () => void;
   /** Receives problems for the person. */
   readonly notify: (problem: Problem) => void;
-  /** Milliseconds. @default 2000 */
+  /** Milliseconds to wait for the editor's report. @default 2000 */
   readonly patience?: number;
 }
 
@@ -65,7 +68,7 @@ export class BufferStore implements DocumentStore {
    */
   #block: { start: number; end: number } | null = null;
   #savedText: SavedText | null = null;
-  /** Why our edits cannot be applied; null while the editor's text is known. */
+  /** Reason why our edits cannot be applied; null while the editor's text is known. */
   #refusal: Problem | null = null;
   #asking = Promise.withResolvers<void>();
 
@@ -110,7 +113,7 @@ export class BufferStore implements DocumentStore {
     return this.#asking.promise;
   }
 
-  /** Fixes the place of a reply at the present end of the document, or releases it. */
+  /** Fixes the place of a reply at the present end of the document, or releases that place. */
   expectReply(expected: boolean): void {
     this.#block = expected ? { start: this.#chat.byteLength, end: this.#chat.byteLength } : null;
   }
@@ -134,7 +137,7 @@ export class BufferStore implements DocumentStore {
     return this.#write();
   }
 
-  /** Takes over a new text of the editor: ours, the person's, or both. */
+  /** Accepts a new text of the editor, which contains our edits, the person's, or both. */
   take(version: number, buffer: Chat, edits: readonly Edit[]): void {
     if (this.#refusal === OUT_OF_SYNC) this.#refusal = null;
     const before = this.#buffer;
@@ -154,17 +157,17 @@ export class BufferStore implements DocumentStore {
     this.#options.changed();
   }
 
-  /** The editor closed the document: saves what it did not take. */
+  /** Handles that the editor closed the document: saves text that the editor did not take. */
   close(): void {
     this.#refuse(CLOSED);
   }
 
-  /** The editor's text is unknown from now on: nothing is written until `take` receives it again. */
+  /** Handles that the editor's text is unknown from now on. Nothing is written until `take` receives it again. */
   loseSync(): void {
     this.#refuse(OUT_OF_SYNC);
   }
 
-  /** Why the document cannot be edited now; null if it can. */
+  /** Reason why the document cannot be edited now; null if it can be. */
   get refusal(): Problem | null {
     return this.#refusal;
   }
@@ -179,7 +182,7 @@ export class BufferStore implements DocumentStore {
     const asked = this.#flush?.asked;
     if (asked === undefined) return false;
     if (!sameText(buffer, asked)) {
-      // An editor may report its own edit and ours together: then its text is closer to ours than to the old one.
+      // An editor may report its own edit and ours together. Then its text is closer to ours than to the old one.
       const lines = splitLines(buffer.bytes);
       const far = (chat: Chat) => {
         const hunks = difference(splitLines(chat.bytes), lines, (line) => line);
@@ -192,7 +195,7 @@ export class BufferStore implements DocumentStore {
       this.#settle(null);
       return true;
     }
-    // More was committed meanwhile: ask for it in the present text.
+    // More edits were committed meanwhile, so the editor is asked for them in the present text.
     const rest = movedPast(
       editsBetween(asked.bytes, this.#chat.bytes),
       editsBetween(asked.bytes, buffer.bytes),
@@ -244,13 +247,15 @@ export class BufferStore implements DocumentStore {
     flush.timer = setTimeout(() => this.#giveUp(NOT_TAKEN), milliseconds);
   }
 
-  /** Saves our text before asking the editor: the program may be killed, or the editor may not take the edit. */
+  /**
+   * Saves our text before asking the editor, because the program may be killed, or the editor may not take the edit.
+   */
   #keep(): void {
     this.#savedText ??= new SavedText(this.#options.environment, this.#options.notify);
     this.#savedText.update(this.#chat.bytes);
   }
 
-  /** Leaves text that the editor did not take for `flemma recover`, and continues from the buffer. */
+  /** Saves text that the editor did not take, for `flemma recover`, and continues from the buffer. */
   #giveUp({ code, message, next: remedy }: Problem): void {
     const kept = this.#savedText?.close(false) ?? null;
     this.#savedText = null;

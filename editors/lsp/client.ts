@@ -11,11 +11,11 @@ import type { Encoding } from "./positions.ts";
 /** The capabilities that the editor declared when it started the server. */
 export interface Abilities {
   readonly encoding: Encoding;
-  /** It asks for diagnostics; then none are sent unasked. */
+  /** True if the editor asks for diagnostics; then none are sent unasked. */
   readonly pullsDiagnostics: boolean;
-  /** It accepts edits with the version they apply to. */
+  /** True if the editor accepts edits with the version that they apply to. */
   readonly versionedEdits: boolean;
-  /** It applies edits that the server asks for. */
+  /** True if the editor applies edits that the server asks for. */
   readonly appliesEdits: boolean;
   readonly progress: boolean;
   readonly showsDocuments: boolean;
@@ -23,9 +23,9 @@ export interface Abilities {
   readonly foldsWithText: boolean;
   readonly foldsLinesOnly: boolean;
   readonly symbolTree: boolean;
-  /** What it requests again when asked to refresh. */
+  /** What the editor requests again when it is asked to refresh. */
   readonly refreshes: { readonly diagnostics: boolean; readonly hints: boolean; readonly lenses: boolean };
-  /** The extensions of this server that it asked for: events, and notices of files that tools changed. */
+  /** The extensions of this server that the editor asked for: events, and notices of files that tools changed. */
   readonly wants: { readonly stream: boolean; readonly filesChanged: boolean };
 }
 
@@ -54,7 +54,7 @@ export function abilitiesOf(params: unknown): Abilities {
   };
 }
 
-/** The member at the end of a path of names; undefined if one is missing. */
+/** Returns the member at the end of a path of names; undefined if one is missing. */
 export function memberOf(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, name) => isObject(inner) ? inner[name] : undefined, value);
 }
@@ -86,7 +86,8 @@ export class Client {
   }
 
   /**
-   * Asks for edits; settles with the answer. Only the next change of the document shows whether they were applied.
+   * Asks the editor for edits; settles with its answer. Only the next change of the document shows whether they were
+   * applied.
    */
   applyEdit(label: string, edits: VersionedEdits): Promise<unknown> {
     return this.#peer.request("workspace/applyEdit", { label, edit: this.workspaceEdit(edits) });

@@ -1,4 +1,5 @@
-// The commands of the editor: everything that runs or writes, requested by name with the document and its version.
+// The commands of the editor: everything that runs or writes. The editor requests them by name with the document and
+// its version.
 
 import { visible } from "../../base/visible.ts";
 import type { CallTarget, ChatSession } from "../../agent/types.ts";
@@ -22,14 +23,14 @@ interface Asked {
   readonly id?: string;
   readonly line?: number;
   readonly message?: string;
-  /** Whether the model should continue after it spoke last. */
+  /** True if the model should continue after it spoke last. */
   readonly goOn: boolean;
   readonly workDoneToken: unknown;
-  /** Aborted when the editor cancels the command. */
+  /** Signal that aborts when the editor cancels the command. */
   readonly signal: AbortSignal;
 }
 
-/** Answers immediately; longer work is reported by progress and edits. */
+/** A command. It answers immediately; longer work is reported by progress and edits. */
 type Command = (commands: Commands, asked: Asked) => unknown;
 
 const STARTED = { started: true };
@@ -61,7 +62,7 @@ const TABLE: Readonly<Record<string, Command>> = {
 export const LSP_COMMANDS: readonly string[] = Object.keys(TABLE);
 
 export interface CommandsHost {
-  /** The editor; throws before it was initialized. */
+  /** Returns the editor; throws if it was not initialized yet. */
   readonly client: () => Client;
   readonly environment: Environment;
   document(uri: unknown): OpenDocument | undefined;
@@ -135,7 +136,7 @@ export class Commands {
     this.#runs.add(run);
     const cancel = () => run.cancel();
     signal.addEventListener("abort", cancel);
-    // Whatever it throws is a fault of the program, and reported as one.
+    // Any error that it throws is a fault of the program, and reported as one.
     run.ended.catch((thrown: unknown) =>
       client.say(MessageType.error, `Internal error: ${thrownText(thrown)}`)
     )
@@ -165,7 +166,7 @@ export class Commands {
   }
 
   /**
-   * Makes a small change, also while a run works on the document. The editor may wait for this answer before it
+   * Makes a small change, even while a run works on the document. The editor may wait for this answer before it
    * applies the edit, so the answer comes once the edit is asked for; later problems are shown.
    */
   async mark(

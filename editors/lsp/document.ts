@@ -21,7 +21,7 @@ import { editsBetween, sameText } from "./text_edits.ts";
 export interface DocumentHost {
   readonly environment: Environment;
   readonly client: Client;
-  /** All documents share one limit for requests to a provider. */
+  /** Limits the requests to a provider, for all documents together. */
   readonly limiter: RequestLimiter;
   /** Called when the text, or what is known about its calls, has changed. */
   readonly changed: (document: OpenDocument) => void;
@@ -40,19 +40,19 @@ export class OpenDocument {
   readonly #host: DocumentHost;
   #readOnly: Promise<Outcome<ChatSession>> | null = null;
   #working: Working | null = null;
-  /** Whether the document is being opened for work, which takes a moment. */
+  /** True if the document is being opened for work, which takes a moment. */
   #opening = false;
-  /** Settles when short work ends; others wait for it instead of being refused. */
+  /** Settles when short work ends. Other work waits for it instead of being refused. */
   #brief: Promise<void> | null = null;
   /** Edits offered as approvals, with the version they apply to. */
   #approvals: { readonly version: number; readonly id: string; readonly edits: readonly Edit[] }[] = [];
-  /** How often the text was changed by others than a run. */
+  /** Number of times that the text was changed by others than a run. */
   foreignChanges = 0;
 
   constructor(uri: string, text: string, version: number, host: DocumentHost) {
     const named = pathOfUri(uri);
     this.uri = uri;
-    // The state of a document belongs to its real path; one that was never saved has the given path.
+    // The state of a document belongs to its real path. A document that was never saved has the given path.
     this.path = named === null ? null : realPathOrNull(named) ?? named;
     this.#host = host;
     const { environment, client } = host;
@@ -80,7 +80,7 @@ export class OpenDocument {
     return { chat: this.store.buffer, encoding: this.#encoding };
   }
 
-  /** Whether the editor is being asked for an edit; then anything about the text should wait a moment. */
+  /** True if the editor is being asked for an edit. Then anything about the text should wait a moment. */
   get isUnsettled(): boolean {
     return this.store.chat !== this.store.buffer;
   }
@@ -94,7 +94,7 @@ export class OpenDocument {
     return this.#working?.session ?? null;
   }
 
-  /** A read-only `ChatSession` for questions about the document. Fails with what is wrong in the settings. */
+  /** Opens a read-only `ChatSession` for questions about the document. Fails with what is wrong in the settings. */
   async openReadOnly(): Promise<Outcome<ChatSession>> {
     if (this.#working !== null) return success(this.#working.session);
     const readOnly = this.#readOnly ??= chatInMemory(NOTHING, {
@@ -103,12 +103,12 @@ export class OpenDocument {
       readOnly: true,
     });
     const session = await readOnly;
-    // What was wrong may be corrected by the next time.
+    // The fault may be corrected by the next time, so it is not cached.
     if (!session.ok && this.#readOnly === readOnly) this.#readOnly = null;
     return session;
   }
 
-  /** Drops what was read of settings, approvals and other runs, because it may have changed. */
+  /** Drops what was read of settings, approvals and other runs, because these may have changed. */
   forget(): void {
     this.#readOnly = null;
   }
@@ -185,8 +185,8 @@ export class OpenDocument {
   }
 
   /**
-   * Applies the editor's changes; returns the id of the call that they approve, if they do nothing else. After a
-   * change that cannot be read, the text is unknown until the editor sends all of it.
+   * Applies the editor's changes. If they only approve a call, returns its id. After a change that cannot be read, the
+   * text is unknown until the editor sends all of it.
    */
   change(version: number, changes: readonly unknown[]): string | null {
     const before = this.store.buffer;
@@ -221,7 +221,7 @@ export class OpenDocument {
 
 const NOTHING = new Uint8Array(0);
 
-/** Whether an event affects what is shown about calls. */
+/** True if an event affects what is shown about calls. */
 export function concernsCalls({ event }: CycleEvent): boolean {
   return event === "tool:executing" || event === "tool:finished" || event === "approval:pending";
 }
@@ -230,9 +230,13 @@ function textEdit(counted: Counted, { from, to, insert }: Edit) {
   return { range: toRange(counted, { from, to }), newText: insert };
 }
 
-/** The text after one change. Null is an unknown text: before the change, or because the change cannot be read. */
+/**
+ * Returns the text after one change. Null means an unknown text: it was unknown before the change, or the change
+ * cannot be read.
+ */
 function applied(chat: Chat | null, change: unknown, encoding: Encoding): Chat | null {
-  // Only a change without the member gives the whole text; an unreadable range would replace it by a part.
+  // Only a change without the member gives the whole text. With an unreadable range, a part would replace the whole
+  // text.
   if (isObject(change) && !Object.hasOwn(change, "range") && typeof change.text === "string") {
     return parse(new TextEncoder().encode(change.text));
   }
@@ -240,7 +244,7 @@ function applied(chat: Chat | null, change: unknown, encoding: Encoding): Chat |
   return edit === null ? null : update(chat!, [edit]);
 }
 
-/** Converts a change of a part of the text to an edit; null for anything else. */
+/** Converts a change of a part of the text to an edit; null for any other change. */
 function editOf(chat: Chat, change: unknown, encoding: Encoding): Edit | null {
   const text = memberOf(change, ["text"]);
   const range = rangeIn(memberOf(change, ["range"]));
@@ -263,10 +267,10 @@ interface Spot {
   readonly offset: number;
 }
 
-/** Bytes of a character that takes two code units in UTF-16. */
+/** Number of bytes of a character that takes two code units in UTF-16. */
 const PAIR = 4;
 
-/** The two code units around a position inside a character; empty if it is not inside one. */
+/** Returns the two code units around a position inside a character; empty if it is not inside one. */
 function halvesAt(counted: Counted, { position, offset }: Spot): readonly [string, string] {
   const { chat, encoding } = counted;
   const lead = chat.slice(offset, offset + 1)[0] ?? 0;
@@ -276,13 +280,13 @@ function halvesAt(counted: Counted, { position, offset }: Spot): readonly [strin
   return [pair[0]!, pair[1]!];
 }
 
-/** Reads a range from the protocol; null for anything else. */
+/** Reads a range from the protocol; null for any other value. */
 export function rangeIn(value: unknown): ReturnType<typeof toRange> | null {
   const [start, end] = [positionIn(memberOf(value, ["start"])), positionIn(memberOf(value, ["end"]))];
   return start === null || end === null ? null : { start, end };
 }
 
-/** Reads a position from the protocol; null for anything else. */
+/** Reads a position from the protocol; null for any other value. */
 export function positionIn(value: unknown): { line: number; character: number } | null {
   const [line, character] = [memberOf(value, ["line"]), memberOf(value, ["character"])];
   return isCount(line) && isCount(character) ? { line, character } : null;

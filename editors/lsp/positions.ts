@@ -9,15 +9,15 @@ const LF = 10;
 /** The unit of a position within its line. */
 export type Encoding = "utf-8" | "utf-16";
 
-/** One document, and its client's unit. */
+/** One document, and the unit in which its client counts. */
 export interface Counted {
   readonly chat: Chat;
   readonly encoding: Encoding;
 }
 
 /**
- * The position of a byte offset; inside a character, the position of its beginning. A byte order mark that an editor
- * leaves in the text counts as a character of its first line.
+ * Returns the position of a byte offset. Inside a character, it is the position of the character's beginning. A byte
+ * order mark that an editor leaves in the text counts as a character of its first line.
  */
 export function toPosition(counted: Counted, offset: number): Position {
   const { line, character } = positionOf(counted, offset);
@@ -26,7 +26,8 @@ export function toPosition(counted: Counted, offset: number): Position {
 }
 
 /**
- * The byte offset of a position. Past the end of its line it is the line's end, past the last line the document's.
+ * Returns the byte offset of a position. A position past the end of its line gives the line's end, and one past the
+ * last line the document's end.
  */
 export function toOffset(counted: Counted, { line, character }: Position): number {
   const mark = line === 0 ? markOf(counted) : NO_MARK;
@@ -68,19 +69,19 @@ export function toRange(counted: Counted, { from, to }: Pick<Place, "from" | "to
   return { start: toPosition(counted, from), end: toPosition(counted, to) };
 }
 
-/** The range of whole lines without the last line end; lines are 1-based and inclusive. */
+/** Returns the range of whole lines without the last line end; lines are 1-based and inclusive. */
 export function linesRange(counted: Counted, first: number, last: number): Range {
   const { chat } = counted;
   return toRange(counted, { from: chat.lineStart(first), to: chat.lineEnd(Math.min(last, chat.lineCount)) });
 }
 
-/** The offset before the line feed of a line, after a possible carriage return. */
+/** Returns the offset before the line feed of a line, after a possible carriage return. */
 function beforeFeed(chat: Chat, line: number): number {
   const next = chat.lineStart(line + 1);
   return next > chat.lineStart(line) && chat.slice(next - 1, next)[0] === LF ? next - 1 : next;
 }
 
-/** The beginning of the character that contains a byte offset. */
+/** Returns the beginning of the character that contains a byte offset. */
 function characterStart(chat: Chat, start: number, offset: number): number {
   const from = Math.max(start, offset - 3);
   const bytes = chat.slice(from, offset + 1);

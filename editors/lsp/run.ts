@@ -17,7 +17,7 @@ export interface RunRequest {
   readonly act: (session: ChatSession) => Promise<Stop>;
   /** The token for progress reports that the editor chose. */
   readonly workDoneToken?: unknown;
-  /** The line of the cursor when the person started it, if known. */
+  /** The line of the cursor when the person started the run, if known. */
   readonly line?: number;
 }
 
@@ -45,7 +45,7 @@ export class Run {
     this.#foreignBefore = document.foreignChanges;
   }
 
-  /** Starts and continues in the background; returns what prevents it, or null. */
+  /** Starts the run, which continues in the background; returns what prevents it, or null. */
   async start(): Promise<Problem | null> {
     const working = await this.document.work({
       signal: this.#controller.signal,
@@ -69,7 +69,7 @@ export class Run {
       clearInterval(this.#timer);
       await close();
     }
-    // After the release, because anyone who learns of the end may start the next run.
+    // This follows the release, because anyone who learns of the end may start the next run.
     this.#tell(stop);
   }
 
@@ -78,7 +78,7 @@ export class Run {
     return this.#progress?.token ?? null;
   }
 
-  /** Cancels what runs, like one Ctrl-C. */
+  /** Cancels what is running, like one Ctrl-C. */
   cancel(): void {
     this.#controller.abort();
   }

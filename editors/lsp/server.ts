@@ -26,7 +26,7 @@ export interface ServeOptions {
   readonly write: (bytes: Uint8Array) => Promise<void>;
   readonly environment: Environment;
   readonly version: string;
-  /** Aborting it shuts the server down in order, like the end of the input. */
+  /** Shuts the server down in order when it aborts, like the end of the input. */
   readonly signal?: AbortSignal;
 }
 
@@ -142,7 +142,7 @@ class Server {
     options.signal?.addEventListener("abort", () => this.#stop.abort(), { once: true });
   }
 
-  /** The editor; throws before `initialize`. */
+  /** Returns the editor; throws before `initialize`. */
   get client(): Client {
     if (this.#client === null) throw new Error("the server is not initialized");
     return this.#client;
@@ -184,7 +184,7 @@ class Server {
 
   async #answer(answer: Answer, call: RpcCall): Promise<unknown> {
     const given = await answer(this, call.params, call);
-    // The effect of a command stays, so its answer is sent.
+    // The effect of a command cannot be undone, so its answer is sent in any case.
     const canBeDropped = call.method !== "workspace/executeCommand";
     return canBeDropped && call.signal.aborted
       ? new RpcRefusal(RpcCode.cancelled, "The request was cancelled.")
@@ -237,7 +237,7 @@ class Server {
   open(params: unknown): void {
     const { uri, text, version } = item(params);
     if (typeof uri !== "string" || typeof text !== "string") return;
-    // An editor that opens the document again has lost track of it; its present text counts.
+    // If an editor opens a document again, it has lost track of it, so the text that it sends now counts.
     this.#documents.get(uri)?.store.close();
     const document = new OpenDocument(uri, text, typeof version === "number" ? version : 0, {
       environment: this.environment,
@@ -311,8 +311,8 @@ class Server {
   }
 
   /**
-   * Sends the findings of a document, unless the editor requests them itself. One evaluation at a time; only the last
-   * is sent.
+   * Sends the findings of a document, unless the editor requests them itself. Evaluations run one at a time, and only
+   * the last result is sent.
    */
   #tell(document: OpenDocument): void {
     if (this.client.abilities.pullsDiagnostics || this.#documents.get(document.uri) !== document) return;

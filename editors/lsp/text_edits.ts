@@ -1,4 +1,5 @@
-// Edits between two versions of a text: as small as the changed lines permit, and rebased over the edits of others.
+// Edits between two versions of a text. They are as small as the changed lines permit, and are rebased over the edits
+// of others.
 
 import { commonPrefix } from "../../base/bytes.ts";
 import { difference, joinLines, splitLines } from "../../cycle/storage/lines.ts";
@@ -8,7 +9,7 @@ import type { Chat } from "../../parser/types.ts";
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 
-/** The edits that turn `before` into `after`; none if they are the same. */
+/** Returns the edits that turn `before` into `after`; empty if they are the same. */
 export function editsBetween(before: Uint8Array, after: Uint8Array): Edit[] {
   const start = wholeCharacters(before, commonPrefix(before, after));
   const end = commonSuffix(before, after, start);
@@ -30,7 +31,7 @@ export function editsBetween(before: Uint8Array, after: Uint8Array): Edit[] {
 }
 
 /**
- * Rebases edits over other edits of the same text; null if both touch the same bytes. Text that others insert at the
+ * Rebases edits over other edits of the same text; null if both change the same bytes. Text that others insert at the
  * exact place of our edit stays after it.
  */
 export function movedPast(edits: readonly Edit[], others: readonly Edit[]): Edit[] | null {
@@ -48,7 +49,7 @@ export function movedPast(edits: readonly Edit[], others: readonly Edit[]): Edit
   return moved;
 }
 
-/** Trims the characters at either end that an edit would replace by themselves. */
+/** Trims equal characters from both ends of an edit and of the text that it replaces. */
 function trimmed(text: Uint8Array, { from, to, insert }: Edit): Edit {
   const old = text.subarray(from, to);
   const now = encoder.encode(insert);
@@ -57,7 +58,7 @@ function trimmed(text: Uint8Array, { from, to, insert }: Edit): Edit {
   return { from: from + head, to: to - tail, insert: decoder.decode(now.subarray(head, now.length - tail)) };
 }
 
-/** The longest common suffix of two texts that begins with a whole character, after byte `start` of both. */
+/** Returns the longest common suffix of two texts that begins with a whole character, after byte `start` of both. */
 function commonSuffix(a: Uint8Array, b: Uint8Array, start: number): number {
   const most = Math.min(a.length, b.length) - start;
   let count = 0;
@@ -66,7 +67,7 @@ function commonSuffix(a: Uint8Array, b: Uint8Array, start: number): number {
   return count;
 }
 
-/** The same prefix without a partial character at its end. */
+/** Returns the same prefix without a partial character at its end. */
 function wholeCharacters(text: Uint8Array, prefix: number): number {
   let at = prefix;
   while (at > 0 && at < text.length && isInside(text[at]!)) at--;
@@ -77,7 +78,7 @@ function isInside(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** Whether two versions are the same bytes, joining no more of them than needed. */
+/** True if two versions have the same bytes. This joins no more of them than needed. */
 export function sameText(a: Chat, b: Chat): boolean {
   if (a === b) return true;
   if (a.byteLength !== b.byteLength) return false;

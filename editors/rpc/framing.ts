@@ -1,14 +1,17 @@
 // Splits a byte stream into messages: by a header with their length (language servers), or by lines (agents).
 
-/** A message, or what is wrong with bytes in place of one. */
+/** A message, or what is wrong with the bytes that were received in place of one. */
 export type RpcFrame =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "fault"; readonly message: string };
 
-/** Larger messages are skipped: no document is that large, and holding them would exhaust memory. */
+/**
+ * Maximum size of a message. Larger ones are skipped, because no document is that large, and holding them would
+ * exhaust memory.
+ */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** A header is short; more bytes without a blank line are not a header. */
+/** Maximum size of a header. More bytes without a blank line are not a header. */
 const LONGEST_HEADER = 8192;
 
 const LF = 10;
@@ -33,8 +36,8 @@ export function encodeLine(text: string): Uint8Array {
 }
 
 /**
- * Reads messages with headers. Reports bytes that are not a header and skips them up to the next blank line; a stream
- * that ends inside a message ends there.
+ * Reads messages with headers. Reports bytes that are not a header and skips them up to the next blank line. If the
+ * stream ends inside a message, reading ends too.
  */
 export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): AsyncGenerator<RpcFrame> {
   const input = new Input(stream);
@@ -83,7 +86,7 @@ function lengthIn(header: string): number | null {
 /** Buffers bytes as they arrive, to be taken in pieces of any size. */
 class Input {
   readonly #stream: AsyncIterator<Uint8Array>;
-  /** Bytes received and not yet taken. */
+  /** Bytes that were received and not taken yet. */
   #chunks: Uint8Array[] = [];
   #length = 0;
 
@@ -91,7 +94,7 @@ class Input {
     this.#stream = stream[Symbol.asyncIterator]();
   }
 
-  /** The lines up to a blank one, without blank ones before them; null at the end of the stream. */
+  /** Returns the lines up to a blank one, without blank lines before them; null at the end of the stream. */
   async header(): Promise<string | null> {
     let header = "";
     while (true) {
@@ -104,7 +107,7 @@ class Input {
     }
   }
 
-  /** The next line without its end; null at the end of the stream, where an incomplete line is dropped. */
+  /** Returns the next line without its end; null at the end of the stream, where an incomplete line is dropped. */
   async line(most = MOST_BYTES): Promise<string | "too long" | null> {
     let seen = 0;
     let passed = false;

@@ -1,9 +1,9 @@
-// Escapes untrusted text for Markdown that an editor renders. An image in it would be fetched as soon as it is shown,
-// and a heading or a fence could imitate words of this program.
+// Escapes untrusted text for Markdown that an editor renders. An image in the text would be fetched as soon as it is
+// shown, and a heading or a fence could imitate words of this program.
 
 import { visible } from "../../base/visible.ts";
 
-/** The text as inline code. */
+/** Returns the text as inline code. */
 export function codeSpan(text: string): string {
   const shown = visible(text);
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
@@ -13,8 +13,8 @@ export function codeSpan(text: string): string {
 }
 
 /**
- * The text as words of a paragraph. A character that marks nothing at its place gets no backslash, because some
- * editors show it.
+ * Returns the text as words of a paragraph. A character without a special meaning at its position gets no backslash,
+ * because some editors show the backslash.
  */
 export function plainWords(text: string): string {
   return visible(text)

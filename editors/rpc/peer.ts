@@ -33,7 +33,7 @@ export class RpcRefusal {
 export interface RpcCall {
   readonly method: string;
   readonly params: unknown;
-  /** Aborted when the other side cancels the request. */
+  /** Signal that aborts when the other side cancels the request. */
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ export interface PeerOptions {
   readonly frames: AsyncIterable<RpcFrame>;
   /** Sends a message; rejects when the other side has disconnected. */
   readonly write: (text: string) => Promise<void>;
-  /** Called in the order of the messages; its synchronous part is complete before the next call. */
+  /** Called in the order of the messages. Its synchronous part is complete before the next call. */
   readonly handler: Handler;
   /** The notification that cancels a request, and its member with the request id. */
   readonly cancel: { readonly method: string; readonly member: string };
@@ -64,7 +64,7 @@ export class Peer {
   readonly #work = new Set<Promise<void>>();
   #lastId = 0;
   #writing: Promise<void> = Promise.resolve();
-  /** The other side has disconnected: nothing more is written or answered. */
+  /** True if the other side has disconnected, so that nothing more is written or answered. */
   #gone = false;
 
   constructor(options: PeerOptions) {
@@ -114,7 +114,7 @@ export class Peer {
     if (this.#gone) return;
     const text = JSON.stringify(message);
     this.#writing = this.#writing.then(() => this.#options.write(text)).catch(() => {
-      // Nobody reads any more; the input ends too, and with it the program.
+      // The other side does not read any more. The input ends too, and with it the program.
       this.#gone = true;
       for (const { resolve } of this.#waiting.values()) resolve(GONE);
       this.#waiting.clear();

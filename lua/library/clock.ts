@@ -4,7 +4,7 @@ import { type DateTime, formatted } from "./date_format.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE } from "../vm/stack.ts";
 
-/** Seconds since the program began, as a stand-in for processor time. */
+/** Returns seconds since the program began, in place of processor time. */
 export const clock: HostFunction = (cell) => {
   cell.pushNumber(performance.now() / 1000);
   return 1;

@@ -5,17 +5,17 @@ import { own } from "../../base/is_object.ts";
 /** A moment in the calendar and time of one time zone. */
 export interface DateTime {
   readonly year: number;
-  /** 0 to 11. */
+  /** Month, 0 to 11. */
   readonly month: number;
   readonly day: number;
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  /** 0 = Sunday. */
+  /** Day of the week; 0 is Sunday. */
   readonly weekday: number;
-  /** 0 = January 1. */
+  /** Day of the year; 0 is January 1. */
   readonly yearday: number;
-  /** Minutes east of Greenwich. */
+  /** Offset of the time zone in minutes east of Greenwich. */
   readonly offset: number;
 }
 
@@ -44,12 +44,12 @@ function padded(value: number, { width = 2, fill = "0" } = {}): string {
   return String(value).padStart(width, fill);
 }
 
-/** The week of the year; week 1 begins on the first weekday with the number `first` (0 for Sunday). */
+/** Returns the week of the year; week 1 begins on the first weekday with the number `first` (0 for Sunday). */
 function week({ yearday, weekday }: DateTime, first: number): string {
   return padded(Math.floor((yearday + 7 - ((weekday + 7 - first) % 7)) / 7));
 }
 
-/** A conversion that is a format of other conversions. */
+/** Returns a conversion that is a format of other conversions. */
 function as(format: string): (dateTime: DateTime) => string {
   return (dateTime) => formatted(format, dateTime);
 }

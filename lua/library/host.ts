@@ -4,15 +4,15 @@ import type { Cell, HostFunction } from "../vm/cell.ts";
 import { type LuaFolders, makeAbsolute, modify, normalize, simplify } from "./paths.ts";
 import { find, formatWith, gmatchStep, gsub, match } from "./strings.ts";
 
-/** What the cell may access besides included files. */
+/** What the cell may access in addition to included files. */
 export interface CellWorld extends LuaFolders {
-  /** Whether a file can be read (`vim.fn.filereadable`). */
+  /** True if a file can be read (`vim.fn.filereadable`). */
   isReadable(path: string): boolean;
 }
 
 type HostFunctions = Readonly<Record<string, HostFunction>>;
 
-/** Functions of Lua's `string`; `rawFormat` is the reference to Lua's own `format`. */
+/** Returns functions of Lua's `string`; `rawFormat` is the reference to Lua's own `format`. */
 export function textFunctions(rawFormat: number): HostFunctions {
   return { format: formatWith(rawFormat), find, match, gmatch_step: gmatchStep, gsub };
 }
@@ -32,7 +32,7 @@ export const guardFunctions: HostFunctions = {
     return 0;
   },
   string_methods: (cell) => {
-    // All strings share one metatable; only the listed functions may be reached through it.
+    // All strings share one metatable, and only the listed functions may be reached through it.
     cell.pushText("");
     cell.pushMetatable(-1);
     cell.pushCopy(1);
@@ -41,7 +41,7 @@ export const guardFunctions: HostFunctions = {
   },
 };
 
-/** Functions of `vim.fn` and `vim.fs` about paths. */
+/** Returns functions of `vim.fn` and `vim.fs` about paths. */
 export function pathFunctions(world: CellWorld): HostFunctions {
   const path = (change: (path: string, cell: Cell) => string): HostFunction => (cell) => {
     const given = cell.text(1) ?? cell.raise("bad argument #1 (a path expected)");

@@ -20,7 +20,7 @@ export interface EnvironmentSpec {
 
 /** An environment on the Lua side, with its initial names. */
 export interface LuaEnvironment {
-  /** Reference to its table. */
+  /** Reference to the environment's table. */
   readonly reference: number;
   readonly builtins: ReadonlySet<string>;
 }
@@ -31,19 +31,25 @@ export interface Symbols {
   readonly mime: number;
 }
 
-/** Reads a table that represents settings: pushes its plain value and returns true, or raises, or returns false. */
+/**
+ * Reads a table that represents settings. It pushes the table's plain value and returns true, or raises, or returns
+ * false.
+ */
 export type SettingsValue = (cell: Cell, index: number) => boolean;
 
-/** The library of one cell: built once, creates environments. */
+/** The library of one cell. It is built once and creates environments. */
 export class Library {
   readonly #cell: Cell;
   readonly #builtins: number;
   readonly #copy: number;
   readonly symbols: Symbols;
-  /** Set by the code that provides settings; by default no table represents settings. */
+  /**
+   * Reads tables that represent settings. Set by the code that provides settings; by default no table represents
+   * settings.
+   */
   settingsValue: SettingsValue = () => false;
 
-  /** Must be called inside `cell.enter`. */
+  /** Builds the library. Call it inside `cell.enter`. */
   constructor(cell: Cell, world: CellWorld) {
     this.#cell = cell;
     const top = cell.top();
@@ -80,7 +86,7 @@ export class Library {
       spec.pushFlemma(cell);
       cell.setMember(table, "flemma");
     }
-    // Known without a value: names that LuaJIT lacks, or that an unsaved document lacks.
+    // Names that are known without a value: those that LuaJIT lacks, or that an unsaved document lacks.
     const builtins = new Set(["utf8", "__filename", "__dirname"]);
     eachMember(cell, table, (name) => builtins.add(name));
     this.#makeStrict(table, new Set(builtins));
@@ -144,7 +150,7 @@ export class Library {
     cell.setTop(source - 1);
   }
 
-  /** Makes reading an undefined name raise an error; a name is defined once it was assigned, even to nil. */
+  /** Makes reading an undefined name raise an error. A name is defined once it was assigned, even if to nil. */
   #makeStrict(table: number, defined: Set<string>): void {
     const cell = this.#cell;
     cell.pushTable();

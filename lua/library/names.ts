@@ -1,6 +1,6 @@
 // The built-in names of every Lua environment of a document, known without starting an engine.
 
-/** Variables of a document must not have these names. */
+/** Names that variables of a document must not have. */
 export const BUILTIN_NAMES: ReadonlySet<string> = new Set([
   "string",
   "table",

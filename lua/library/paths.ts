@@ -23,13 +23,13 @@ export function simplify(path: string): string {
   return joined === "" ? "." : `${prefix}${joined}`;
 }
 
-/** The absolute form of a path; `~` is the home folder. */
+/** Returns the absolute form of a path; `~` is the home folder. */
 export function makeAbsolute(path: string, base: LuaFolders): string {
   const expanded = expandHome(path, base);
   return simplify(expanded.startsWith("/") ? expanded : `${base.cwd}/${expanded}`);
 }
 
-/** Forward slashes, `~` expanded, simplified, no final slash. */
+/** Returns a path with forward slashes, `~` expanded, simplified, and without a final slash. */
 export function normalize(path: string, base: LuaFolders): string {
   const expanded = expandHome(path, base);
   return expanded === "" ? "" : simplify(expanded).replace(/^\.\//, "");

@@ -27,7 +27,7 @@ const POSITION = -2;
 /** A malformed pattern; the caller raises it in Lua. */
 export class PatternFault extends Error {}
 
-/** Matches one pattern against one subject; both are ranges of the same bytes. */
+/** Matches one pattern against one subject. Both are ranges of the same bytes. */
 export class Matcher {
   readonly #bytes: Uint8Array;
   readonly #from: number;
@@ -40,7 +40,7 @@ export class Matcher {
   #depth = 0;
   #steps = 0;
 
-  /** `report` gets the steps taken and may throw to end the match. */
+  /** Creates a matcher. `report` gets the number of steps taken, and may throw to end the match. */
   constructor(
     bytes: Uint8Array,
     subject: { readonly from: number; readonly to: number },
@@ -63,7 +63,7 @@ export class Matcher {
     return this.#match(at, this.#patternFrom);
   }
 
-  /** The captures of the last match; if there are none and `whole` is given, the match itself. */
+  /** Returns the captures of the last match. If there are none and `whole` is given, returns the match itself. */
   captures(whole?: { readonly from: number; readonly to: number }): Capture[] {
     if (this.#starts.length === 0 && whole !== undefined) return [whole];
     return this.#starts.map((_, index) => this.capture(index));
@@ -77,7 +77,7 @@ export class Matcher {
     return length === POSITION ? { position: start - this.#from + 1 } : { from: start, to: start + length };
   }
 
-  /** Reports the remaining steps. */
+  /** Reports the steps that were not reported yet. */
   settle(): void {
     const steps = this.#steps;
     this.#steps = 0;
@@ -159,7 +159,7 @@ export class Matcher {
     }
   }
 
-  /** Just past the single-character item at `pattern`. */
+  /** Returns the offset directly after the single-character item at `pattern`. */
   #itemEnd(pattern: number): number {
     const byte = this.#byte(pattern);
     if (byte === PERCENT) {
@@ -169,7 +169,7 @@ export class Matcher {
     if (byte !== BRACKET) return pattern + 1;
     let at = pattern + 1;
     if (at < this.#patternTo && this.#byte(at) === CARET) at++;
-    // A closing bracket right after the opening one is a member.
+    // A closing bracket right after the opening one is a member of the set.
     do {
       if (at >= this.#patternTo) throw new PatternFault("malformed pattern (missing ']')");
       at += this.#byte(at) === PERCENT ? 2 : 1;
@@ -185,7 +185,7 @@ export class Matcher {
     return item === byte;
   }
 
-  /** `set` is at the opening bracket, `close` at the closing one. */
+  /** True if a byte is in a set; `set` is at the opening bracket, `close` at the closing one. */
   #inSet(byte: number, set: number, close: number): boolean {
     let at = set + 1;
     const negated = this.#byte(at) === CARET;
@@ -281,7 +281,7 @@ export class Matcher {
 }
 
 /**
- * Whether a byte is in the class of a letter; an upper-case letter negates the class, other characters match
+ * True if a byte is in the class of a letter. An upper-case letter negates the class, and other characters match
  * themselves.
  */
 function inClass(byte: number, letter: number): boolean {
@@ -311,10 +311,10 @@ const CLASSES: Readonly<Record<number, (byte: number) => boolean>> = {
   0x7a: (byte) => byte === 0,
 };
 
-/** Whether a pattern has no special characters. */
+/** True if a pattern has no special characters. */
 export function isPlain(pattern: Uint8Array): boolean {
   return !pattern.some((byte) => SPECIALS.includes(byte));
 }
 
-/** Without the closing bracket, which is special only after an opening one. */
+/** Special characters, without the closing bracket, which is special only after an opening one. */
 const SPECIALS = [CARET, DOLLAR, STAR, PLUS, QUESTION, DOT, OPEN, BRACKET, PERCENT, MINUS];

@@ -10,7 +10,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Bytes compared or copied that count as one step. */
+/** Number of bytes compared or copied that count as one step. */
 const BYTES_PER_STEP = 64;
 
 export const find: HostFunction = (cell) => search(cell, "find");
@@ -86,7 +86,7 @@ export const gsub: HostFunction = (cell) => {
   return guarded(cell, () => {
     let count = 0;
     let at = subject.from;
-    // A callback may let the memory grow, which replaces our view of it; Lua's addresses stay valid.
+    // A callback may let the memory grow, which replaces our view of the memory; Lua's addresses stay valid.
     let matcher = matcherOf(cell, subject, body);
     while (count < most) {
       const end = matcher.matchAt(at);
@@ -215,7 +215,7 @@ function nameOf(type: number): string {
   return type === TYPE.none ? "no value" : typeName(type);
 }
 
-/** Start of a search: a position from either end, limited to the subject. */
+/** Returns the start of a search: a position from either end, limited to the subject. */
 function startOf(cell: Cell, subject: Span, index: number): number {
   if (cell.type(index) <= TYPE.nil) return subject.from;
   const init = Math.trunc(cell.number(index));
@@ -258,7 +258,7 @@ function pushCapture(cell: Cell, capture: Capture): void {
   else cell.pushSlice(capture.from, capture.to);
 }
 
-/** Offset of a plain text in the subject at or after `start`, or -1. */
+/** Returns the offset of a plain text in the subject at or after `start`, or -1. */
 function indexOf(cell: Cell, subject: Span, needle: Span, start: number): number {
   const length = needle.to - needle.from;
   if (length === 0) return start;

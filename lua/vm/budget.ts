@@ -4,17 +4,19 @@ import { processorTime } from "./processor_time.ts";
 import { plural } from "../../base/text/plural.ts";
 
 export interface LuaLimits {
-  /** Instructions of the interpreter, and equivalent steps of functions outside Lua. */
+  /** Number of instructions of the interpreter, and of equivalent steps of functions outside Lua. */
   readonly steps: number;
-  /** Processor time, so that the load of the machine does not count; elapsed time where that is not available. */
+  /**
+   * Seconds of processor time, so that the load of the machine does not count; elapsed time if that is not available.
+   */
   readonly seconds: number;
-  /** Bytes that Lua uses at the same time. */
+  /** Number of bytes that Lua uses at the same time. */
   readonly memory: number;
-  /** Bytes of one string, and of the whole output of templates. */
+  /** Number of bytes of one string, and of the whole output of templates. */
   readonly string: number;
-  /** Nested calls. */
+  /** Number of nested calls. */
   readonly depth: number;
-  /** Nested includes. */
+  /** Number of nested includes. */
   readonly includes: number;
 }
 
@@ -29,16 +31,16 @@ export const DEFAULT_LIMITS: LuaLimits = {
   includes: 32,
 };
 
-/** The exceeded limit of a cell, by name; `broken` if the interpreter failed. */
+/** The limit that a cell exceeded, by name; `broken` if the interpreter failed. */
 export type Excess = "steps" | "seconds" | "memory" | "string" | "depth" | "includes" | "broken";
 
 /**
- * The budget of one evaluation. Once a limit is exceeded the budget stays closed until the next `open`, so no `pcall`
- * of the document can continue after it.
+ * The budget of one evaluation. Once a limit is exceeded, the budget stays closed until the next `open`, so no `pcall`
+ * of the document can continue after that.
  */
 export class Budget {
   readonly limits: LuaLimits;
-  /** Bytes that Lua uses; kept between evaluations, because what they created stays. */
+  /** Number of bytes that Lua uses. It is kept between evaluations, because what they created stays. */
   memory = 0;
   #left: number;
   /** Milliseconds left, as of the last measurement. */
@@ -48,7 +50,7 @@ export class Budget {
   #measured: { readonly at: number; readonly spent: number | null } = { at: 0, spent: null };
   #exceeded: Excess | null = null;
 
-  /** `clock` returns the milliseconds of processor time of this thread, null if unknown. */
+  /** Creates a budget. `clock` returns the milliseconds of processor time of this thread, null if unknown. */
   constructor(limits: LuaLimits, clock: () => number | null = processorTime) {
     this.limits = limits;
     this.#processorTime = clock;
@@ -60,7 +62,7 @@ export class Budget {
     return this.#exceeded;
   }
 
-  /** Whether the interpreter is unusable. */
+  /** True if the interpreter is unusable. */
   get broken(): boolean {
     return this.#exceeded === "broken";
   }
@@ -77,7 +79,7 @@ export class Budget {
     this.#measured = { at: performance.now(), spent: this.#processorTime() };
   }
 
-  /** Stops the clock until the next `resume`: time outside Lua is not charged. */
+  /** Stops the clock until the next `resume`, because time outside Lua is not charged. */
   pause(): void {
     this.#charge(performance.now());
   }
@@ -91,8 +93,8 @@ export class Budget {
   }
 
   /**
-   * Reads processor time only when enough time has elapsed: reading it costs more than most steps, and it cannot exceed
-   * elapsed time.
+   * True if enough time has elapsed to read processor time. Reading it costs more than most steps, and it cannot
+   * exceed elapsed time.
    */
   #isLate(): boolean {
     const now = performance.now();
@@ -114,7 +116,7 @@ export class Budget {
     return this.#exceeded === null;
   }
 
-  /** The exceeded limit, as the end of a sentence. */
+  /** Returns the exceeded limit, as the end of a sentence. */
   sentence(): string {
     const { limits } = this;
     switch (this.#exceeded) {

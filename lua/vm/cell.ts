@@ -16,15 +16,15 @@ export interface LuaPosition {
   readonly line: number;
 }
 
-/** Why protected work ended early. */
+/** Reason why protected work ended early. */
 export interface Raised {
   /** The text of the error value, without its leading position. */
   readonly message: string;
   /** The detail attached by `raise`, if this very error came from there. */
   readonly detail: unknown;
-  /** Where it was raised and the callers, innermost first; only chunks of documents. */
+  /** The position where the error was raised, and its callers, innermost first; only chunks of documents. */
   readonly frames: readonly LuaPosition[];
-  /** Whether a limit ended it. */
+  /** True if a limit ended the work. */
   readonly limit: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface SyntaxFault {
   readonly line: number | null;
 }
 
-/** Chunks whose name begins like this are ours and never shown. */
+/** Beginning of the names of our own chunks, which are never shown. */
 const OWN_CHUNK = "cell";
 
 /**
@@ -50,20 +50,20 @@ const HOOK_EVENT_COUNT = 3;
 const STEPS_PER_HOOK = 100;
 /** Offsets of event, source and line in Lua's debug record of an active function. */
 const RECORD = { event: 0, source: 16, line: 24 };
-/** The old size that Lua passes for a new string object, and the size of the header before its bytes. */
+/** The old size that Lua passes for a new string object, and the size of the header before the string's bytes. */
 const NEW_STRING = 4;
 const STRING_HEADER = 24;
-/** Our own calls and callbacks below the first function of a document. */
+/** Number of our own calls and callbacks below the first function of a document. */
 const DEPTH_BELOW = 3;
 const MOST_FRAMES = 64;
 const MOST_CODE = 256 * 1024;
-/** Cost of compiling in addition to its length. */
+/** Number of steps that compiling costs in addition to the length of the code. */
 const STEPS_PER_LOAD = 200;
-/** Memory of the machine per byte that Lua may use: growing values briefly exist twice. */
+/** Bytes of memory of the machine for each byte that Lua may use, because growing values briefly exist twice. */
 const GROWTH = 2;
 /** Minimum memory of the machine. */
 const LEAST_MACHINE = 32 * 1024 * 1024;
-/** Stack slots for work entered from outside without reserving; functions called by Lua have 20. */
+/** Number of stack slots for work entered from outside without reserving; functions called by Lua have 20. */
 const ROOM = 60;
 
 const encoder = new TextEncoder();
@@ -115,8 +115,8 @@ export class Cell extends Stack {
   }
 
   /**
-   * Runs work like `enter` as a separate evaluation with the full budget; inside another evaluation it shares that
-   * one's budget.
+   * Runs work like `enter` as a separate evaluation with the full budget. Inside another evaluation, it shares the
+   * budget of that one.
    */
   evaluate(work: HostFunction): Raised | null {
     if (this.#work === null) this.budget.open();
@@ -141,16 +141,16 @@ export class Cell extends Stack {
       const status = lua.lua_pcallk(state, 0, 0, top + 1, 0, 0);
       if (status === 0) return null;
       if (status !== RUNTIME_ERROR) {
-        // Lua does not call the explain handler if it has no memory or stack for it.
+        // Lua does not call the explain handler if it has no memory or stack for the handler.
         this.#frames = [];
         this.#errorText = status === OUT_OF_MEMORY ? "not enough memory" : "an error while handling an error";
       }
       return this.#raised();
     } catch (thrown) {
-      // A trap or a stack overflow of the machine leaves the state unusable; everything else is a bug of ours.
+      // A trap or a stack overflow of the machine leaves the state unusable. Any other error is a bug of ours.
       if (!isTrap(thrown)) throw thrown;
       this.budget.close("broken");
-      // Nothing in between may use the state any more, so the trap propagates to the outermost work.
+      // No code in between may use the state any more, so the trap propagates to the outermost work.
       if (outer !== null) throw thrown;
       return this.#raised();
     } finally {
@@ -223,7 +223,7 @@ export class Cell extends Stack {
     throw new Error("lua_error came back");
   }
 
-  /** Whether a limit was reached, so that no error may be caught any more. */
+  /** True if a limit was reached, so that no error may be caught any more. */
   isOver(): boolean {
     this.#settleRefusal();
     return this.budget.exceeded !== null;
@@ -291,8 +291,8 @@ export class Cell extends Stack {
   }
 
   /**
-   * After a refusal Lua mostly collects garbage and asks again for the same size, so the first refusal is not final. If
-   * Lua does anything else next, it becomes final.
+   * After a refusal Lua mostly collects garbage and asks again for the same size, so the first refusal is not final.
+   * If Lua does anything else next, the refusal becomes final.
    */
   #refuse(size: number, limit: "string" | "memory"): number {
     if (this.#refused?.size === size) this.#settleRefusal();
@@ -305,7 +305,7 @@ export class Cell extends Stack {
     this.#refused = null;
   }
 
-  /** Runs on top of the raising function, the only moment when the whole call chain can be read. */
+  /** Explains an error. It runs on top of the raising function, because only then can the whole call chain be read. */
   #explain(): number {
     const { lua } = this;
     const state = this.state;
@@ -322,7 +322,10 @@ export class Cell extends Stack {
     return 1;
   }
 
-  /** `error({error = "text"})` gives that text. Strings and numbers give their text, other values their type. */
+  /**
+   * Describes the error value; `error({error = "text"})` gives that text. Strings and numbers give their text, other
+   * values their type.
+   */
   #describeError(): string {
     if (this.type(1) === TYPE.table && !this.hasMetatable(1)) {
       const found = this.pushMember(1, "error") === TYPE.string ? this.text(-1) : null;
@@ -342,12 +345,12 @@ function isTrap(thrown: unknown): boolean {
     (thrown instanceof RangeError && thrown.message.includes("call stack"));
 }
 
-/** A Lua error message without its leading position. */
+/** Returns a Lua error message without its leading position. */
 function withoutPlace(message: string): string {
   return message.replace(PLACE, "");
 }
 
-/** For a block that is never closed, the line on which it was opened. */
+/** Returns, for a block that is never closed, the line on which it was opened. */
 function lineOfUnclosed(message: string): number | null {
   const found = /\(to close '\w+' at line (\d+)\) near <eof>$/.exec(message);
   return found === null ? null : Number(found[1]);

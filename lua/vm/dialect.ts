@@ -3,7 +3,7 @@
 // Line numbers stay the same. Integers become floats, so that all arithmetic uses doubles as documents expect; newer
 // operators and attributes are rejected; `_ENV`, an ordinary name in 5.1, is renamed.
 
-/** Why a chunk is not valid Lua for documents. */
+/** Reason why a chunk is not valid Lua for documents. */
 export interface DialectFault {
   readonly message: string;
   /** Line of the chunk, 1-based. */
@@ -26,10 +26,10 @@ const TOKEN = new RegExp(
 
 const LATER_OPERATORS = new Set(["//", "&", "|", "~", "<<", ">>"]);
 
-/** The chunk for the interpreter, or the first token that this dialect does not have. */
+/** Returns the chunk for the interpreter, or the first token that this dialect does not have. */
 export function toDialect(code: string): string | DialectFault {
   let out = "";
-  /** After `local`: the names so far could have an attribute. */
+  /** True after `local`: the names that follow could have an attribute. */
   let inLocal = false;
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < code.length) {

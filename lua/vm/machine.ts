@@ -72,13 +72,13 @@ export interface LuaExports {
 
 /** Callbacks of the machine. */
 export interface MachineHost {
-  /** Lua's allocator; returns the new address, or 0 to refuse. `data` is not used. */
+  /** Lua's allocator. It returns the new address, or 0 to refuse. `data` is not used. */
   allocate(data: number, pointer: number, oldSize: number, newSize: number): number;
   /** Called at intervals of instructions and at every call. */
   hook(state: number, record: number): void;
   /** Called for one of our functions that Lua code calls. */
   call(state: number): number;
-  /** The only function started from outside, in protected mode. */
+  /** The only function that is started from outside, in protected mode. */
   enter(state: number): number;
   /** Called where an error was raised, before the stack is unwound. */
   explain(state: number): number;
@@ -101,8 +101,8 @@ export interface LuaMachine {
 }
 
 /**
- * A function table only accepts functions exported by WASM. This module imports the host's five functions and exports
- * them again:
+ * A function table only accepts functions exported by WASM. So this module imports the host's five functions and
+ * exports them again:
  *   (type 0 (i32 i32 i32 i32) -> i32) (type 1 (i32 i32) -> ()) (type 2 (i32) -> i32)
  *   import h.a: 0, h.k: 1, h.c: 2, h.e: 2, h.m: 2; export the same
  */
@@ -133,7 +133,7 @@ export interface Interpreter {
 /** The bit of a letter in Lua's table of character classes. */
 const LETTER = 1;
 
-/** The value thrown for C's longjmp; anything else is an error and must be rethrown. */
+/** The value thrown for C's longjmp. Any other value is an error and must be rethrown. */
 const LONG_JUMP = Infinity;
 const PAGE = 65536;
 
@@ -152,7 +152,7 @@ export async function startMachine(
   lua = instance.exports as unknown as LuaExports;
   lua.emscripten_stack_init();
   lua.__wasm_call_ctors();
-  // As in LuaJIT: names may contain letters of any language.
+  // As in LuaJIT, names may contain letters of any language.
   new Uint8Array(lua.memory.buffer).fill(LETTER, aboveAscii, aboveAscii + 128);
   const adapter = new WebAssembly.Instance(new WebAssembly.Module(ADAPTER), {
     h: { a: host.allocate, k: host.hook, c: host.call, e: host.enter, m: host.explain },
@@ -175,7 +175,7 @@ export async function startMachine(
 }
 
 function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imports {
-  // Lua's libraries for files, processes and the clock are never opened, so none of these is reached.
+  // Lua's libraries for files, processes and the clock are never opened, so none of these functions is reached.
   const absent = () => {
     throw new Error("the Lua interpreter may not make system calls");
   };
@@ -205,7 +205,7 @@ function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imp
       memory.grow(Math.ceil((target - size) / PAGE));
       return 1;
     },
-    // Seeds the hashes of strings; with a constant, a document could choose colliding keys.
+    // Seed for the hashes of strings. With a constant, a document could choose colliding keys.
     emscripten_date_now: () => Date.now(),
     _emscripten_get_now_is_monotonic: () => 1,
   };
@@ -221,7 +221,7 @@ function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imp
   }
   const wasi: WebAssembly.ModuleImports = {};
   for (const name of ["fd_write", "fd_read", "fd_close", "fd_seek"]) wasi[name] = absent;
-  // Called at start: an environment without variables. The counts are in fresh memory and already zero.
+  // Called at start; gives an environment without variables. The counts are in fresh memory and already zero.
   wasi.environ_sizes_get = () => 0;
   wasi.environ_get = () => 0;
   return { env, wasi_snapshot_preview1: wasi };

@@ -1,9 +1,12 @@
 // Processor time of the current thread, which measures work correctly even on a busy machine.
 
-/** For the reading thread: nanoseconds on a processor, nanoseconds of waiting for one, and time slices. */
+/**
+ * File with three numbers about the thread that reads it: nanoseconds on a processor, nanoseconds of waiting for one,
+ * and time slices.
+ */
 const FILE = "/proc/thread-self/schedstat";
 
-/** Milliseconds of processor time of this thread so far; null if the system does not report it. */
+/** Returns the milliseconds of processor time of this thread so far; null if the system does not report it. */
 export function processorTime(): number | null {
   if (Deno.build.os !== "linux") return null;
   try {
@@ -11,7 +14,7 @@ export function processorTime(): number | null {
     // A kernel without this accounting reports zeros.
     return Number.isFinite(spent) && spent > 0 ? spent / 1e6 : null;
   } catch {
-    // No /proc, or a kernel without this accounting.
+    // There is no /proc, or the kernel lacks this accounting.
     return null;
   }
 }

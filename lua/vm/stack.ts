@@ -47,7 +47,7 @@ export abstract class Stack {
   /** Ends the evaluation because a text exceeds the string limit or the memory. */
   protected abstract refuseText(reason: "string" | "memory"): never;
 
-  /** Maximum bytes of one text. */
+  /** Maximum number of bytes of one text. */
   protected abstract readonly mostText: number;
 
   top(): number {
@@ -103,7 +103,7 @@ export abstract class Stack {
     }
   }
 
-  /** Pushes the bytes of memory `from..to` as a string; they must not move meanwhile. */
+  /** Pushes the bytes of memory `from..to` as a string. They must not move meanwhile. */
   pushSlice(from: number, to: number): void {
     this.lua.lua_pushlstring(this.state, from, to - from);
   }
@@ -116,7 +116,7 @@ export abstract class Stack {
     this.lua.lua_createtable(this.state, 0, 0);
   }
 
-  /** Pushes one of our functions. It lives as long as the cell. */
+  /** Pushes one of our functions. The function lives as long as the cell. */
   pushFunction(run: StackFunction<this>): void {
     this.lua.lua_pushnumber(this.state, this.#functions.push(run) - 1);
     this.lua.lua_pushcclosure(this.state, this.#callPointer, 1);
@@ -135,13 +135,13 @@ export abstract class Stack {
     return this.lua.lua_toboolean(this.state, index) !== 0;
   }
 
-  /** The text of a string or number; null for everything else. */
+  /** Returns the text of a string or number; null for any other value. */
   text(index: number): string | null {
     const span = this.span(index);
     return span === null ? null : decoder.decode(this.bytes().subarray(span.from, span.to));
   }
 
-  /** Range of a string's bytes in memory. Converts a number on the stack to a string. */
+  /** Returns the range of a string's bytes in memory. Converts a number on the stack to a string. */
   span(index: number): { readonly from: number; readonly to: number } | null {
     const type = this.type(index);
     if (type !== TYPE.string && type !== TYPE.number) return null;
@@ -155,7 +155,7 @@ export abstract class Stack {
     this.lua.luaL_tolstring(this.state, index, 0);
   }
 
-  /** An identity of a table or function, constant while it lives. */
+  /** Returns an identity of a table or function, constant while it lives. */
   identity(index: number): number {
     return this.lua.lua_topointer(this.state, index);
   }
@@ -238,7 +238,7 @@ export abstract class Stack {
     this.lua.lua_callk(this.state, args, results, 0, 0);
   }
 
-  /** Pops the top value and stores it; returns its reference. */
+  /** Pops the top value and stores it; returns a reference to it. */
   keep(): number {
     return this.lua.luaL_ref(this.state, REGISTRY);
   }
@@ -251,7 +251,7 @@ export abstract class Stack {
     this.lua.luaL_unref(this.state, REGISTRY, reference);
   }
 
-  /** The memory of the machine. Calls into Lua may let it grow, so request it again after each. */
+  /** The memory of the machine. Calls into Lua may let the memory grow, so request it again after each call. */
   bytes(): Uint8Array {
     this.view();
     return this.#bytes;
@@ -272,7 +272,7 @@ export abstract class Stack {
     return this.#functions[id]!(this);
   }
 
-  /** The C string at an address. */
+  /** Returns the C string at an address. */
   protected cText(at: number): string {
     const bytes = this.bytes();
     return decoder.decode(bytes.subarray(at, bytes.indexOf(0, at)));

@@ -10,7 +10,7 @@ export type LuaFunction = (...args: readonly unknown[]) => unknown;
 /** The failure of a call of a stored Lua function. */
 export class LuaFailure extends Error {
   override readonly name = "LuaFailure";
-  /** Whether a limit was reached, rather than an error raised. */
+  /** True if a limit was reached, and false if an error was raised. */
   readonly limit: boolean;
 
   constructor(message: string, limit: boolean) {
@@ -28,15 +28,15 @@ interface Kept {
 
 const keptFunctions = new WeakMap<CallableFunction, Kept>();
 
-/** How to convert values without a plain form. Each function may raise; defaults are in brackets. */
+/** How to convert values without a plain form. Each function may raise; the default is in brackets. */
 export interface ReadRules {
-  /** The value that a table represents, or undefined to read its members [always the members]. */
+  /** Returns the value that a table represents, or undefined to read its members [always the members]. */
   readonly table?: (cell: Cell, index: number) => { readonly value: unknown } | undefined;
-  /** The name for a key that is neither text nor number [its text for a boolean, else the name of its type]. */
+  /** Returns the name for a key that is neither text nor number [its text for a boolean, else the name of its type]. */
   readonly key?: (cell: Cell, index: number) => string;
-  /** The value for a table inside itself [null]. */
+  /** Returns the value for a table inside itself [null]. */
   readonly cycle?: (cell: Cell) => unknown;
-  /** The value for a function [a `LuaFunction`]. */
+  /** Returns the value for a function [a `LuaFunction`]. */
   readonly function?: (cell: Cell, index: number) => unknown;
 }
 
@@ -116,7 +116,7 @@ class Reader {
   }
 }
 
-/** Positions first, then names, so that the order is the same in every run. */
+/** Sorts positions first, then names, so that the order is the same in every run. */
 function byKey([a]: [string | number, unknown], [b]: [string | number, unknown]): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
@@ -137,7 +137,7 @@ function define(object: Record<string, unknown>, key: string, value: unknown): v
   Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** Pushes a plain value. `null` and `undefined` become nil: such members are absent, such items leave a hole. */
+/** Pushes a plain value. `null` and `undefined` become nil, so such members are absent and such items leave a hole. */
 export function pushValue(cell: Cell, value: unknown, level = 0): void {
   cell.reserve(4);
   if (value === null || value === undefined) cell.pushNil();
@@ -169,7 +169,10 @@ function pushFunction(cell: Cell, value: CallableFunction): void {
   cell.pushKept(kept.reference);
 }
 
-/** A function that calls the Lua function at `index`, each time with the full budget unless Lua is already running. */
+/**
+ * Returns a function that calls the Lua function at `index`, each time with the full budget unless Lua is already
+ * running.
+ */
 export function keepFunction(
   cell: Cell,
   index: number,

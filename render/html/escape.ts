@@ -21,7 +21,7 @@ export function linkAddress(address: string): string | null {
   try {
     url = new URL(address);
   } catch {
-    // A relative path leads nowhere from a standalone page.
+    // A relative path leads nowhere from a standalone page, so it gets no link.
     return null;
   }
   return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : null;

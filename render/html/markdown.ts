@@ -3,7 +3,7 @@
 import { alignmentOf, attributeOf, type MarkdownToken } from "../markdown.ts";
 import { escapeHtml, linkAddress } from "./escape.ts";
 
-/** Elements for blocks; headings are below those of the page. */
+/** Elements for blocks; headings are one level below those of the page. */
 const BLOCKS: Readonly<Record<string, string>> = {
   paragraph: "p",
   blockquote: "blockquote",

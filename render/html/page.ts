@@ -1,4 +1,5 @@
-// A conversation as one self-contained HTML page: no scripts, no external resources, and only text from the document.
+// A conversation as one self-contained HTML page. It has no scripts, no external resources, and only text from the
+// document.
 
 import type { ReadMarkdown } from "../markdown.ts";
 import { resultWords } from "../result_words.ts";
@@ -8,12 +9,15 @@ import { escapeHtml } from "./escape.ts";
 import { markdownHtml } from "./markdown.ts";
 import { STYLE, styleDigest } from "./style.ts";
 
-/** Start of a page. It identifies a generated page before another one replaces it. */
+/** Start of a page. Before another page replaces a file, it shows that the file is a generated page. */
 export const PAGE_START = "<!doctype html>\n<!-- a conversation, made by flemma show -->\n";
 
 export interface PageOptions {
   readonly markdown: ReadMarkdown;
-  /** Applied again to the output of Markdown: a formatting character inside a secret may have hidden it before. */
+  /**
+   * Mask that is applied again to the output of Markdown, because a formatting character inside a secret may have
+   * hidden it before.
+   */
   readonly secrets: SecretMask;
   /** Files for the end of the page. @default none */
   readonly files?: readonly PageFile[];
@@ -24,7 +28,7 @@ export interface PageFile {
   readonly path: string;
   readonly content:
     | { readonly kind: "text"; readonly text: string }
-    /** `data` in base64; `mimeType` one that browsers show. */
+    /** An image: `data` in base64; `mimeType` is one that browsers show. */
     | { readonly kind: "image"; readonly mimeType: string; readonly data: string };
 }
 
@@ -68,9 +72,9 @@ function isPicture({ mimeType, data }: { readonly mimeType: string; readonly dat
   return PICTURES.has(mimeType) && /^[A-Za-z0-9+/]+=*$/.test(data);
 }
 
-/** Lines of a result shown unfolded; longer results are folded. */
+/** Maximum number of lines of a result that is shown unfolded. */
 const OPEN_LINES = 12;
-/** The same for a failed result, which people look for. */
+/** Maximum number of lines of a failed result that is shown unfolded, larger because people look for such results. */
 const OPEN_FAILURE_LINES = 60;
 
 class Writer {

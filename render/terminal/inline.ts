@@ -52,7 +52,7 @@ export function inlineSpans(
       case "link_close": {
         styles.pop();
         const text = spans.slice(link?.from).map((each) => each.text).join("");
-        // Always show the address, because the link text may name another one.
+        // The address is always shown, because the link text may name another one.
         const address = span(link?.address ?? "").text;
         if (address !== text && address !== `mailto:${text}`) spans.push(span(` (${address})`, "dim"));
         link = null;

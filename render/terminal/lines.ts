@@ -50,10 +50,10 @@ export function wrapLine(line: string, width: number): string[] {
   const pieces: string[] = [];
   let at = 0;
   for (;;) {
-    // A character is rarely longer than this; a longer one is split.
+    // Number of code units that are examined for a cell; a character is rarely longer, and a longer one is split.
     const rest = line.slice(at, at + room * 16 + 1);
     if (cutToWidth(rest, room) === rest) return [...pieces, rest];
-    // Ask for one more cell, because the ellipsis takes one.
+    // One more cell is requested, because the ellipsis takes one.
     const piece = cutToWidth(rest, room + 1).slice(0, -1);
     // A single character wider than the space gets its own piece.
     const taken = piece === "" ? [...rest][0]! : piece;

@@ -25,7 +25,7 @@ function blockLines(tokens: readonly MarkdownToken[], format: TerminalFormat): s
   return lines;
 }
 
-/** Whether a block follows without an empty line, such as a nested list after the text of its item. */
+/** True if a block follows without an empty line, such as a nested list after the text of its item. */
 function isTight(
   token: MarkdownToken,
   inside: readonly MarkdownToken[],

@@ -14,7 +14,7 @@ export interface ScreenOptions extends TerminalFormat {
   readonly markdown: ReadMarkdown;
 }
 
-/** Left margin of all content from the document: only flemma's own lines begin at the edge. */
+/** Left margin of all content from the document. Only flemma's own lines begin at the edge. */
 const INDENT = "  ";
 
 /** Generates the lines, without line ends. */

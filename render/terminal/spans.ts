@@ -1,4 +1,4 @@
-// Text with colors, wrapped into lines: the only way in which a document's text gets to a terminal.
+// Text with colors, wrapped into lines. Only in this form does a document's text get to a terminal.
 
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
@@ -99,12 +99,12 @@ function broken(word: Word, width: number): readonly Word[] {
   );
 }
 
-/** Prefix of each line of a block, and of the continuation of a line that is too wide. */
+/** Prefix of each line of a block, and of each continuation of a line that is too wide. */
 const GUTTER = "│ ";
 const REST = "┆ ";
 
 export interface Fold {
-  /** Lines shown at the beginning, and with `tail` at the end. */
+  /** Number of lines shown at the beginning; `tail` lines are shown at the end. */
   readonly head: number;
   readonly tail: number;
 }
@@ -122,7 +122,7 @@ export function block(
   color: (line: string) => readonly Color[] = () => [],
 ): string[] {
   const all = text.replace(/\n$/, "").split("\n");
-  // Hiding a single line would need a line to say so.
+  // If only a single line were hidden, a line to say so would be needed in its place.
   const isFolded = all.length > fold.head + fold.tail + 1;
   const shown = isFolded ? all.slice(0, fold.head) : all;
   const rest = isFolded && fold.tail > 0 ? all.slice(-fold.tail) : [];
@@ -137,7 +137,7 @@ export function block(
 function blockLine(line: string, folds: boolean, format: TerminalFormat, colors: readonly Color[]): string[] {
   const room = Math.max(2, format.width - GUTTER.length);
   const most = room * MOST_ROWS;
-  // Hiding a few characters would need a line to say so.
+  // If only a few characters were hidden, a line to say so would be needed in their place.
   const isCut = folds && line.length > most + room;
   const safe = withoutTabs(visible(isCut ? line.slice(0, most).toWellFormed() : line, { lines: true }));
   const pieces = wrapLine(safe, room).map((piece, at) =>

@@ -25,7 +25,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
 /** The arguments of `scripts/compile`. */
 const USAGE = `scripts/compile [TARGET] [FILE]; TARGET is one of ${Object.keys(TARGETS).join(", ")}`;
 
-/** Whether the target exists; the empty name means this machine. */
+/** True if the target exists; the empty name means this machine. */
 function isTarget(name: string): boolean {
   return name === "" || Object.hasOwn(TARGETS, name);
 }
@@ -33,19 +33,19 @@ function isTarget(name: string): boolean {
 export interface Compiling {
   /** The folder of the bundle: `flemma.js` and its parts, without other files that Deno would read. */
   readonly bundle: string;
-  /** The target, empty for this machine. */
+  /** Name of the target; empty for this machine. */
   readonly target: string;
   /** Absolute path of the binary. */
   readonly file: string;
-  /** The Deno that compiles; its version is that of the base. */
+  /** Path of the Deno that compiles; its version is that of the base. */
   readonly deno: string;
-  /** Path of an existing base; without one Deno downloads its own, from its own host. */
+  /** Path of an existing base. Without one, Deno downloads its own base from its own host. */
   readonly base: string | undefined;
 }
 
 /**
- * Compiles the binary and checks it: runs one for this machine; one for another machine must be a program for that.
- * Returns null, or a sentence about what went wrong; then there is no file.
+ * Compiles the binary and checks it. A binary for this machine is run; one for another machine must be a program for
+ * that machine. Returns null, or a sentence about what went wrong, in which case there is no file.
  */
 export async function compileProgram(
   { bundle, target, file, deno, base }: Compiling,
@@ -92,7 +92,8 @@ export async function compileCommand(words: readonly string[]): Promise<number> 
     tell(USAGE);
     return 2;
   }
-  // In a separate folder: a package.json or Deno's settings next to the bundle would be compiled in too.
+  // The bundle is copied to a separate folder, because a package.json or Deno's settings next to it would be compiled
+  // in too.
   const bundle = await Deno.makeTempDir({ prefix: "flemma-bundle-" });
   const wrong = await bundleProgram(`${bundle}/flemma.js`)
     .then(() => versioned(`${bundle}/flemma.js`))
@@ -115,7 +116,7 @@ function tell(line: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** The innermost message of a `deno compile` failure that is informative. */
+/** Returns the innermost message of a `deno compile` failure that is informative. */
 function causeIn(stderr: string): string {
   const [stated = ""] = stderr.split("\n\nStack backtrace");
   const causes = stated.split(/Caused by:/).at(-1)!.split("\n").map((line) =>
@@ -124,7 +125,7 @@ function causeIn(stderr: string): string {
   return causes.filter((line) => line !== "").slice(0, 2).join(" ").replace(/\.$/, "");
 }
 
-/** Why a file is not the intended binary; null if it is. */
+/** Returns why a file is not the intended binary; null if it is. */
 async function whatIsWrong(made: string, target: string, parts: string): Promise<string | null> {
   const here = Object.keys(TARGETS).find((name) =>
     TARGETS[name]!.system === `${Deno.build.os} ${Deno.build.arch}`
@@ -141,7 +142,7 @@ async function whatIsWrong(made: string, target: string, parts: string): Promise
     return `What was made does not hold the program.`;
   }
   if (wanted !== here) return null;
-  // With the wrong kind of base, the result is just Deno itself.
+  // With the wrong kind of base, the result is only Deno itself.
   const { stdout } = await new Deno.Command(made, { args: ["--version"], stdin: "null", stderr: "null" })
     .output();
   return new TextDecoder().decode(stdout).startsWith("flemma ")
@@ -149,7 +150,7 @@ async function whatIsWrong(made: string, target: string, parts: string): Promise
     : "What was made is not flemma: the base that was named is no base.";
 }
 
-/** Whether the bytes contain others, searched from the end: compiled code follows the base. */
+/** True if the bytes contain others. They are searched from the end, because compiled code follows the base. */
 function holds(bytes: Uint8Array, wanted: Uint8Array): boolean {
   for (let at = bytes.length - wanted.length; at >= 0; at--) {
     at = bytes.lastIndexOf(wanted[0]!, at);

@@ -15,7 +15,7 @@ interface Graph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
-/** The files that the command line loads late. The module graph decides which modules each contains. */
+/** The files that the command line loads late. The module graph decides which modules each file contains. */
 const PIECES: readonly Piece[] = [
   {
     name: "main",
@@ -26,7 +26,7 @@ const PIECES: readonly Piece[] = [
     ],
   },
   { name: "help", roots: ["commands/line/help.ts"], on: ["main"] },
-  // For every command that reads a document.
+  // Piece for every command that reads a document.
   { name: "reading", roots: ["commands/read/parse.ts", "commands/io/piped_document.ts"], on: ["main"] },
   {
     name: "status",
@@ -42,7 +42,7 @@ const PIECES: readonly Piece[] = [
     ],
     on: ["reading"],
   },
-  // What a session needs of the texts of settings, without the code that reads them.
+  // Piece with what a session needs of the texts of settings, without the code that reads them.
   { name: "words", roots: [], on: ["reading"] },
   {
     name: "layers",
@@ -105,7 +105,7 @@ const PIECES: readonly Piece[] = [
   },
 ];
 
-/** Data and packages that few runs need and nothing else shares, each in a separate file. */
+/** Data and packages that few runs need and that no other part shares, each in a separate file. */
 const ALONE: Readonly<Record<string, string>> = {
   "lua/interpreter.generated.ts": "lua",
   "unbash": "unbash",
@@ -140,10 +140,13 @@ export async function bundleProgram(target: string): Promise<number> {
 
 export interface Program {
   readonly root: string;
-  /** Its first module, which loads only the roots of the first piece late. */
+  /** The program's first module, which loads only the roots of the first piece late. */
   readonly entry: string;
   readonly pieces: readonly Piece[];
-  /** Late modules in separate files: a path from the root of the project or a package, and the file name. */
+  /**
+   * Names of the files for late modules in separate files, by the path of the module from the root of the project, or
+   * by its package.
+   */
   readonly alone: Readonly<Record<string, string>>;
 }
 
@@ -196,16 +199,16 @@ export async function bundle(program: Program, target: string, packages: string)
 }
 
 /**
- * Late parts of the library, and their files. Other runtimes than Deno load the rest completely, so that is one file;
- * programs without MCP servers should not load the MCP client.
+ * Late parts of the library, and their files. Runtimes other than Deno load all other parts, so these are one file.
+ * Programs without MCP servers should not load the MCP client.
  */
 const LIBRARY_ALONE: Readonly<Record<string, string>> = { "tools/mcp/client.ts": "mod/mcp" };
 
 /**
  * Bundles what other programs import into one file, and rarely needed parts into files next to it; returns the total
  * size in bytes. Late imports keep literal names, because bundlers of those programs must find them.
- * @param entry its module, a path from the root of the project
- * @param external packages that are excluded, because that program has them
+ * @param entry module of the library, a path from the root of the project
+ * @param external packages that are excluded, because the importing program has them
  * @throws if one of the late files is not loaded late: its content would be in the first file as well
  */
 export async function bundleLibrary(
@@ -232,7 +235,7 @@ export async function bundleLibrary(
   return size;
 }
 
-/** Bundles a module with everything it needs; returns the text. */
+/** Bundles a module with everything that it needs; returns the text. */
 export async function bundleText(entry: string): Promise<string> {
   const packages = await linkPackages(entry, `${ROOT}/.cache/${entry.replaceAll("/", "_")}`);
   const text = await bundled(`${ROOT}/${entry}`, `${ROOT}/dist/one.js`, packages, null);
@@ -241,7 +244,7 @@ export async function bundleText(entry: string): Promise<string> {
 }
 
 /**
- * The packages that a bundle of this module would include, each with its folder.
+ * Returns the packages that a bundle of this module would include, each with its folder.
  * @param entry its module, a path from the root of the project
  * @param external packages that are excluded, with their dependencies
  */
@@ -265,8 +268,8 @@ export async function packagesIn(entry: string, external: readonly string[]): Pr
 }
 
 /**
- * The beginning of a library bundle. Other runtimes than Deno load all of it, and use what needs no system functions;
- * the rest explains at its first system call why it cannot continue.
+ * Code at the beginning of a library bundle. Runtimes other than Deno load the whole bundle, and use the parts that
+ * need no system functions. The other parts say at their first system call why they cannot continue.
  */
 const WITHOUT_SYSTEM = 'const Deno=globalThis.Deno??new Proxy({},{get(){throw new Error("' +
   "This needs Deno for files, commands and requests." + '")}});\n';
@@ -363,7 +366,7 @@ function hideImports(code: string): string {
   return code.replace(/\bimport\(("\.[^"]+")\)/g, "import([$1][0])");
 }
 
-/** A folder of links in which a bundler finds the exact packages that the lock file pins. */
+/** Creates a folder of links in which a bundler finds the exact packages that the lock file pins. */
 export async function linkPackages(entry: string, place = `${ROOT}/.cache/bundle`): Promise<string> {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", entry],

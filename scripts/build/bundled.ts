@@ -7,11 +7,11 @@ import { packagesIn } from "./bundle.ts";
 export interface Component {
   readonly name: string;
   readonly version: string;
-  /** Its SPDX license identifier. */
+  /** SPDX identifier of the component's license. */
   readonly license: string;
   /** The notice that must be included. */
   readonly notice: string;
-  /** Whether it is an npm package; otherwise it is part of machine code in one. */
+  /** True if the component is an npm package; otherwise it is part of machine code in one. */
   readonly isPackage: boolean;
 }
 
@@ -50,7 +50,7 @@ const INTERPRETER: readonly Component[] = [
   mit("Emscripten", "3", "Copyright (c) 2010-2014 Emscripten authors."),
 ];
 
-/** All third-party components in bundles of these modules, by name; each once. */
+/** Returns all third-party components in bundles of these modules, by name, each once. */
 export async function components(entries: readonly Entry[]): Promise<Component[]> {
   const found = new Map(INTERPRETER.map((one) => [one.name, one]));
   found.set("wasmoon", await componentOf((await interpreterPackage()).folder));
@@ -65,7 +65,7 @@ export async function components(entries: readonly Entry[]): Promise<Component[]
 
 /**
  * Reads a package's own metadata.
- * @throws if its license is unknown here, or its text is missing: a person must check then
+ * @throws if its license is not in the list, or if its text is missing, because a person must then check it
  */
 export async function componentOf(folder: string): Promise<Component> {
   const { name, version, license } = JSON.parse(await Deno.readTextFile(`${folder}/package.json`));

@@ -83,8 +83,8 @@ const RUNS: readonly Run[] = [
 
 /**
  * Runs the usual commands with the program at `program` and returns, for each of its files, which functions they
- * called. What a machine cannot do (it may have no sandbox) is not called there and is compiled later, without other
- * effects.
+ * called. If this machine cannot do something (it may have no sandbox), those functions are not called and are
+ * compiled later. That has no other effect.
  * @param files paths of the files of the program
  */
 export async function calledFunctions(
@@ -111,7 +111,7 @@ export async function calledFunctions(
   return called;
 }
 
-/** The engine's log of one run. */
+/** Returns the engine's log of one run. */
 async function logOf(program: string, words: readonly string[], folder: string): Promise<string> {
   const log = `${folder}/functions.log`;
   await using replay = await startReplay({ replies: [{ reply: [{ text: "Done." }] }] });
@@ -128,7 +128,7 @@ async function logOf(program: string, words: readonly string[], folder: string):
     env: {
       PATH: Deno.env.get("PATH") ?? "",
       HOME: folder,
-      // An empty cache: functions that are already compiled are not reported.
+      // The cache is empty, because functions that are already compiled are not reported.
       DENO_DIR: `${folder}/cache-${words[0]}`,
       FLEMMA_ANTHROPIC_BASE_URL: replay.url,
       ANTHROPIC_API_KEY: "replay",

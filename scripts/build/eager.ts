@@ -13,9 +13,9 @@ interface FunctionNode extends Node {
 }
 
 /**
- * The code of a module with parentheses around the called functions. Its behavior is unchanged: functions declared at
- * the top level become variables at the head, since a declaration cannot be in parentheses, and methods become
- * functions that are assigned to their class.
+ * Returns the code of a module with parentheses around the called functions. Its behavior is unchanged: functions
+ * declared at the top level become variables at the head, since a declaration cannot be in parentheses, and methods
+ * become functions that are assigned to their class.
  */
 export function compiledEagerly(code: string, called: Called): string {
   const { body } = parse(code, { sourceType: "module" }).program as unknown as { body: readonly Node[] };
@@ -34,7 +34,7 @@ export function compiledEagerly(code: string, called: Called): string {
     });
   }
   edits.push(...methods.edits);
-  // At one place, ends come before beginnings, and inner functions end before outer ones.
+  // At one offset, ends come before beginnings, and inner functions end before outer ones.
   edits.sort((a, b) => a.from - b.from || rank(a) - rank(b));
   const between = (from: number, to: number) => edited(code, edits, from, to);
   let head = methods.helped ? HELPER : "";
@@ -48,12 +48,12 @@ export function compiledEagerly(code: string, called: Called): string {
   return head + rest + between(reached, code.length);
 }
 
-/** The order of several edits at one place. */
+/** Returns the order of several edits at one offset. */
 function rank({ text }: Edit): number {
   return text.startsWith(")") ? 0 : 1;
 }
 
-/** A declaration up to its name. */
+/** Matches a declaration up to its name. */
 const DECLARED = /^((?:async )?function\*?) ?[\w$]+/;
 
 function isDeclaredFunction(node: Node): node is FunctionNode {
@@ -78,13 +78,14 @@ function visit(value: unknown, methods: Methods, found: (node: FunctionNode) => 
   methods.leave(node);
 }
 
-/** The code of a range after its edits. */
+/** Returns the code of a range after its edits. */
 function edited(code: string, edits: readonly Edit[], from: number, to: number): string {
   let text = "";
   let reached = from;
   for (const edit of edits) {
     const ends = edit.text.startsWith(")");
-    // An edit at the end of a function belongs to it; one at the beginning of the next belongs to that.
+    // An edit at the end of a function belongs to that function, and an edit at the beginning of the next function
+    // belongs to the next one.
     if (edit.from < from || edit.to > to || (edit.from === from && ends) || (edit.from === to && !ends)) {
       continue;
     }

@@ -23,14 +23,14 @@ interface ClassNode extends Node {
   readonly body: { readonly body: readonly Member[] };
 }
 
-/** Defines a method on a class like the language does; goes to the head of a file with such classes. */
+/** Code that defines a method on a class as the language does. It is added to the head of a file with such classes. */
 export const HELPER = 'var $give=((t,k,n,v)=>Object.defineProperty(t,n,k==="value"?' +
   "{value:v,writable:!0,configurable:!0}:{[k]:v,configurable:!0}));";
 
 /** Converts called methods of classes and objects to parenthesized functions. */
 export class Methods {
   readonly edits: Edit[] = [];
-  /** Whether a class needs `HELPER`. */
+  /** True if a class needs `HELPER`. */
   helped = false;
   readonly #code: string;
   readonly #called: Called;
@@ -106,7 +106,7 @@ export class Methods {
     if (name !== undefined && used) this.edits.push({ from: start, to: end, text: name });
   }
 
-  /** Where the parameters of a method begin. */
+  /** Returns the offset at which the parameters of a method begin. */
   #parameters({ key }: Member): number {
     return this.#code.indexOf("(", key.end);
   }
@@ -121,14 +121,14 @@ function isMethod({ type, kind, computed }: Member): boolean {
     computed !== true;
 }
 
-/** Whether a member runs code when its class is created. */
+/** True if a member runs code when its class is created. */
 function runsEarly(member: Member): boolean {
   if (member.type === "StaticBlock") return true;
   if (member.static !== true || !("value" in member)) return false;
   return found(member.value, ({ type }) => type === "CallExpression" || type === "NewExpression");
 }
 
-/** The name of a method in the source; null for a computed one. */
+/** Returns the name of a method in the source; null for a computed one. */
 function nameOf({ key }: Member): string | null {
   if (key.type === "Identifier") return key.name!;
   return key.type === "StringLiteral" ? String(key.value) : null;
@@ -138,12 +138,12 @@ function functionWord({ async, generator }: Member): string {
   return `${async ? "async " : ""}function${generator ? "*" : ""}`;
 }
 
-/** Only a real method can use `super`. */
+/** True if a method uses `super`, which only a real method can do. */
 function usesSuper(body: Node): boolean {
   return found(body, ({ type }) => type === "Super");
 }
 
-/** Whether code tests `#name in object`, or reads it from an object that may not be of this class. */
+/** True if code tests `#name in object`, or reads the name from an object that may not be of this class. */
 function asksForBrand(node: Node, name: string): boolean {
   return found(
     node,

@@ -1,4 +1,4 @@
-// Shared by the transformations of a bundle: syntax tree nodes, and which functions were called.
+// Parts that the transformations of a bundle share: syntax tree nodes, and which functions were called.
 
 /** A syntax tree node; offsets are characters. */
 export interface Node {
@@ -16,12 +16,15 @@ export interface Edit {
 }
 
 /**
- * Ends of functions in a file, each with the starts of the functions that end there, in characters; as the engine
- * reports them.
+ * Ends of functions in a file, each with the starts of the functions that end at it. They are counted in characters,
+ * as the engine reports them.
  */
 export type Called = ReadonlyMap<number, ReadonlySet<number>>;
 
-/** Whether the engine saw the function: it reports where the parameters begin, or where an arrow function does. */
+/**
+ * True if the engine saw the function. It reports where the parameters begin or, for an arrow function, where the
+ * function begins.
+ */
 export function isCalled({ start, end, body }: Node & { readonly body: Node }, called: Called): boolean {
   const starts = called.get(end);
   if (starts === undefined) return false;

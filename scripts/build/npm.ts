@@ -13,21 +13,20 @@ import { versioned } from "./versioned.ts";
 const LIBRARIES = { mod: "mod.ts", parser: "parser/library.ts", lezer: "parser/lezer/mod.ts" } as const;
 
 /**
- * Packages that the library shares with the importing program, because tree types are compared by these packages'
- * classes.
+ * Packages that the library shares with the importing program, because classes of these packages compare tree types.
  */
 const SHARED = ["@lezer/common", "@lezer/highlight", "@lezer/markdown"];
 
 /** Packages that an editor showing documents provides; only `flemma/lezer` needs them. */
 const EDITORS = ["@codemirror/language"];
 
-/** All bundled modules, each with the packages it leaves to others. */
+/** All bundled modules, each with the packages that it does not include. */
 export const ENTRIES: readonly Entry[] = [
   { module: "cli.ts", external: [] },
   ...Object.values(LIBRARIES).map((module) => ({ module, external: [...SHARED, ...EDITORS] })),
 ];
 
-/** The version of Deno in the package: the one this project is built and tested with. */
+/** The version of Deno in the package, with which this project is built and tested. */
 const DENO = "2.9.6";
 
 /**
@@ -77,7 +76,7 @@ export async function buildPackages(target: string): Promise<string[]> {
   return [folder, windows];
 }
 
-/** The package.json. It has no install scripts. */
+/** Returns the package.json. It has no install scripts. */
 export function packageManifest(): Record<string, unknown> {
   const library = (name: string) => ({ types: `./lib/${name}.d.ts`, default: `./lib/${name}.js` });
   return {
@@ -101,7 +100,7 @@ export function packageManifest(): Record<string, unknown> {
     optionalDependencies: Object.fromEntries(SYSTEMS.map((system) => [`@deno/${system}`, DENO])),
     peerDependencies: ranges(EDITORS),
     peerDependenciesMeta: Object.fromEntries(EDITORS.map((name) => [name, { optional: true }])),
-    // Programs cannot be started from an archive.
+    // Package managers must unpack the package, because programs cannot be started from an archive.
     preferUnplugged: true,
   };
 }
@@ -122,7 +121,7 @@ async function writeManifest(folder: string, content: Record<string, unknown>): 
   await Deno.writeTextFile(`${folder}/package.json`, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** Version ranges compatible with the pinned versions. */
+/** Returns version ranges that are compatible with the pinned versions. */
 function ranges(names: readonly string[]): Record<string, string> {
   const pinned: Readonly<Record<string, string>> = manifest.imports;
   return Object.fromEntries(

@@ -5,12 +5,12 @@
 import type * as esbuild from "esbuild";
 import { ROOT } from "../gate/root.ts";
 
-/** The package name and the imported path, without Deno's prefix and version. */
+/** Returns the package name and the imported path, without Deno's prefix and version. */
 export function bareName(specifier: string): string {
   return specifier.replace(/^npm:\/?((?:@[^/]+\/)?[^@/]+)(?:@[^/]+)?/, "$1");
 }
 
-/** Lets a bundler find packages by their bare names. */
+/** Plugin that lets a bundler find packages by their bare names. */
 export const bareNames: esbuild.Plugin = {
   name: "bare-names",
   setup(build) {
@@ -21,7 +21,7 @@ export const bareNames: esbuild.Plugin = {
 };
 
 /**
- * The folder with the files of a package; downloads it if necessary.
+ * Returns the folder with the files of a package, and downloads it if necessary.
  * @throws if the registry does not have it
  */
 export async function packageFolder(name: string, version: string): Promise<string> {

@@ -1,5 +1,5 @@
-// Assigns each part of a program to a file: esbuild splits it into many small chunks, rollup joins these into few
-// files.
+// Assigns each part of a program to a file. esbuild splits the program into many small chunks, and rollup joins these
+// into few files.
 
 import type { Metafile } from "esbuild";
 import { rollup } from "rollup";
@@ -8,8 +8,8 @@ import { rollup } from "rollup";
 export interface Piece {
   readonly name: string;
   /**
-   * Late-loaded modules in this file: paths from the root of the project, or a folder with a final `/` for all its late
-   * modules that no piece names.
+   * Late-loaded modules in this file. An entry is a path from the root of the project, or a folder with a final `/`
+   * for all its late modules that no piece names.
    */
   readonly roots: readonly string[];
   /** Files that are always loaded before this one, so that it may use their content. @default none */
@@ -22,7 +22,7 @@ export interface Split {
   /** The module that starts the program. */
   readonly entry: string;
   readonly pieces: readonly Piece[];
-  /** Modules in separate files, with the file names. */
+  /** Modules in separate files, with the names of the files. */
   readonly alone: ReadonlyMap<string, string>;
 }
 
@@ -30,8 +30,8 @@ export interface Split {
 const START = "start";
 
 /**
- * The file of each chunk except the first, by name. A chunk that several pieces need goes into the last piece they all
- * depend on, so that no file loads another one for a part of it.
+ * Returns the file of each chunk except the first, by name. A chunk that several pieces need goes into the last piece
+ * on which all of them depend, so that no file loads another one only for a part of it.
  * @throws if a root is not loaded late, or pieces that need the same chunk depend on no common file
  */
 export function pieceOfEach({ outputs, entry, pieces, alone }: Split): Map<string, string> {
@@ -73,8 +73,8 @@ export function pieceOfEach({ outputs, entry, pieces, alone }: Split): Map<strin
 }
 
 /**
- * Chunks that are loaded with some others; `isJoined` tells which late modules are in the same file as the chunk that
- * loads them.
+ * Returns the chunks that are loaded with some others; `isJoined` tells which late modules are in the same file as the
+ * chunk that loads them.
  */
 function reachedFrom(
   starts: readonly string[],
@@ -92,7 +92,7 @@ function reachedFrom(
   return reached;
 }
 
-/** Each piece with itself and all pieces it depends on, in the order of the pieces. */
+/** Returns each piece with itself and all pieces on which it depends, in the order of the pieces. */
 function ancestorsOf(pieces: readonly Piece[]): ReadonlyMap<string, ReadonlySet<string>> {
   const all = new Map<string, ReadonlySet<string>>();
   for (const { name, on = [] } of pieces) {
@@ -101,14 +101,14 @@ function ancestorsOf(pieces: readonly Piece[]): ReadonlyMap<string, ReadonlySet<
   return all;
 }
 
-/** The file of a chunk that is used in these ones. */
+/** Returns the file of a chunk that is used in these pieces. */
 function homeOf(
   names: readonly string[],
   below: ReadonlyMap<string, ReadonlySet<string>>,
   chunk: string,
 ): string {
   const users = names.filter((name) => below.has(name));
-  // Of separate files, the first contains what others of them need too.
+  // Of separate files, the first contains what other ones of them need too.
   if (users.length === 0) return names[0]!;
   const home = [...below.keys()].findLast((name) => users.every((user) => below.get(user)!.has(name)));
   if (home === undefined) {

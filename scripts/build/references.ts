@@ -4,7 +4,7 @@ import { manualPage } from "../generate/pages/help.ts";
 import { outputSchema } from "../generate/schemas.ts";
 import { settingsSchema } from "../generate/settings/settings.ts";
 
-/** Generates them, by their paths in a build and in every package. */
+/** Generates the reference files, by their paths in a build and in every package. */
 export function references(): Record<string, string> {
   const json = (schema: Record<string, unknown>) => `${JSON.stringify(schema, null, 2)}\n`;
   return {
@@ -14,7 +14,7 @@ export function references(): Record<string, string> {
   };
 }
 
-/** Writes them into an existing folder. */
+/** Writes the reference files into an existing folder. */
 export async function writeReferences(folder: string): Promise<void> {
   await Deno.mkdir(`${folder}/schemas`, { recursive: true });
   for (const [path, text] of Object.entries(references())) {

@@ -1,4 +1,4 @@
-// The library's types as one declaration file per entry, for other compilers than Deno's.
+// The library's types as one declaration file for each entry, for compilers other than Deno's.
 
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
@@ -24,7 +24,10 @@ export async function declarations(entries: readonly string[], packages: string)
   }
 }
 
-/** Writes the declarations of modules and all their imports into a folder. Does not check types: the gate does that. */
+/**
+ * Writes the declarations of modules and all their imports into a folder. It does not check types, because the gate
+ * does.
+ */
 function declare(modules: readonly string[], packages: string, folder: string): void {
   const program = ts.createProgram([...modules], {
     target: ts.ScriptTarget.ESNext,
@@ -46,7 +49,7 @@ function declare(modules: readonly string[], packages: string, folder: string): 
   program.emit();
 }
 
-/** Everything that a module exports, in one text without anything else. */
+/** Returns everything that a module exports, in one text without anything else. */
 async function gathered(declaration: string): Promise<string> {
   const bySource = {
     name: "by-source",

@@ -1,4 +1,4 @@
-// A bundle at a URL: the parts of one version are in a folder that no other version has.
+// A bundle at a URL. The parts of one version are in a folder that no other version has.
 
 import manifest from "../../deno.json" with { type: "json" };
 

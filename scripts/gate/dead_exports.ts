@@ -1,17 +1,17 @@
-// Finds exports that no module imports: names to unexport, or to remove.
+// Finds exports that no module imports, so that they need not be exported or can be removed.
 
 import { MADE, OUTSIDE } from "./layers.ts";
 
-/** Modules that are loaded by their text or from outside, by the beginning of their path. */
+/** Modules that are loaded by their text or by other programs, by the beginning of their path. */
 const LOADED_OTHERWISE: readonly string[] = ["mod.ts", "cli.ts", "parser/library.ts", "tools/vellum/host/"];
 
 /** The text of each module, by its path from the root of the project. */
 export type Sources = ReadonlyMap<string, string>;
 
 /**
- * Exports of the program that no module imports, as `FILE: NAME`. A type or class counts only if its module does not
- * use it elsewhere: parameter and return types of an exported function must be exported too. Expects the style of the
- * formatter.
+ * Returns the exports of the program that no module imports, as `FILE: NAME`. A type or class counts only if its
+ * module does not use it elsewhere: parameter and return types of an exported function must be exported too. It
+ * expects the style of the formatter.
  */
 export function deadExports(sources: Sources): string[] {
   const wanted = wantedNames(sources);
@@ -28,7 +28,7 @@ export function deadExports(sources: Sources): string[] {
   });
 }
 
-/** What other modules import of a module: names, and the texts of modules that import all of it. */
+/** What other modules import from a module: names, and the texts of modules that import all of it. */
 interface Wanted {
   readonly names: Set<string>;
   readonly by: string[];

@@ -3,14 +3,14 @@
 import { ROOT, runCaptured } from "./root.ts";
 
 /**
- * Whether `deno doc --lint` finds nothing in the library. The part for hosts of Lezer uses types of other packages,
+ * True if `deno doc --lint` finds nothing in the library. The part for hosts of Lezer uses types of other packages,
  * which the linter cannot check.
  */
 export async function isDocumented(): Promise<boolean> {
   return await runCaptured(Deno.execPath(), ["doc", "--lint", "mod.ts", "parser/library.ts"]) === 0;
 }
 
-/** Pages for people, as paths below `root`: the README and all of `docs`. */
+/** Returns the pages for people, as paths below `root`: the README and all of `docs`. */
 export async function documentationPages(root: string = ROOT): Promise<string[]> {
   const found = ["README.md"];
   const visit = async (folder: string): Promise<void> => {
@@ -23,7 +23,7 @@ export async function documentationPages(root: string = ROOT): Promise<string[]>
   return found.sort();
 }
 
-/** Modules with examples in their documentation, and pages whose code blocks are whole programs. */
+/** Returns the modules with examples in their documentation, and the pages whose code blocks are whole programs. */
 export async function exampleSources(root: string = ROOT): Promise<string[]> {
   const found: string[] = [];
   const visit = async (folder: string): Promise<void> => {

@@ -47,7 +47,7 @@ export function examplesOf(body: string): Example[] {
   return examples;
 }
 
-/** Whether the printed lines match those on the page. */
+/** True if the printed lines match those on the page. */
 export function matches(shown: readonly string[], printed: readonly string[]): boolean {
   if (shown.length === 0) return printed.length === 0;
   const [first, ...rest] = shown;
@@ -61,8 +61,8 @@ export function matches(shown: readonly string[], printed: readonly string[]): b
 }
 
 /**
- * Sentences about every example below `root` that differs from its page; `program` is the command that starts the
- * program.
+ * Returns sentences about every example below `root` that differs from its page; `program` is the command that starts
+ * the program.
  */
 export async function checkExamples(root: string, program: readonly string[]): Promise<string[]> {
   const faults: string[] = [];
@@ -70,7 +70,7 @@ export async function checkExamples(root: string, program: readonly string[]): P
   return faults;
 }
 
-/** The model for a page's examples; null if the page needs none. */
+/** Returns the model for a page's examples; null if the page needs none. */
 async function modelOf(root: string, text: string): Promise<Replay | null> {
   const file = /^<!-- replay: (\S+) -->$/m.exec(text)?.[1];
   if (file === undefined) return null;
@@ -93,7 +93,7 @@ async function checkPage(root: string, page: string, program: readonly string[])
       `#!/bin/sh\nexec ${program.map((word) => `'${word}'`).join(" ")} "$@"\n`,
       { mode: 0o755 },
     );
-    // Programs on a page import the library by its name, like those of its users.
+    // Programs on a page import the library by its name, as its users' programs do.
     await Deno.writeTextFile(
       `${folder}/bin/deno`,
       `#!/bin/sh\nverb=$1; shift\nexec "${Deno.execPath()}" "$verb" --quiet --config "${root}/deno.json" "$@"\n`,

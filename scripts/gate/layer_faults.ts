@@ -1,15 +1,17 @@
-// Violations of the tables in layers.ts: forbidden imports, circular imports, modules without a place, crowded folders.
+// Finds violations of the tables in layers.ts: forbidden imports, circular imports, modules without a place, crowded
+// folders.
 
 import { FLOORS, INSIDE, MOST_ENTRIES, ROOMS, UNSORTED } from "./layers.ts";
 import { type House, readHouse } from "./module_graph.ts";
 
-/** Sentences about all violations below `root`, an absolute path without a final slash. */
+/** Returns sentences about all violations below `root`, an absolute path without a final slash. */
 export async function checkTree(root: string): Promise<string[]> {
   return houseFaults(await readHouse(root));
 }
 
 /**
- * Sentences about every module without a place, every forbidden import, every circular import and every crowded folder.
+ * Returns sentences about every module without a place, every forbidden import, every circular import and every
+ * crowded folder.
  */
 export function houseFaults({ modules, folders }: House): string[] {
   return [
@@ -22,7 +24,7 @@ export function houseFaults({ modules, folders }: House): string[] {
   ];
 }
 
-/** Why a module is in a place that is not allowed; null if it is allowed. */
+/** Returns why a module is in a place that is not allowed; null if the place is allowed. */
 function placeFault(path: string): string | null {
   const [room = "", part] = path.split("/");
   if (!Object.hasOwn(ROOMS, room)) return `${room} is no room: add it to ROOMS`;
@@ -30,10 +32,10 @@ function placeFault(path: string): string | null {
   return floorOf(path) < 0 ? `${path} stands on no floor of ${room}: add ${part} to FLOORS` : null;
 }
 
-/** Why one module may not import another file; null if it may. */
+/** Returns why one module may not import another file; null if it may. */
 function importFault(path: string, target: string, modules: House["modules"]): string | null {
   if (!modules.has(target)) {
-    // Data has no layer. Anything else that is not a module of a room is a fault, whatever its extension.
+    // Data has no layer. Any other file that is not a module of a room is a fault, whatever its extension.
     return target.endsWith(".json") ? null : `${path} imports ${target}, which does not exist in a room`;
   }
   const [room, below] = [roomOf(path), roomOf(target)];
@@ -47,7 +49,7 @@ function importFault(path: string, target: string, modules: House["modules"]): s
   return below === room ? floorFault(path, target) : null;
 }
 
-/** Why a file may not import another one of its room; null if it may. */
+/** Returns why a file may not import another file of its room; null if it may. */
 function floorFault(path: string, target: string): string | null {
   const [from, to] = [partOf(path), partOf(target)];
   if (from === to || FLOORS[roomOf(path)] === undefined) return null;
@@ -61,12 +63,12 @@ function roomOf(path: string): string {
   return path.split("/")[0]!;
 }
 
-/** The file or folder directly in a room that contains a path. */
+/** Returns the file or folder directly in a room that contains a path. */
 function partOf(path: string): string | undefined {
   return path.split("/")[1];
 }
 
-/** The floor in its room, counted from the top; -1 if it has none. */
+/** Returns the floor of a path in its room, counted from the top; -1 if it has none. */
 function floorOf(path: string): number {
   return FLOORS[roomOf(path)]?.findIndex((parts) => parts.includes(partOf(path)!)) ?? -1;
 }

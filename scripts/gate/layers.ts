@@ -1,5 +1,5 @@
-// The structure as tables: which room may import which, which part of a room which other part, and which folders are
-// closed.
+// The structure of the code as tables. They say which room (top folder) may import which, which part of a room which
+// other part, and which folders are closed.
 
 /** For each room, the rooms below it. Other imports are forbidden. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -170,7 +170,10 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
 };
 
-/** Closed folders, with the rooms, folders or files that may import from them. A folder's own files always may. */
+/**
+ * Closed folders, with the rooms, folders or files that may import from them. A folder's own files may always import
+ * from it.
+ */
 export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "parser/scan": ["parser/text"],
   "parser/tree": ["parser"],
@@ -219,8 +222,8 @@ export const OUTSIDE: readonly string[] = ["bench", "scripts", "tests"];
 /** Folders created by builds and installations, which git ignores too. */
 export const MADE: readonly string[] = ["coverage", "dist", "node_modules"];
 
-/** Maximum entries of a folder of modules before it must be split. */
+/** Maximum number of entries of a folder of modules; a folder with more must be split. */
 export const MOST_ENTRIES = 16;
 
-/** Folders that may have more entries: a test is found by its name. */
+/** Folders that may have more entries, because a test is found by its name. */
 export const UNSORTED: readonly string[] = ["tests"];

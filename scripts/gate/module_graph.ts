@@ -53,7 +53,7 @@ async function walk(
   if (found.paths.length > before) found.folders.set(folder, entries);
 }
 
-/** The imports of each module from the project. Runs Deno once, on a module that imports them all. */
+/** Returns the imports of each module from the project. Runs Deno once, on a module that imports them all. */
 async function imports(root: string, paths: readonly string[]): Promise<Map<string, readonly string[]>> {
   const base = new URL(`file://${root}/`).href;
   const all = paths.map((path) => `import ${JSON.stringify(base + path)};`).join("");

@@ -5,13 +5,13 @@ import { ROOMS } from "./layers.ts";
 const OLD =
   /^(course|concessions?|concede[ds]?|strangers?|wary|cautious|distrust(s|ed)?|exposure|companions?|walls?|ground|survey|peel(ed)?|desks?|voices?|login|press|deaf|judge[ds]?|judging|judge?ment|verdicts?|told|said|colours?|licences?|categorise|summarise|normalise|behaviour|whoever)$/;
 
-/** Words that no exported name holds; local names may. */
+/** Words that no exported name may contain; local names may. */
 const OLD_EXPORTED = /^(kept|held|came|standing)$/;
 
 /** Names that keep such a word: members of JSON, a command that people may try, and a member of the journal's lines. */
 const PUBLIC: ReadonlySet<string> = new Set(["wall", "login", "login_rules", "exposure"]);
 
-/** Old words in the name of a file or in names that its text declares. */
+/** Returns old words in the name of a file or in names that its text declares. */
 export function oldWordsIn(path: string, text: string): string[] {
   const declared = text.matchAll(
     /^[^"'`*/]*?\b(?:const|let|function|class|interface|type|readonly|get)\s+\*?#?([A-Za-z_]\w*)/gm,
@@ -32,7 +32,7 @@ function wordsOf(name: string): string[] {
   return name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().split("_");
 }
 
-/** Whether a file belongs to the program, so that the rule applies to its names. */
+/** True if a file belongs to the program, so that the rule applies to its names. */
 export function isOfProgram(path: string): boolean {
   return path.split("/")[0]! in ROOMS && path.endsWith(".ts") && !path.endsWith(".generated.ts");
 }
@@ -68,7 +68,7 @@ export const OLD_PHRASES: readonly (readonly [pattern: RegExp, instead: string])
   [/\bgoes? along\b/, "is included"],
 ];
 
-/** The replaced phrases in a text, each with its surroundings and what to write. */
+/** Returns the replaced phrases in a text, each with its surroundings and what to write. */
 export function oldPhrasesIn(path: string, text: string): string[] {
   return OLD_PHRASES.flatMap(([pattern, instead]) =>
     [...text.matchAll(new RegExp(pattern, `${pattern.flags}g`))].map(({ index }) => {
@@ -78,7 +78,7 @@ export function oldPhrasesIn(path: string, text: string): string[] {
   );
 }
 
-/** The prose of a module: its comments, and its strings of several words. */
+/** Returns the prose of a module: its comments, and its strings of several words. */
 export function proseOf(text: string): string[] {
   const comments = [...text.matchAll(/\/\*\*?([\s\S]*?)\*\/|(?:^|\s)\/\/ (.*)$/gm)].map(([, block, line]) =>
     (block ?? line!).replaceAll(/\s*\n\s*\*\s?/g, " ")

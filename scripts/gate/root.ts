@@ -1,4 +1,4 @@
-// The project's root folder, and running programs in it.
+// The project's root folder, and functions that run programs in it.
 
 /** Absolute path of the project, without a final slash. */
 export const ROOT: string = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");

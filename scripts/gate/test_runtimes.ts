@@ -1,5 +1,5 @@
-// Runs all tests of the system-independent library in the runtimes that people use, and a program there that uses the
-// installed npm package.
+// Runs all tests of the system-independent library in the runtimes that people use. Also runs a program in each of
+// them that uses the installed npm package.
 //
 //   test_runtimes.ts [NAME…]   in these runtimes, or in all
 
@@ -21,7 +21,7 @@ const RUNTIMES: Readonly<Record<string, { readonly name: string; readonly progra
   chromium: null,
 };
 
-/** Maximum milliseconds of all tests in a browser on a busy machine. */
+/** Maximum number of milliseconds for all tests in a browser on a busy machine. */
 const LONGEST = 3_600_000;
 
 const names = Deno.args.length > 0 ? Deno.args : Object.keys(RUNTIMES);
@@ -56,7 +56,7 @@ interface RunResult {
   readonly answer: unknown;
 }
 
-/** Tests and package in a runtime that is a program. */
+/** Tests the library and the package in a runtime that is a program. */
 async function program(folder: string, runtime: { name: string; program: string }): Promise<RunResult> {
   const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
   for (const place of ["runtime", "project"]) {
@@ -80,7 +80,7 @@ async function program(folder: string, runtime: { name: string; program: string 
   };
 }
 
-/** Tests and library in the browser, each in a page. */
+/** Tests the library in the browser, in a page for each part. */
 async function browser(): Promise<RunResult> {
   await bundleLibrary(`${root}/mod.js`);
   const library = JSON.stringify(await Deno.readTextFile(`${root}/mod.js`));
@@ -94,7 +94,7 @@ import(url).then(${PROGRAM}).then(tell, (error) => tell(String(error)));`;
   };
 }
 
-/** What a program prints; throws if it fails. */
+/** Returns what a program prints; throws if it fails. */
 async function outputOf(name: string, args: readonly string[], cwd: string): Promise<string> {
   const command = new Deno.Command(name, { args: [...args], cwd, stdin: "null", stderr: "inherit" });
   const { success, stdout } = await command.output();

@@ -59,7 +59,7 @@ for (const name of named.length > 0 ? named : Object.keys(WAYS)) {
 print(broken.length === 0 ? "the same in every way" : `FAILED: ${broken.join(", ")}`);
 Deno.exit(broken.length === 0 ? 0 : 1);
 
-/** The package, installed by npm in an empty project. */
+/** Returns the package, installed by npm in an empty project. */
 async function installed(folder: string): Promise<Way> {
   const npm = async (cwd: string, ...args: string[]) => {
     const { success, stdout, stderr } = await new Deno.Command("npm", { args, cwd, stdin: "null" }).output();

@@ -8,7 +8,7 @@ export interface Counts {
   readonly failed: number;
 }
 
-/** The count of a step that is not a test: it passes or fails. */
+/** Returns the count of a step that is not a test, which passes or fails. */
 export function countOf(holds: boolean): Counts {
   return holds ? { passed: 0, failed: 0 } : { passed: 0, failed: 1 };
 }
@@ -33,19 +33,22 @@ export function summaryOf(tail: string, code: number): Counts {
 /** Suffix of test files that are slow and that ordinary changes hardly break. Their first line says what they need. */
 const SLOW = "_slow_test.ts";
 
-/** The paths of all test files in the project, sorted. */
+/** Returns the paths of all test files in the project, sorted. */
 export async function testFiles(root: string = ROOT): Promise<string[]> {
   const found: string[] = [];
   for await (const path of walk(`${root}/tests`, "_test.ts")) found.push(path.slice(root.length + 1));
   return found.sort();
 }
 
-/** The paths of slow tests. */
+/** Returns the paths of slow tests. */
 export async function slowTests(root: string = ROOT): Promise<string[]> {
   return (await testFiles(root)).filter((path) => path.endsWith(SLOW));
 }
 
-/** Test files that share one module and so load the program once; loading it for each file takes longer than most tests. */
+/**
+ * Number of test files that share one module and so load the program once. Loading it for each file takes longer than
+ * most tests.
+ */
 const GROUP = 14;
 
 /** Splits test files into groups of the same room; each group mixes files from the whole room. */
@@ -63,9 +66,9 @@ export function groupsOf(files: readonly string[]): ReadonlyMap<string, readonly
 export interface TestOptions {
   /** The command that starts the program as a process. @default its sources */
   readonly program?: readonly string[];
-  /** Whether slow tests run too, and every command as a process. @default true, with commands inside the tests */
+  /** True to run slow tests too, and every command as a process. @default true, with commands inside the tests */
   readonly all?: boolean;
-  /** Whether the tests' types are checked. @default true */
+  /** True to check the types of the tests. @default true */
   readonly check?: boolean;
 }
 
@@ -110,7 +113,10 @@ export function runDocTests(paths: readonly string[]): Promise<Counts> {
   return denoTest(["--doc", ...paths]);
 }
 
-/** Test files run in parallel: one more than there are processors, because many tests wait for other processes. */
+/**
+ * Number of test files that run in parallel, one more than there are processors, because many tests wait for other
+ * processes.
+ */
 const JOBS = String(navigator.hardwareConcurrency + 1);
 
 async function denoTest(args: readonly string[], env: Record<string, string> = {}): Promise<Counts> {

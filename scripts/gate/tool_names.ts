@@ -29,13 +29,13 @@ const FORMS: readonly RegExp[] = [
   new RegExp(`${HOLDER}\\s*[!=]==?\\s*${NAME}`, "g"),
   new RegExp(`${NAME}\\s*[!=]==?\\s*(?:\\w+\\.)*${HOLDER}`, "g"),
   new RegExp(`\\b(?:tools|names|excluded)\\.(?:includes|has)\\(\\s*${NAME}`, "g"),
-  // An array with two of them is a list of tools, and so are the keys of an object of words.
+  // An array with two of these names is a list of tools, and so are the keys of an object of words.
   new RegExp(`\\[\\s*${NAME},\\s*${NAME}`, "g"),
   new RegExp(`\\b(?:${NAMES}): ["']\\w+["'],\\s*(?:${NAMES}): ["']\\w+["']`, "g"),
   new RegExp(`\\bswitch\\s*\\((?:\\w+\\.)*${HOLDER}\\)[^}]*?\\bcase ${NAME}`, "g"),
 ];
 
-/** The comparisons in a module, as written. */
+/** Returns the comparisons in a module, as written. */
 export function toolNameComparisons(text: string): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   return FORMS.flatMap((form) => [...code.matchAll(form)].map(([found]) => found.trim()));

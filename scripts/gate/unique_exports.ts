@@ -1,20 +1,20 @@
-// Finds exported names of the program that more than one module defines: a name has one home.
+// Finds exported names of the program that more than one module defines. Each name should have one home.
 
 import { isOfProgram } from "./old_words.ts";
 import type { Sources } from "./dead_exports.ts";
 
 /** Names that modules of the same kind share, because they have the same interface. */
 const SHARED: Readonly<Record<string, RegExp>> = {
-  // The entry of each command.
+  // `run` is the entry of each command.
   run: /^commands\//,
-  // The entry of each provider whose API has its own form.
+  // `buildRequest` is the entry of each provider whose API has its own form.
   buildRequest: /^providers\/\w+\/request\.ts$/,
-  // The replayed APIs: how each answers, and what each refuses.
+  // These belong to the replayed APIs: how each answers, and what each refuses.
   replyFrames: /^providers\/replay\/(\w+\/)?frames\.ts$/,
   refusals: /^providers\/replay\/strict\/\w+\.ts$/,
 };
 
-/** Exported names with several homes, each as `NAME: FILE, FILE`. Expects the style of the formatter. */
+/** Returns exported names with several homes, each as `NAME: FILE, FILE`. It expects the style of the formatter. */
 export function sharedExports(sources: Sources): string[] {
   const homes = new Map<string, Set<string>>();
   for (const [path, text] of sources) {

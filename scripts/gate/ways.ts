@@ -7,9 +7,9 @@ import { ROOT } from "./root.ts";
 
 /** How a program is started, and its environment. */
 export interface Way {
-  /** The command that starts it. */
+  /** The command that starts the program. */
   readonly program: readonly string[];
-  /** PATH of the caller. */
+  /** The variable PATH of the caller. */
   readonly path: string;
 }
 
@@ -23,7 +23,7 @@ const PATH = Deno.env.get("PATH") ?? "/usr/bin:/bin";
 
 const run = (file: string) => [Deno.execPath(), "run", "-A", "--quiet", file];
 
-/** The sources, as developers start them. */
+/** Returns the sources, as developers start them. */
 export function fromSource(): Way {
   return { program: run(`${ROOT}/cli.ts`), path: PATH };
 }
@@ -36,7 +36,7 @@ export async function makeBundle(folder: string): Promise<Way> {
   return fromBundle(folder);
 }
 
-/** The bundle that `makeBundle` built in a folder. */
+/** Returns the bundle that `makeBundle` built in a folder. */
 export function fromBundle(folder: string): Way {
   return { program: run(`${folder}/flemma.js`), path: PATH };
 }
@@ -69,13 +69,13 @@ export async function asBinary(bundle: string, folder: string, { denort, deno }:
   return { program: [file], path: PATH };
 }
 
-/** The base for binaries given by the environment; null if there is none. */
+/** Returns the base for binaries that the environment gives; null if there is none. */
 export function baseOfEnvironment(): Base | null {
   const denort = Deno.env.get("DENORT_BIN");
   return denort === undefined ? null : { denort, deno: Deno.env.get("COMPILE_DENO") ?? Deno.execPath() };
 }
 
-/** A folder for a PATH: the programs on ours without JavaScript runtimes, and the given Node. */
+/** Creates a folder for a PATH, with the programs of our PATH except JavaScript runtimes, and with the given Node. */
 export async function withoutRuntimes(folder: string, node?: string): Promise<string> {
   await Deno.mkdir(folder, { recursive: true });
   const left = ["deno", "node", "nodejs", "npm", "npx", "bun", "bunx", "corepack", "pnpm", "yarn"];

@@ -1,4 +1,4 @@
-// The files of `flemma demo` as a module, so that they are included in a bundle or compiled program.
+// Generates a module with the files of `flemma demo`, so that a bundle or compiled program includes them.
 
 import { ROOT } from "../gate/root.ts";
 

@@ -1,4 +1,4 @@
-// The runtime files of editors as a module, so that they are included in a bundle or compiled program.
+// Generates a module with the runtime files of editors, so that a bundle or compiled program includes them.
 
 import { EDITOR_PLACES } from "../../commands/setup/editor_places.ts";
 import { ROOT } from "../gate/root.ts";

@@ -5,7 +5,7 @@ import { bundleText } from "../build/bundle.ts";
 
 const PATH = "tools/files/helper.generated.ts";
 
-/** The helper as one module without imports. */
+/** Returns the helper as one module without imports. */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const source = await bundleText("tools/files/helper.ts");
   return [{

@@ -13,8 +13,8 @@ const NOTE = [
 ].join("\n");
 
 /**
- * The checked-in files made from the grammar, with paths relative to the repository. Terms are in a separate file
- * because the tokenizers need them and the tables need the tokenizers.
+ * Returns the checked-in files made from the grammar, with paths relative to the repository. Terms are in a separate
+ * file because the tokenizers need them and the tables need the tokenizers.
  */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const grammar = await Deno.readTextFile(GRAMMAR);
@@ -33,7 +33,10 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   ];
 }
 
-/** The name of each node type at the index of its term; the error node, which no document has, is empty. */
+/**
+ * Returns the name of each node type at the index of its term. The name of the error node, which no document has, is
+ * empty.
+ */
 function namesOf(grammar: string): string {
   const { nodeSet } = buildParser(grammar, {
     externalTokenizer: () => new ExternalTokenizer(() => {}),

@@ -7,12 +7,11 @@ const PACKAGE = "wasmoon";
 const TARGET = "lua/interpreter.generated.ts";
 
 /**
- * The checked-in module with the interpreter, deflated and in base64.
- * One byte of it is changed. Lua 5.4 checks whether the text of a float contains only the characters of this constant
- * and then appends ".0"; Lua 5.1 and LuaJIT, which documents are written for, do not. With an empty constant nothing is
- * ever appended.
- * It also exports the address of a part of Lua's table of character classes: the bytes above ASCII. In Lua 5.4 they
- * have no class, in LuaJIT they are letters, so that `größe` is a name; the machine marks them at its start.
+ * Returns the checked-in module with the interpreter, deflated and in base64. One byte of it is changed. Lua 5.4
+ * checks whether the text of a float contains only the characters of this constant and then appends ".0"; Lua 5.1 and
+ * LuaJIT, which documents are written for, do not. With an empty constant nothing is ever appended. It also exports
+ * the address of a part of Lua's table of character classes: the bytes above ASCII. In Lua 5.4 they have no class, in
+ * LuaJIT they are letters, so that `größe` is a name; the machine marks them at its start.
  */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const { version, folder } = await interpreterPackage();
@@ -41,7 +40,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   }];
 }
 
-/** Puts a zero on the first character of a constant that must occur in the data exactly once. */
+/** Overwrites with zero the first character of a constant that must occur in the data exactly once. */
 function blankConstant(wasm: Uint8Array, constant: string): void {
   const text = new TextDecoder("latin1").decode(wasm);
   const at = text.indexOf(constant);
@@ -56,8 +55,8 @@ const CHARACTERS = [0x0c, ...many(15, 0x04), ...many(10, 0x16), ...many(7, 0x04)
   .concat(many(20, 0x05), many(4, 0x04), [0x05, 0x04], many(6, 0x15), many(20, 0x05), many(4, 0x04));
 
 /**
- * The address of the 128 bytes above ASCII in that table once the module is in memory. They are zero, and trailing
- * zeros are not stored in a module, so the address is the end of the data with the rest of the table.
+ * Returns the address of the 128 bytes above ASCII in that table once the module is in memory. They are zero, and
+ * trailing zeros are not stored in a module, so the address is the end of the data with the rest of the table.
  */
 function addressAboveAscii(wasm: Uint8Array): number {
   const rows = latin1(CHARACTERS);
@@ -70,13 +69,13 @@ function addressAboveAscii(wasm: Uint8Array): number {
   if (found.length !== 1 || found[0]!.next !== 0) {
     throw new Error(`${PACKAGE}: the table of characters does not stand in the module once`);
   }
-  // Past the delete character, the last one of ASCII.
+  // The address follows the delete character, the last one of ASCII.
   return found[0]!.address + 1;
 }
 
 const DATA_SECTION = 11;
 
-/** The data segments of a module, each with its address in memory. */
+/** Returns the data segments of a module, each with its address in memory. */
 function dataSegments(wasm: Uint8Array): { readonly address: number; readonly data: Uint8Array }[] {
   let at = 8;
   const number = (): number => {
@@ -94,7 +93,8 @@ function dataSegments(wasm: Uint8Array): { readonly address: number; readonly da
       continue;
     }
     return Array.from({ length: number() }, () => {
-      // Active, in memory 0, at `i32.const ADDRESS; end`: the only form that the linker writes.
+      // The segment must be active, in memory 0, at `i32.const ADDRESS; end`, which is the only form that the linker
+      // writes.
       if (wasm[at] !== 0 || wasm[at + 1] !== 0x41) throw new Error(`${PACKAGE}: its data has another form`);
       at += 2;
       const address = number();
@@ -120,7 +120,7 @@ async function pinnedVersion(): Promise<string> {
   return String(imports[PACKAGE]).replace(`npm:${PACKAGE}@`, "");
 }
 
-/** The version and folder of the package with the interpreter. */
+/** Returns the version and folder of the package with the interpreter. */
 export async function interpreterPackage(): Promise<{ version: string; folder: string }> {
   const version = await pinnedVersion();
   return { version, folder: await packageFolder(PACKAGE, version) };

@@ -10,12 +10,14 @@ import { print, ROOT } from "../gate/root.ts";
 import { walk } from "../mutate/walk.ts";
 import { type Sentence, sentencesOf } from "./messages/collect.ts";
 
-/** A sentence and its room; sentence and next step are each one line. */
+/** A sentence and the room that it comes from. Sentence and next step are each one line. */
 export interface Message extends Sentence {
   readonly room: string;
 }
 
-/** Files whose texts are documented elsewhere or not meant for users: help, settings, file names, the test server. */
+/**
+ * Files whose texts are documented on other pages or not meant for users: help, settings, file names, the test server.
+ */
 const NO_WORDS: readonly string[] = [
   "commands/line/help.ts",
   "commands/line/manual.ts",
@@ -31,7 +33,7 @@ const NO_WORDS: readonly string[] = [
   "render/secrets.ts",
 ];
 
-/** All sentences of all rooms, each once, sorted by room and text. */
+/** Returns all sentences of all rooms, each once, sorted by room and text. */
 export async function collectMessages(root: string = ROOT): Promise<Message[]> {
   const found = new Map<string, Message>();
   for (

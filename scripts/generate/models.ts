@@ -1,4 +1,4 @@
-// The page of models, from the program's own tables, and the models of `$best` and `$cheap`.
+// Writes the page of models from the program's own tables, and the models of `$best` and `$cheap`.
 
 import { modelsOf } from "../../providers/models/find.ts";
 import { listedChoice, listedProviders } from "../../providers/models/table.ts";

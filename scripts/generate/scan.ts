@@ -7,7 +7,7 @@ import { INPUT, OUTPUT, PAGES } from "../../parser/scan/layout.ts";
 const SOURCE = new URL("../../parser/scan/scan.as", import.meta.url);
 const FLAGS = ["--enable", "simd", "--runtime", "stub", "-O3", "--shrinkLevel", "0", "--noAssert"];
 
-/** The checked-in module as text, with its path relative to the repository. */
+/** Returns the checked-in module as text, with its path relative to the repository. */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const bytes = await compile(constants() + await Deno.readTextFile(SOURCE));
   const lines = btoa(String.fromCharCode(...bytes)).match(/.{1,100}/g) ?? [];
@@ -21,7 +21,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: "parser/scan/wasm.generated.ts", text }];
 }
 
-/** Constants that the module shares with the rest of the program. */
+/** Returns the constants that the module shares with the rest of the program. */
 function constants(): string {
   const tests = [...STARTERS].map((char) => `i8x16.eq(bytes, i8x16.splat(${char.charCodeAt(0)}))`);
   const either = tests.reduce((all, test) => `v128.or(${all}, ${test})`);

@@ -45,7 +45,7 @@ export function outputSchema(): Record<string, unknown> {
   };
 }
 
-/** The arguments of the calls of `safeJson` in a module, from the top. */
+/** Returns the arguments of the calls of `safeJson` in a module, from the top. */
 function printedIn(source: ts.SourceFile): ts.Expression[] {
   const found: ts.Expression[] = [];
   const visit = (node: ts.Node): void => {

@@ -1,18 +1,18 @@
-// Which test files run which lines: runs each test file once with coverage, and caches the result until the test file
-// or a covered source file changes.
+// Finds which test files run which lines. It runs each test file once with coverage, and caches the result until the
+// test file or a covered source file changes.
 
 /** What one test file covers. */
 export interface Covered {
   readonly test: string;
-  /** Milliseconds it took. */
+  /** Milliseconds that the test file took. */
   readonly time: number;
   /** Lines by source file, 1-based; null if the test is too long to be measured, so that it may run any line. */
   readonly lines: Readonly<Record<string, readonly number[]>> | null;
 }
 
 /**
- * Maximum milliseconds of a test, on a machine that may be busy. A longer one runs the program as a process, which
- * coverage does not measure, and each undetected mutant would have to wait for it.
+ * Maximum number of milliseconds of a test, on a machine that may be busy. A longer test runs the program as a
+ * process, which coverage does not measure, and each undetected mutant would have to wait for it.
  */
 const LONGEST = 150_000;
 
@@ -22,8 +22,8 @@ interface Kept extends Covered {
 }
 
 /**
- * Runs the test files, or loads their cached results. Calls `tell` before each run, and for failing tests: these are
- * excluded, because they would detect every mutant.
+ * Runs the test files, or loads their cached results. Calls `tell` before each run, and for failing tests. Failing
+ * tests are excluded, because they would detect every mutant.
  * @param roots copies of the project for mutants, each running one test at a time
  * @param folder where results are cached
  */
@@ -76,7 +76,7 @@ async function measure(root: string, test: string, sources: readonly string[]): 
   }
 }
 
-/** Milliseconds that a test takes; null if it fails or takes too long. */
+/** Returns the milliseconds that a test takes; null if it fails or takes too long. */
 async function timed(root: string, test: string, options: readonly string[]): Promise<number | null> {
   const began = performance.now();
   const { success } = await new Deno.Command("timeout", {
@@ -92,7 +92,7 @@ async function timed(root: string, test: string, options: readonly string[]): Pr
   return success ? performance.now() - began : null;
 }
 
-/** The profile in the lcov format: its offsets are those of the transpiled code, which only Deno can map. */
+/** Returns the profile in the lcov format. Its offsets are those of the transpiled code, which only Deno can map. */
 async function report(root: string, profile: string): Promise<string> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["coverage", "--lcov", profile],
@@ -104,7 +104,7 @@ async function report(root: string, profile: string): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** The lines that ran, by source file. */
+/** Returns the lines that ran, by source file. */
 function hitLines(lcov: string, root: string, sources: readonly string[]): Record<string, number[]> {
   const lines: Record<string, number[]> = {};
   for (const record of lcov.split("end_of_record")) {

@@ -3,7 +3,7 @@
 export interface Mutant {
   /** Path relative to the root of the project. */
   readonly file: string;
-  /** 1-based. */
+  /** Line number, 1-based. */
   readonly line: number;
   readonly before: string;
   readonly after: string;
@@ -26,7 +26,7 @@ const SWAPS: Readonly<Record<string, string>> = {
   ">=": ">",
 };
 
-/** Changes in the order in which they are listed; each is made at every matching place of a line. */
+/** Changes in the order in which they are listed. Each is made at every matching position of a line. */
 const CHANGES: readonly Change[] = [
   {
     name: "the condition never holds",
@@ -63,7 +63,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** All mutants of a file, in the order of its lines. */
+/** Returns all mutants of a file, in the order of its lines. */
 export function mutantsOf(file: string, code: string): Mutant[] {
   const lines = code.split("\n");
   const isCode = codeLines(lines);
@@ -79,13 +79,13 @@ export function mutantsOf(file: string, code: string): Mutant[] {
   });
 }
 
-/** A statement on one line that does something: a call, an assignment or a count. */
+/** Matches a statement on one line that does something: a call, an assignment or a count. */
 const STATEMENT = /^(?:await |void )?[\w$.#!?[\]]+(?:\(.*\)| (?:=|\?\?=|\+=|-=|\|=) .+|\+\+|--);$/;
 const OTHER_STATEMENT =
   /^(?:return|throw|import|export|const|let|type|yield|case|#|readonly|declare|super\()/;
 const CONTINUED = /(?:[(,=?:+|&[]|=>|\b(?:return|await|extends))$/;
 
-/** Mutants that each leave out one statement, in the order of the lines of a file. */
+/** Returns mutants that each leave out one statement, in the order of the lines of a file. */
 export function droppedStatementsOf(file: string, code: string): Mutant[] {
   const lines = code.split("\n");
   const isCode = codeLines(lines);
@@ -111,8 +111,9 @@ function isBalanced(text: string): boolean {
 }
 
 /**
- * The bound of a loop is reduced instead of swapped: a loop that runs one step too far reads `undefined`, which often
- * has no effect, but one that ends too early skips the last item, which must be detected.
+ * True if a change suits the line. The bound of a loop is reduced instead of swapped: a loop that runs one step too
+ * far reads `undefined`, which often has no effect, but one that ends too early skips the last item, which must be
+ * detected.
  */
 function suits(name: string, line: string, sign: string): boolean {
   const isBound = /^\s*(?:\} )?(?:for|while) \(/.test(line) && /[<>]/.test(sign);
@@ -125,7 +126,7 @@ function NEGATED(): string {
   return NEGATED_MARK;
 }
 
-/** The line with the change at one place; null if the line does not contain all that must change. */
+/** Returns the line with the change at one position; null if the line does not contain all that must change. */
 function apply(before: string, match: RegExpMatchArray, to: Change["to"]): string | null {
   const at = match.index!;
   const made = typeof to === "string" ? to : to(match[0], ...match.slice(1) as string[]);
@@ -139,7 +140,7 @@ function apply(before: string, match: RegExpMatchArray, to: Change["to"]): strin
   return `${before.slice(0, at)}${changed}${before.slice(end + 1)}`;
 }
 
-/** Where the bracket that opens at `at` closes on the same line; -1 if it does not. */
+/** Returns the offset at which the bracket that opens at `at` closes on the same line; -1 if it does not. */
 function closing(line: string, at: number): number {
   let depth = 0;
   for (let index = at; index < line.length; index++) {
@@ -150,13 +151,13 @@ function closing(line: string, at: number): number {
   return -1;
 }
 
-/** Whether the line decides something: a condition, a comparison or a boolean return value. */
+/** True if the line decides something: a condition, a comparison or a boolean return value. */
 function refuses(line: string): boolean {
   return /\bif \(|&&|\|\||===|!==| [<>]=? |\breturn (?:true|false);|\.(?:every|some)\(|[\s(]!/.test(line) &&
     !/^\s*(?:import|export type|export interface|type |\|)/.test(line);
 }
 
-/** Which lines are code: not comments, not parts of multi-line strings. */
+/** Returns which lines are code, and not comments or parts of multi-line strings. */
 function codeLines(lines: readonly string[]): boolean[] {
   let inComment = false;
   let inText = false;
@@ -172,7 +173,7 @@ function codeLines(lines: readonly string[]): boolean[] {
   });
 }
 
-/** Whether a place in a line is inside a string, a regular expression or a trailing comment. */
+/** True if a position in a line is inside a string, a regular expression or a trailing comment. */
 function isInText(line: string, at: number): boolean {
   let quote: string | null = null;
   for (let index = 0; index < at; index++) {

@@ -1,6 +1,6 @@
 // A sample that is the same for the same seed.
 
-/** `count` of the items, in their original order; all of them if there are not more. */
+/** Returns `count` of the items, in their original order; all of them if there are not more. */
 export function sample<T>(items: readonly T[], count: number, seed: number): T[] {
   const random = generator(seed);
   const picked = new Set<number>();
@@ -8,7 +8,7 @@ export function sample<T>(items: readonly T[], count: number, seed: number): T[]
   return items.filter((_, index) => picked.has(index));
 }
 
-/** Numbers from 0 to 1 by mulberry32. */
+/** Generates numbers from 0 to 1 with the algorithm mulberry32. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

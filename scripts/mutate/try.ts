@@ -6,26 +6,31 @@ import type { Mutant } from "./mutants.ts";
 /** The result for a mutant. */
 export interface MutantResult {
   readonly mutant: Mutant;
-  /** `killed`: a test failed; `uncovered`: no test runs the line; `survived`: all passed. */
+  /** `killed`: a test failed; `uncovered`: no test runs the line; `survived`: all tests passed. */
   readonly outcome: "killed" | "survived" | "uncovered";
-  /** The test file that detected it. */
+  /** The test file that detected the mutant. */
   readonly by: string | null;
 }
 
-/** Minimum seconds after which a test run counts as detecting the mutant, which made it endless. */
+/**
+ * Minimum number of seconds after which a test run counts as detecting the mutant, because the mutant made it endless.
+ */
 const LONGEST = 60;
-/** How much slower than during coverage a test may be, on a busy machine. */
+/** Factor by which a test may be slower than during coverage, on a busy machine. */
 const SLOWER = 4;
 
 /**
- * A line with a condition and its `return` counts as run only if both did, so a line next to a covered one may have run
- * too.
+ * True if a line is next to a covered one, so that it may have run too. A line with a condition and its `return`
+ * counts as run only if both did.
  */
 function isNear(lines: readonly number[], line: number): boolean {
   return lines.some((each) => Math.abs(each - line) <= 2);
 }
 
-/** How many mutants of a source file each test has detected: it probably detects the next one of that file too. */
+/**
+ * Number of mutants of a source file that each test has detected. Such a test probably detects the next one of that
+ * file too.
+ */
 const noticed = new Map<string, number>();
 
 function noticedBy(test: string, file: string): number {
@@ -34,7 +39,7 @@ function noticedBy(test: string, file: string): number {
 
 /** A copy of the project for one mutant at a time. */
 export class Bench {
-  /** Its absolute path. */
+  /** Absolute path of the copy. */
   readonly root: string;
 
   private constructor(root: string) {

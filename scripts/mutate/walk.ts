@@ -1,6 +1,6 @@
 // Lists the files below a folder.
 
-/** Paths of the files with this ending, sorted by folder. */
+/** Lists paths of the files with this ending, sorted by folder. */
 export async function* walk(folder: string, ending: string): AsyncGenerator<string> {
   const entries = await Array.fromAsync(Deno.readDir(folder));
   for (const { name, isDirectory } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {

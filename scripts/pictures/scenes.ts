@@ -3,9 +3,9 @@
 import { ROOT } from "../gate/root.ts";
 
 export interface Scene {
-  /** The file in docs/pictures/, without its extension. */
+  /** Name of the file in docs/pictures/, without its extension. */
   readonly name: string;
-  /** What it shows, in a sentence. */
+  /** What the picture shows, in a sentence. */
   readonly title: string;
   readonly size: readonly [columns: number, rows: number];
   /** The document before the run. */
@@ -14,13 +14,14 @@ export interface Scene {
   readonly start: readonly string[];
   /** The user's actions: key names of tmux or words to type, and the text to wait for on the screen. */
   readonly acts: readonly { readonly keys: readonly string[]; readonly until: string }[];
-  /** Whether the model thinks before it answers. @default false */
+  /** True if the model thinks before it answers. @default false */
   readonly thinks?: boolean;
-  /** Whether the terminal is light, for readers whose pages are. @default false */
+  /** True if the terminal is light, for readers whose pages are light. @default false */
   readonly light?: boolean;
   /**
-   * Files and folders that determine how the picture looks, besides the scripts of the pictures: only what draws, not
-   * everything that influences it. A picture that must be made again after every change is one that nobody looks at.
+   * Files and folders that determine how the picture looks, in addition to the scripts of the pictures. These are only
+   * files that draw, not everything that influences the picture. If a picture had to be made again after every change,
+   * nobody would look at it.
    */
   readonly shows: readonly string[];
 }
@@ -65,7 +66,7 @@ replies:
 /** Settings under which both calls wait. */
 export const SETTINGS = "tools: { auto_approve_sandboxed: false, auto_approve: [] }\n";
 
-/** For editors: from the question to the first waiting call, shown with its change. */
+/** Steps for editors, from the question to the first waiting call, shown with its change. */
 const WHOLE_CALL =
   "a conversation with two pending calls, and the first call in full, with its change as a diff";
 

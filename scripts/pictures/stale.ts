@@ -9,7 +9,7 @@ import { FILES, replyFor, type Scene, SCENES, SETTINGS } from "./scenes.ts";
 export const PICTURES = "docs/pictures";
 export const SOURCES = `${PICTURES}/sources.json`;
 
-/** The digest of everything that determines how a picture looks. */
+/** Returns the digest of everything that determines how a picture looks. */
 export async function digestOf({ shows, start, ...scene }: Scene, root: string = ROOT): Promise<string> {
   const files: [string, string][] = [];
   for (const folder of [...shows, "scripts/pictures/svg.ts"]) {
@@ -34,7 +34,7 @@ async function* filesOf(path: string): AsyncGenerator<string> {
   else yield* walk(path, "");
 }
 
-/** The pictures to make again, and those that no scene makes. */
+/** Returns the pictures to make again, and those that no scene makes. */
 export async function stalePictures(root: string = ROOT): Promise<string[]> {
   const known: Record<string, unknown> = JSON.parse(await Deno.readTextFile(`${root}/${SOURCES}`));
   const stale: string[] = [];

@@ -1,4 +1,4 @@
-// The screen of a terminal, as tmux gives it with its colors, as a picture.
+// Converts the screen of a terminal, as tmux gives it with its colors, to a picture.
 
 /** The style of a cell. */
 interface TextStyle {
@@ -78,7 +78,7 @@ const LIGHT: Theme = {
 const CELL = { width: 8, height: 17 };
 const MARGIN = 12;
 
-/** One color of the palette of 256. */
+/** Returns one color of the palette of 256. */
 function paletteColor(at: number, { named }: Theme): string {
   if (at < 16) return named[at]!;
   const hex = (value: number) => value.toString(16).padStart(2, "0");
@@ -88,7 +88,7 @@ function paletteColor(at: number, { named }: Theme): string {
   return `#${level(Math.floor(cube / 36))}${level(Math.floor(cube / 6) % 6)}${level(cube % 6)}`;
 }
 
-/** The look after the codes of one sequence. */
+/** Returns the style after the codes of one sequence. */
 function after(textStyle: TextStyle, codes: readonly number[], theme: Theme): TextStyle {
   let now = textStyle;
   for (let at = 0; at < codes.length; at++) {
@@ -131,7 +131,7 @@ interface Run {
 // deno-lint-ignore no-control-regex
 const SEQUENCE = /\x1b\[([0-9;]*)m|\x1b[^[]|[\x00-\x1f]/g;
 
-/** The rows of a screen as runs. These pictures contain only narrow characters. */
+/** Returns the rows of a screen as runs. These pictures contain only narrow characters. */
 function rowsOf(screen: string, theme: Theme): Run[][] {
   let textStyle = USUAL;
   return screen.replace(/\n$/, "").split("\n").map((line) => {
@@ -156,7 +156,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
-/** The picture of a screen. `title` is what it shows, for those who do not see it. */
+/** Returns the picture of a screen. `title` describes the picture for people who do not see it. */
 export function screenSvg(screen: string, columns: number, title: string, light = false): string {
   const theme = light ? LIGHT : DARK;
   const { paper, ink } = theme;
@@ -177,7 +177,7 @@ export function screenSvg(screen: string, columns: number, title: string, light 
       if (behind !== null) {
         boxes.push(`<rect x="${x}" y="${y}" width="${length}" height="${CELL.height}" fill="${behind}"/>`);
       }
-      // SVG drops leading spaces and collapses repeated ones.
+      // Leading spaces are placed by position, because SVG drops leading spaces and collapses repeated ones.
       const words = text.trim();
       if (words === "") continue;
       const start = x + (text.length - text.trimStart().length) * CELL.width;
@@ -188,7 +188,7 @@ export function screenSvg(screen: string, columns: number, title: string, light 
         ...textStyle.dim ? ['opacity=".65"'] : [],
         ...textStyle.underline ? ['text-decoration="underline"'] : [],
       ];
-      // Keeps the width of a cell with any font.
+      // The fixed length keeps the width of a cell with any font.
       const fit = `textLength="${[...words].length * CELL.width}"`;
       spans.push(
         `<tspan x="${start}" ${[fit, ...style].join(" ")}>${

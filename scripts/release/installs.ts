@@ -49,7 +49,7 @@ Deno.exit(
   [...found.values()].every((findings) => [...findings.values()].every((fault) => fault === null)) ? 0 : 1,
 );
 
-/** The current package, and a next version of it. */
+/** Returns the current package, and a next version of it. */
 async function built(): Promise<[Publication, Publication]> {
   const place = await Deno.makeTempDir({ prefix: "flemma-installs-" });
   try {

@@ -23,7 +23,7 @@ deno task release formula --homepage ADDRESS --address ADDRESS --checksum SHA256
     Prints the formula for an archive that is there already.
 `;
 
-/** The arguments are invalid. */
+/** Error for invalid arguments. */
 export class Unusable extends Error {}
 
 const OPTIONS = {
@@ -133,7 +133,7 @@ async function make(given: Given): Promise<number> {
   const target = dry
     ? await Deno.makeTempDir({ prefix: "flemma-release-" })
     : String(given.output ?? `${ROOT}/dist/release`);
-  // Imported here, because it needs every tool of the build, and the other commands do not.
+  // This module is imported here, because it needs every tool of the build, and the other commands do not.
   const { makeRelease } = await import("./make.ts");
   try {
     if (!dry) await emptyFolder(target);
@@ -156,7 +156,7 @@ async function make(given: Given): Promise<number> {
   return 0;
 }
 
-/** Requires an empty folder, so that no checksum is of another release's file. */
+/** Fails unless the folder is empty, so that no checksum is of another release's file. */
 async function emptyFolder(path: string): Promise<void> {
   await Deno.mkdir(path, { recursive: true });
   if (!Deno.readDirSync(path)[Symbol.iterator]().next().done) {

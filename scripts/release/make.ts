@@ -12,26 +12,26 @@ import { stage } from "./packages/stage.ts";
 import { integrityIn, sbom } from "./sbom.ts";
 import { entryOf } from "./version.ts";
 
-/** The origin stated in a release. */
+/** Facts about the origin of a release, which the release states. */
 export interface Origin {
   /** The project's homepage URL. */
   readonly homepage: string;
   /** The base URL of the released files, without a final slash. */
   readonly address: string;
-  /** A name and an email address, in Debian's form. */
+  /** Name and email address of the maintainer, in Debian's form. */
   readonly maintainer: string;
 }
 
 export interface Made {
   readonly name: string;
   readonly size: number;
-  /** In hexadecimal. */
+  /** SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
 }
 
 /**
  * Makes the files in `target`, an existing empty folder; returns them by name, including `SHA256SUMS` with the
- * checksums of all. Their times are that of the last commit.
+ * checksums of all. The times of the files are that of the last commit.
  */
 export async function makeRelease(
   target: string,

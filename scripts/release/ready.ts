@@ -12,13 +12,13 @@ export interface Checkout {
   readonly tags: readonly string[];
 }
 
-/** A reason against a release, and what to do about it. */
+/** A reason not to release, and what to do about it. */
 export interface Obstacle {
   readonly message: string;
   readonly next: string;
 }
 
-/** Everything that prevents releasing a checkout as its version; empty if nothing does. */
+/** Returns everything that prevents releasing a checkout as its version; empty if nothing does. */
 export function obstaclesToRelease(checkout: Checkout): Obstacle[] {
   const { version, changelog } = checkout;
   const entry = entryOf(changelog, version);
@@ -41,7 +41,7 @@ export function obstaclesToRelease(checkout: Checkout): Obstacle[] {
   ];
 }
 
-/** Everything that prevents preparing a version in a checkout. */
+/** Returns everything that prevents preparing a version in a checkout. */
 export function obstaclesToPrepare(checkout: Checkout, version: string): Obstacle[] {
   const { changelog } = checkout;
   return [

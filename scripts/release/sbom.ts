@@ -19,7 +19,7 @@ export interface SbomOptions {
 }
 
 /**
- * The bill as JSON text. The same options make the same text.
+ * Returns the bill as JSON text. The same options make the same text.
  * @throws if a license is not in the SPDX list
  */
 export function sbom({ version, components, dependencies, integrity, epoch }: SbomOptions): string {
@@ -45,7 +45,7 @@ function shippedComponent(
   integrity: ReadonlyMap<string, string>,
 ) {
   const component = libraryComponent(name, version, { bomRef: `bundled:${name}@${version}` });
-  // The library would write it as a name that no program recognizes.
+  // The library would write such a license as a name that no program recognizes.
   if (!SPDX.isSupportedSpdxId(license)) throw new Error(`${name}: SPDX does not list the license ${license}`);
   component.licenses.add(new Models.SpdxLicense(license));
   if (!isPackage) return component;
@@ -72,12 +72,12 @@ function libraryComponent(name: string, version: string, { bomRef }: { readonly 
   return new Models.Component(Enums.ComponentType.Library, inner ?? name, named);
 }
 
-/** The package URL (purl). */
+/** Returns the package URL (purl). */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
 
-/** The hashes in a lock file of Deno. */
+/** Returns the hashes in a lock file of Deno. */
 export function integrityIn(lock: string): Map<string, string> {
   const { npm } = JSON.parse(lock) as { npm: Readonly<Record<string, { readonly integrity?: string }>> };
   // The version may be followed by the packages with which it was resolved.

@@ -18,7 +18,7 @@ export function parseVersion(text: string): Version | null {
   return { numbers: [Number(parts[1]), Number(parts[2]), Number(parts[3])], before };
 }
 
-/** Negative, zero or positive, if the first version is lower, equal or higher. */
+/** Compares two versions: negative, zero or positive, if the first version is lower, equal or higher. */
 export function compareVersions(a: Version, b: Version): number {
   const at = a.numbers.findIndex((number, index) => number !== b.numbers[index]);
   if (at >= 0) return a.numbers[at]! - b.numbers[at]!;
@@ -26,7 +26,7 @@ export function compareVersions(a: Version, b: Version): number {
   return compareBefore(a.before.split("."), b.before.split("."));
 }
 
-/** Numbers precede words and are compared as numbers; a longer list is higher. */
+/** Compares pre-release parts. Numbers precede words and are compared as numbers; a longer list is higher. */
 function compareBefore(a: readonly string[], b: readonly string[]): number {
   for (const [index, one] of a.entries()) {
     const other = b[index];
@@ -46,7 +46,7 @@ export interface Section {
   readonly text: string;
 }
 
-/** The sections of a changelog, one per version and one for unreleased changes. */
+/** Returns the sections of a changelog, one for each version and one for unreleased changes. */
 export function sectionsOf(changelog: string): Section[] {
   return changelog.split(/^## /m).slice(1).map((section) => {
     const end = section.indexOf("\n");
@@ -55,20 +55,20 @@ export function sectionsOf(changelog: string): Section[] {
   });
 }
 
-/** The changelog entry of a version; null if it has no section. */
+/** Returns the changelog entry of a version; null if it has no section. */
 export function entryOf(changelog: string, version: string): string | null {
   const found = sectionsOf(changelog).find(({ heading }) => heading.split(" ")[0] === version);
   return found?.text ?? null;
 }
 
-/** The unreleased changes; null if there is no such section. */
+/** Returns the unreleased changes; null if there is no such section. */
 export function unreleased(changelog: string): string | null {
   return sectionsOf(changelog).find(({ heading }) => heading === UNRELEASED)?.text ?? null;
 }
 
 const UNRELEASED = "Unreleased";
 
-/** The changelog with unreleased changes moved under a version. */
+/** Returns the changelog with unreleased changes moved under a version. */
 export function withVersion(changelog: string, version: string, day: string): string {
   return changelog.replace(/^## Unreleased[ \t]*$/m, `## ${version} (${day})`);
 }

@@ -51,7 +51,7 @@ function jsonValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Ordinary text that begins with a bracket.
+    // It is ordinary text that begins with a bracket.
     return undefined;
   }
 }
@@ -74,7 +74,7 @@ function itemsOf(text: string): readonly string[] {
   return [...cuts, text.length].map((to, index) => text.slice(index === 0 ? 0 : cuts[index - 1]! + 1, to));
 }
 
-/** Returns where the quote opened here is closed; `at` itself for an apostrophe or an unclosed quote. */
+/** Returns the offset at which the quote opened here is closed; `at` itself for an apostrophe or an unclosed quote. */
 function endOfQuote(text: string, at: number): number {
   const quote = text[at]!;
   if (/[\w)]/.test(text[at - 1] ?? "")) return at;

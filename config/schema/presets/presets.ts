@@ -8,7 +8,7 @@ const presetType: Type = {
   ts: "ApprovalPreset",
   expected:
     'a line "PROVIDER MODEL key=value …", or a table with approve, deny, provider, model and parameters',
-  // Checked by `readPreset`, which knows both forms.
+  // The value is checked by `readPreset`, which knows both forms.
   accepts: () => true,
   json: {
     anyOf: [

@@ -1,4 +1,4 @@
-// The code actions at the cursor: approve and reject as plain edits, everything that runs as a command.
+// The code actions at the cursor: approve and reject are plain edits, and everything that runs is a command.
 
 import { visible } from "../../../base/visible.ts";
 import type { CodeAction } from "vscode-languageserver-types";
@@ -18,11 +18,11 @@ type Position = Parameters<typeof toOffset>[1];
 
 export interface ActionRequest {
   readonly range: { readonly start: Position; readonly end: Position };
-  /** The requested kinds; without them all. */
+  /** The requested kinds; if absent, all kinds. */
   readonly only?: readonly string[];
 }
 
-/** The actions for the calls in a range, and for the document. */
+/** Returns the actions for the calls in a range, and for the document. */
 export async function codeActions(
   document: OpenDocument,
   client: Client,
@@ -38,7 +38,7 @@ export async function codeActions(
   return [...calls, ...made.forDocument()].filter(wanted);
 }
 
-/** The ids of calls in a range, found by their own block or by their result's. */
+/** Returns the ids of calls in a range, found by their own block or by their result's block. */
 function callsIn({ counted }: OpenDocument, range: ActionRequest["range"]): string[] {
   const { chat } = counted;
   const [from, to] = [toOffset(counted, range.start), toOffset(counted, range.end)];
@@ -151,7 +151,7 @@ class Actions {
   }
 }
 
-/** The position of a line to show, clipped to the text. */
+/** Returns the position of a line to show, clipped to the text. */
 export function startOfLine({ counted }: OpenDocument, line: number) {
   return linesRange(counted, Math.min(line, Math.max(1, counted.chat.lineCount)), line).start;
 }

@@ -1,12 +1,12 @@
 // Finds which setting a position in the frontmatter belongs to, from the lines before it, because unfinished
-// frontmatter may not parse. Only a guess for completions; the evaluator decides what frontmatter means.
+// frontmatter may not parse. It is only a guess for completions; the evaluator decides what frontmatter means.
 
 export interface BlockKeys {
   /** The setting around the position. */
   readonly path: readonly string[];
   /** The typed part of the word. */
   readonly typed: string;
-  /** Whether a value of `path` is being typed; else the name of one of its members. */
+  /** True if a value of `path` is being typed; false if it is the name of one of its members. */
   readonly isValue: boolean;
 }
 
@@ -49,7 +49,7 @@ function inYaml(above: readonly string[], before: string): BlockKeys {
 }
 
 function inJson(text: string): BlockKeys {
-  /** The open braces and brackets, with the key of each. */
+  /** The open braces and brackets, each with its key. */
   const open: { readonly key: string | null; readonly isList: boolean }[] = [];
   let key: string | null = null;
   let word: string | null = null;

@@ -102,7 +102,7 @@ function inText(document: OpenDocument, before: string, environment: Environment
   return file === null ? NONE : files(document, file[1]!, environment);
 }
 
-/** Ids of calls without a result. */
+/** Returns ids of calls without a result. */
 function openCalls({ counted: { chat } }: OpenDocument): Offer[] {
   return summarizeOpenCalls(chat).open.map((text) => ({
     text,
@@ -111,7 +111,7 @@ function openCalls({ counted: { chat } }: OpenDocument): Offer[] {
   }));
 }
 
-/** The entries of the folder that a reference has reached; hidden ones only after a dot. */
+/** Returns the entries of the folder that a reference has reached. Hidden entries are offered only after a dot. */
 function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment): Offers {
   const slash = typed.lastIndexOf("/");
   const word = typed.slice(slash + 1);
@@ -123,7 +123,7 @@ function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment
   try {
     entries = [...Deno.readDirSync(folder)];
   } catch {
-    // Not a readable folder.
+    // It is not a readable folder.
     return NONE;
   }
   const offers = entries
@@ -138,7 +138,7 @@ function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment
   return { typed: word, offers };
 }
 
-/** Decodes a piece of a path in a reference; unchanged if it is not encoded. */
+/** Decodes a piece of a path in a reference. It stays unchanged if it is not encoded. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path.replaceAll("+", " "));
@@ -173,12 +173,12 @@ function nodeOf(path: readonly string[]): Node | null {
   try {
     return nodeAt(path);
   } catch {
-    // Not a setting, or not one yet.
+    // The path is not a setting, or not yet.
     return null;
   }
 }
 
-/** The values of a setting that are words: choices, true and false, models and presets. */
+/** Returns the values of a setting that are words: choices, true and false, models and presets. */
 async function values(document: OpenDocument, path: readonly string[], node: Node): Promise<Offer[]> {
   const value = (text: string): Offer => ({ text, kind: KIND.value });
   if (path.join(".") === "model") return await models(document);
@@ -206,7 +206,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** The requested kinds in the context of a code action request. */
+/** Returns the requested kinds in the context of a code action request. */
 export function onlyIn(context: unknown): readonly string[] | undefined {
   return isObject(context) && isTexts(context.only) ? context.only : undefined;
 }

@@ -1,4 +1,4 @@
-// Shows the findings of `flemma check` in the editor; a finding for each waiting call says what it asks for.
+// Shows the findings of `flemma check` in the editor. A finding for each waiting call says what the call would do.
 
 import { problemLine } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
@@ -23,8 +23,8 @@ export interface Findings {
 }
 
 /**
- * Finds everything that is wrong with the editor's text. While the editor is asked for an edit, these are the
- * findings for the text before; the next change brings new ones.
+ * Finds everything that is wrong with the editor's text. While the editor is asked for an edit, these are the findings
+ * for the text before; the next change brings new ones.
  */
 export async function findingsOf(document: OpenDocument): Promise<Findings> {
   const { store, uri } = document;
@@ -45,7 +45,7 @@ export async function findingsOf(document: OpenDocument): Promise<Findings> {
   }
 }
 
-/** Whether the person decides about a call next. */
+/** True if the person decides about a call next. */
 export function isWaiting({ status, hasText }: Pick<OpenCall, "status" | "hasText">): boolean {
   return status === "pending" && !hasText;
 }
@@ -83,7 +83,7 @@ function shown(
   };
 }
 
-/** The range of a finding: its columns, else its first line. */
+/** Returns the range of a finding: its columns, else its first line. */
 function rangeOf(counted: Counted, finding: Finding) {
   const { chat } = counted;
   const { start, end = start, startCol, endCol } = finding;
@@ -97,7 +97,7 @@ function rangeOf(counted: Counted, finding: Finding) {
   return toRange(counted, { from, to: Math.max(from, to) });
 }
 
-/** The related place: of the result for a finding about a call, of the call for a finding about a result. */
+/** Returns the related place: the result for a finding about a call, the call for a finding about a result. */
 function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string) {
   const { chat } = counted;
   const [call, result] = [chat.call(id), chat.result(id)];
@@ -108,7 +108,7 @@ function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string
   return [{ location: { uri, range: linesRange(counted, line, line) }, message }];
 }
 
-/** Whether the text has a template tag that is evaluated. */
+/** True if the text has a template tag that is evaluated. */
 function hasTags(chat: Chat): boolean {
   return chat.turns.some(({ role, segments }) =>
     role !== "Assistant" &&

@@ -5,7 +5,9 @@ import type { OpenDocument } from "../document.ts";
 import { linesRange, toPosition } from "../positions.ts";
 import { isWaiting } from "./diagnostics.ts";
 
-/** A preview behind the block of every call that waits or runs, within lines of the text (0-based, inclusive). */
+/**
+ * Returns a preview behind the block of every call that waits or runs, within lines of the text (0-based, inclusive).
+ */
 export async function inlayHints(document: OpenDocument, first: number, last: number): Promise<InlayHint[]> {
   const session = await document.openReadOnly();
   if (!session.ok) return [];
@@ -21,7 +23,7 @@ export async function inlayHints(document: OpenDocument, first: number, last: nu
   });
 }
 
-/** Approve, Reject and Run above every block that waits. */
+/** Returns the lenses Approve, Reject and Run above every block that waits. */
 export async function codeLenses(document: OpenDocument): Promise<CodeLens[]> {
   const session = await document.openReadOnly();
   if (!session.ok) return [];

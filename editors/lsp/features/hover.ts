@@ -1,4 +1,4 @@
-// Hover text for a call: all of it, who decides about it and why, and what it would change.
+// Hover text for a call: the whole call, who decides about it and why, and what it would change.
 
 import type { Hover } from "vscode-languageserver-types";
 import type { ShownCall } from "../../../agent/types.ts";
@@ -13,10 +13,10 @@ import { idAt } from "./references.ts";
 
 type Position = Parameters<typeof toOffset>[1];
 
-/** Longer calls are shown only in the document. */
+/** Maximum number of characters of a call in hover text. Longer calls are shown only in the document. */
 const MOST_CHARACTERS = 20_000;
 
-/** The hover text for the call or result at a position. */
+/** Returns the hover text for the call or result at a position. */
 export async function hover(document: OpenDocument, position: Position): Promise<Hover | null> {
   const { counted } = document;
   const id = idAt(counted, position);
@@ -28,7 +28,7 @@ export async function hover(document: OpenDocument, position: Position): Promise
   const parts = [
     `**${codeSpan(call.name)}** ${codeSpan(id)}`,
     ...(shown?.ok ? shownParts(shown.value) : inputParts(call)),
-    // While the frontmatter is invalid, nothing is decided.
+    // While the frontmatter is invalid, no call is decided.
     ...(open === undefined || !session.ok || session.value.blockers.length > 0 ? [] : [fate(open.decided)]),
     ...(open !== undefined && open.previewIsCut ? ["The preview does not show the whole call."] : []),
   ];
@@ -38,7 +38,7 @@ export async function hover(document: OpenDocument, position: Position): Promise
   };
 }
 
-/** A waiting call, with what a person should know before deciding. */
+/** Returns a waiting call, with what a person should know before deciding. */
 function shownParts({ parts, warnings }: ShownCall): string[] {
   const language = { command: "sh", diff: "diff", path: "", member: "", label: "" } as const;
   return [
@@ -49,7 +49,7 @@ function shownParts({ parts, warnings }: ShownCall): string[] {
   ];
 }
 
-/** The input of a call, each text with its own lines. */
+/** Returns the input of a call, each text with its own lines. */
 function inputParts({ input, inputText, flaw }: Call): string[] {
   if (flaw !== null) return [`The call cannot run: ${plainWords(flaw)}.`, fenced("json", inputText)];
   return Object.entries(input).map(([name, value]) => {
@@ -59,7 +59,7 @@ function inputParts({ input, inputText, flaw }: Call): string[] {
   });
 }
 
-/** The name of a member, escaped, because the model chose it. */
+/** Returns the name of a member, escaped, because the model chose it. */
 function nameOf(name: string): string {
   return /^\w+$/.test(name) ? name : codeSpan(name);
 }

@@ -4,7 +4,7 @@ import type { TextEdit } from "vscode-languageserver-types";
 import type { OpenDocument } from "../document.ts";
 import { toOffset, toRange } from "../positions.ts";
 
-/** `You:` alone on a line becomes `@You:`. */
+/** Returns the edit by which `You:` alone on a line becomes `@You:`. */
 export function onType({ counted }: OpenDocument, position: Parameters<typeof toOffset>[1]): TextEdit[] {
   const { chat } = counted;
   const line = chat.lineAt(toOffset(counted, position));

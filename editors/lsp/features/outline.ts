@@ -19,7 +19,7 @@ const KIND = { message: 3, call: 12, result: 13, thinking: 15, settings: 19 } as
 /** Maximum length of a message's name in characters. */
 const NAME_LENGTH = 60;
 
-/** The folding ranges: frontmatter, messages, thinking, calls and results. */
+/** Returns the folding ranges: frontmatter, messages, thinking, calls and results. */
 export function foldingRanges(
   chat: Chat,
   { foldsWithText }: Pick<Abilities, "foldsWithText">,
@@ -46,7 +46,7 @@ export function foldingRanges(
   return ranges;
 }
 
-/** Messages, with their calls as children, and each call with its result. */
+/** Returns messages with their calls as children, and each call with its result. */
 export function symbolTree(counted: Counted): DocumentSymbol[] {
   const { chat } = counted;
   const block = chat.frontmatter;
@@ -64,7 +64,7 @@ export function symbolTree(counted: Counted): DocumentSymbol[] {
   ];
 }
 
-/** The same as a flat list. */
+/** Returns the same symbols as a flat list. */
 export function symbolList(counted: Counted, uri: string): SymbolInformation[] {
   const flat = (symbols: readonly DocumentSymbol[], container?: string): SymbolInformation[] =>
     symbols.flatMap(({ name, kind, range, children = [] }) => [
@@ -79,7 +79,7 @@ export function symbolList(counted: Counted, uri: string): SymbolInformation[] {
   return flat(symbolTree(counted));
 }
 
-/** The enclosing ranges at each position: the line, the block, the message, the document. */
+/** Returns the enclosing ranges at each position: the line, the block, the message, the document. */
 export function selectionRanges(
   counted: Counted,
   positions: readonly { readonly line: number; readonly character: number }[],
@@ -111,7 +111,7 @@ export function selectionRanges(
   });
 }
 
-/** The name of a message: its role and its first words. */
+/** Returns the name of a message: its role and its first words. */
 function turnName({ role, segments }: Turn): string {
   const text = segments.find((segment) => segment.kind === "text" && segment.value.trim() !== "");
   const words = text?.kind === "text" ? text.value.trim().split("\n", 1)[0]! : "";
@@ -162,7 +162,7 @@ function resultName(chat: Chat, result: Extract<Segment, { kind: "tool_result" }
   return previewResult(name, result.content, { isError: result.status === "error" });
 }
 
-/** Blank lines between messages stay visible when a message is folded. */
+/** Returns the last line with text, because blank lines between messages stay visible when a message is folded. */
 function lastLineWithText(chat: Chat, { place }: Turn): number {
   let line = place.end;
   while (line > place.start && chat.lineText(line).trim() === "") line--;

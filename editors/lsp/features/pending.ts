@@ -8,7 +8,7 @@ import { isWaiting } from "./diagnostics.ts";
 /** The protocol's symbol kind for a function. */
 const CALL = 12;
 
-/** The waiting calls whose preview contains the query. */
+/** Returns the waiting calls whose preview contains the query. */
 export async function pendingSymbols(
   documents: readonly OpenDocument[],
   query: unknown,

@@ -1,4 +1,4 @@
-// Links that belong together: a call and its result by their id, and the files that a message names.
+// Links between things that belong together: a call and its result by their id, and the files that a message names.
 
 import type { Environment } from "../../../base/environment.ts";
 import type { DocumentLink, Location } from "vscode-languageserver-types";
@@ -10,7 +10,7 @@ import { type Counted, linesRange, toOffset, toRange } from "../positions.ts";
 
 type Position = Parameters<typeof toOffset>[1];
 
-/** The id of the call or result that contains a position; null elsewhere. */
+/** Returns the id of the call or result that contains a position; null at any other position. */
 export function idAt({ chat, encoding }: Counted, position: Position): string | null {
   const offset = toOffset({ chat, encoding }, position);
   const blocks = chat.turnAt(offset)?.segments ?? [];
@@ -21,7 +21,7 @@ export function idAt({ chat, encoding }: Counted, position: Position): string | 
   return null;
 }
 
-/** From a result to its call, and from a call to its result. */
+/** Returns the call for a result, and the result for a call. */
 export function definition({ counted, uri }: OpenDocument, position: Position): Location | null {
   const { chat } = counted;
   const id = idAt(counted, position);
@@ -33,13 +33,13 @@ export function definition({ counted, uri }: OpenDocument, position: Position): 
   return other === undefined ? null : { uri, range: linesRange(counted, other.start, other.start) };
 }
 
-/** Every call and result with the id at a position. */
+/** Returns every call and result with the id at a position. */
 export function references({ counted, uri }: OpenDocument, position: Position): Location[] {
   return placesOfId(counted.chat, idAt(counted, position))
     .map(({ start }) => ({ uri, range: linesRange(counted, start, start) }));
 }
 
-/** The lines with the id at a position. */
+/** Returns the lines with the id at a position. */
 export function highlights({ counted }: OpenDocument, position: Position) {
   return placesOfId(counted.chat, idAt(counted, position))
     .map(({ start }) => ({ range: linesRange(counted, start, start) }));
@@ -50,7 +50,7 @@ function placesOfId(chat: Chat, id: string | null): Place[] {
   return [...chat.calls, ...chat.results].filter((block) => block.id === id).map(({ place }) => place);
 }
 
-/** Links to the files that messages and results name. */
+/** Returns links to the files that messages and results name. */
 export function documentLinks({ counted, path }: OpenDocument, environment: Environment): DocumentLink[] {
   const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
   return fileLinks(counted.chat, environment).map(({ path: named, place }) => ({

@@ -12,7 +12,7 @@ export const LEGEND = { tokenTypes: [...TYPES], tokenModifiers: [] };
 
 type Type = (typeof TYPES)[number];
 
-/** Remembers the last tokens of each document, to answer with only the changes. */
+/** Remembers the last tokens of each document, so that an answer can contain only the changes. */
 export class Tokens {
   readonly #last = new Map<string, { readonly id: string; readonly data: number[] }>();
   #count = 0;
@@ -24,7 +24,7 @@ export class Tokens {
     return { resultId, data };
   }
 
-  /** The changes since the answer `previous`; all tokens if that is not remembered. */
+  /** Returns the changes since the answer `previous`; all tokens if that answer is not remembered. */
   delta(document: OpenDocument, previous: unknown): SemanticTokens | SemanticTokensDelta {
     const before = this.#last.get(document.uri);
     const { resultId, data } = this.full(document);
@@ -42,7 +42,7 @@ export class Tokens {
     };
   }
 
-  /** The tokens from the first line through the last, 0-based. */
+  /** Returns the tokens from the first line through the last, 0-based. */
   range(document: OpenDocument, first: number, last: number): SemanticTokens {
     return { data: tokensIn(document.counted, first, last) };
   }
@@ -52,7 +52,7 @@ export class Tokens {
   }
 }
 
-/** Five numbers per token: lines and characters from the token before, length, type, no modifiers. */
+/** Returns five numbers per token: lines and characters from the token before, length, type, no modifiers. */
 function tokensIn(counted: Counted, first: number, last: number): number[] {
   const { chat } = counted;
   const data: number[] = [];

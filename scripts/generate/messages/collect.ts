@@ -1,12 +1,12 @@
-// Collects the sentences of a source file: those with a code, with their next step, and all other texts that read like
-// words.
+// Collects the sentences of a source file: those with an error code, with their next step, and all other texts that
+// read like words.
 
 import { parse } from "@babel/parser";
 import { children, hole, isNode, type Node, type Resolve, textsOf } from "./text.ts";
 
 /** A sentence with its codes and next step. */
 export interface Sentence {
-  /** Stable names of what went wrong; empty for a text without a code. */
+  /** Error codes of the sentence; empty for a text without a code. */
   readonly codes: readonly string[];
   readonly text: string;
   /** What to do next; null if the sentence says it itself, or there is nothing to do. */
@@ -14,7 +14,8 @@ export interface Sentence {
 }
 
 /**
- * Members whose texts are documented elsewhere: help in commands.md, settings in configuration.md, tools for models.
+ * Members whose texts are documented on other pages: help in commands.md, settings in configuration.md, tools for
+ * models.
  */
 const REPORTED_ELSEWHERE = new Set([
   "help",
@@ -27,7 +28,7 @@ const REPORTED_ELSEWHERE = new Set([
   "expected",
 ]);
 
-/** All sentences of a file, in the order of the source. */
+/** Returns all sentences of a file, in the order of the source. */
 export function sentencesOf(code: string): Sentence[] {
   return new Collector(
     parse(code, { sourceType: "module", plugins: ["typescript"] }).program as unknown as Node,
@@ -65,7 +66,7 @@ class Collector {
     this.#names.set(name, [...this.#names.get(name) ?? [], { node, scope }]);
   }
 
-  /** What a name refers to at its place: the innermost declaration in scope. */
+  /** Returns what a name refers to at its position: the innermost declaration in scope. */
   readonly #resolve: Resolve = (name, at) => {
     const holding = (this.#names.get(name) ?? []).filter(({ scope }) => scope.start <= at && at < scope.end);
     const innermost = Math.max(...holding.map(({ scope }) => scope.start));
@@ -86,7 +87,7 @@ class Collector {
       this.#resolve(named.name as string, named.start).forEach((each) => this.#mark(each));
     }
     for (const child of children(node)) {
-      // Values inserted into a text appear by name there, and may contain separate sentences.
+      // Values inserted into a text appear in it by name, and may contain separate sentences.
       if (node.type !== "TemplateLiteral") this.#mark(child);
     }
   }
@@ -96,7 +97,7 @@ class Collector {
     if (/^(?:Import|Export(?:All|Named))Declaration$/.test(node.type) && isNode(node.source)) return;
     if (node.type === "ObjectExpression") this.#object(node);
     if (node.type === "CallExpression") {
-      // Lists of words.
+      // The text is a list of words and not a sentence.
       if (calledName(node) === "split") return;
       this.#call(node);
     }
@@ -112,7 +113,7 @@ class Collector {
     const texts = textsOf(node);
     if (texts !== null) {
       for (const text of texts) if (saysSomething(text)) this.#loose.push({ node, text });
-      // In a text only the inserted values are examined.
+      // In a text, only the inserted values are examined.
       if (node.type === "StringLiteral") return;
     }
     for (const child of children(node)) {
@@ -129,14 +130,14 @@ class Collector {
     }
   }
 
-  /** `{ code, message, next }`. */
+  /** Examines an object of the form `{ code, message, next }`. */
   #object(node: Node): void {
     const codes = codesOf(memberOf(node, "code"), this.#resolve);
     const message = memberOf(node, "message");
     if (codes.length > 0 && message !== undefined) this.#add(codes, message, memberOf(node, "next"));
   }
 
-  /** `failure(code, message, next)`, and every other call with a code and a sentence. */
+  /** Examines `failure(code, message, next)`, and every other call with a code and a sentence. */
   #call(node: Node): void {
     const given = node.arguments as Node[];
     const name = calledName(node);
@@ -150,7 +151,7 @@ class Collector {
       name === "providerError" ? `provider-${code.replaceAll("_", "-")}` : code
     );
     const rest = given.slice(at + 1);
-    // In other calls any argument may have another meaning; `failure` always has its sentence there.
+    // In other calls any argument may have another meaning. In `failure` the sentence is always at this position.
     const message = name === "failure"
       ? rest[0]
       : rest.find((each) => (textsOf(each, this.#resolve) ?? []).some(isSentence));
@@ -164,13 +165,14 @@ class Collector {
     const nexts = next === undefined ? [] : this.#take(next);
     const more = next === undefined ? null : nexts.join(" Or: ") || null;
     for (const text of this.#take(message)) {
-      // A message that is entirely a value is reported at its source; here it counts only for what it adds.
+      // A message that is entirely a value is reported at the source of the value, so it counts here only for what it
+      // adds.
       if (more !== null || !/^\{[^}]*\}$/.test(text)) this.found.push({ codes, text, next: more });
     }
   }
 }
 
-/** A member of an object literal. */
+/** Returns a member of an object literal. */
 function memberOf(node: Node | undefined, name: string): Node | undefined {
   if (node?.type !== "ObjectExpression") return undefined;
   const found = (node.properties as Node[]).find((each) =>
@@ -179,7 +181,7 @@ function memberOf(node: Node | undefined, name: string): Node | undefined {
   return found?.value as Node | undefined;
 }
 
-/** What a function returns, ignoring inner functions. */
+/** Returns what a function returns, ignoring inner functions. */
 function answersOf(body: Node): Node[] {
   if (body.type === "ReturnStatement") return isNode(body.argument) ? [body.argument] : [];
   if (/Function/.test(body.type)) return [];
@@ -192,14 +194,14 @@ function calledName({ callee }: Node): string {
   return typeof name === "string" ? name : "";
 }
 
-/** The codes an expression may evaluate to: words in lower case with hyphens or underscores. */
+/** Returns the codes that an expression may evaluate to: words in lower case with hyphens or underscores. */
 function codesOf(node: Node | undefined, resolve: Resolve = () => []): string[] {
   const texts = node === undefined || node.type === "TemplateLiteral" ? [] : textsOf(node, resolve) ?? [];
   return texts.length > 0 && texts.every(isCode) ? texts : [];
 }
 
 /** Codes of a single word. */
-/** Words of that form that are not codes: names of settings. */
+/** Words of that form that are not codes, but names of settings. */
 const NO_CODES = new Set(["deny_read", "rw_paths"]);
 
 const SHORT_CODES = new Set([
@@ -224,18 +226,18 @@ function isComparison({ type, operator }: Node): boolean {
   return type === "BinaryExpression" && operator !== "+";
 }
 
-/** Whether a text reads like words for a person: two consecutive words, one of them in lower case. */
+/** True if a text reads like words for a person: two consecutive words, one of them in lower case. */
 export function isSentence(text: string): boolean {
   const bare = text.replace(/\{[^}]*\}/g, " X ");
   if (CODE.test(text)) return false;
   return /(?:^|[\s("'])[A-Za-z][a-z']+[,;:]?\s+(?:X|[a-z]+)\b|\bX\s+[a-z]{2,}\b/.test(bare);
 }
 
-/** Whether a text is a statement, unlike keys of two words or parts of a sentence. */
+/** True if a text is a statement, unlike keys of two words or parts of a sentence. */
 function saysSomething(text: string): boolean {
   return isSentence(text) && (/[.:?!…]$/.test(text) || text.trim().split(/\s+/).length >= 3);
 }
 
-/** Signs of code in another language: shell, expressions, profiles, Lua, JavaScript, HTTP. */
+/** Matches signs of code in another language: shell, expressions, profiles, Lua, JavaScript, HTTP. */
 const CODE =
   /\$[0-9@{(]|\bexec \S|^\((?:allow|deny|param|version)\b|^\^|\(\?:|^HTTP\/|^\*\*|^\{repeat|=>|\breturn \{|\blocal \{|^event: |;;|^(?:Host|Connection): /;

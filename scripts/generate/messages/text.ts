@@ -3,7 +3,7 @@
 /** A syntax tree node of Babel. */
 export interface Node {
   readonly type: string;
-  /** Its range in the source. */
+  /** Start of the node's range in the source. */
   readonly start: number;
   readonly end: number;
   readonly [member: string]: unknown;
@@ -13,7 +13,7 @@ export function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 }
 
-/** The direct children of a node, in the order of the source. */
+/** Returns the direct children of a node, in the order of the source. */
 export function children(node: Node): Node[] {
   return Object.entries(node)
     .filter(([name]) => name !== "loc" && !name.endsWith("Comments"))
@@ -25,7 +25,10 @@ export function children(node: Node): Node[] {
 /** Looks up what a name refers to at a place: the value of a constant or the return values of a function. */
 export type Resolve = (name: string, at: number) => readonly Node[];
 
-/** The texts an expression may evaluate to, or null if it is not a text. A conditional gives one per branch. */
+/**
+ * Returns the texts that an expression may evaluate to, or null if it is not a text. A conditional gives one per
+ * branch.
+ */
 export function textsOf(node: Node, resolve: Resolve = () => []): string[] | null {
   switch (node.type) {
     case "StringLiteral":
@@ -79,7 +82,7 @@ function templateText({ quasis, expressions }: Node): string {
   }).join("");
 }
 
-/** The placeholder of a value in a text: a choice of words, or a name in braces. */
+/** Returns the placeholder of a value in a text: a choice of words, or a name in braces. */
 export function hole(node: Node): string {
   if (node.type === "ConditionalExpression") {
     const branches = [node.consequent, node.alternate].map((branch) =>
@@ -93,7 +96,7 @@ export function hole(node: Node): string {
   return `{${nameOf(node)}}`;
 }
 
-/** `formatCommand("approve", file, id)` reads as the command it creates. */
+/** Returns the command that a call such as `formatCommand("approve", file, id)` creates. */
 function commandText({ callee, arguments: given }: Node): string[] | null {
   const [first] = given as Node[];
   const makes = isNode(callee) && callee.type === "Identifier" &&
@@ -129,7 +132,7 @@ const SHOWN_BY = new Set([
   "toFixed",
 ]);
 
-/** A readable name for a value, from the author's identifiers. */
+/** Returns a readable name for a value, from the author's identifiers. */
 function nameOf(node: Node): string {
   switch (node.type) {
     case "Identifier":
@@ -181,7 +184,7 @@ function calledName(callee: Node, given: readonly Node[]): string {
   return nameOf(property);
 }
 
-/** `settingName` as `setting name`, `MAX_BYTES` as `max bytes`. */
+/** Returns an identifier as words: `settingName` as `setting name`, `MAX_BYTES` as `max bytes`. */
 function spaced(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ").toLowerCase();
 }

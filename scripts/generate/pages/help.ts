@@ -1,11 +1,11 @@
-// The reference page of commands and the manual page, from the table that the program itself uses.
+// Writes the reference page of commands and the manual page, from the table that the program itself uses.
 
 import { descriptionOf, optionForm, optionText, synopsis } from "../../../commands/line/help.ts";
 import { EXAMPLES, EXIT_CODES, VARIABLES } from "../../../commands/line/manual.ts";
 import { COMMANDS, GROUPS } from "../../../commands/line/table.ts";
 import type { Command, Option } from "../../../commands/line/spec.ts";
 
-/** An option of at least this many commands is described once, and only named at each command. */
+/** Number of commands from which on a shared option is described only once, and only named at each command. */
 const SHARED_BY = 4;
 
 /** Shared options that mostly occur together, and the name of each such group. */
@@ -128,7 +128,7 @@ function row(option: Option): string {
   return `| \`${optionForm(option)}\` | ${optionText(option).replaceAll("|", "\\|")} |`;
 }
 
-/** The page of `man flemma`. */
+/** Returns the page of `man flemma`. */
 export function manualPage(): string {
   const command = (each: Command) => [
     `.SS "${roff(synopsis(each))}"`,
@@ -168,7 +168,7 @@ export function manualPage(): string {
   ].join("\n");
 }
 
-/** A text escaped so that the formatter finds no requests in it. */
+/** Returns a text that is escaped so that the formatter finds no requests in it. */
 function roff(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll('"', "\\(dq").replaceAll(
     "…",

@@ -58,7 +58,9 @@ function shown({ file, name }: { readonly file: string; readonly name: string })
   return `\`tests/${file}\` ${cell(name)}`;
 }
 
-/** A text as a table cell: inserted values become an ellipsis, and nothing ends the cell or begins a tag. */
+/**
+ * Returns a text as a table cell. Inserted values become an ellipsis, and nothing in it ends the cell or begins a tag.
+ */
 function cell(text: string): string {
   return text.replace(/\$\{[^}]*\}/g, "…").replaceAll("|", "\\|").replaceAll("<", "&lt;");
 }

@@ -5,11 +5,11 @@ import ts from "typescript";
 /** A JSON Schema as plain values. */
 export type Schema = Record<string, unknown>;
 
-/** Schemas of the types of one program. Named types are in `definitions`, and referred to. */
+/** Schemas of the types of one program. Named types are in `definitions`, and other schemas refer to them. */
 export class TypeSchemas {
   readonly definitions: Record<string, Schema> = {};
   readonly #checker: ts.TypeChecker;
-  /** Assigned names, by type. */
+  /** Names that were assigned, by type. */
   readonly #names = new Map<ts.Type, string>();
 
   constructor(checker: ts.TypeChecker) {
@@ -52,7 +52,7 @@ export class TypeSchemas {
     return schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
   }
 
-  /** A reference to a type by name, if it has one. */
+  /** Returns a reference to a type by name, if it has one. */
   #named(type: ts.Type, make: () => Schema): Schema {
     const name = type.aliasSymbol?.name ?? (type.isClassOrInterface() ? type.symbol.name : undefined);
     if (name === undefined || type.aliasTypeArguments !== undefined) return make();
@@ -66,7 +66,7 @@ export class TypeSchemas {
     return { $ref: `#/$defs/${free}` };
   }
 
-  /** The item schema of an array; null for everything else. */
+  /** Returns the item schema of an array; null for any other type. */
   #itemOf(type: ts.Type): Schema | null {
     if (!this.#checker.isArrayType(type) && !this.#checker.isTupleType(type)) return null;
     const items = this.#checker.getTypeArguments(type as ts.TypeReference).map((item) => this.of(item));
@@ -96,7 +96,7 @@ export class TypeSchemas {
   }
 }
 
-/** The text of a symbol's documentation comment. */
+/** Returns the text of a symbol's documentation comment. */
 function described(symbol: ts.Symbol, checker: ts.TypeChecker): Schema {
   const text = ts.displayPartsToString(symbol.getDocumentationComment(checker)).replace(/\s*\n\s*/g, " ")
     .trim();

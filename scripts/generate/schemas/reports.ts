@@ -3,7 +3,9 @@
 /** A place where a value is printed as JSON. */
 export interface Report {
   readonly module: string;
-  /** Which of the module's calls of `safeJson`, from the top; 0 unless it has several. */
+  /**
+   * Index of the report among the module's calls of `safeJson`, from the top; 0 unless the module has several calls.
+   */
   readonly call?: number;
 }
 

@@ -1,4 +1,5 @@
-// The table of settings in docs/reference/configuration.md, and the JSON Schema by which editors check settings files.
+// Writes the table of settings in docs/reference/configuration.md, and the JSON Schema with which editors check
+// settings files.
 
 import { SCHEMA } from "../../../config/schema/schema.ts";
 import { OLD_KEYS } from "../../../config/data/old_keys.ts";
@@ -19,7 +20,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: PAGE, text }];
 }
 
-/** One table for all names with a single key, then one table for each other name. */
+/** Returns one table for all names with a single key, then one table for each other name. */
 function tables(): string {
   const groups = Object.entries(SCHEMA.members).map(([name, node]) => ({ name, keys: keysOf(node, [name]) }));
   const single = groups.filter(({ keys }) => keys.length === 1).flatMap(({ keys }) => keys);
@@ -28,7 +29,7 @@ function tables(): string {
   return [table(single).join("\n"), ...sections, oldKeys()].join("\n");
 }
 
-/** A table of keys; keys of the same last name that agree in everything else share a row. */
+/** Returns a table of keys. Keys of the same last name that agree in everything else share a row. */
 function table(keys: readonly PlacedKey[]): string[] {
   const shared = Map.groupBy(keys, ({ path, key }) => `${path.at(-1)} ${facts(key)}`);
   return [
@@ -63,7 +64,7 @@ function keysOf(node: Node, path: readonly string[]): PlacedKey[] {
   ];
 }
 
-/** The cells of a row after the key. */
+/** Returns the cells of a row after the key. */
 function facts(key: SettingKey): string {
   const value = key.default === undefined ? "" : code(formatValue(key.default));
   const by = key.who.map((layer) => (layer === "P" && key.host && !key.loads ? "" : layer)).join("");
@@ -92,7 +93,7 @@ function typeText(type: Type): string {
 const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
-/** A schema for `yaml-language-server` and similar; operators on lists included. */
+/** Returns a schema for `yaml-language-server` and similar programs, including operators on lists. */
 export function settingsSchema(): Record<string, unknown> {
   const shared = new Shared();
   const root = schemaOf(SCHEMA, "#", shared);
@@ -109,7 +110,7 @@ class Shared {
   readonly definitions: Record<string, unknown> = {};
   readonly #names = new Map<string, string>();
 
-  /** A reference to this schema, unless the schema is small. */
+  /** Returns a reference to this schema, unless the schema is small. */
   refer(schema: Record<string, unknown>): Record<string, unknown> {
     const text = JSON.stringify(schema);
     if (text.length < 60) return schema;

@@ -39,7 +39,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: PATH, text }];
 }
 
-/** The type of a group's values; adds named interfaces to `interfaces`. */
+/** Returns the type of a group's values; adds named interfaces to `interfaces`. */
 function typeOf(group: Group, interfaces: Map<string, string>, isWritten = false): string {
   const { ts, adds } = group;
   if (group.holds === "written") return ts ?? "Readonly<Record<string, unknown>>";

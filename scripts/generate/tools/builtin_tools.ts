@@ -1,4 +1,4 @@
-// Writes what settings need to know of the built-in tools, because config cannot import their definitions.
+// Writes the facts about the built-in tools that settings need, because config cannot import the tools' definitions.
 
 import type { BuiltinFact } from "../../../config/types.ts";
 import { SKILL_TOOL } from "../../../tools/approval/presets.ts";
@@ -7,7 +7,7 @@ import { type BuiltinTool, FILE_RESULT_CAPABILITY } from "../../../tools/definit
 
 const PATH = "config/rules/builtin_tools.generated.ts";
 
-/** The facts about all of them, and about the tool that is registered only if there is a skill. */
+/** Returns the facts about all built-in tools, including the tool that is registered only if there is a skill. */
 export function generate(): Promise<{ path: string; text: string }[]> {
   const facts = [...builtinTools().map(factOf), { name: SKILL_TOOL }];
   const text =

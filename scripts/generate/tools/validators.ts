@@ -1,4 +1,4 @@
-// Compiles the input schemas of the built-in tools ahead of time: importing Ajv at run time costs about 50 ms.
+// Compiles the input schemas of the built-in tools ahead of time, because importing Ajv at run time costs about 50 ms.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as standalone from "ajv/dist/standalone/index.js";
@@ -8,7 +8,7 @@ import type { JsonSchema, ToolDefinition } from "../../../tools/definition.ts";
 
 const PATH = "tools/builtin/validators.generated.ts";
 
-/** The validators of all built-in tools, as one module without imports at run time. */
+/** Returns the validators of all built-in tools, as one module without imports at run time. */
 export function generate(): Promise<{ path: string; text: string }[]> {
   const schemas = new Map(builtinTools().map((tool) => [tool.name, lenient(tool)] as const));
   // A setting adds a member to the input of edit, which needs another schema.
@@ -18,7 +18,7 @@ export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([{ path: PATH, text: moduleText(schemas) }]);
 }
 
-/** The schema for checking inputs: without descriptions, and with an optional `label`. */
+/** Returns the schema for checking inputs, without descriptions and with an optional `label`. */
 function lenient({ input_schema }: ToolDefinition): JsonSchema {
   const { required, properties } = input_schema;
   return {

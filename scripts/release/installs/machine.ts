@@ -10,7 +10,7 @@ export interface Finished {
 export type Programs = Readonly<Record<string, string>>;
 
 export interface Machine {
-  /** Contains `home`, with `project` in it, and nothing else. Its path has blanks. */
+  /** Folder that contains `home`, with `project` in it, and nothing else. Its path has blanks. */
   readonly root: string;
   readonly home: string;
   readonly project: string;
@@ -25,11 +25,12 @@ export interface Machine {
 }
 
 /**
- * Package managers and script runtimes of this system, which would stand in for programs that the user does not have.
+ * Matches package managers and script runtimes of this system. They are left out, because they would take the place of
+ * programs that the user does not have.
  */
 const LEFT_OUT = /^(node|nodejs|npm|npx|corepack|pnpm|pnpx|yarn|yarnpkg|bun|bunx|deno|flemma)$/;
 
-/** What a bare machine has besides its tools: the needs of the launcher, and of the demo's commands. */
+/** Programs of a bare machine in addition to its tools: those that the launcher and the demo's commands need. */
 const BARE = ["sh", "readlink", "uname", "env", "bash", "cat"];
 
 /**
@@ -42,7 +43,7 @@ export async function withMachine<Result>(
   place: { readonly programs: Programs; readonly registry: string; readonly bare?: boolean },
   body: (machine: Machine) => Promise<Result>,
 ): Promise<Result> {
-  // Not below /tmp, which every sandbox makes writable.
+  // The folder is not below /tmp, because every sandbox makes /tmp writable.
   const root = await Deno.makeTempDir({ dir: await Deno.realPath("/var/tmp"), prefix: "flemma installs " });
   try {
     const home = `${root}/a person's home`;
@@ -73,7 +74,7 @@ export async function withMachine<Result>(
   }
 }
 
-/** Creates a command; scripts for Node are started by the machine's Node. */
+/** Creates a command. The machine's Node starts scripts for Node. */
 async function put(program: string, command: string): Promise<void> {
   const real = await Deno.realPath(program);
   if (/\.c?js$/.test(real)) {
@@ -97,7 +98,7 @@ function environment(root: string, home: string, registry: string): Record<strin
     TMPDIR: `${root}/tmp`,
     LANG: "C.UTF-8",
     PNPM_HOME: `${home}/.pnpm`,
-    // Yarn does not read .npmrc, and accepts a registry without TLS only if told to.
+    // Yarn does not read .npmrc, and accepts a registry without TLS only with this setting.
     YARN_NPM_REGISTRY_SERVER: registry,
     YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1",
     YARN_ENABLE_TELEMETRY: "0",
@@ -124,7 +125,7 @@ async function finished(
   }).spawn();
   const [{ code, stdout, stderr }] = await Promise.all([
     child.output(),
-    // A program that reads nothing may end first.
+    // A program that reads no input may end before all of it is written.
     new Blob([input]).stream().pipeTo(child.stdin).catch(() => {}),
   ]);
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

@@ -1,7 +1,7 @@
 // npm programs for tests, installed once for all checkouts in pinned versions.
 
 /**
- * Installs what a folder's `package.json` names, unless an earlier run did, and returns the folder that contains
+ * Installs what a folder's `package.json` names, unless an earlier run did so, and returns the folder that contains
  * `node_modules`. Runs no scripts of packages.
  * @param source the folder with `package.json`, and a lock file if the packages have dependencies; with a final slash
  * @param name beginning of the folder's name in the cache
@@ -20,7 +20,8 @@ export async function installPinned(source: URL, name: string): Promise<string> 
   await Deno.mkdir(cache, { recursive: true });
   const fresh = await Deno.makeTempDir({ dir: cache });
   for (const [file, text] of files) await Deno.writeTextFile(`${fresh}/${file}`, text);
-  // Not `npm ci`: it refuses a lock file that lacks packages for other systems, as some versions of npm write it.
+  // `npm ci` is not used, because it refuses a lock file that lacks packages for other systems, as some versions of
+  // npm write it.
   const how = files.has("package-lock.json") ? ["install"] : ["install", "--no-package-lock"];
   const { success, stderr } = await new Deno.Command("npm", {
     args: [...how, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", fresh],
@@ -31,13 +32,13 @@ export async function installPinned(source: URL, name: string): Promise<string> 
     await Deno.remove(fresh, { recursive: true });
     throw new Error(`npm cannot install ${name}: ${new TextDecoder().decode(stderr)}`);
   }
-  // Another checkout may have been faster.
+  // Another checkout may have installed the folder first.
   await Deno.rename(fresh, folder).catch(() => Deno.remove(fresh, { recursive: true }));
   return folder;
 }
 
 /**
- * The URL of the registry that npm is configured to use, without a final slash.
+ * Returns the URL of the registry that npm is configured to use, without a final slash.
  * @throws if npm does not return a URL
  */
 export async function configuredRegistry(): Promise<string> {
@@ -49,7 +50,7 @@ export async function configuredRegistry(): Promise<string> {
   return address.replace(/\/$/, "");
 }
 
-/** The cache for downloads of tests. */
+/** Returns the cache folder for downloads of tests. */
 export function cacheFolder(): string {
   return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/flemma-tests`;
 }

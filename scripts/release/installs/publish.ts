@@ -28,7 +28,7 @@ export async function publicationOf(folder: string, version?: string): Promise<P
   }
 }
 
-/** The archive that `npm pack` makes of a folder. */
+/** Returns the archive that `npm pack` makes of a folder. */
 async function packed(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const place = await Deno.makeTempDir({ prefix: "flemma-pack-" });
   try {

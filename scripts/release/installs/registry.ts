@@ -8,16 +8,16 @@ import { cacheFolder } from "./pinned.ts";
 /** A package as it would be published. */
 export interface Publication {
   readonly manifest: Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string };
-  /** The archive that `npm pack` makes of it. */
+  /** The archive that `npm pack` makes of the package. */
   readonly archive: Uint8Array<ArrayBuffer>;
 }
 
 export interface Registry extends AsyncDisposable {
-  /** Without a final slash. */
+  /** URL of the registry, without a final slash. */
   readonly address: string;
 }
 
-/** Old enough for package managers that refuse new packages. */
+/** Time of publication, old enough for package managers that refuse new packages. */
 const PUBLISHED = "2020-01-01T00:00:00.000Z";
 
 /**
@@ -53,7 +53,7 @@ function archivePath({ manifest }: Publication): string {
   return `${manifest.name}/-/${manifest.name}-${manifest.version}.tgz`;
 }
 
-/** The registry's metadata document of a package. */
+/** Returns the registry's metadata document of a package. */
 async function packument(publications: readonly Publication[], address: string) {
   const versions = await Promise.all(publications.map(async (publication) => [
     publication.manifest.version,
@@ -85,7 +85,7 @@ async function digest(
   return form === "hex" ? hash.toHex() : hash.toBase64();
 }
 
-/** An archive of another package, cached on disk. */
+/** Returns an archive of another package, cached on disk. */
 async function cachedArchive(upstream: string, path: string): Promise<Uint8Array<ArrayBuffer>> {
   const folder = `${cacheFolder()}/archives`;
   const file = `${folder}/${path.slice(1).replaceAll("/", "+")}`;
@@ -104,7 +104,7 @@ async function cachedArchive(upstream: string, path: string): Promise<Uint8Array
   return bytes;
 }
 
-/** The response of another registry, with archive URLs that point here. */
+/** Returns the response of another registry, with archive URLs that lead to this one. */
 async function passedOn(url: string, accept: string, upstream: string, address: string): Promise<Response> {
   const response = await fetch(url, { headers: { accept } });
   const text = await response.text();

@@ -9,12 +9,12 @@ const PAGE = `${ROOT}/docs/reference/install.md`;
 const BEGIN = "<!-- installs: made by `deno task installs --record` -->";
 const END = "<!-- end of installs -->";
 
-/** The first two cells of a way's row, which identify it. */
+/** Returns the first two cells of a way's row, which identify it. */
 export function keyOf({ name, tools }: Way): string {
   return `| ${name} | ${tools.map((tool) => `${nameOf(tool)} ${versionOf(tool)}`).join(", ")} |`;
 }
 
-/** One row per way, one column per part; a way that was not tried now keeps its row. */
+/** Returns one row per way, with one column per part. A way that was not tried now keeps its row. */
 export function tableOf(found: ReadonlyMap<Way, Findings>, earlier: readonly string[]): string {
   const rows = WAYS.flatMap((way) => {
     const key = keyOf(way);
@@ -46,7 +46,7 @@ export async function record(found: ReadonlyMap<Way, Findings>): Promise<void> {
   await Deno.writeTextFile(PAGE, `${page.slice(0, from)}\n\n${tableOf(found, rows)}\n\n${page.slice(to)}`);
 }
 
-/** Position of the table in the page, and its rows. */
+/** Returns the position of the table in the page, and its rows. */
 export function tableIn(page: string): { from: number; to: number; rows: string[] } {
   const [begin, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || to < begin) {

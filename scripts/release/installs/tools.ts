@@ -27,7 +27,7 @@ export function versionOf(tool: Tool): string {
   return version.slice(version.lastIndexOf("@") + 1);
 }
 
-/** The commands of tools, each with the path of its program. */
+/** Returns the commands of tools, each with the path of its program. */
 export async function programsOf(tools: readonly Tool[]): Promise<Record<string, string>> {
   const folder = await packages();
   return Object.fromEntries(

@@ -5,7 +5,7 @@ import { type Finished, type Machine, type Programs, withMachine } from "./machi
 import { type Publication, startRegistry } from "./registry.ts";
 import type { Way } from "./ways.ts";
 
-/** What is tried, in this order. */
+/** Parts that are tried, in this order. */
 export const PARTS = ["install", "version", "demo", "library", "types", "upgrade", "remove"] as const;
 
 export type Part = typeof PARTS[number];
@@ -23,7 +23,7 @@ console.log(parseAlone(bytes).turns[0].role, prose.tree.length, chatParser.parse
 `;
 const SCRIPT_PRINTS = "You 11 Document chat\n";
 
-/** The same for a compiler, with a use that the types must reject. */
+/** A program for a compiler that uses each entry, with a use that the types must reject. */
 const TYPED = `import { openChat, type Stop } from "flemma";
 import { chatLanguage, chatParser } from "flemma/lezer";
 import { type Chat, parse } from "flemma/parser";
@@ -78,7 +78,7 @@ function isIn(way: Way, part: Part): boolean {
   return !Object.hasOwn(words, part) || words[part as keyof typeof words] !== undefined;
 }
 
-/** How each part is tried; returns null if it works. */
+/** Functions that try each part; each returns null if the part works. */
 const TRIALS: Readonly<
   Record<Part, (machine: Machine, way: Way, version: string) => Promise<string | null>>
 > = {
@@ -104,7 +104,8 @@ const TRIALS: Readonly<
     return unless(await machine.run(words, { offline: true }), "");
   },
   async upgrade(machine, way, version) {
-    // Simulates days passing: package managers cache registry responses for minutes.
+    // Removing these caches simulates that days have passed, because package managers cache registry responses for
+    // minutes.
     for (const kept of [".cache", ".bun/install/cache"]) {
       await Deno.remove(`${machine.home}/${kept}`, { recursive: true }).catch((error) => {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -121,13 +122,16 @@ function failed(finished: Finished): string | null {
   return finished.code === 0 ? null : describe(finished);
 }
 
-/** Null if a program printed exactly this and nothing else. */
+/** Returns null if a program printed exactly this text and nothing else. */
 function unless(finished: Finished, out: string): string | null {
   if (finished.code === 0 && finished.out === out && finished.error === "") return null;
   return describe(finished);
 }
 
-/** The demo checks itself that its test finally passes; it prints how its commands run. */
+/**
+ * Returns what went wrong in the demo. The demo checks itself that its test finally passes, and prints how its
+ * commands run.
+ */
 function demoFault(finished: Finished, { bare = false }: Way): string | null {
   const isConfined = finished.out.includes("Commands run inside the sandbox");
   return finished.code === 0 && isConfined === !bare ? null : describe(finished);
@@ -137,7 +141,7 @@ function describe({ code, out, error }: Finished): string {
   return `exit code ${code}\n${out}${error}`;
 }
 
-/** What is left of the package where it was linked; null if nothing is. */
+/** Returns what is left of the package where it was linked; null if nothing is. */
 async function restOf({ home }: Machine): Promise<string | null> {
   const left: string[] = [];
   for await (const path of filesBelow(home)) {
@@ -146,7 +150,7 @@ async function restOf({ home }: Machine): Promise<string | null> {
   return left.length === 0 ? null : `left over: ${left.join(", ")}`;
 }
 
-/** All files below a folder, except caches and stores, which package managers clear themselves. */
+/** Lists all files below a folder, except caches and stores, which package managers clear themselves. */
 async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = `${folder}/${name}`;

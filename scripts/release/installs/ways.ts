@@ -4,23 +4,23 @@ import type { Tool } from "./tools.ts";
 
 export interface Way {
   readonly name: string;
-  /** What the machine has: a Node with a package manager. */
+  /** Tools of the machine: a Node with a package manager. */
   readonly tools: readonly Tool[];
   /** What the user types, as on the installation page; each line is a list of words. */
   readonly install: readonly string[];
-  /** Files of the project, created before. */
+  /** Files of the project, created before the installation. */
   readonly files?: Readonly<Record<string, string>>;
-  /** The words before `--version` and `demo`. */
+  /** The words of a command before `--version` and `demo`. */
   readonly start: string;
   /** The words before a JavaScript file that imports the package; omitted if only the command is installed. */
   readonly script?: string;
-  /** The command of the TypeScript compiler, installed with it. */
+  /** The command of the TypeScript compiler, if it is installed together with flemma. */
   readonly compiler?: string;
   /** What the user types to upgrade. */
   readonly upgrade?: string;
   /** What the user types to uninstall. */
   readonly remove?: string;
-  /** Whether the machine has no bubblewrap and almost no system programs. */
+  /** True if the machine has no bubblewrap and almost no system programs. */
   readonly bare?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The archive to unpack or serve: for a URL, for Homebrew, for users of Deno.
+// Makes the archive to unpack or serve: for a URL, for Homebrew, for users of Deno.
 
 import { output } from "./run.ts";
 import type { Staged } from "./stage.ts";

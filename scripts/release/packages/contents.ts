@@ -1,7 +1,7 @@
-// Contents of every package besides the program.
+// Contents of every package in addition to the program.
 
 /** Shells with their file names for the completions of `flemma`. */
 export const COMPLETIONS = { bash: "flemma.bash", zsh: "_flemma", fish: "flemma.fish" } as const;
 
-/** Included pages. */
+/** Pages that packages include. */
 export const PAGES = ["CHANGELOG.md", "LICENSE", "NOTICES.md", "README.md"];

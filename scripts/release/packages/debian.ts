@@ -9,7 +9,7 @@ import { output } from "./run.ts";
 import type { Staged } from "./stage.ts";
 import { UNREPORTED } from "./untold.ts";
 
-/** What starts the program: a self-contained binary, an included Deno, or the one on the PATH. */
+/** What starts the program: a self-contained binary, an included Deno, or the Deno on the PATH. */
 export type Runtime =
   | { readonly kind: "binary"; readonly path: string }
   | { readonly kind: "deno"; readonly path: string }
@@ -24,7 +24,7 @@ export interface DebianOptions {
   readonly homepage: string;
   /** Modification time of all files in seconds since 1970, so that the same content makes the same package. */
   readonly epoch: number;
-  /** `none` is fast. @default "xz" */
+  /** Compression of the package; `none` is fast. @default "xz" */
   readonly compression?: "xz" | "none";
 }
 
@@ -76,12 +76,12 @@ export async function buildDebian(target: string, options: DebianOptions): Promi
   }
 }
 
-/** Whether a text is a name and an email address in one line, in Debian's form. */
+/** True if a text is a name and an email address in one line, in Debian's form. */
 export function isMaintainer(text: string): boolean {
   return /^[^<>\n]+ <[^<>@\s]+@[^<>@\s]+>$/.test(text);
 }
 
-/** A version in Debian's order: a pre-release has a tilde. */
+/** Returns a version in Debian's order, in which a pre-release has a tilde. */
 export function debianVersion(version: string): string {
   return version.replace("-", "~");
 }
@@ -94,7 +94,7 @@ type File =
     | { readonly text: string | Uint8Array<ArrayBuffer> }
   );
 
-/** The files by their paths below the root. */
+/** Returns the files by their paths below the root. */
 async function contents({ staged, runtime, homepage }: DebianOptions): Promise<Map<string, File>> {
   const { folder, parts } = staged;
   const files = new Map<string, File>([
@@ -132,12 +132,12 @@ async function put(path: string, file: File): Promise<void> {
   await Deno.chmod(path, file.executable ? 0o755 : 0o644);
 }
 
-/** A file compressed by gzip, without name and time. */
+/** Returns a file compressed by gzip, without name and time. */
 function compressed(path: string): Promise<Uint8Array<ArrayBuffer>> {
   return output("gzip", ["-9", "-n", "-c", path]);
 }
 
-/** The total size of all files, in units of 1024 bytes. */
+/** Returns the total size of all files, in units of 1024 bytes. */
 async function sizeOf(folder: string): Promise<number> {
   const reported = await output("du", ["-sk", "--apparent-size", folder]);
   return Number.parseInt(new TextDecoder().decode(reported));
@@ -165,7 +165,7 @@ function control({ staged, maintainer, homepage }: DebianOptions, needs: Needs |
   ].join("\n");
 }
 
-/** The origin, and every license in full. */
+/** Returns the origin, and every license in full. */
 function copyright(pages: readonly string[], homepage: string, { kind }: Runtime): string {
   return [
     `flemma comes from ${homepage}.`,

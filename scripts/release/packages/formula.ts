@@ -59,7 +59,7 @@ end
 `;
 }
 
-/** Whether a text is a URL without anything that could end a Ruby string or run code in it. */
+/** True if a text is a URL without anything that could end a Ruby string or run code in it. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\/[^\s"\\#'\`]+$/.test(text) && URL.canParse(text);
 }

@@ -15,7 +15,7 @@ export async function output(
   return stdout;
 }
 
-/** The output of git in a checkout, without the final line end. */
+/** Returns the output of git in a checkout, without the final line end. */
 export async function git(folder: string, ...args: readonly string[]): Promise<string> {
   return new TextDecoder().decode(await output("git", args, { cwd: folder })).trimEnd();
 }

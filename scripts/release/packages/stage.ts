@@ -8,9 +8,9 @@ import { ROOT } from "../../gate/root.ts";
 import { COMPLETIONS, PAGES } from "./contents.ts";
 
 export interface Staged {
-  /** Absolute path. */
+  /** Absolute path of the folder with the files. */
   readonly folder: string;
-  /** The folder in it with the late-loaded parts of the bundle. */
+  /** Name of the folder in it with the late-loaded parts of the bundle. */
   readonly parts: string;
   readonly version: string;
 }

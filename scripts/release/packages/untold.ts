@@ -1,4 +1,5 @@
-// Shell lines that every launcher script needs, for conditions that keep Deno from starting and that it reports badly.
+// Shell lines that every launcher script needs, for conditions that keep Deno from starting and about which Deno's own
+// report is unclear.
 
 const LAUNCHER = new URL("../../build/npm/flemma.bin", import.meta.url);
 
