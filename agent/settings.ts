@@ -176,7 +176,7 @@ async function keepHidden(
   };
 }
 
-/** Decides which files a document may include. These are only files that the sandbox policy does not hide. */
+/** Decides which files a document may include. The sandbox policy must not hide such a file. */
 class ReadPolicyOf {
   readonly #environment: Environment;
   readonly #document: string | null;

@@ -246,8 +246,8 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     // A server without a running call must not keep file tools waiting.
     if (definition.files !== undefined) await subject.servers?.release();
     if (definition.command_input === undefined) return await run();
-    // A command may change a file that was unchanged since the document last saw it. That change counts as the
-    // document's own.
+    // A command may change a file that was unchanged since the document last saw it. The changed file counts as
+    // changed by the document itself.
     const before = await findUnchanged(seen);
     const result = await run();
     for (const path of await catchUp(seen, before)) onFileChanged(path);

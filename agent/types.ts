@@ -93,7 +93,7 @@ export interface OpenOptions extends ChatOptions {
 export interface MemoryOptions extends ChatOptions {
   /**
    * The path that identifies the document, relative to the working folder: for its settings, references and journal.
-   * That file is not touched. @default null, unsaved
+   * The file at this path is not touched. @default null, unsaved
    */
   readonly path?: string | null;
   /**

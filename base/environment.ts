@@ -82,7 +82,10 @@ function readOr(path: string): string {
   }
 }
 
-/** The environment of this process, read at each access. It is for objects that must notice later changes. */
+/**
+ * The environment of this process, read at each access. It serves objects that must notice later changes of the
+ * environment.
+ */
 export const liveEnvironment: Environment = {
   get cwd() {
     return Deno.cwd();

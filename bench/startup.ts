@@ -35,7 +35,7 @@ const bench: Bench = {
       await bundleProgram(program);
       await documents(folder);
       const count = brief ? BRIEF_ROUNDS : ROUNDS;
-      // There is one additional round, and each takes two replies.
+      // The server gets the replies for one additional round, and each round takes two replies.
       await using replay = await startReplay({ replies: Array.from({ length: count + 1 }, replies).flat() });
       const variables = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
       const start = (args: readonly string[]) => () => startProgram(folder, args);

@@ -55,8 +55,8 @@ export type FaultCode =
 export interface SettingFault {
   readonly code: FaultCode;
   /**
-   * Severity of the fault. With a warning, the rest takes effect; an error blocks the cycle (M) or stops the program
-   * (other layers).
+   * Severity of the fault. With a warning, the other settings take effect; an error blocks the cycle (M) or stops the
+   * program (other layers).
    */
   readonly severity: "error" | "warning";
   /** Canonical dotted key, e.g. `parameters.timeout`. */
@@ -152,7 +152,7 @@ export interface BuiltinFact {
   readonly takesCommand?: true;
   /** True if the tool only reads at a path. */
   readonly reads?: true;
-  /** What the tool reveals about a searched folder. */
+  /** Kind of content of a searched folder that the tool reveals. */
   readonly searches?: "names" | "contents";
   /** True if the tool's result may be a file reference, which is then attached. */
   readonly givesFiles?: true;

@@ -24,7 +24,7 @@ export interface ModelSetting {
   readonly max_output?: number;
   /** How requests configure its thinking. */
   readonly thinking?: "adaptive" | "effort" | "budget" | "switch" | "none";
-  /** US dollars per million tokens. */
+  /** Prices in US dollars per million tokens. */
   readonly prices?: {
     readonly input: number;
     readonly output: number;

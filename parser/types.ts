@@ -1,4 +1,4 @@
-// Types of a parsed document, as the rest of the program sees it. Values are computed on first use.
+// Types of a parsed document, as other parts of the program use it.
 
 /** A syntax tree of the package `@lezer/common`, as editors use it. */
 export type SyntaxTree = InstanceType<(typeof import("npm:@lezer/common@1.5.5"))["Tree"]>;

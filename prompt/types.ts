@@ -62,7 +62,7 @@ export interface PromptMessage {
 
 /** A file whose content is part of a prompt. */
 export interface FileRead {
-  /** Absolute path. */
+  /** Absolute path of the file. */
   readonly path: string;
   /** SHA-256 of the bytes read, 64 hexadecimal digits. */
   readonly hash: string;

@@ -46,7 +46,7 @@ export type Wrapped =
 export interface Detected {
   /** Name of the first backend that works, or null. */
   readonly name: string | null;
-  /** Why no backend works, or null. */
+  /** Reason why no backend works, or null. */
   readonly diagnostic: string | null;
 }
 

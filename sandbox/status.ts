@@ -23,7 +23,7 @@ export interface SandboxStatus {
   readonly version: string | null;
   /** True if a no-op command ran under this policy, and the backend confines something. */
   readonly available: boolean;
-  /** Why the sandbox is not available, if `available` is false. */
+  /** Reason why the sandbox is not available, if `available` is false. */
   readonly error: Problem | null;
   /** What commands can reach over the network. */
   readonly network: "allowed" | "blocked" | "list";

@@ -43,7 +43,7 @@ async function campaign(name: string): Promise<boolean> {
       const day = new Date().toISOString().slice(0, 10);
       await addToRecord({
         campaign: name,
-        // It is unknown how far a campaign got before it found a fault, so 0 is recorded.
+        // The number of seeds before the fault is unknown, so 0 is recorded.
         count: found === null ? now : 0,
         seed: first + done,
         seconds,

@@ -190,7 +190,7 @@ export class ToolRegistry {
   }
 
   /**
-   * Waits until no source can bring or replace the tool with this name. It asks no other source.
+   * Waits until no source can bring or replace the tool with this name. The wait asks no other source.
    *
    * @param signal ends the waiting
    * @param asked which sources to wait for

@@ -12,7 +12,8 @@ export interface Cut {
   readonly summed: readonly Turn[];
   readonly turns: readonly Turn[];
   /**
-   * The person's message that the first kept reply answers, if the cut separates the two; else null. It is kept too.
+   * The person's message that the first kept reply answers, if the cut separates the two; else null. In that case the
+   * message is kept too.
    */
   readonly asked: Turn | null;
 }

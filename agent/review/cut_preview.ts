@@ -8,7 +8,7 @@ import type { Call } from "../../parser/types.ts";
  * Returns why such a call is not approved together with others.
  *
  * @param name its id in a form that a person can type
- * @param file the document as commands name it; null for a text from elsewhere
+ * @param file the document as commands name it; null for a text that is not from a file
  */
 export function cutPreview({ id, place }: Call, name: string, file: string | null): Problem {
   const named = `(line ${place.start}), then approve it: flemma approve ${

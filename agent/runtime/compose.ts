@@ -22,7 +22,7 @@ import { createRequestParts } from "./requests.ts";
 import { createTooling, tellAll } from "./tools.ts";
 import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
 
-/** Builds the runtime of a document. It does not run calls or test the sandbox yet. */
+/** Builds the runtime of a document. The runtime does not run calls or test the sandbox before it is used. */
 export async function compose(
   store: DocumentStore,
   options: RuntimeOptions,

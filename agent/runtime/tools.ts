@@ -82,7 +82,7 @@ export function tellAll(problems: readonly Problem[], tell: Emit): void {
   }
 }
 
-/** Returns an id of the document for tools. It is the same in every run and does not reveal the path. */
+/** Returns an id of the document for tools. The id is the same in every run and does not reveal the path. */
 async function conversationOf(path: string | null): Promise<string> {
   return path === null ? crypto.randomUUID() : await sha256(path);
 }

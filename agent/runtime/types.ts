@@ -29,7 +29,7 @@ export interface Runtime {
   /** Changes of commands to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
-  /** What the limits of a run leave. */
+  /** What remains of the limits of a run. */
   readonly limits: RunLimits;
   /** Ends the processes of tools, and reports their end; they start again when needed. */
   endTools(): Promise<void>;

@@ -25,8 +25,8 @@ export function folderSentence(path: string): string {
 }
 
 /**
- * Returns the message for system files. It applies without a sandbox too, because these files control the kernel, and
- * their content is not user text.
+ * Returns the message for system files. The message applies without a sandbox too, because system files control the
+ * kernel, and their content is not user text.
  */
 export function systemSentence(shown: string): string {
   return `Sandbox: ${shown} is a system file, which tools may not use.`;

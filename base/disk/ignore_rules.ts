@@ -18,7 +18,7 @@ type Library = (options: { readonly ignorecase: boolean }) => Ignore;
 let library: Promise<Library> | undefined;
 
 async function load(): Promise<Library> {
-  // This is a CommonJS module, whose one export is the function.
+  // The package is a CommonJS module, whose one export is the function.
   const module: unknown = await import("npm:ignore@7.0.17");
   return (module as { readonly default: Library }).default;
 }

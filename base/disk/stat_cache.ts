@@ -33,7 +33,8 @@ export class StatCache {
    * expensive in this runtime.
    */
   lacks(folder: string, name: string): boolean {
-    // This holds only on Linux, because on other systems a file may be found under a differently spelled name.
+    // The listing is used only on Linux, because on other systems a file may be found under a differently spelled
+    // name.
     return Deno.build.os === "linux" && this.#names.get(folder)?.has(name) === false;
   }
 }

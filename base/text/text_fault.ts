@@ -104,8 +104,8 @@ function wideEncoding(bytes: Uint8Array): string | null {
 }
 
 /**
- * True if the bytes are UTF-8. They are checked in blocks, because a large document as one string would take twice its
- * length, and the largest would not fit.
+ * True if the bytes are UTF-8. The bytes are checked in blocks, because a large document as one string would take
+ * twice its length, and the largest would not fit.
  */
 function isUtf8(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder("utf-8", { fatal: true });

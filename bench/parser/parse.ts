@@ -250,7 +250,7 @@ function look(chat: Chat, at: number): unknown {
   return [chat.tree, chat.diagnostics, turn?.place, turn?.calls, turn?.results];
 }
 
-/** The same with Lezer's Markdown parser and its own incremental parsing. */
+/** Types and removes text with Lezer's Markdown parser and its own incremental parsing. */
 function typingMarkdown(text: string): () => unknown {
   const at = text.length >> 1;
   const long = `${text.slice(0, at)}x${text.slice(at)}`;

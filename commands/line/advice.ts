@@ -11,8 +11,8 @@ export function formatCommand(name: string, file: string | null, ...ids: readonl
 }
 
 /**
- * Returns the command that continues a long conversation in a smaller document. It needs a file, because the new
- * document is written next to it. `file` has the same meaning as in `formatCommand`.
+ * Returns the command that continues a long conversation in a smaller document. The command needs a file, because the
+ * new document is written next to the old one. `file` has the same meaning as in `formatCommand`.
  */
 export function compactAdvice(file: string | null): string {
   return file === null ? "flemma compact FILE" : formatCommand("compact", file);

@@ -49,8 +49,8 @@ export function candidates(words: readonly string[]): Candidates {
 }
 
 /**
- * Returns the possible arguments after `before` positional words, as the usage names them. There is one, or several
- * from a repeatable argument on.
+ * Returns the possible arguments after `before` positional words, as the usage names them. There is one possible
+ * argument, or several if an argument may be repeated.
  */
 function slotsAt({ usage }: Command, before: number): string[] {
   const slots = usage.replace(/(?:^| )-- .*$/, "").split(" ");

@@ -46,7 +46,10 @@ export interface Command {
   readonly kind: CommandKind;
   /** Fewest and most positional arguments. */
   readonly arity: readonly [number, number];
-  /** True if the first word may also name a call. That is so if no file has that name and a document is piped in. */
+  /**
+   * True if the first word may also name a call. The word names a call if no file has that name and a document is
+   * piped in.
+   */
   readonly takesTarget?: boolean;
   /** True if the words after `--` are a separate command line. */
   readonly takesCommand?: boolean;

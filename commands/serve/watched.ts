@@ -1,5 +1,5 @@
 // Decides when to advance a watched document, from the last known state of its file and the current one. This
-// program's own writes must not start it again.
+// program's own writes must not start a document again.
 
 import type { Stop } from "../../cycle/types.ts";
 

@@ -113,7 +113,7 @@ export function unfollowedSentence({ path, line, why }: UnfollowedImport): strin
   return `${path}:${line} has an import that cannot be followed: ${why}.`;
 }
 
-/** Returns the paths that a name may lead to, or why it cannot be followed. It is empty for a package. */
+/** Returns the paths that a name may lead to, or why it cannot be followed. The list is empty for a package. */
 function filesOf({ specifier, why, kind }: LoadedName, importer: string): readonly string[] | string {
   if (specifier === null) return why;
   const name = specifier.trim();

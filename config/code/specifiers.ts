@@ -1,7 +1,7 @@
 // Finds the modules and files that JavaScript or TypeScript code loads, from its text alone.
 //
-// Text is not parsed: a string or a comment that looks like an import counts as one. One file too many does no harm, a
-// missed one would.
+// Text is not parsed: a string or a comment that looks like an import counts as one. A wrong match does no harm, but a
+// missed import would.
 
 /** What one place in the code loads: a specifier as written, or the reason why it cannot be determined. */
 export interface LoadedName {

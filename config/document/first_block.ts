@@ -48,7 +48,7 @@ export interface DocumentSettings extends FirstBlock {
 export interface FrontmatterOptions {
   readonly loaded: Loaded;
   readonly frontmatter: Frontmatter | null;
-  /** Text before the first message, except the frontmatter. It may be misplaced frontmatter. @default none */
+  /** Text before the first message, except the frontmatter. Such text may be misplaced frontmatter. @default none */
   readonly preamble?: Preamble | null;
   /** Runs a Lua block. If absent, a Lua block is an error, because its restrictions would be unknown. */
   readonly runLua?: RunChunk;

@@ -1,5 +1,5 @@
-// Detection of misplaced frontmatter before the first message: on a wrong line, in a wrong fence, or without one. It
-// may be a restriction that has no effect, so it must be reported.
+// Detection of misplaced frontmatter before the first message: on a wrong line, in a wrong fence, or without one. A
+// misplaced block may be a restriction that has no effect, so it must be reported.
 
 import type { Preamble } from "../../parser/types.ts";
 import { settingsIn, type SettingsWord } from "../schema/words.ts";

@@ -35,8 +35,8 @@ class Assembly {
   readonly #options: LoadOptions;
   readonly #sources: SettingsSources;
   /**
-   * Catalog of the names that settings may use. It is open once a file provides tools, so that further tool names are
-   * valid.
+   * Catalog of the names that settings may use. The catalog is open once a file provides tools, so that further tool
+   * names are valid.
    */
   #catalog: Catalog;
   readonly #errors: string[] = [];

@@ -53,8 +53,8 @@ export interface LoadedSettings {
   /** Settings files that were read; tools cannot access them. */
   readonly files: readonly string[];
   /**
-   * Files of code that this program or its tool hosts load: modules, tool files, and what these import by path. They
-   * are protected like the files that name them.
+   * Files of code that this program or its tool hosts load: modules, tool files, and what these import by path. These
+   * files are protected like the settings files that name them.
    */
   readonly code: readonly string[];
   /** Modules of the settings, and the hash of their code when the settings were read; null if it was unreadable. */

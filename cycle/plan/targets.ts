@@ -15,7 +15,7 @@ export type TargetSpec =
   | { readonly kind: "tool"; readonly name: string }
   /** All pending calls. */
   | { readonly kind: "all" }
-  /** No target was given. This means the only pending call. */
+  /** No target was given. Without a target, a command means the only pending call. */
   | { readonly kind: "only" };
 
 /** Returns the ids that a target names, at least one, in document order. */

@@ -322,7 +322,8 @@ export class Cycle {
     if (!await this.#write(steps)) return null;
     await this.#forgetInterrupted(inputs);
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
-    // This happens before the calls start, so that their results do not move the cursor while the autopilot continues.
+    // The cursor is requested before the calls start, so that their results do not move it while the autopilot
+    // continues.
     if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) {
       this.#state.react({ kind: "worked" });
     }

@@ -21,7 +21,7 @@ export const REPLY_STOPS: Readonly<Record<CompletedReply, StopReason>> = {
   empty: "stepped",
 };
 
-/** Creates a stop. It has no calls and no line unless they are given. */
+/** Creates a stop. The stop has no calls and no line unless they are given. */
 export function createStop(reason: StopReason, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   return { ids: [], line: null, ...rest, reason };
 }
@@ -36,8 +36,8 @@ export function createStopAt(chat: Chat, reason: StopReason, ids: readonly strin
 }
 
 /**
- * Returns why a run stops once nothing runs. This is `end` if something ended the run, else what the document waits
- * for.
+ * Returns why a run stops once nothing runs. The reason is `end` if something ended the run, else what the document
+ * waits for.
  * @param yielded the calls whose tools returned control to the user
  */
 export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {

@@ -164,7 +164,7 @@ export class Sending {
     return this.#reader.closed ? "stop" : "more";
   }
 
-  /** A line was lost, so the open block is incomplete. This is reported once for all lines. */
+  /** A line was lost, so the open block is incomplete. The loss is reported once for all lines. */
   #unreadable(data: string): void {
     this.#reader.damaged();
     this.#lost ??= { line: data, count: 0 };
@@ -216,7 +216,7 @@ export class Sending {
         this.#options.emit({ event: "reply:progress", block, name, characters });
       }
     }
-    // This comes first, because the writer consumes the content.
+    // Thinking is recorded first, because the writer consumes the content.
     if (effect.kind === "thinking") {
       for (const text of shownThinking(effect.content)) this.#options.emit({ event: "thinking", text });
     }

@@ -17,7 +17,7 @@ export class UnfinishedCalls {
     this.#emit = emit;
   }
 
-  /** Records these calls. Await it before they are written. */
+  /** Records these calls. Await the record before the calls are written. */
   async note(calls: readonly string[]): Promise<void> {
     const news = calls.filter((id) => !this.#noted.has(id));
     if (news.length === 0) return;

@@ -69,7 +69,7 @@ export class Run {
       clearInterval(this.#timer);
       await close();
     }
-    // This follows the release, because anyone who learns of the end may start the next run.
+    // The end is reported after the release, because anyone who learns of the end may start the next run.
     this.#tell(stop);
   }
 

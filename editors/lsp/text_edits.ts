@@ -78,7 +78,7 @@ function isInside(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** True if two versions have the same bytes. This joins no more of them than needed. */
+/** True if two versions have the same bytes. The comparison joins no more of the bytes than needed. */
 export function sameText(a: Chat, b: Chat): boolean {
   if (a === b) return true;
   if (a.byteLength !== b.byteLength) return false;

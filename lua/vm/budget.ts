@@ -40,7 +40,10 @@ export type Excess = "steps" | "seconds" | "memory" | "string" | "depth" | "incl
  */
 export class Budget {
   readonly limits: LuaLimits;
-  /** Number of bytes that Lua uses. It is kept between evaluations, because what they created stays. */
+  /**
+   * Number of bytes that Lua uses. The number is kept between evaluations, because values that they created stay in
+   * memory.
+   */
   memory = 0;
   #left: number;
   /** Milliseconds left, as of the last measurement. */

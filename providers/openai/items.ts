@@ -61,7 +61,7 @@ function contentPart(part: Part): readonly JsonMembers[] {
     case "image":
       return [{ type: "input_image", image_url: dataUrl(part), detail: "auto" }];
     case "pdf": {
-      // This hides the local path of the file.
+      // The filename is sent without the local folder.
       const filename = part.filename.slice(part.filename.lastIndexOf("/") + 1) || "document.pdf";
       return [{ type: "input_file", filename, file_data: dataUrl(part) }];
     }

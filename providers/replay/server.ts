@@ -120,7 +120,7 @@ class ReplayServer implements Replay {
       port,
       signal: this.#abort.signal,
       onListen: () => {},
-      // This is reached only when the script cuts the connection, and nobody sees the response.
+      // The handler runs only when the script cuts the connection, and nobody sees the response.
       onError: () => new Response(null, { status: 500 }),
     }, (request) => this.#answer(request));
   }

@@ -72,7 +72,7 @@ export function toolDescription(tool: OfferedTool): string {
 export class WireIds {
   readonly #taken = new Set<string>();
 
-  /** Returns the id for one more call and its result. It depends only on the calls before. */
+  /** Returns the id for one more call and its result. The id depends only on the calls before. */
   next(id: string): string {
     const plain = normalize(id);
     let wire = plain;

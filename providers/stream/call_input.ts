@@ -25,7 +25,7 @@ export function completeCallInput(
   }
 }
 
-/** True if the input received so far is complete. This consumes nothing. */
+/** True if the input received so far is complete. The check consumes no input. */
 export function isCallInput(json: LongText): boolean {
   const given = json.value;
   if (typeof given === "string") return completeCallInput(given) !== null;

@@ -55,7 +55,8 @@ export async function saveFailure(
     await Deno.writeTextFile(draft, text, { createNew: true, mode: 0o600 });
     await Deno.rename(draft, file);
   } catch {
-    // Without the file, the next run probes again, which costs a few milliseconds. That is not a reason to fail.
+    // Without the file, the next run probes again, which costs a few milliseconds. The missing file is not a reason to
+    // fail.
   }
 }
 

@@ -194,7 +194,7 @@ function mountsOf(policy: MountablePolicy): readonly string[] {
   return mounts;
 }
 
-/** The first argument after the mounts. It marks their end. */
+/** The first argument after the mounts. The argument marks the end of the mounts. */
 const FIRST_AFTER_MOUNTS = "--dev";
 
 /**
@@ -444,8 +444,8 @@ function failureIn(
 }
 
 /**
- * Reads the report. It is empty if the file is missing, or if something else is in its place: reading that could
- * block.
+ * Reads the report. The report is empty if the file is missing, or if something else is in its place: reading that
+ * could block.
  */
 function readReport(path: string): Report {
   let text = "";

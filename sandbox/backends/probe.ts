@@ -132,7 +132,7 @@ async function record(identity: string, host: Host): Promise<void> {
     await removeOldest(folder);
     await replaceSmallFile(path, new TextEncoder().encode(identity), { durable: false });
   } catch {
-    // Without the file, the next probe costs a few milliseconds. That is not a reason to fail.
+    // Without the file, the next probe costs a few milliseconds. The missing file is not a reason to fail.
   }
 }
 

@@ -161,7 +161,7 @@ export interface ProxyRequest {
   /** Host name, or address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** What the server gets; null for a tunnel. */
+  /** Text that the server gets; null for a tunnel. */
   readonly forward: { readonly head: string; readonly body: BodySize } | null;
 }
 
@@ -210,7 +210,7 @@ export function parseRequest(head: string): ProxyRequest | null {
   return request(six ?? name, port === undefined ? 80 : Number(port), { head: forward, body });
 }
 
-/** Where the body ends, from field names in lower case and their values; null if servers could disagree. */
+/** Returns where the body ends, from field names in lower case and their values; null if servers could disagree. */
 function bodySize(fields: readonly (readonly [name: string, value: string])[]): BodySize | null {
   const valuesOf = (wanted: string) => fields.filter(([name]) => name === wanted).map(([, value]) => value);
   const lengths = valuesOf("content-length");

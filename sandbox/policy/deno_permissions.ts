@@ -5,7 +5,7 @@ import type { Policy } from "../types.ts";
 
 /** Facts that the flags depend on in addition to the policy. */
 export interface HostPermissions {
-  /** Names of the environment variables of the process. It may read these and no others. */
+  /** Names of the environment variables of the process. The process may read these variables and no others. */
   readonly variables: readonly string[];
   /**
    * True if a backend wraps the process. Without a backend, these flags are the only sandbox. The process may then not

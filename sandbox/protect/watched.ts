@@ -9,7 +9,7 @@ import { PROJECT_HOOKS, type Watched, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from
 export interface FileChange {
   /** Absolute path. */
   readonly path: string;
-  /** What commands did to it. */
+  /** What commands did to the file. */
   readonly change: "made" | "changed" | "removed";
   /** The program that obeys it when the person starts it. */
   readonly obeyedBy: string;

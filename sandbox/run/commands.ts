@@ -49,7 +49,7 @@ export interface CommandParts {
 export class LiveCommands {
   readonly #parts: CommandParts;
   readonly #fileChanges: FileChange[] = [];
-  /** What was repaired and is in no result yet. */
+  /** Repairs that are in no result yet. */
   #repaired: string[] = [];
   /** The batch of the commands that live now, or lived last. */
   #batch: Batch | undefined;

@@ -84,7 +84,7 @@ const RUNS: readonly Run[] = [
 /**
  * Runs the usual commands with the program at `program` and returns, for each of its files, which functions they
  * called. If this machine cannot do something (it may have no sandbox), those functions are not called and are
- * compiled later. That has no other effect.
+ * compiled later. The later compilation has no other effect.
  * @param files paths of the files of the program
  */
 export async function calledFunctions(

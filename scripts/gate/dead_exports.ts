@@ -10,8 +10,8 @@ export type Sources = ReadonlyMap<string, string>;
 
 /**
  * Returns the exports of the program that no module imports, as `FILE: NAME`. A type or class counts only if its
- * module does not use it elsewhere: parameter and return types of an exported function must be exported too. It
- * expects the style of the formatter.
+ * module does not use it in another place: parameter and return types of an exported function must be exported too.
+ * The function expects the style of the formatter.
  */
 export function deadExports(sources: Sources): string[] {
   const wanted = wantedNames(sources);

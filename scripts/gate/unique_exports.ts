@@ -14,7 +14,10 @@ const SHARED: Readonly<Record<string, RegExp>> = {
   refusals: /^providers\/replay\/strict\/\w+\.ts$/,
 };
 
-/** Returns exported names with several homes, each as `NAME: FILE, FILE`. It expects the style of the formatter. */
+/**
+ * Returns exported names with several homes, each as `NAME: FILE, FILE`. The function expects the style of the
+ * formatter.
+ */
 export function sharedExports(sources: Sources): string[] {
   const homes = new Map<string, Set<string>>();
   for (const [path, text] of sources) {

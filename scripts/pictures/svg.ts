@@ -131,7 +131,7 @@ interface Run {
 // deno-lint-ignore no-control-regex
 const SEQUENCE = /\x1b\[([0-9;]*)m|\x1b[^[]|[\x00-\x1f]/g;
 
-/** Returns the rows of a screen as runs. These pictures contain only narrow characters. */
+/** Returns the rows of a screen as runs. The pictures contain only narrow characters. */
 function rowsOf(screen: string, theme: Theme): Run[][] {
   let textStyle = USUAL;
   return screen.replace(/\n$/, "").split("\n").map((line) => {

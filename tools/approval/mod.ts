@@ -47,7 +47,7 @@ export interface ApprovalParts {
   readonly root?: boolean;
   /** The rules about inputs. @default none */
   readonly rules?: RuleEvaluator | null;
-  /** Why the code of a module must not run, as a sentence; null if it may. @default nothing is compared */
+  /** Returns why the code of a module must not run, as a sentence; null if it may. @default nothing is compared */
   readonly changed?: (path: string) => Promise<string | null>;
   /** Called once for each way in which a resolver fails. */
   readonly onFault?: (fault: ResolverFault) => void;

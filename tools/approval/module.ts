@@ -18,7 +18,9 @@ export function moduleResolver(options: {
   readonly speaks: "auto_approve" | "chain";
   readonly priority: number;
   readonly strict: boolean;
-  /** Why its code must not run, as a sentence; null if it is as it was when the settings were read. */
+  /**
+   * Reason why the module's code must not run, as a sentence; null if it has not changed since the settings were read.
+   */
   changed(path: string): Promise<string | null>;
 }): ResolverDefinition {
   let loading: Promise<Ask> | null = null;

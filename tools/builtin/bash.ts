@@ -213,7 +213,7 @@ async function watch(
   });
   const reason = await firstOf(running, seconds, context.signal);
   if (reason === "exit") await drained(output, errors);
-  // This is needed after a normal exit too: background processes of the command end with it.
+  // The kill is needed after a normal exit too, because background processes of the command end with it.
   await running.kill();
   if (reason !== "exit") await drained(output, errors);
   await Promise.all([output.stop(), errors.stop()]);
@@ -269,7 +269,7 @@ class PipeReader {
   }
 }
 
-/** Shows the beginning of the output while the command runs, and samples of the rest. */
+/** Shows the beginning of the output while the command runs, and samples of the later output. */
 class Progress {
   readonly #context: ExecutionContext;
   readonly #decoder = new TextDecoder();

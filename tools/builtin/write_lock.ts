@@ -30,7 +30,7 @@ export async function lockForWriting(
   for (;;) {
     const file = await tryLock(path);
     if (file !== null) {
-      // This removes leftovers of a dead holder of this very lock, because the sweep skips locks that are held.
+      // The call removes leftovers of a dead holder of this very lock, because the sweep skips locks that are held.
       await removeNoted(await textOf(path));
       await sweep(folder);
       return createLock(file, path);

@@ -198,8 +198,8 @@ function replaceByRename(
   temporary: string,
   { since, shownAs, between, verify }: ReplaceOptions & Pick<FolderHandle, "verify">,
 ): Old | null | false {
-  // This is checked before anything is created that would need cleaning up, because the file may have been renamed
-  // meanwhile.
+  // The target is checked before anything is created that would need cleaning up, because the file may have been
+  // renamed meanwhile.
   const old = since === null || before === null
     ? null
     : { file: openOne(path, before, { read: true }), bytes: since.bytes };

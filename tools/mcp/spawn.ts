@@ -81,7 +81,7 @@ async function started(
   let over: Promise<void> | null = null;
   const end = async () => {
     await endsWithin(status, FAREWELL);
-    // This also ends leftover children of the server.
+    // The kill also ends leftover children of the server.
     await kill();
     await value.dispose();
   };

@@ -39,7 +39,7 @@ interface Waiting {
 /** A request without its id. */
 export type Request = { [K in ToHost["do"]]: Omit<Extract<ToHost, { do: K }>, "id"> }["describe" | "call"];
 
-/** This program's side of a host. */
+/** The side of a host that is in this program. */
 export class HostProcess {
   readonly #host: StartedHost;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;

@@ -7,7 +7,7 @@ import type { GivenFile } from "../overflow/attachments.ts";
 /** Error for a tool whose answer is not a result. */
 const NO_RESULT = "The tool ended without a result.";
 
-/** Separates an answer's text parts from the rest, since the text may be too long for one message. Pure. */
+/** Separates an answer's text parts from its other parts, since the text may be too long for one message. */
 export function separateText(answer: unknown): { readonly texts: readonly string[]; readonly rest: unknown } {
   if (!isObject(answer)) return { texts: [], rest: answer };
   const { content, contentBlocks, ...rest } = answer;

@@ -30,7 +30,7 @@ export interface FilesPlace {
   has(name: string): boolean;
   /** Called with problems; none of them stops anything. */
   warn(problem: Problem): void;
-  /** Why the person's agreement to a file does not cover its present code, as a sentence; null if it does. */
+  /** Returns why the person's agreement to a file does not cover its present code, as a sentence; null if it does. */
   refusal(path: string): Promise<string | null>;
 }
 

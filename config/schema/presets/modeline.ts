@@ -51,7 +51,7 @@ function jsonValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is ordinary text that begins with a bracket.
+    // The value is ordinary text that begins with a bracket.
     return undefined;
   }
 }

@@ -120,7 +120,8 @@ export class ThinkingLog {
   }
 
   /**
-   * Keys of further thinking that is not in the request, such as after a fallback. It stays out permanently as well.
+   * Keys of further thinking that is not in the request, such as after a fallback. Such thinking stays out permanently
+   * as well.
    */
   #droppedKeys(): readonly string[] {
     const { digests, evaluation } = this.#preserved;

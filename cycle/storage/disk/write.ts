@@ -192,9 +192,9 @@ async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Pro
 }
 
 /**
- * The runtime does not support extended attributes; coreutils does. This is best effort, because not every system or
- * file system supports these attributes. Skipped for files without any, because starting a program takes half the time
- * of a write.
+ * The runtime does not support extended attributes; coreutils does. Copying them is best effort, because not every
+ * system or file system supports these attributes. Skipped for files without any, because starting a program takes
+ * half the time of a write.
  */
 async function copyExtendedAttributes(from: string, to: string): Promise<void> {
   if (Deno.build.os !== "linux" || !mayHaveAttributes(from)) return;

@@ -123,7 +123,7 @@ function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment
   try {
     entries = [...Deno.readDirSync(folder)];
   } catch {
-    // It is not a readable folder.
+    // The path is not a readable folder.
     return NONE;
   }
   const offers = entries

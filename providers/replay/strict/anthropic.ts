@@ -88,8 +88,8 @@ function repeatedTools({ tools }: JsonObject): readonly string[] {
 }
 
 /**
- * Returns problems of cache marks. There may be at most four, with known durations, and no one-hour mark after a
- * five-minute mark.
+ * Returns problems of cache marks. A request may have at most four marks, with known durations, and no one-hour mark
+ * after a five-minute mark.
  */
 function cacheProblems(body: JsonObject): readonly string[] {
   const messages = listOf(body.messages).filter(isObject).flatMap(blocksOf);

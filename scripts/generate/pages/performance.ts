@@ -17,7 +17,10 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: "docs/project/performance.md", text: pageOf(await readRecord()) }];
 }
 
-/** The page for some benchmarks, sorted by name. What most of them share about the measurement is above them, once. */
+/**
+ * The page for some benchmarks, sorted by name. What most of them share about the measurement is said once, above
+ * them.
+ */
 export function pageOf(measured: readonly Measured[]): string {
   const shared = Map.groupBy(measured, circumstances);
   const [common, uses] = [...shared].reduce<[string, number]>(

@@ -60,7 +60,7 @@ function fits(
   });
 }
 
-/** A pattern split into a fixed folder, real and as written, and the rest. */
+/** A pattern split into a fixed folder, real and as written, and the part after that folder. */
 interface Place {
   readonly front: string;
   readonly rest: string;

@@ -36,7 +36,7 @@ export interface ShellCommand {
   readonly redirects: readonly ShellRedirect[];
   /** Substitutions in the words of the command, in order. */
   readonly inner: readonly ShellScript[];
-  /** Why this reading cannot support an approval, as the end of "it holds …"; null if it can. */
+  /** Reason why this reading cannot support an approval, as the end of "it holds …"; null if it can. */
   readonly opaque: string | null;
 }
 
@@ -58,7 +58,7 @@ export interface ShellScript {
 /** Result of reading a command for approvals. */
 export interface StrictReading {
   readonly script: ShellScript;
-  /** Why the whole reading cannot support an approval, as the end of "it holds …"; null if it can. */
+  /** Reason why the whole reading cannot support an approval, as the end of "it holds …"; null if it can. */
   readonly opaque: string | null;
 }
 

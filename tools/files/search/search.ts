@@ -114,7 +114,7 @@ export async function searchFiles(
   /** Returns true if the limit is reached. */
   const inFile = async (path: string, folder: string, name: string): Promise<boolean> => {
     const found = await linesOf(folder, name, async (file) => {
-      // One more than wanted shows whether there are more.
+      // The search asks for one line more than wanted, which shows whether there are more.
       return await searchLines(file, read.value, options.limit - lines.length + 1, () => clock.check());
     }, disk);
     if (found === "closed") closed.files++;

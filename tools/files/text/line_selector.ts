@@ -1,4 +1,4 @@
-// Selects a range of lines of a file of any size in one pass, within the limits, and counts the rest.
+// Selects a range of lines of a file of any size in one pass, within the limits, and counts the other lines.
 
 export interface LineRange {
   /** First wanted line, from 1. */

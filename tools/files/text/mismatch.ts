@@ -6,7 +6,7 @@ interface Difference {
   readonly words: string;
 }
 
-/** Differences from the smallest to the largest. Each is ignored together with those before it. */
+/** Differences from the smallest to the largest. Each is ignored together with the differences before it. */
 const DIFFERENCES: readonly Difference[] = [
   {
     fold: (text) => text.replace(/\r\n?/g, "\n"),
