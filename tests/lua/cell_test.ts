@@ -112,7 +112,7 @@ Deno.test("no function gives access to the environment, to metatables, or to cod
   assert.deepEqual(codes, ["frontmatter_lua_syntax"]);
 });
 
-Deno.test("using an undefined name is an error with a suggestion, but using a name that was set to nil is no error", async () => {
+Deno.test("using an undefined name is an error with a suggestion, but using a name that was set to nil is not an error", async () => {
   const { problems } = await runLua("a = nil\nb = a\nc = strinq");
   assert.deepEqual(problems, [{
     code: "frontmatter_undefined_variable",
