@@ -65,6 +65,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   const session = await startSession(opened, { ...options, environment, readOnly }, { sources });
   if (!session.ok) return session;
   store.inPlaceWhile = () => session.value.commandsLive;
+  store.checkForeign = (foreign) => session.value.checkForeign(foreign);
   return session;
 }
 

@@ -123,6 +123,11 @@ export class Session implements ChatSession {
     return this.#runtime.guard.commandsLive || this.sandbox.activeCommands > 0;
   }
 
+  /** Checks a text that another program saved, before this run takes it over. */
+  checkForeign(foreign: Parameters<Runtime["guard"]["checkForeign"]>[0]): Promise<void> {
+    return this.#runtime.guard.checkForeign(foreign);
+  }
+
   get doubts(): readonly string[] {
     return this.#runtime.doubts;
   }

@@ -1,7 +1,7 @@
 // Locations of settings, state and session overrides.
 
 import type { Environment } from "./environment.ts";
-import type { Problem } from "./problem.ts";
+import { type Problem, thrownText } from "./problem.ts";
 
 /** Returns `$XDG_CONFIG_HOME/flemma`, by default `~/.config/flemma`. */
 export function configFolder(environment: Environment): string {
@@ -51,6 +51,31 @@ export function stateRefusal(thrown: unknown, environment: Environment): Problem
       `Make yourself the owner of ${place.folder} and its contents, or set ${place.variable} to another folder.`,
   };
 }
+
+/** Thrown if something cannot be recorded in the state folder. The message names the folder. */
+export class StateUnwritable extends Error {
+  constructor(environment: Environment, cause: unknown) {
+    const reason = thrownText(cause).replace(/\.$/, "");
+    super(`the state folder ${stateFolder(environment)} cannot be written: ${reason}`, { cause });
+  }
+}
+
+/**
+ * The notice that bookkeeping failed. The act before it keeps its result.
+ *
+ * @param effect what will not be known later, as a sentence
+ */
+export function stateNotice(environment: Environment, thrown: unknown, effect: string): Problem {
+  const { message } = thrown instanceof StateUnwritable ? thrown : new StateUnwritable(environment, thrown);
+  return {
+    code: "state-unwritable",
+    message: `${effect} The reason: ${message}.`,
+    next: STATE_REMEDY,
+  };
+}
+
+/** What to do about a state folder that cannot be written. */
+export const STATE_REMEDY = "Free disk space, or set XDG_STATE_HOME to a writable folder.";
 
 /** The XDG base directory specification requires ignoring relative values. */
 function absolute(environment: Environment, name: string): string | null {

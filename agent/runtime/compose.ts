@@ -9,7 +9,7 @@ import { type CallReasons, type Decide, reasonsOf } from "../../tools/approval/m
 import { previewCall, previewIsCut } from "../../tools/preview.ts";
 import { checkInput } from "../../tools/validate.ts";
 import { waitForTool } from "../extensions/waiting.ts";
-import { createNotices } from "./notices.ts";
+import { createNotices, reportStateOnce } from "./notices.ts";
 import { FileChanges } from "../trust/file_changes.ts";
 import { WrittenFiles } from "../review/written_files.ts";
 import { sandboxOf } from "../sandbox.ts";
@@ -25,10 +25,12 @@ import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
 /** Builds the runtime of a document. The runtime does not run calls or test the sandbox before it is used. */
 export async function compose(
   store: DocumentStore,
-  options: RuntimeOptions,
+  given: RuntimeOptions,
   before: ReadBefore = {},
 ): Promise<Outcome<Runtime>> {
-  const { environment, emit: tell = () => {} } = options;
+  const tell = reportStateOnce(given.emit ?? (() => {}));
+  const options = { ...given, emit: tell };
+  const { environment } = options;
   const { path } = store;
   const blocks = blocksOf(store.chat);
   const subject = before.subject === undefined

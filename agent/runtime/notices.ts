@@ -58,3 +58,13 @@ export function createNotices(
     },
   };
 }
+
+/** Forwards events, but of the notices that the state folder cannot be written only the first: all have one cause. */
+export function reportStateOnce(emit: Emit): Emit {
+  let isReported = false;
+  return (event) => {
+    const isState = event.event === "notice" && event.code === "state-unwritable";
+    if (!isState || !isReported) emit(event);
+    isReported ||= isState;
+  };
+}

@@ -40,7 +40,7 @@ export async function createTooling(
   const skills = await registerSkills(tools, { environment, settings, document: path });
   if (!skills.ok) return skills;
   tellAll([...warnings, ...skills.value], tell);
-  const seen = await openSeenFiles(environment, path);
+  const seen = await openSeenFiles(environment, path, (problem) => tellAll([problem], tell));
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };
   const rules = await rulesOf(ruled);
   const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };

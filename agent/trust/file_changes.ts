@@ -2,9 +2,9 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, replaceSmallFile } from "../../base/files.ts";
-import { stateFolder } from "../../base/folders.ts";
+import { stateFolder, stateNotice } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
-import { thrownText } from "../../base/problem.ts";
+import { problemLine } from "../../base/problem.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { FileChange } from "../../sandbox/mod.ts";
@@ -42,8 +42,9 @@ export class FileChanges {
       await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });
       await replaceSmallFile(file, new TextEncoder().encode(JSON.stringify(changes)), { durable: false });
     } catch (thrown) {
-      const message = `flemma status cannot show which files changed: ${thrownText(thrown)}.`;
-      this.#emit({ event: "notice", code: "state-unwritable", message });
+      const effect = "flemma status cannot show which files commands changed.";
+      const problem = stateNotice(this.#environment, thrown, effect);
+      this.#emit({ event: "notice", code: problem.code, message: problemLine(problem) });
     }
   }
 }

@@ -2,10 +2,11 @@
 // could have written.
 
 import { isMissing } from "../../base/files.ts";
-import { type Problem, thrownText } from "../../base/problem.ts";
+import { stateNotice } from "../../base/folders.ts";
+import { type Problem, problemLine } from "../../base/problem.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
-import { knownPath } from "../../cycle/storage/read.ts";
+import { identityOf, knownPath } from "../../cycle/storage/read.ts";
 import type {
   DocumentStore,
   Emit,
@@ -74,7 +75,7 @@ export class DocumentGuard implements CommandsWatch {
       this.#seen = journal.tampered();
       return null;
     }
-    const file = identityOf(store.path);
+    const file = identityAt(store.path);
     let tampered = journal.tampered();
     for (const tamperCheck of left) {
       const why = breachSince(tamperCheck, { path: store.path, file });
@@ -103,7 +104,7 @@ export class DocumentGuard implements CommandsWatch {
     if (path === null) return null;
     const now = {
       leads: path,
-      file: identityOf(path),
+      file: identityAt(path),
       ...withoutTampered(await this.#leaves(store.chat), null),
     };
     try {
@@ -114,7 +115,7 @@ export class DocumentGuard implements CommandsWatch {
       }
       return null;
     } catch (thrown) {
-      return cannotRecord(thrown);
+      return cannotRecord(this.#options.environment, thrown);
     }
   }
 
@@ -126,7 +127,7 @@ export class DocumentGuard implements CommandsWatch {
     const { store, journal, nameJournal } = this.#options;
     const { path, named = path } = store;
     if (path === null || named === null) return null;
-    const file = identityOf(path);
+    const file = identityAt(path);
     // Commands cannot write most documents, even if an editor replaces the file.
     if ((file?.links ?? 1) <= 1 && !this.#options.inReach([path, named])) return null;
     const leaves = await this.#leaves(store.chat);
@@ -143,10 +144,33 @@ export class DocumentGuard implements CommandsWatch {
       await nameJournal?.recordTamperCheck(tamperCheck);
     } catch (thrown) {
       this.#begun = null;
-      return cannotRecord(thrown);
+      return cannotRecord(this.#options.environment, thrown);
     }
     this.#tamperCheck = tamperCheck;
     return null;
+  }
+
+  /**
+   * Checks a text that another writer saved while commands run, before the run takes it over: what the run merges and
+   * writes is no longer recognizable as theirs.
+   */
+  async checkForeign(
+    { text, file }: { readonly text: Uint8Array; readonly file: FileIdentity },
+  ): Promise<void> {
+    const { store: { path }, journal, emit } = this.#options;
+    const then = this.#tamperCheck === null ? null : journal.tamperCheck() ?? this.#tamperCheck;
+    if (then === null || path === null) return;
+    const why = breachSince(then, { path, file });
+    const found = why === null ? null : findTampered(then, await this.#leaves(parse(text)), why);
+    if (found === null) return;
+    try {
+      await journal.recordTampered(mergeTampered(journal.tampered(), found));
+      // The commands still run.
+      await journal.recordTamperCheck(then);
+    } catch (thrown) {
+      const problem = cannotRecord(this.#options.environment, thrown);
+      emit({ event: "notice", code: problem.code, message: problemLine(problem) });
+    }
   }
 
   async end(): Promise<void> {
@@ -156,9 +180,9 @@ export class DocumentGuard implements CommandsWatch {
       problem = await this.#end();
     } catch (thrown) {
       // The record from before the commands stays, so the next process that opens the document checks it.
-      problem = cannotRecord(thrown);
+      problem = cannotRecord(this.#options.environment, thrown);
     }
-    if (problem !== null) emit({ event: "notice", code: problem.code, message: problem.message });
+    if (problem !== null) emit({ event: "notice", code: problem.code, message: problemLine(problem) });
     this.#tamperCheck = null;
     this.#begun = null;
   }
@@ -168,7 +192,7 @@ export class DocumentGuard implements CommandsWatch {
     if (path === null || this.#tamperCheck === null) return null;
     // The recorded check includes calls that this program has approved since the commands started.
     const tamperCheck = journal.tamperCheck() ?? this.#tamperCheck;
-    const why = breachSince(tamperCheck, { path, file: identityOf(path) });
+    const why = breachSince(tamperCheck, { path, file: identityAt(path) });
     const tampered = why === null ? null : await this.#found(path, tamperCheck, why);
     // If the name now leads to another document, the record stays, because opening the name later checks that
     // document.
@@ -195,7 +219,7 @@ export class DocumentGuard implements CommandsWatch {
       if (nameToo && nameJournal?.tamperCheck()) await nameJournal.recordTampered(null);
       return null;
     } catch (thrown) {
-      return cannotRecord(thrown);
+      return cannotRecord(this.#options.environment, thrown);
     }
   }
 
@@ -211,20 +235,16 @@ export class DocumentGuard implements CommandsWatch {
   }
 }
 
-function identityOf(path: string): FileIdentity | null {
+function identityAt(path: string): FileIdentity | null {
   try {
-    const { dev, ino, nlink, birthtime } = Deno.statSync(path);
-    return { dev, ino, links: nlink, born: birthtime?.getTime() ?? null };
+    return identityOf(Deno.statSync(path));
   } catch (thrown) {
     if (isMissing(thrown)) return null;
     throw thrown;
   }
 }
 
-function cannotRecord(thrown: unknown): Problem {
-  return {
-    code: "state-unwritable",
-    message: `The record of text that commands could have written cannot be saved: ${thrownText(thrown)}.`,
-    next: "Free disk space, or set XDG_STATE_HOME to a writable folder.",
-  };
+function cannotRecord(environment: Environment, thrown: unknown): Problem {
+  const effect = "The record of text that commands could have written cannot be saved.";
+  return stateNotice(environment, thrown, effect);
 }

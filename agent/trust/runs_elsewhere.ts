@@ -1,7 +1,8 @@
 // Records calls that a run on another machine may have started before it died; its journal is not available here.
 
 import type { Environment } from "../../base/environment.ts";
-import { type Problem, thrownText } from "../../base/problem.ts";
+import { stateNotice } from "../../base/folders.ts";
+import type { Problem } from "../../base/problem.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { DocumentStore } from "../../cycle/types.ts";
 
@@ -26,12 +27,7 @@ export async function noteLeftElsewhere(
     }
     return null;
   } catch (thrown) {
-    return {
-      code: "state-unwritable",
-      message: `The record of calls that another run may have started cannot be saved: ${
-        thrownText(thrown)
-      }.`,
-      next: "Free disk space, or set XDG_STATE_HOME to a writable folder.",
-    };
+    const effect = "The record of calls that another run may have started cannot be saved.";
+    return stateNotice(environment, thrown, effect);
   }
 }

@@ -5,7 +5,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, removeIfThere, replaceSmallFile } from "../../base/files.ts";
-import { stateFolder } from "../../base/folders.ts";
+import { STATE_REMEDY, stateFolder, StateUnwritable } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 import { isObject } from "../../base/is_object.ts";
 import { concat, sameBytes } from "../../base/bytes.ts";
@@ -93,16 +93,11 @@ export class SavedFiles {
       const change = { by, file, before, made: missingFolders(file.path) };
       const root = rootOf(this.#environment);
       const folder = `${root}/${await documentKey(this.#document)}`;
-      await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
       const place = `${folder}/${timestamp(new Date())}-${crypto.randomUUID().slice(0, 8)}${KEPT}`;
       await this.#put(root, place, await encode(change, null));
       return () => this.#finish(root, place, change);
     } catch (thrown) {
-      this.#tell(
-        `flemma undo cannot restore ${file.shownAs}, because its content was not saved: ${
-          thrownText(thrown)
-        }.`,
-      );
+      this.#failed(file, thrown);
       return nothing;
     }
   }
@@ -114,23 +109,39 @@ export class SavedFiles {
       const same = after === null || after === undefined
         ? after === change.before
         : change.before !== null && sameBytes(after, change.before);
-      if (same) await removeIfThere(place);
+      if (same) await this.#inState(() => removeIfThere(place));
       else if (after !== null && after !== undefined) {
         await this.#put(root, place, await encode(change, after));
       }
     } catch (thrown) {
-      this.#tell(
-        `flemma undo cannot restore ${change.file.shownAs}, because its content was not saved: ${
-          thrownText(thrown)
-        }.`,
-      );
+      this.#failed(change.file, thrown);
     }
   }
 
   /** Writes or replaces a saved change. First removes old changes if there is too little space. */
-  async #put(root: string, place: string, bytes: Uint8Array): Promise<void> {
-    await makeRoom(root, this.#limit - bytes.length, place);
-    await replaceSmallFile(place, bytes, { durable: true });
+  #put(root: string, place: string, bytes: Uint8Array): Promise<void> {
+    return this.#inState(async () => {
+      await Deno.mkdir(parentOf(place), { recursive: true, mode: 0o700 });
+      await makeRoom(root, this.#limit - bytes.length, place);
+      await replaceSmallFile(place, bytes, { durable: true });
+    });
+  }
+
+  async #inState(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      throw new StateUnwritable(this.#environment, thrown);
+    }
+  }
+
+  /** Reports a change that was not saved. A fault of the state folder has the code of all such faults. */
+  #failed({ shownAs }: ReplacedFile, thrown: unknown): void {
+    const message = `flemma undo cannot restore ${shownAs}, because its content was not saved: ${
+      thrownText(thrown)
+    }.`;
+    if (!(thrown instanceof StateUnwritable)) return this.#tell(message);
+    this.#tell(`${message} ${STATE_REMEDY}`, "state-unwritable");
   }
 
   /** Returns the content of a file; null if it does not exist, undefined if it is not saved. */
@@ -155,10 +166,10 @@ export class SavedFiles {
   }
 
   /** Reports a problem once in a run, because the reason is usually the same for every file. */
-  #tell(message: string): void {
+  #tell(message: string, code = "not-kept"): void {
     if (this.#reported) return;
     this.#reported = true;
-    this.#emit({ event: "notice", code: "not-kept", message });
+    this.#emit({ event: "notice", code, message });
   }
 }
 

@@ -5,7 +5,8 @@ import { sameBytes } from "../../base/bytes.ts";
 import { removeIfThere } from "../../base/files.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
-import { thrownText } from "../../base/problem.ts";
+import { stateNotice } from "../../base/folders.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { replaceFile, type Snapshot, snapshotOrNone } from "../../tools/files/replace.ts";
 import { lockForWriting, temporaryIn, type WriteLock } from "../../tools/builtin/write_lock.ts";
@@ -40,6 +41,8 @@ export interface UndoRequest {
   meant(change: SavedFile): boolean;
   /** True to only report what would be done. */
   readonly dryRun: boolean;
+  /** Receives the problem if an undo cannot be recorded. */
+  readonly report?: (problem: Problem) => void;
   /** Called right before each change is undone, for tests. */
   readonly between?: () => Promise<void>;
 }
@@ -53,7 +56,7 @@ export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
   for (const { change, fate } of steps) {
     switch (fate.kind) {
       case "already":
-        if (!request.dryRun) await notedAgain(change, request.environment);
+        if (!request.dryRun) await notedAgain(change, request);
         outcomes.push({ change, outcome: "already", why: "" });
         break;
       case "covered": {
@@ -108,7 +111,8 @@ async function whyChanged(change: SavedFile): Promise<string> {
 }
 
 /** Undoes one change under the lock of its file; null on success, else the reason for the failure. */
-async function putBack(change: SavedFile, { environment, between }: UndoRequest): Promise<string | null> {
+async function putBack(change: SavedFile, request: UndoRequest): Promise<string | null> {
+  const { environment, between } = request;
   const { path, before } = change;
   const content = await readSavedContent(change);
   const after = content.after ?? new Uint8Array();
@@ -135,7 +139,7 @@ async function putBack(change: SavedFile, { environment, between }: UndoRequest)
   } finally {
     lock.release();
   }
-  await noted(change);
+  await noted(change, request);
   return null;
 }
 
@@ -143,16 +147,21 @@ async function putBack(change: SavedFile, { environment, between }: UndoRequest)
  * Completes the undo of a file that already has its old content, for instance after a killed undo. Taking the lock
  * also removes leftovers of that undo.
  */
-async function notedAgain(change: SavedFile, environment: Environment): Promise<void> {
-  const lock = await lockForWriting(change.path, environment, new AbortController().signal);
+async function notedAgain(change: SavedFile, request: UndoRequest): Promise<void> {
+  const lock = await lockForWriting(change.path, request.environment, new AbortController().signal);
   lock.release();
-  await noted(change);
+  await noted(change, request);
 }
 
 /** Finishes the undo after the file has its old content again. */
-async function noted(change: SavedFile): Promise<void> {
+async function noted(change: SavedFile, { environment, report }: UndoRequest): Promise<void> {
   if (change.before === null) await removeEmpty(change.made);
-  await markUndone(change);
+  try {
+    await markUndone(change);
+  } catch (thrown) {
+    const effect = `${change.shownAs} was restored, but flemma undo --list still shows its change.`;
+    report?.(stateNotice(environment, thrown, effect));
+  }
 }
 
 /** Removes a file if it is unchanged. If somebody saved a new version meanwhile, it moves that version back. */

@@ -8,6 +8,7 @@ import {
   type Undone,
 } from "../../agent/undo/undo.ts";
 import type { ChatSession } from "../../agent/types.ts";
+import { stateNotice } from "../../base/folders.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";
@@ -44,7 +45,13 @@ export async function run(invocation: Invocation): Promise<number> {
     if (!meant.ok) return refuse(invocation, meant.problem);
     const listing = switchOption(given, "list") === true;
     const dryRun = listing || switchOption(given, "dry-run") === true;
-    const outcomes = await undoChanges({ environment, document: path, meant: meant.value, dryRun });
+    const outcomes = await undoChanges({
+      environment,
+      document: path,
+      meant: meant.value,
+      dryRun,
+      report: (problem) => invocation.messages.notice(problem),
+    });
     if (listing) {
       list(invocation, {
         outcomes,
@@ -57,7 +64,7 @@ export async function run(invocation: Invocation): Promise<number> {
     }
     report(invocation, outcomes, dryRun);
     const back = outcomes.filter(({ change, outcome }) => outcome !== "kept" && change.after !== null);
-    const problem = dryRun ? null : await note(session, {
+    const problem = dryRun ? null : await note(session, invocation, {
       now: back.map(({ change }) => change),
       before: kept.toReversed().filter(({ undone, reported }) => undone && !reported),
     });
@@ -144,8 +151,12 @@ interface PutBack {
   readonly before: readonly SavedFile[];
 }
 
-/** Notes the restored files in the document, because the model must not believe that its changes still apply. */
-async function note(session: ChatSession, { now, before }: PutBack): Promise<Problem | null> {
+/** Notes the restored files in the document: the model must not believe that its changes still apply. */
+async function note(
+  session: ChatSession,
+  { environment, messages }: Invocation,
+  { now, before }: PutBack,
+): Promise<Problem | null> {
   const { chat } = session;
   const last = chat.turns.at(-1)?.place;
   const sentences = last === undefined
@@ -156,8 +167,13 @@ async function note(session: ChatSession, { now, before }: PutBack): Promise<Pro
   const problem = names.length === 0
     ? null
     : await session.edit([addLine(chat, `${PUT_BACK} ${names.join(", ")}.`)]);
-  if (problem === null) { for (const change of [...before, ...now]) await markReported(change); }
-  return problem;
+  if (problem !== null) return problem;
+  try {
+    for (const change of [...before, ...now]) await markReported(change);
+  } catch (thrown) {
+    messages.notice(stateNotice(environment, thrown, "The next undo may report these files once more."));
+  }
+  return null;
 }
 
 /** Includes the id only if it is a plain word. The id comes from a model, and the person reads the line as text. */

@@ -130,6 +130,7 @@ export class Cycle {
       runs,
       state,
       decide: (call) => parts.decide(call),
+      isBlocked: () => (parts.blockers?.() ?? []).length > 0,
       write: (steps) => this.#write(steps),
     });
     this.#followUp = new FollowUp({ store, settings, runs, state, announcements });

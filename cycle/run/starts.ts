@@ -24,6 +24,8 @@ export interface StartParts {
   readonly decide: PlanSources["decide"];
   readonly runs: Runs;
   readonly state: CycleState;
+  /** True if the document may no longer run calls, such as after a change of its frontmatter. */
+  isBlocked(): boolean;
   /** Carries out parts of a plan that change the text. */
   write(steps: readonly Step[]): Promise<unknown>;
 }
@@ -46,9 +48,8 @@ export class Starts {
     // If the call was edited meanwhile, the next step decides it again.
     const call = store.chat.call(id);
     const result = store.chat.result(id);
-    if (!state.starting || call === undefined || result?.status !== "approved" || result.content !== "") {
-      return;
-    }
+    if (!state.starting || this.#parts.isBlocked()) return;
+    if (call === undefined || result?.status !== "approved" || result.content !== "") return;
     if (call.name !== asked?.name || call.inputText !== asked.inputText) return;
     if (await changedSince(this.#parts, call) !== null) return;
     if (denial === null) return await this.start(call);

@@ -16,7 +16,7 @@ import { type BlockPlace, grow, mergeGrowing, shiftBlock, startedFrom } from "./
 import { type DocumentLock, lockDocument } from "./lock.ts";
 import type { GrownText } from "./disk/extension.ts";
 import { removeLeftovers } from "./disk/leftovers.ts";
-import { mergeFrom } from "./merge.ts";
+import { mergeFrom, withoutWithdrawn } from "./merge.ts";
 import { checkWritable, findDocument, type ReadDocument, readDocument } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./disk/rescue.ts";
 
@@ -148,6 +148,11 @@ export class FileStore implements DocumentStore {
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
   #closed = false;
+  /** Calls whose approval came from another writer. */
+  readonly #approvedByOthers = new Set<string>();
+  /** Called with a text of another writer before this run takes it over. */
+  checkForeign: (foreign: Foreign) => Promise<void> = () => Promise.resolve();
+
   constructor(
     read: ReadDocument & { readonly named: string },
     lock: DocumentLock | null,
@@ -245,7 +250,7 @@ export class FileStore implements DocumentStore {
       while (this.#file.hasReplaced || !sameContent(this.#file.content, this.#chat)) {
         const foreign = await this.#file.foreign();
         if (foreign !== null) {
-          if (!this.#merge(foreign) && !await this.#mergeLater(foreign)) return await this.#conflict();
+          if (!await this.#merge(foreign) && !await this.#mergeLater(foreign)) return await this.#conflict();
           grown = undefined;
           continue;
         }
@@ -274,17 +279,24 @@ export class FileStore implements DocumentStore {
   /** A text that cannot be merged may be an unfinished save, so it is read again after a delay. */
   async #mergeLater({ text, astray }: Foreign): Promise<boolean> {
     const later = astray ? null : await this.#file.foreign({ patient: true });
-    return later !== null && !sameBytes(later.text, text) && this.#merge(later);
+    return later !== null && !sameBytes(later.text, text) && await this.#merge(later);
   }
 
-  #merge({ text: theirs, astray }: Foreign): boolean {
+  async #merge(foreign: Foreign): Promise<boolean> {
+    const { text: theirs, astray } = foreign;
+    // Edits that are committed during the check must not be lost by a merge from before them.
+    await this.checkForeign(foreign);
     const merged = this.#growing === null ? this.#merged(theirs) : this.#mergedGrowing(theirs, this.#growing);
     if (merged === null) return false;
     if (!astray) {
       this.#remember(this.#file.content);
       this.#file.take(theirs);
     }
-    this.#chat = parse(merged);
+    const before = this.#chat;
+    this.#chat = withoutWithdrawn(parse(merged), parse(theirs), this.#approvedByOthers);
+    for (const { id, status } of this.#chat.results) {
+      if (status === "approved" && before.result(id)?.status !== "approved") this.#approvedByOthers.add(id);
+    }
     this.#options.notify?.({
       code: "document-merged",
       message: `Another program changed ${this.path} during the run; both changes are kept.`,

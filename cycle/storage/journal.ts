@@ -1,6 +1,5 @@
 // The journal of one document's runs: who approved which call, which calls started, which texts were overwritten, and
 // which content of other files was sent.
-// files was sent.
 
 import { createFile, isMissing, replaceSmallFile, writeAll } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -18,6 +17,7 @@ import type {
   ThinkingState,
 } from "../types.ts";
 import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
+import { StateUnwritable } from "../../base/folders.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 
 /** Journals with more bytes than this are compacted. */
@@ -166,12 +166,14 @@ export class RunJournal implements Journal {
 
   async #keep(kind: "body" | "result", id: string, body: string): Promise<string> {
     const folder = `${stateFolder(this.#environment)}/bodies`;
-    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Ids come from a model, so they must not affect the folder structure.
+    // Ids come from a model: they must not affect the folder structure.
     const name = id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
     const unique = crypto.randomUUID().slice(0, 8);
     const path = `${folder}/${this.#key}-${name}-${timestamp(new Date())}-${unique}.txt`;
-    await createFile(path, new TextEncoder().encode(body));
+    await this.#written(async () => {
+      Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+      await createFile(path, new TextEncoder().encode(body));
+    });
     await this.#record([{ kind, id, path }]);
     return path;
   }
@@ -179,15 +181,27 @@ export class RunJournal implements Journal {
   /** Entries survive the end of the program; with `lasting` they also survive a crash of the machine. */
   async #record(entries: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
     for (const entry of entries) this.#state.apply(entry);
-    if (this.#file === null) return;
-    // The file is read again, because a filter run on the same document may have recorded something since.
-    if (this.#overgrown) await compact(this.#file, readEntries(readIfThere(this.#file)));
-    this.#overgrown = false;
-    const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
-    using file = openToAppend(this.#file);
-    const { size } = file.statSync();
-    await writeAll(file, new TextEncoder().encode(await newLineIfTorn(file, size) + lines));
-    if (lasting) await file.syncData();
+    const path = this.#file;
+    if (path === null) return;
+    await this.#written(async () => {
+      // Read again: a filter run on the same document may have recorded something since.
+      if (this.#overgrown) await compact(path, readEntries(readIfThere(path)));
+      this.#overgrown = false;
+      const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
+      using file = openToAppend(path);
+      const { size } = file.statSync();
+      await writeAll(file, new TextEncoder().encode(await newLineIfTorn(file, size) + lines));
+      if (lasting) await file.syncData();
+    });
+  }
+
+  /** Does `work`; an exception of the system names the state folder. */
+  async #written(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      throw new StateUnwritable(this.#environment, thrown);
+    }
   }
 }
 

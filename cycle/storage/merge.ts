@@ -1,6 +1,10 @@
 // Three-way merge by lines of our text with another writer's change of the file; may end in a conflict.
 
-import { parse } from "../../parser/mod.ts";
+import { sameBytes } from "../../base/bytes.ts";
+import { insertBlocks } from "../../parser/edits/placement.ts";
+import { setStatus } from "../../parser/edits/result_block.ts";
+import { parse, update } from "../../parser/mod.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Result } from "../../parser/types.ts";
 import {
   addLineEnds,
@@ -37,15 +41,34 @@ export function mergeFrom(
 }
 
 /**
- * Merges another writer's change with ours, both relative to `base`. Returns null if that would be unsafe: their change
- * touches our lines or lines next to them, any status, the frontmatter, or the call that a block of ours answers. A run
- * never follows statuses or settings that another writer changes during the run.
+ * Merges another writer's change with ours, both relative to `base`. Returns null if that would lose something: their
+ * change touches our lines or lines next to them, or the call that a block of ours answers. Results of calls are put into
+ * their text whatever else changed in it, unless they wrote a text into the block. What they changed about other calls is
+ * decided again by the caller.
  */
 export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array): Uint8Array | null {
   if (checkText(theirs, "") !== null) return null;
-  const before = parse(base);
-  const touched = touchedCalls(before, parse(ours));
-  if (!sameAuthority(before, parse(theirs), touched)) return null;
+  const [before, now, other] = [parse(base), parse(ours), parse(theirs)];
+  const touched = touchedCalls(before, now);
+  if (!sameCalls(before, other, touched)) return null;
+  const merged = mergeLines(before, { base, ours, theirs }, touched);
+  // Their text around a block of ours, such as an open fence, may have changed what the block means.
+  if (merged !== null && haveSameResults(parse(merged), now, touched)) return merged;
+  return graftResults(before, now, other)?.bytes ?? null;
+}
+
+interface Versions {
+  readonly base: Uint8Array;
+  readonly ours: Uint8Array;
+  readonly theirs: Uint8Array;
+}
+
+/** Merges by lines; null if both changed the same lines, or if they changed a line of a block of ours. */
+function mergeLines(
+  before: Chat,
+  { base, ours, theirs }: Versions,
+  touched: readonly string[],
+): Uint8Array | null {
   const lines = splitLines(base);
   const theirLines = splitLines(theirs);
   const ourLines = splitLines(ours);
@@ -59,18 +82,79 @@ export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8
   return joinLines(addLineEnds(combined(lines, ourLines, our, theirLines, their), before.eol));
 }
 
-/** True if the other writer's text leaves everything that decides about tools unchanged. */
+/**
+ * Puts our blocks into their text. Null if ours changed more than blocks, if they changed a call that a block answers, or
+ * if they wrote a text into such a block.
+ *
+ * @param before the text that both started from
+ */
+export function graftResults(before: Chat, ours: Chat, theirs: Chat): Chat | null {
+  const touched = touchedCalls(before, ours);
+  if (touched.length === 0 || !sameCalls(before, theirs, touched)) return null;
+  let replayed = before;
+  let grafted = theirs;
+  for (const id of touched) {
+    const content = theirs.result(id)?.content ?? "";
+    if (content !== "" && content !== before.result(id)?.content) return null;
+    // A block without a call is not ours.
+    if (theirs.call(id) === undefined) return null;
+    replayed = withBlock(replayed, ours, id);
+    grafted = withBlock(grafted, ours, id);
+  }
+  return sameBytes(replayed.bytes, ours.bytes) ? grafted : null;
+}
+
+/** A document with the block that another one has for a call. */
+function withBlock(chat: Chat, from: Chat, id: string): Chat {
+  const { place } = from.result(id)!;
+  const lines = from.text(place.from, place.to).split(/\r?\n/);
+  const there = chat.result(id);
+  if (there === undefined) return update(chat, insertBlocks(chat, [{ call: chat.call(id)!, lines }]));
+  const [start, end] = [chat.lineStart(there.place.start), chat.lineEnd(there.place.end)];
+  return update(chat, [{ from: start, to: end, insert: lines.join(chat.eol) }]);
+}
+
+/**
+ * The merged document without approvals that their text no longer has: an editor that undoes one writes back an older
+ * text, which looks as if it had missed the approval.
+ *
+ * @param ids calls whose approval came from a text of others
+ */
+export function withoutWithdrawn(merged: Chat, theirs: Chat, ids: Iterable<string>): Chat {
+  let chat = merged;
+  for (const id of ids) {
+    const result = chat.result(id);
+    if (result?.status !== "approved" || result.content !== "") continue;
+    const status = theirs.result(id)?.status ?? null;
+    if (status === "approved") continue;
+    chat = update(chat, setStatus(chat, result, isLifecycle(status) ? status : "pending", "fence"));
+  }
+  return chat;
+}
+
+/** True if their text leaves everything that decides about tools unchanged. */
 export function sameAuthority(base: Chat, theirs: Chat, touched: readonly string[]): boolean {
   if (base.frontmatter?.code !== theirs.frontmatter?.code) return false;
   if (base.frontmatter?.language !== theirs.frontmatter?.language) return false;
   const state = (chat: Chat) => JSON.stringify(chat.results.map(({ id, status }) => [id, status]));
-  if (state(base) !== state(theirs)) return false;
+  return state(base) === state(theirs) && sameCalls(base, theirs, touched);
+}
+
+/** True if these calls exist in their text, with the same tool and input. */
+function sameCalls(base: Chat, theirs: Chat, touched: readonly string[]): boolean {
   return touched.every((id) =>
     base.call(id)?.inputText === theirs.call(id)?.inputText && base.call(id)?.name === theirs.call(id)?.name
   );
 }
 
-/** Returns the ids of calls whose result we add or change. */
+function haveSameResults(merged: Chat, ours: Chat, ids: readonly string[]): boolean {
+  return ids.every((id) => {
+    const [a, b] = [merged.result(id), ours.result(id)];
+    return a?.status === b?.status && a?.content === b?.content;
+  });
+}
+
+/** Ids of calls whose result we add or change. */
 function touchedCalls(base: Chat, ours: Chat): string[] {
   const same = (a: Result | undefined, b: Result) => a?.status === b.status && a?.content === b.content;
   return ours.results.filter((result) => !same(base.result(result.id), result)).map(({ id }) => id);

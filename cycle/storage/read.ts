@@ -15,6 +15,7 @@ import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { explainMissing, isThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
+import type { FileIdentity } from "../types.ts";
 
 /** File attributes that show cheaply whether a file changed since it was read. Times are milliseconds. */
 export interface Stamp {
@@ -237,6 +238,11 @@ export function stampOf(info: Deno.FileInfo): Stamp {
     mtime: info.mtime?.getTime() ?? null,
     ctime: info.ctime?.getTime() ?? null,
   };
+}
+
+/** Identifies a file by its attributes. */
+export function identityOf({ dev, ino, nlink, birthtime }: Deno.FileInfo): FileIdentity {
+  return { dev, ino, links: nlink, born: birthtime?.getTime() ?? null };
 }
 
 export function sameStamp(a: Stamp, b: Stamp): boolean {

@@ -3,7 +3,8 @@
 import { isMissing, writeAllSync } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { commonPrefix } from "../../base/bytes.ts";
-import { type Problem, thrownText } from "../../base/problem.ts";
+import { stateNotice } from "../../base/folders.ts";
+import type { Problem } from "../../base/problem.ts";
 import { stateFolder, timestamp } from "./state_files.ts";
 
 /** Maximum number of saved texts; the oldest are removed first. */
@@ -54,10 +55,8 @@ export class SavedText {
       this.#written = text;
     } catch (thrown) {
       this.#failed = true;
-      this.#onFault({
-        code: "state-unwritable",
-        message: `Cannot save the text of this run for flemma recover: ${thrownText(thrown)}.`,
-      });
+      const effect = "The text of this run cannot be saved for flemma recover.";
+      this.#onFault(stateNotice(this.#environment, thrown, effect));
     }
   }
 
@@ -69,7 +68,12 @@ export class SavedText {
     const file = this.#file;
     if (file === null) return null;
     this.#file = null;
-    if (delivered) Deno.removeSync(this.#path);
+    try {
+      if (delivered) Deno.removeSync(this.#path);
+    } catch (thrown) {
+      const effect = "The text of this run was delivered, but flemma recover still lists it.";
+      this.#onFault(stateNotice(this.#environment, thrown, effect));
+    }
     file.close();
     return delivered || this.#failed ? null : idOf(this.#path);
   }

@@ -2,27 +2,43 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, replaceSmallFile } from "../../base/files.ts";
+import { stateNotice } from "../../base/folders.ts";
 import { isObject } from "../../base/is_object.ts";
+import type { Problem } from "../../base/problem.ts";
 import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
 /** Maximum number of remembered files per document; the least recently seen are dropped first. */
 const MAX_FILES = 1000;
 
-/** Opens the record of the document at `path`; if the path is null (unsaved), the record stays in this process. */
-export async function openSeenFiles(environment: Environment, path: string | null): Promise<SeenFiles> {
-  const file = path === null ? null : `${stateFolder(environment)}/seen/${await documentKey(path)}.json`;
-  return new Memory(file, file === null ? new Map() : await readMemory(file));
+/**
+ * Opens the record of the document at `path`; if the path is null (unsaved), the record stays in this process.
+ *
+ * @param report receives the problem if the record cannot be written; the calls keep their results
+ */
+export async function openSeenFiles(
+  environment: Environment,
+  path: string | null,
+  report: (problem: Problem) => void = () => {},
+): Promise<SeenFiles> {
+  const failed = (thrown: unknown) => report(stateNotice(environment, thrown, UNREMEMBERED));
+  if (path === null) return new Memory(null, new Map(), failed);
+  const file = `${stateFolder(environment)}/seen/${await documentKey(path)}.json`;
+  return new Memory(file, await readMemory(file), failed);
 }
+
+const UNREMEMBERED = "flemma cannot remember which files the model has seen; the results are complete.";
 
 class Memory implements SeenFiles {
   readonly #file: string | null;
   readonly #seen: Map<string, SeenFile>;
+  readonly #failed: (thrown: unknown) => void;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(file: string | null, seen: Map<string, SeenFile>) {
+  constructor(file: string | null, seen: Map<string, SeenFile>, failed: (thrown: unknown) => void) {
     this.#file = file;
     this.#seen = seen;
+    this.#failed = failed;
   }
 
   get paths(): readonly string[] {
@@ -40,7 +56,8 @@ class Memory implements SeenFiles {
       this.#seen.set(path, seen);
     }
     for (const path of this.paths.slice(0, -MAX_FILES)) this.#seen.delete(path);
-    this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
+    // Recorded after the act, so a failure must not look like one of the act.
+    this.#writing = this.#writing.then(() => this.#write()).catch(this.#failed);
     return this.#writing;
   }
 

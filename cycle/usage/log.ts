@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, readOrNull } from "../../base/files.ts";
+import { StateUnwritable } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../storage/state_files.ts";
 import { readRecord } from "./record.ts";
 import type { UsageRecord } from "../types.ts";
@@ -18,13 +19,17 @@ export function openUsageLog(environment: Environment): UsageLog {
   return {
     async record(record) {
       const folder = folderOf(environment);
-      await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
       const name = record.document === null ? UNSAVED : await documentKey(record.document);
-      // One line in one write, since other runs append to the same file.
-      await Deno.writeTextFile(`${folder}/${name}.jsonl`, `${JSON.stringify(record)}\n`, {
-        append: true,
-        mode: 0o600,
-      });
+      try {
+        await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+        // One line in one write, since other runs append to the same file.
+        await Deno.writeTextFile(`${folder}/${name}.jsonl`, `${JSON.stringify(record)}\n`, {
+          append: true,
+          mode: 0o600,
+        });
+      } catch (thrown) {
+        throw new StateUnwritable(environment, thrown);
+      }
     },
   };
 }

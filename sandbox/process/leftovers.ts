@@ -86,11 +86,12 @@ export function record(
   return file;
 }
 
+/** Removes the record of a command that has ended. If the folder does not allow that, empties the file. */
 export function removeRecord(file: string): void {
   try {
     Deno.removeSync(file);
   } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    if (!(thrown instanceof Deno.errors.NotFound)) Deno.truncateSync(file);
   }
 }
 

@@ -1,7 +1,8 @@
 // Commands without a sandbox. They are started unchanged, and recorded so that a later run can end them.
 
 import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { STATE_REMEDY, StateUnwritable } from "../../base/folders.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { withInnerScript } from "./inner_script.ts";
 import { record, removeRecord } from "./leftovers.ts";
 import { newMark } from "./marks.ts";
@@ -33,7 +34,11 @@ export function prepareUnsandboxed(
     handOut: () => success(undefined),
     setupFailure: () => Promise.resolve(null),
     dispose: () => {
-      if (recorded !== undefined) removeRecord(recorded);
+      try {
+        if (recorded !== undefined) removeRecord(recorded);
+      } catch {
+        // The command has its result. The next run finds none of its processes, and removes the record.
+      }
       return Promise.resolve();
     },
   };
@@ -53,6 +58,7 @@ export function tryRecord(...[environment, leader, what]: Parameters<typeof reco
   try {
     return success(record(environment, leader, what));
   } catch (thrown) {
-    return failure("command-not-recorded", `The command was not started: ${thrownText(thrown)}.`);
+    const { message } = new StateUnwritable(environment, thrown);
+    return failure("command-not-recorded", `The command was not started, because ${message}.`, STATE_REMEDY);
   }
 }

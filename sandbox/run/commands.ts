@@ -1,7 +1,7 @@
 // The live commands of a run: wrapped by one shared snapshot, started while it holds, cleaned up after the last one
 // ends.
 
-import { stateFolder } from "../../base/folders.ts";
+import { stateFolder, stateNotice } from "../../base/folders.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { BackendEntry } from "../backends/registry.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
@@ -219,6 +219,17 @@ export class LiveCommands {
     notices.add(watchesGit ? repositories.todos(new FsSnapshot(stats)) : []);
   }
 
+  /** A record that stays must not take the result from its command. */
+  #forget(record: string): void {
+    try {
+      removeRecord(record);
+    } catch (thrown) {
+      const effect =
+        "The record of a command that has ended stays, so the next run repairs its effects again.";
+      this.#parts.notices.add([stateNotice(this.#parts.context.host.environment, thrown, effect)]);
+    }
+  }
+
   #track(
     preparation: BackendPreparation,
     batch: Batch,
@@ -288,7 +299,7 @@ export class LiveCommands {
         } finally {
           await this.#end();
           // Forget it only now, after its effects are repaired.
-          if (recorded !== undefined) removeRecord(recorded);
+          if (recorded !== undefined) this.#forget(recorded);
         }
       },
     };

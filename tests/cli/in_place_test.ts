@@ -124,22 +124,6 @@ test("changes that another program makes in other parts of the file while a tool
   assert.match(after, /```\n\(no output\)\n```\n\nTwo notes\.\n$/);
 });
 
-test("if another program changes a status while a tool runs, the run stops with exit code 5 and loses nothing", async (place) => {
-  const document = callsDocument([gated("c1"), { id: "c2", command: "touch obeyed", status: "pending" }]);
-  place.write("a.chat", document);
-  const run = place.start(["advance", "a.chat"]);
-  await place.appears("c1.started", run);
-  const theirs = document.replace("status=pending", "status=approved");
-  place.write("a.chat", theirs);
-  place.write("gate", "");
-  const { code, stderr } = await run.finished;
-  assert.equal(code, 5, stderr);
-  assert.equal(place.read("a.chat"), theirs);
-  assert.ok(!place.exists("obeyed"));
-  const aside = /the text of this run is in (\S+)\./.exec(stderr)![1]!;
-  assert.match(Deno.readTextFileSync(aside), /`c1`\n\n```\n\(no output\)\n```/);
-});
-
 test("a tool in the sandbox can write next to the document, but not into it or into the state folder", async (place) => {
   const command = "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
     "echo x > ../outside; ls -1";

@@ -185,6 +185,20 @@ test("if another program has the file open, flemma overwrites it in place", asyn
   assert.equal(read(), DONE.replace("done", "all done"));
 });
 
+test("a document is overwritten in place although the state folder takes no copy of it, which is reported", async ({ open, path, read, folder, notices, beside }) => {
+  const store = await open();
+  store.inPlaceWhile = () => true;
+  await Deno.mkdir(`${folder}/state/flemma`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/state/flemma/overwrite`, "");
+  const { ino } = await Deno.stat(path);
+  assert.equal(await store.commit(result(store.chat)), null);
+  assert.equal((await Deno.stat(path)).ino, ino);
+  assert.equal(read(), DONE);
+  assert.deepEqual(beside(), ["a.chat"]);
+  assert.deepEqual(notices.map(({ code }) => code), ["state-unwritable"]);
+  assert.ok(notices[0]!.message.includes(`${folder}/state/flemma`), notices[0]!.message);
+});
+
 test("opening a document a second time fails and names the run that holds it, but reading needs no lock", async ({ open, environment }) => {
   await open();
   const second = await openFile("a.chat", { environment, wait: 0 });
@@ -212,14 +226,8 @@ test("a change by another program right after flemma's own write is noticed, eve
 });
 
 const HARMFUL: readonly (readonly [string, (document: string) => string])[] = [
-  ["a status", (document) => document.replace("status=approved", "status=pending")],
   ["the block itself", (document) => document.replace("\n```\n\nAnd", "\ntheir text\n```\n\nAnd")],
   ["the call of the block", (document) => document.replace('"true"', '"false"')],
-  ["frontmatter", (document) => "```json\n{}\n```\n\n" + document],
-  [
-    "a new approved block",
-    (document) => document + "\n**Tool Result:** `c9`\n\n```flemma:tool status=approved\n```\n",
-  ],
   ["bytes that are not text", () => "\0"],
 ];
 for (const [name, change] of HARMFUL) {

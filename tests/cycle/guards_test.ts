@@ -5,7 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { parentOf } from "../../base/paths.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { holderOf, lockBeside, lockDocument } from "../../cycle/storage/lock.ts";
-import { mergeDocuments, mergeFrom, sameAuthority } from "../../cycle/storage/merge.ts";
+import { mergeDocuments, mergeFrom, sameAuthority, withoutWithdrawn } from "../../cycle/storage/merge.ts";
 import { messagesKey } from "../../commands/io/saved_messages.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { readDocument } from "../../cycle/storage/read.ts";
@@ -73,10 +73,87 @@ Deno.test("flemma merges no change that touches a line it wrote, the line next t
   }
   assert.equal(merge(ours, base.replace("two\n", "two\ninserted\n")), null, "inserted next to ours");
   assert.equal(merge(ours, "@You:\n\0\n"), null, "no text");
-  // Our result only replaces the fence; the blank line above it is a line of the block all the same.
+});
+
+Deno.test("results of calls go into another writer's text, whatever else was changed there", () => {
+  const two = BASE.replace(
+    "@You:\n",
+    "**Tool Use:** `bash` (`c2`)\n\n```json\n{}\n```\n\n@You:\n",
+  ) + "\n**Tool Result:** `c2`\n\n```flemma:tool status=pending\n```\n";
+  const first = "`c1`\n\n```flemma:tool status=pending\n```";
+  const done = two.replace(first, "`c1`\n\n```\ndone\n```");
+  const rows: readonly (readonly [what: string, change: (text: string) => string, kept: RegExp | null])[] = [
+    ["a blank line in its block", (text) => text.replace("`c1`\n\n", "`c1`\n\n\n"), /./],
+    ["its own status", (text) => text.replace(first, first.replace("pending", "rejected")), /./],
+    ["its block removed", (text) => text.replace(`**Tool Result:** ${first}\n\n`, ""), /./],
+    ["all blocks removed", (text) => text.slice(0, text.indexOf("@You:")), /./],
+    [
+      "another call approved",
+      (text) => text.replace(/pending(?![^]*pending)/, "approved"),
+      /status=approved/,
+    ],
+    [
+      "another call rejected",
+      (text) => text.replace(/pending(?![^]*pending)/, "rejected"),
+      /status=rejected/,
+    ],
+    [
+      "another call edited",
+      (text) => text.replace("`c2`)\n\n```json\n{}", '`c2`)\n\n```json\n{"a":1}'),
+      /"a":1/,
+    ],
+    [
+      "another result written",
+      (text) => text.replace(/flemma:tool status=pending\n```\n$/, "\nmine\n```\n"),
+      /mine/,
+    ],
+    ["the frontmatter", (text) => text.replace("{}\n```\n@", '{"x":1}\n```\n@'), /"x":1/],
+    ["an open fence above it", (text) => text.replace("@You:\n", "@You:\n```\n\n"), /./],
+    ["CR LF lines", (text) => text.replaceAll("\n", "\r\n"), /\r\n/],
+    ["text in its block", (text) => text.replace(first, first.replace(/\n```$/, "\nmine\n```")), null],
+    ["the input of its call", (text) => text.replace('"true"', '"false"'), null],
+    ["its call removed", (text) => text.replace("(`c1`)", "(`c9`)"), null],
+  ];
+  for (const [what, change, kept] of rows) {
+    const theirs = change(two);
+    assert.notEqual(theirs, two, what);
+    const merged = mergeDocuments(bytes(two), bytes(done), bytes(theirs));
+    if (kept === null) {
+      assert.ok(merged === null, what);
+      continue;
+    }
+    const result = parse(merged!).result("c1");
+    assert.deepEqual([result?.status, result?.content], [null, "done"], what);
+    assert.match(text(merged)!, kept, what);
+  }
+});
+
+Deno.test("our other changes are not carried along with a result into lines that another writer changed", () => {
   const done = BASE.replace("```flemma:tool status=pending\n```", "```\ndone\n```");
-  const spaced = BASE.replace("`c1`\n\n```flemma", "`c1`\n\n\n```flemma");
-  assert.equal(text(mergeDocuments(bytes(BASE), bytes(done), bytes(spaced))), null);
+  const theirs = BASE.replace("```flemma:tool status=pending\n```", "```flemma:tool status=approved\n```");
+  assert.ok(mergeDocuments(bytes(BASE), bytes(done), bytes(theirs)) !== null);
+  assert.equal(mergeDocuments(bytes(BASE), bytes(`${done}more\n`), bytes(theirs)), null);
+});
+
+Deno.test("an approval that a later save lacks is withdrawn, and no other", () => {
+  const merged = chat(BASE.replace("pending", "approved"));
+  const rows: readonly (readonly [theirs: string, ids: readonly string[], status: string])[] = [
+    [BASE, ["c1"], "pending"],
+    [BASE.replace("pending", "rejected"), ["c1"], "rejected"],
+    [BASE.slice(0, BASE.indexOf("@You:")), ["c1"], "pending"],
+    [BASE.replace("pending", "approved"), ["c1"], "approved"],
+    [BASE, [], "approved"],
+    [BASE, ["c2"], "approved"],
+  ];
+  for (const [theirs, ids, status] of rows) {
+    assert.equal(
+      withoutWithdrawn(merged, chat(theirs), ids).result("c1")?.status,
+      status,
+      `${ids} ${status}`,
+    );
+  }
+  const done = chat(BASE.replace("```flemma:tool status=pending\n```", "```\ndone\n```"));
+  assert.equal(withoutWithdrawn(done, chat(BASE), ["c1"]), done);
 });
 
 Deno.test("the text of another program is merged from the closest earlier text of this run, or from any other that fits", () => {

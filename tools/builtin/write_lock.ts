@@ -3,7 +3,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, writeAllSync } from "../../base/files.ts";
-import { stateFolder } from "../../base/folders.ts";
+import { FileFailure } from "../../base/disk/failures.ts";
+import { stateFolder, StateUnwritable } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 
 const POLL_MILLISECONDS = 10;
@@ -16,15 +17,24 @@ export interface WriteLock {
 }
 
 /**
- * Waits for the lock of the file at a real path and takes it. Rejects with the signal's reason if it aborts. Temporary
- * files of dead holders are removed first.
+ * Waits for the lock of the file at a real path and takes it. Rejects with the signal's reason if it aborts, and with a
+ * FileFailure that names the state folder if the lock cannot be taken. Temporary files of dead holders are removed first.
  */
 export async function lockForWriting(
   real: string,
   environment: Environment,
   signal: AbortSignal,
 ): Promise<WriteLock> {
-  const folder = `${stateFolder(environment)}/locks/files`;
+  try {
+    return await lockIn(`${stateFolder(environment)}/locks/files`, real, signal);
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const { message } = new StateUnwritable(environment, thrown);
+    throw new FileFailure(`The file was not changed, because ${message}.`);
+  }
+}
+
+async function lockIn(folder: string, real: string, signal: AbortSignal): Promise<WriteLock> {
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   const path = `${folder}/${(await sha256(real)).slice(0, 32)}`;
   for (;;) {
@@ -66,9 +76,12 @@ function createLock(file: Deno.FsFile, path: string): WriteLock {
       writeAllSync(file, new TextEncoder().encode(temporary));
     },
     release() {
-      // The file is removed while it is still locked, so that a process that waits for it sees that it is no longer at
-      // the path.
-      Deno.removeSync(path);
+      try {
+        // Removed while still locked: a process waiting on this file then sees that it is no longer at the path.
+        Deno.removeSync(path);
+      } catch {
+        // The file was changed, which must not look like a failure. Nobody holds what stays; the next writer removes it.
+      }
       file.close();
     },
   };
@@ -88,7 +101,12 @@ async function sweep(folder: string): Promise<void> {
 }
 
 async function removeNoted(text: string | null): Promise<void> {
-  if (text !== null && isTemporary(text)) await removeIfThere(text);
+  if (text === null || !isTemporary(text)) return;
+  try {
+    await removeIfThere(text);
+  } catch {
+    // A leftover of another write, in a folder that is no longer accessible, does not prevent this one.
+  }
 }
 
 async function textOf(path: string): Promise<string | null> {

@@ -1,5 +1,6 @@
 // One configured MCP server: its known tools, and a connection that is open only while it is needed.
 
+import { stateNotice } from "../../base/folders.ts";
 import { failure, type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
@@ -43,6 +44,8 @@ export class Server {
   /** True if the server announced a changed tool list. */
   #listChanged = false;
   #reportedMissing = false;
+  /** The tools as this run listed them last; null if it did not. */
+  #listed: readonly unknown[] | null = null;
 
   constructor(name: string, settings: McpServer, place: ServerPlace) {
     this.name = name;
@@ -79,10 +82,10 @@ export class Server {
     if (!opened.ok || opened.value.ended) return null;
     this.#calls++;
     try {
-      const before = JSON.stringify(await this.#cached.read());
+      const before = JSON.stringify(this.#listed ?? await this.#cached.read());
       const definitions = await this.#list(opened.value);
       // Many servers announce a change at startup although nothing changed.
-      return JSON.stringify(await this.#cached.read()) === before ? null : definitions;
+      return JSON.stringify(this.#listed) === before ? null : definitions;
     } catch {
       // The server ended meanwhile; its next start lists the tools again.
       return null;
@@ -145,8 +148,13 @@ export class Server {
 
   async #list(connection: Connection): Promise<ToolDefinition[]> {
     this.#listChanged = false;
-    const listed = await connection.tools(this.#settings.timeout ?? 60);
-    await this.#cached.write(listed);
+    const listed = this.#listed = await connection.tools(this.#settings.timeout ?? 60);
+    try {
+      await this.#cached.write(listed);
+    } catch (thrown) {
+      const effect = `The tools of the MCP server ${this.name} are known in this run only.`;
+      this.#place.tell(stateNotice(this.#place.environment, thrown, effect));
+    }
     return this.#definitions(listed);
   }
 

@@ -3,11 +3,14 @@
 import { sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentFromBytes } from "./content.ts";
 import type { Environment } from "../../../base/environment.ts";
-import { readAllSync, readOrNull } from "../../../base/files.ts";
+import { isMissing, readAllSync, readOrNull, removeIfThere } from "../../../base/files.ts";
+import { stateNotice } from "../../../base/folders.ts";
+import type { Problem } from "../../../base/problem.ts";
 import { readSettled } from "../../../base/system/settled.ts";
-import { sameStamp, type Stamp, stampOf } from "../read.ts";
+import { identityOf, sameStamp, type Stamp, stampOf } from "../read.ts";
+import type { FileIdentity } from "../../types.ts";
 import { extensionOf, type GrownText } from "./extension.ts";
-import { OverwriteGuard } from "./rescue.ts";
+import { OverwriteGuard, saveAside } from "./rescue.ts";
 import {
   ALWAYS_COMPARE_BYTES,
   extendFile,
@@ -28,7 +31,11 @@ export interface Foreign {
   readonly text: Uint8Array;
   /** True if the text was written into a file that had already been replaced; the file at the path is then ours. */
   readonly astray: boolean;
+  /** The file that held it when it was read. */
+  readonly file: FileIdentity;
 }
+
+const UNGUARDED = "The document is written, but a crash during the write would leave a partial text.";
 
 interface ReplacedFile {
   readonly file: Deno.FsFile;
@@ -39,6 +46,7 @@ export class DiskFile {
   readonly path: string;
   readonly #environment: Environment;
   readonly #between: WriteOptions["between"];
+  readonly #notify: (notice: Problem) => void;
   #known: KnownFile;
   readonly #replaced: ReplacedFile[] = [];
   /** See `FileStore.inPlaceWhile`. */
@@ -47,12 +55,17 @@ export class DiskFile {
   constructor(
     path: string,
     known: KnownFile,
-    options: { readonly environment: Environment; readonly between?: WriteOptions["between"] },
+    options: {
+      readonly environment: Environment;
+      readonly between?: WriteOptions["between"];
+      readonly notify?: (notice: Problem) => void;
+    },
   ) {
     this.path = path;
     this.#known = known;
     this.#environment = options.environment;
     this.#between = options.between;
+    this.#notify = options.notify ?? (() => {});
   }
 
   /** The last known content of the file. */
@@ -66,7 +79,7 @@ export class DiskFile {
    */
   async foreign(options: { readonly patient?: boolean } = {}): Promise<Foreign | null> {
     const astray = await this.#astray();
-    if (astray !== null) return { text: astray, astray: true };
+    if (astray !== null) return astray;
     const { path } = this;
     const before = statOrNull(path);
     if (before !== null && isUntouched(before, this.#known)) return null;
@@ -76,9 +89,13 @@ export class DiskFile {
       this.#known = { content, stamp: stampOf(before!) };
       return null;
     }
-    const text = await readSettled(() => readOrNull(path), content.bytes, options);
-    if (text === null) throw new Deno.errors.NotFound(`${path} no longer exists`);
-    return sameBytes(text, content.bytes) ? null : { text, astray: false };
+    let last: Pick<Foreign, "text" | "file"> | null = null;
+    const read = () => Promise.resolve((last = readIdentified(path))?.text ?? null);
+    const text = await readSettled(read, content.bytes, options);
+    if (text === null || last === null) throw new Deno.errors.NotFound(`${path} no longer exists`);
+    return sameBytes(text, content.bytes)
+      ? null
+      : { ...(last as Pick<Foreign, "text" | "file">), astray: false };
   }
 
   /** True if files were replaced that another process may still have open. */
@@ -140,9 +157,8 @@ export class DiskFile {
   }
 
   async #overwrite(text: Uint8Array): Promise<Stamp | null> {
-    const guard = await OverwriteGuard.for(this.path, this.#environment);
     const known = this.#known;
-    await guard.before(known.content.bytes, text);
+    const guard = await this.#guardFor(known.content.bytes, text);
     let stamp: Stamp | null;
     try {
       stamp = await overwriteFile(this.path, known, text, { between: this.#between });
@@ -161,19 +177,52 @@ export class DiskFile {
     return stamp;
   }
 
-  /** Returns text that was written into a file after the file was replaced. The file is not checked again. */
-  async #astray(): Promise<Uint8Array | null> {
+  /**
+   * Saves what completes the write after a crash. If the state folder cannot be written, the new text lies next to the
+   * document during the write; a result must not be lost because of a record.
+   */
+  async #guardFor(old: Uint8Array, text: Uint8Array): Promise<{ after(): Promise<void> }> {
+    const failed = (thrown: unknown) => this.#notify(stateNotice(this.#environment, thrown, UNGUARDED));
+    const guard = await OverwriteGuard.for(this.path, this.#environment);
+    try {
+      await guard.before(old, text);
+      return { after: () => guard.after().catch(failed) };
+    } catch (thrown) {
+      failed(thrown);
+      const aside = await saveAside(this.path, text, this.#environment, null);
+      return {
+        after: async () => "path" in aside ? await removeIfThere(aside.path).catch(failed) : undefined,
+      };
+    }
+  }
+
+  /** Text written into a file after it was replaced. The file is not checked again. */
+  async #astray(): Promise<Foreign | null> {
     for (const [index, { file, known }] of this.#replaced.entries()) {
       if (isUntouched(file.statSync(), known)) continue;
       const text = known.content.bytes;
       if (sameBytes(readAllSync(file), text)) continue;
       const found = await readSettled(() => Promise.resolve(readAllSync(file)), text);
+      const identity = identityOf(file.statSync());
       this.#replaced.splice(index, 1);
       file.close();
       // The file was opened and truncated, but never written: an interrupted save.
-      if (found !== null && !sameBytes(found, text.subarray(0, found.length))) return found;
+      if (found !== null && !sameBytes(found, text.subarray(0, found.length))) {
+        return { text: found, file: identity, astray: true };
+      }
     }
     return null;
+  }
+}
+
+/** The text at a path, with the identity of the very file that was read; null if there is none. */
+function readIdentified(path: string): Pick<Foreign, "text" | "file"> | null {
+  try {
+    using file = Deno.openSync(path);
+    return { file: identityOf(file.statSync()), text: readAllSync(file) };
+  } catch (thrown) {
+    if (isMissing(thrown)) return null;
+    throw thrown;
   }
 }
 
