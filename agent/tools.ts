@@ -133,7 +133,7 @@ function faultSentence(resolver: string, why: string): string {
  * Creates the function that decides about one call with the approval chain of the settings and the host. Fails with
  * `resolver-name`.
  *
- * @param downgrades in addition to that of watched files
+ * @param downgrades checks that apply in addition to the one for watched files
  */
 export function createDecideCall(
   subject: ToolsSubject,

@@ -10,7 +10,10 @@ import type { Backend, Policy, PreparedCommand } from "./types.ts";
 
 /** Options of `createSandboxApi`: how to find settings and paths of documents. */
 export interface SandboxApiOptions<Document> {
-  /** The current settings of a document; for null, those without a document. `setEnabled` overrides them. */
+  /**
+   * Returns the current settings of a document; for null, the settings that apply without a document. `setEnabled`
+   * overrides them.
+   */
   settings(document: Document | null): SandboxSettings;
   /** The absolute path of a document, or null if it is unsaved. */
   path(document: Document): string | null;
@@ -96,7 +99,7 @@ export interface SandboxApi<Document> {
   getOverride(): boolean | null;
 }
 
-/** The same functions under the names of the plugin. */
+/** Functions of the sandbox API under the names of the editor plugin flemma.nvim. */
 export interface SandboxApiAliases<Document> {
   /** See `resolveConfig`. */
   resolve_config: SandboxApi<Document>["resolveConfig"];

@@ -35,7 +35,7 @@ export interface SandboxStatus {
   readonly writable: readonly { readonly path: string; readonly entry: string; readonly exists: boolean }[];
   /** Settings entries that have no effect. */
   readonly dropped: readonly DroppedEntry[];
-  /** Real paths that stay read-only inside writable ones. Missing ones are watched, not mounted. */
+  /** Real paths that stay read-only inside writable ones. Missing paths are watched, not mounted. */
   readonly protected: readonly { readonly path: string; readonly exists: boolean }[];
   /** Files this program runs from, also protected if commands could write to them. */
   readonly program: readonly string[];

@@ -129,7 +129,7 @@ export interface Backend {
 
 /** The backend failed before the command could start. */
 export interface SetupFailure extends Problem {
-  /** The code, which is always the same. */
+  /** The code of the problem, which is always the same. */
   readonly code: "sandbox-setup-failed";
   /** The cause alone, worded as the end of a sentence. Absent if unknown. */
   readonly cause?: string;

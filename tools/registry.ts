@@ -97,7 +97,7 @@ export class ToolRegistry {
     return isSource(given) ? this.#registerSource(origin, given) : this.#registerAll(origin, [given]);
   }
 
-  /** Removes a tool; false if there was none. Tools of lower registries stay. */
+  /** Removes a tool; false if there was none. Tools of lower registries are not removed. */
   unregister(name: string): boolean {
     return this.#tools.delete(name);
   }

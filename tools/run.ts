@@ -24,7 +24,8 @@ const STOP_GRACE = 5000;
 /**
  * Runs a tool. The first answer counts: returned, promised or passed to the callback. When the context's signal
  * aborts, the tool's cancel function is called and the result is `STOPPED`. A tool without a cancel function may still
- * answer for a few seconds. Releases the context at the end. The result includes what the sandbox repaired meanwhile.
+ * answer for a few seconds. Releases the context at the end. The result includes what the sandbox repaired during the
+ * call.
  */
 export async function runTool(
   definition: ToolDefinition,

@@ -42,7 +42,7 @@ export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
     if (part !== null) parts.push(part);
   }
   flush();
-  // The last matching line decides.
+  // The last line that matches decides.
   const reversed = parts.reverse();
   return {
     ignores(path) {

@@ -40,7 +40,10 @@ export interface DraftOptions {
   readonly catalog: Catalog;
   /** Returns the absolute path of a named module. If absent, this layer may not name a module. */
   readonly module?: (path: string) => string;
-  /** True if values come from Lua: `[]` is any empty table, and the first fault of a table ends the table. */
+  /**
+   * True if values come from Lua. Then `[]` is any empty table, and the first fault of a table ends the reading of
+   * that table.
+   */
   readonly lua?: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface PlacedRule {
   readonly rule: Rule;
   /** The rule as written: a table, or the short form. */
   readonly written: unknown;
-  /** The setting that contains it. */
+  /** The setting that contains the rule. */
   readonly key: string;
   /** The layer that contains it. */
   readonly layer: "G" | "P" | "R" | "M" | "C";

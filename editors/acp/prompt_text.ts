@@ -110,7 +110,7 @@ function embedded(uri: string, text: string, templates: boolean): string {
   const path = asWords((pathOfUri(uri) ?? uri).replaceAll(/[\s\p{Cc}]+/gu, " "), false);
   const body = text.replaceAll("\r\n", "\n").replace(/\n$/, "");
   const whole = `${path}:\n\n${fence}\n${body}\n${fence}\n`;
-  // Without templates, text cannot be enclosed. A blank in or before each sign disables the sign.
+  // Without templates, text cannot be enclosed. A blank in each sign, or before it, makes the sign plain text.
   return (templates ? literal(whole, SIGNS) : whole.replaceAll(SIGNS, withBlank)).trimEnd();
 }
 

@@ -11,7 +11,7 @@ import type { RegisteredTool } from "../../tools/definition.ts";
 
 /** Number of bytes above which only the part of a file that changes is shown. */
 const WHOLE_FILE = 64 * 1024;
-/** Number of context lines around that part. */
+/** Number of context lines around the part of a file that changes. */
 const AROUND = 3;
 /** Maximum number of characters shown of a result. */
 const MOST_CHARACTERS = 50_000;

@@ -80,7 +80,7 @@ export class OpenDocument {
     return { chat: this.store.buffer, encoding: this.#encoding };
   }
 
-  /** True if the editor is being asked for an edit. Then anything about the text should wait a moment. */
+  /** True if the editor is being asked for an edit. Then features that read the text should wait a moment. */
   get isUnsettled(): boolean {
     return this.store.chat !== this.store.buffer;
   }

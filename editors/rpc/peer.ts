@@ -72,8 +72,8 @@ export class Peer {
   }
 
   /**
-   * Handles messages until the stream ends or `stop` aborts. Then settles own unanswered requests with a refusal, and
-   * aborts the handlers still at work.
+   * Handles messages until the stream ends or `stop` aborts. Then it answers its own open requests with a refusal, and
+   * aborts the handlers that still work.
    */
   async run(stop: AbortSignal): Promise<void> {
     const ended = new Promise<null>((resolve) => {

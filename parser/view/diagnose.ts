@@ -39,7 +39,10 @@ function summaryOf(text: Text, page: Page, from: number): Summary {
   return { findings, results, systems, unknownRoles };
 }
 
-/** Returns all diagnostics of a parse, sorted by line. The conversation must be summarized and its ids counted. */
+/**
+ * Returns all diagnostics of a parse, sorted by line. Before the call, the conversation must be summarized and its ids
+ * must be counted.
+ */
 export function diagnoseStructure(text: Text, { head, conversation }: Structure, ids: Ids): Diagnostic[] {
   const found = [
     ...frontmatterUnclosed(head),

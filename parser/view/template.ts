@@ -121,7 +121,7 @@ function unclosedBesideFences(text: Text, from: number, to: number): number {
   return -1;
 }
 
-/** Scans only chunks in which a tag may begin that continues after them. */
+/** Scans only chunks that may contain the beginning of a tag that continues in the next chunk. */
 function unclosedWithoutFences(text: Text, from: number, to: number): number {
   let at = from;
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {

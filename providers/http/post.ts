@@ -13,7 +13,7 @@ export interface PostOptions extends LimitOptions {
   readonly fetch?: typeof fetch;
   /** Called with the decoded data of each event; `stop` ends reading. */
   onEvent(data: object, headers: Headers, source: string): "stop" | "more";
-  /** Called with each data that is not JSON, except `[DONE]`. */
+  /** Called with each piece of data that is not JSON, except `[DONE]`. */
   onUnreadable(data: string): void;
   /** Awaited before more is read, so that the consumer of events keeps up. @default nothing is awaited */
   room?(): Promise<void> | undefined;

@@ -1,4 +1,4 @@
-// Text with colors, wrapped into lines. Only in this form does a document's text get to a terminal.
+// Text with colors, wrapped into lines. A document's text gets to a terminal only in this form.
 
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";

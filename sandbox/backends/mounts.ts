@@ -122,7 +122,7 @@ function protection(
   return { folders, readOnly };
 }
 
-/** Drops paths inside other paths. A read-only mount covers everything inside. */
+/** Drops paths inside other paths. A read-only mount covers everything inside the mounted folder. */
 function outermost(paths: readonly string[]): string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && isInside(path, other)));
 }

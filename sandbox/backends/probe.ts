@@ -13,8 +13,8 @@ export const EMPTY_COMMAND: readonly string[] = ["/bin/sh", "-c", ":"];
 const LIMIT = 5000;
 
 /**
- * Number of results kept on disk. More would be needed only for that many documents and policies since the machine
- * started.
+ * Maximum number of results kept on disk. More would be needed only for that many documents and policies since the
+ * machine started.
  */
 const KEPT_FILES = 64;
 

@@ -48,7 +48,7 @@ async function available(_config: BackendConfig, _host: Host): Promise<Outcome<v
     const { isFile } = await Deno.stat(PROGRAM);
     if (isFile) return success(undefined);
   } catch {
-    // The missing program is reported below.
+    // The missing program is reported at the end of this function.
   }
   return failure("program-not-found", `${PROGRAM} does not exist.`);
 }

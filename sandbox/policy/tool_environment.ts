@@ -16,7 +16,10 @@ const NO_EDITOR = [
   "For git rebase -i: GIT_SEQUENCE_EDITOR=COMMAND, where COMMAND edits the list in the file passed to it.",
 ].join(" ");
 
-/** A command for `sh -c`, as git and similar programs run an editor. The files to edit follow it. */
+/**
+ * A command for `sh -c`, as git and similar programs run an editor. The paths of the files to edit follow this
+ * command.
+ */
 const FAILING_EDITOR = `sh -c 'echo "${NO_EDITOR}" >&2; exit 1' editor`;
 
 /** Keeps programs from opening a pager, an editor or a prompt that nobody could answer, and turns off colors. */

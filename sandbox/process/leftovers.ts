@@ -106,7 +106,7 @@ function readRecords(environment: Environment, wanted: (name: string) => boolean
   try {
     names = Array.from(Deno.readDirSync(folder), ({ name }) => name).filter(wanted);
   } catch {
-    return []; // No command was ever recorded here.
+    return []; // No command was ever recorded in this folder.
   }
   const here = names.length === 0 ? "" : machineOf();
   return names.flatMap((name) => {

@@ -35,7 +35,7 @@ function placeFault(path: string): string | null {
 /** Returns why one module may not import another file; null if it may. */
 function importFault(path: string, target: string, modules: House["modules"]): string | null {
   if (!modules.has(target)) {
-    // Data has no layer. Any other file that is not a module of a room is a fault, whatever its extension.
+    // Files of data have no layer. Any other file that is not a module of a room is a fault, whatever its extension.
     return target.endsWith(".json") ? null : `${path} imports ${target}, which does not exist in a room`;
   }
   const [room, below] = [roomOf(path), roomOf(target)];

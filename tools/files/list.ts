@@ -127,7 +127,10 @@ function entriesOf(real: string, disk: Disk): Entry[] | null {
   }
 }
 
-/** True if a folder is a system folder. A folder on its parent's device was already classified with the parent. */
+/**
+ * True if a folder is a system folder. A folder on the same device as its parent was already classified with the
+ * parent.
+ */
 function isForeign(real: string, dev: number, { isSystem }: Disk): boolean {
   return Deno.lstatSync(parentOf(real)).dev !== dev && isSystem(real, { dev });
 }

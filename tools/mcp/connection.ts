@@ -49,7 +49,7 @@ const MOST_TOOLS = 1000;
 /** Milliseconds for ending a session, or for a ping. */
 const GRACE = 1000;
 
-/** Protocol error codes created on this side. */
+/** Protocol error codes that this program creates. */
 const CONNECTION_CLOSED = -32000;
 const REQUEST_TIMEOUT = -32001;
 

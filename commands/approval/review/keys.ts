@@ -9,7 +9,7 @@ export type PressedKey = string;
 /** Keys that end the dialogue. */
 export const INTERRUPT: PressedKey = "ctrl-c";
 export const END: PressedKey = "ctrl-d";
-/** Input that is not a single key. */
+/** Key value for input that is not a single key. */
 const NONE: PressedKey = "none";
 
 const NAMED: Readonly<Record<string, PressedKey>> = {

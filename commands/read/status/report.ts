@@ -37,7 +37,7 @@ export interface StatusFacts {
 
 /** `StatusFacts` with facts that are computed only on demand. */
 export interface StatusView extends StatusFacts {
-  /** Problems to show first. */
+  /** Problems that are shown first. */
   readonly notices: readonly Problem[];
   readonly rules: Outcome<readonly ProposedRule[]>;
   sandbox(): Promise<RunSandbox>;

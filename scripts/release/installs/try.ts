@@ -13,7 +13,7 @@ export type Part = typeof PARTS[number];
 /** The result of each part of the way: null if it works, else what went wrong. */
 export type Findings = ReadonlyMap<Part, string | null>;
 
-/** A program that uses each entry of the package and prints a line. */
+/** A script that uses each entry of the package and prints a line. */
 const SCRIPT = `import { parse, proseOf } from "flemma";
 import { parse as parseAlone } from "flemma/parser";
 import { chatLanguage, chatParser } from "flemma/lezer";
