@@ -82,7 +82,7 @@ export interface ResolverFile {
   readonly path: string;
   /** Resolvers with a higher priority are asked first. @default 50 */
   readonly priority?: number;
-  /** Its name in decisions. @default the path */
+  /** Name of the resolver in decisions. @default the path */
   readonly name?: string;
 }
 

@@ -47,7 +47,7 @@ export interface SandboxStatus {
     readonly masked: readonly string[];
     /** Sockets that stay reachable because the policy lists them. */
     readonly kept: readonly string[];
-    /** True if all local sockets are refused. */
+    /** True if commands are refused every local socket. */
     readonly blocked: boolean;
   };
   /** The limits that are set. */

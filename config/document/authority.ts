@@ -34,7 +34,7 @@ export function authorityOf(logs: readonly LayerLog[], code: string | null): Aut
 export interface StatedAuthority {
   /** Canonical text of everything that the frontmatter sets, like `Authority.text`; empty if it sets nothing. */
   readonly text: string;
-  /** True if all of it only restricts rights. */
+  /** True if the frontmatter only restricts rights. */
   readonly narrows: boolean;
 }
 

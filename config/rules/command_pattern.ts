@@ -14,7 +14,7 @@ export interface CommandPattern {
   readonly text: string;
   /** The words in order, without the final `**`. */
   readonly words: readonly PatternWord[];
-  /** True if it ends in `**`, so that any number of words may follow. */
+  /** True if the pattern ends in `**`, so that any number of words may follow. */
   readonly open: boolean;
 }
 

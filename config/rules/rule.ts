@@ -35,6 +35,6 @@ export interface PlacedRule {
   readonly written: unknown;
   /** The setting that contains the rule. */
   readonly key: string;
-  /** The layer that contains it. */
+  /** The layer that contains the rule. */
   readonly layer: "G" | "P" | "R" | "M" | "C";
 }

@@ -17,7 +17,9 @@ export interface WritablePath {
   readonly path: string;
   /** The first entry that led to the path, as written. */
   readonly entry: string;
-  /** True if that entry belongs to the default policy. Such a path may be missing without a notice. */
+  /**
+   * True if the settings entry of the path belongs to the default policy. Such a path may be missing without a notice.
+   */
   readonly byDefault: boolean;
 }
 

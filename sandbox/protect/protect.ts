@@ -19,7 +19,7 @@ export interface ProtectedPath {
    * folder are listed one by one. As a file, or while missing, `.git` could direct git to hooks in another folder.
    */
   readonly unlessFolder: boolean;
-  /** True if it belongs to a repository outside the working folders, so that it may be compared, not mounted. */
+  /** True if the path belongs to a repository outside the working folders, so that it may be compared, not mounted. */
   readonly apart: boolean;
   /** True if the path contains too many git folders to protect each of them separately. */
   readonly whole: boolean;
