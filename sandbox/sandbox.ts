@@ -198,6 +198,12 @@ export class RunSandbox implements Sandbox {
     return this.#isWritable(path, snapshot, (real) => this.#context.isProtected(real, snapshot));
   }
 
+  isProtected(path: string): boolean {
+    const snapshot = new FsSnapshot();
+    const real = this.#context.realPath(path, snapshot);
+    return real === null || this.#context.isProtected(real, snapshot);
+  }
+
   #isWritable(path: string, snapshot: FsSnapshot, isProtected: (real: string) => boolean): boolean {
     const real = this.#context.realPath(path, snapshot);
     if (real === null || isProtected(real)) return false;

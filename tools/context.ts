@@ -153,7 +153,7 @@ class CallContext implements PluginContext {
   readonly get_config: () => Record<string, unknown> | null;
 
   get cwd(): string {
-    return this.#cwd ??= workingFolder(this.getConfig()?.cwd, this.#options);
+    return this.#cwd ??= configuredFolder(this.#options);
   }
 
   get env(): Readonly<Record<string, string>> {
@@ -176,11 +176,7 @@ class CallContext implements PluginContext {
   }
 
   getConfig(): Record<string, unknown> | null {
-    const { definition, settings } = this.#options;
-    const defaults = schemaDefaults(definition.config_schema);
-    const set = settings.tools.named[definition.name];
-    if (defaults === null && set === undefined) return null;
-    return structuredClone({ ...defaults, ...set });
+    return structuredClone(configOf(this.#options));
   }
 
   onOutput(chunk: string): void {
@@ -220,6 +216,23 @@ class CallContext implements PluginContext {
   async release(): Promise<void> {
     await Promise.all(this.#prepared.splice(0).map((prepared) => prepared.dispose()));
   }
+}
+
+/** A tool, and what its settings depend on. */
+type ToolPlace = Pick<ContextOptions, "settings" | "document" | "environment"> & {
+  readonly definition: Pick<ToolDefinition, "name" | "config_schema">;
+};
+
+/** The settings `tools.NAME`, with the defaults of the tool's schema; null if there are neither. */
+function configOf({ definition, settings }: Pick<ToolPlace, "definition" | "settings">) {
+  const defaults = schemaDefaults(definition.config_schema);
+  const set = settings.tools.named[definition.name];
+  return defaults === null && set === undefined ? null : { ...defaults, ...set };
+}
+
+/** The working folder of a tool. Throws if its setting is invalid. */
+export function configuredFolder(tool: ToolPlace): string {
+  return workingFolder(configOf(tool)?.cwd, tool);
 }
 
 /**

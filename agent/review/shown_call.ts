@@ -1,13 +1,12 @@
 // Shows a call to the person who decides about it: complete, and with control characters made visible.
 
 import { sha256 } from "../../base/hash.ts";
-import { folderOfDocument } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
 import type { Call, Chat, Status } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { isBounded, type RegisteredTool } from "../../tools/definition.ts";
-import { commandFolder, type RuleSubject } from "../../tools/approval/rules_of.ts";
+import { folderOfCalls, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import { checkInput } from "../../tools/validate.ts";
 import type { ExplainedCall, ShownCall, ShownPart } from "../types.ts";
 import type { FileChangeShown, WrittenFiles } from "./written_files.ts";
@@ -76,7 +75,7 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     tool: visible(call.name),
     parts: partsOf(known),
     warnings: warningsOf(known),
-    folder: visible(folderOf(known)),
+    folder: visible(folderOfCalls(subject, call.name)),
     ...placeOf(definition, sandbox),
     explained,
   };
@@ -84,12 +83,6 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
   const hashed = [shown, call.name, call.inputText, status, body];
   const { input, place: { start: line } } = call;
   return { ...shown, input, number, line, digest: await sha256(JSON.stringify(hashed)) };
-}
-
-function folderOf({ definition, subject }: Known): string {
-  const { document, environment } = subject;
-  if (definition?.command_input !== undefined) return commandFolder(subject);
-  return document === null ? environment.cwd : folderOfDocument(document);
 }
 
 /** Input members that the diff already shows completely. */

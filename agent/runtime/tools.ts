@@ -2,13 +2,13 @@
 
 import { sha256 } from "../../base/hash.ts";
 import { changeSince } from "../../config/code/imports.ts";
-import { folderOfDocument, resolvePath } from "../../base/paths.ts";
+import { resolvePath } from "../../base/paths.ts";
 import { type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { DecidedPaths } from "../../tools/approval/mod.ts";
-import { rulesOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
+import { folderOfCalls, rulesOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { Caller } from "../../tools/definition.ts";
 import { FileHelper } from "../../tools/files/file_helper.ts";
 import { offeredTools } from "../extensions/offered.ts";
@@ -43,7 +43,8 @@ export async function createTooling(
   const seen = await openSeenFiles(environment, path, (problem) => tellAll([problem], tell));
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };
   const rules = await rulesOf(ruled);
-  const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
+  const resolve = (tool: string, given: string) =>
+    resolvePath(given, { folder: folderOfCalls(ruled, tool), home: environment.home });
   const run = { conversationId: await conversationOf(path), requestId: crypto.randomUUID() };
   const caller = (id: string): Caller => ({
     ...run,
@@ -65,7 +66,7 @@ export async function createTooling(
       servers,
       rules,
       changed,
-      paths: rules === null ? null : new DecidedPaths(rules, (given) => resolvePath(given, base)),
+      paths: rules === null ? null : new DecidedPaths(rules, resolve),
       disk: new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) }),
       caller,
     },

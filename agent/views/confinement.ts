@@ -41,6 +41,7 @@ export async function confinement(
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
     hasCapability: (tool, capability) =>
       tools.find(({ name }) => name === tool)?.capabilities?.includes(capability) ?? false,
+    effects: () => "writes",
     runs: () => "inside",
     root: Deno.uid() === 0,
   });

@@ -1,4 +1,7 @@
 // Programs that start other programs or run their arguments as code, so that their name does not say what runs.
+//
+// A program of which all options that write or run something are known has a table of them instead
+// (`tools/approval/rules/hazards.ts`), and is not listed here.
 
 /**
  * Names without a trailing version. An approval with a wildcard for one of them would approve any command, so it
@@ -10,7 +13,7 @@ const RUNNERS: ReadonlySet<string> = new Set([
     " ",
   ),
   // These run a command from their arguments, standard input or a file.
-  ..."env xargs find fd fdfind nohup nice timeout setsid stdbuf watch parallel time strace ltrace".split(" "),
+  ..."env xargs nohup nice timeout setsid stdbuf watch parallel time strace ltrace".split(" "),
   ..."flock ionice taskset script expect entr run-parts start-stop-daemon busybox toybox".split(" "),
   ..."crontab at batch".split(" "),
   // These shell builtins run or evaluate a word again, or change the meaning or working folder of later words.
@@ -29,8 +32,7 @@ const RUNNERS: ReadonlySet<string> = new Set([
   // These editors and pagers can start programs.
   ..."vi vim view nvim emacs nano less more most man info".split(" "),
   // For these programs, operands and not options decide what they write or run.
-  ..."tar bsdtar cpio zip unzip 7z ar dd install rsync scp sftp wget uniq split csplit".split(" "),
-  ..."xxd openssl".split(" "),
+  ..."bsdtar cpio zip unzip 7z ar dd install rsync scp sftp wget split csplit openssl".split(" "),
 ]);
 
 /** True if a program runs or evaluates its arguments. */
@@ -38,10 +40,18 @@ export function isRunner(program: string): boolean {
   return RUNNERS.has(programName(program));
 }
 
-/** Returns the name of a program without folder, case, and a runner's version: `/usr/bin/python3.11` is `python`. */
+/**
+ * Returns the name of a program without folder, case, a runner's version, and the `g` before names of GNU programs on
+ * other systems: `/usr/bin/python3.11` is `python`, and `gawk` is `awk`.
+ */
 export function programName(program: string): string {
   const name = program.slice(program.lastIndexOf("/") + 1).toLowerCase();
   // Only runners lose a version, because `diff3` is not a version of `diff`.
   const bare = name.replace(/[-.]?\d[\d.]*$/, "");
-  return RUNNERS.has(bare) ? bare : name;
+  if (RUNNERS.has(bare)) return bare;
+  const plain = bare.slice(1);
+  return bare.startsWith("g") && (RUNNERS.has(plain) || GNU.has(plain)) ? plain : name;
 }
+
+/** Programs with a table of options that other systems install with a `g` before the name. */
+const GNU: ReadonlySet<string> = new Set("find tar uniq sort date diff diff3 sdiff printf test".split(" "));

@@ -1,5 +1,4 @@
-// Names of environment variables with credentials of model providers. The file is data; add a line if a name is
-// missing.
+// Recognizes environment variables that hold credentials, by the words in their names and by their values.
 
 /**
  * Variables that the credential resolvers of the built-in providers read, by service. Their values never reach a tool
@@ -14,148 +13,65 @@ export const PROVIDER_CREDENTIALS: Readonly<Record<string, readonly string[]>> =
   vertex: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN", "VERTEX_SERVICE_ACCOUNT"],
 };
 
-/** Names of companies that make or serve models, as their variables begin; cloud services by their full name. */
-export const MAKERS: readonly string[] = [
-  "AI21",
-  "AIMLAPI",
-  "AI_GATEWAY",
-  "ALEPH_ALPHA",
-  "ANTHROPIC",
-  "ANYSCALE",
-  "ARK",
-  "ASSEMBLYAI",
-  "AZURE_AI",
-  "AZURE_INFERENCE",
-  "AZURE_OPENAI",
-  "BASETEN",
-  "BEDROCK",
-  "CEREBRAS",
-  "CHATGPT",
-  "CHUTES",
-  "CLAUDE",
-  "CODESTRAL",
-  "CODEX",
-  "COHERE",
-  "COPILOT",
-  "DASHSCOPE",
-  "DEEPGRAM",
-  "DEEPINFRA",
-  "DEEPSEEK",
-  "ELEVENLABS",
-  "ELEVEN_LABS",
-  "FAL",
-  "FIREWORKS",
-  "FIREWORKS_AI",
-  "FRIENDLI",
-  "GEMINI",
-  "GITHUB_COPILOT",
-  "GITHUB_MODELS",
-  "GLM",
-  "GOOGLE_AI",
-  "GOOGLE_GEMINI",
-  "GOOGLE_GENAI",
-  "GOOGLE_GENERATIVE_AI",
-  "GOOGLE_VERTEX",
-  "GROK",
-  "GROQ",
-  "GROQCLOUD",
-  "HELICONE",
-  "HF",
-  "HUGGINGFACE",
-  "HUGGINGFACEHUB",
-  "HUGGING_FACE",
-  "HUGGING_FACE_HUB",
-  "HYPERBOLIC",
-  "INCEPTION",
-  "JINA",
-  "KIMI",
-  "LAMBDA_AI",
-  "LANGCHAIN",
-  "LANGFUSE",
-  "LANGSMITH",
-  "LEPTON",
-  "LITELLM",
-  "LLAMA_API",
-  "LLAMA_CLOUD",
-  "MINIMAX",
-  "MISTRAL",
-  "MISTRALAI",
-  "MOONSHOT",
-  "MORPH",
-  "NEBIUS",
-  "NOVITA",
-  "NVIDIA",
-  "NVIDIA_NIM",
-  "OLLAMA",
-  "OPENAI",
-  "OPENCODE",
-  "OPENROUTER",
-  "OPEN_AI",
-  "OPEN_ROUTER",
-  "OVHCLOUD_AI",
-  "PERPLEXITY",
-  "PERPLEXITYAI",
-  "POE",
-  "PORTKEY",
-  "QIANFAN",
-  "QWEN",
-  "REKA",
-  "REPLICATE",
-  "REQUESTY",
-  "SAMBANOVA",
-  "SILICONFLOW",
-  "STABILITY",
-  "STEPFUN",
-  "TOGETHER",
-  "TOGETHERAI",
-  "TOGETHER_AI",
-  "UPSTAGE",
-  "VENICE",
-  "VERTEX",
-  "VERTEXAI",
-  "VERTEX_AI",
-  "VOLCENGINE",
-  "VOYAGE",
-  "VOYAGEAI",
-  "WATSONX",
-  "XAI",
-  "YI",
-  "ZAI",
-  "ZHIPU",
-  "ZHIPUAI",
-];
-
-/** Upper-case names of credential variables that the pattern does not match. */
+/** Names without any of the words, in upper case. Data; add one if it is missing. */
 export const OTHER_CREDENTIALS: readonly string[] = [
   "ANTHROPIC_CUSTOM_HEADERS",
-  "AWS_BEARER_TOKEN_BEDROCK",
-  "AZURE_API_KEY",
-  "CO_API_KEY",
-  "IBM_CLOUD_AI_API_KEY",
-  "PPLX_API_KEY",
+  "AZURE_DEVOPS_EXT_PAT",
+  "DENO_AUTH_TOKENS",
+  "GH_PAT",
+  "GITHUB_PAT",
+  "MYSQL_PWD",
+  "NPM_CONFIG__AUTH",
+  "REDISCLI_AUTH",
+  "SSHPASS",
 ];
 
-const KEY = "(?:API)?_?(?:KEYS?|TOKEN|SECRET)";
-// The pattern of such names. The maker's name is at the beginning or after an underscore (`VITE_OPENAI_API_KEY`), and
-// rarely after the word for the key (`API_KEY_OPENAI`). A number may follow, because some people have several keys.
-// `…_TOKENS` counts tokens and does not match.
-const PATTERN = new RegExp(
-  `(?:^|_)(?:${MAKERS.join("|")})(?:_.*)?${KEY}(?:_?\\d+)?$|^(?:.*_)?${KEY}_(?:${MAKERS.join("|")})$`,
-  "i",
-);
+/** Names with one of the words and without a secret, in upper case; `*` matches anything. */
+export const HARMLESS_NAMES: readonly string[] = [
+  "COREPACK_INTEGRITY_KEYS",
+  // Git stops if one of these is missing.
+  "GIT_CONFIG_KEY_*",
+  "PASSWORD_STORE_*",
+];
 
-/**
- * Words of which every matching name contains one. Most variables contain none of them. This check saves time: the
- * full pattern alone takes 9 ms on a typical environment.
- */
-const WORD = /KEY|TOKEN|SECRET/i;
+/** Addresses of proxies stay, because without them commands have no network. Their passwords stay too. */
+export const PROXY_NAMES: readonly string[] = ["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 
 const EXACT: ReadonlySet<string> = new Set([
   ...Object.values(PROVIDER_CREDENTIALS).flat(),
   ...OTHER_CREDENTIALS,
 ]);
+const HARMLESS = HARMLESS_NAMES.map((name) => new RegExp(`^${name.replace("*", ".*")}$`, "s"));
 
-/** True if a variable of this name holds a credential of a model provider. Ignores case. */
+/**
+ * The words, between underscores; a number may follow, for people who have several keys. The last line has words that
+ * are written together, such as `PGPASSWORD` and `OPENAI_APIKEY`. `TOKENS` counts tokens and is not among them.
+ */
+const WORD = new RegExp(
+  "(?:^|[^A-Z0-9])(?:" +
+    "KEYS?|TOKEN|SECRETS?|CREDENTIALS?|PASS|" +
+    "[A-Z0-9]*(?:PASSWORDS?|PASSWD|PASSPHRASE)|[A-Z0-9]*(?:API|AUTH|ACCESS|SECRET|PRIVATE|OPENAI)(?:KEYS?|TOKEN)" +
+    ")\\d*(?![A-Z0-9])",
+);
+/** Every matching name contains one of these texts. Most variables contain none, and this test is faster. */
+const PART = /KEY|TOKEN|SECRET|CREDENTIAL|PASS/;
+
+/** Whether a variable of this name holds a credential. Ignores case. */
 export function isCredential(name: string): boolean {
-  return EXACT.has(name.toUpperCase()) || (WORD.test(name) && PATTERN.test(name));
+  const upper = name.toUpperCase();
+  if (EXACT.has(upper)) return true;
+  return PART.test(upper) && WORD.test(upper) && !HARMLESS.some((pattern) => pattern.test(upper));
+}
+
+/** A password in a URL, or anything before the host of a web address, which is then a token. */
+const URL_CREDENTIALS = /[a-z][a-z0-9+.-]*:\/\/[^\s/?#@:]*:[^\s/?#@]+@|https?:\/\/[^\s/?#@]+@/i;
+/** A secret as a parameter of a URL or of a database connection. */
+const PARAMETER =
+  /(?:^|[?&;])\s*[\w-]*(?:password|pwd|secret|token|api_?key|accountkey|accesskey|sig)\s*=[^&;\s]/i;
+
+/** Whether the value of a variable is an address with credentials. */
+export function isAddressWithCredentials(name: string, value: string): boolean {
+  if (PROXY_NAMES.includes(name.toUpperCase())) return false;
+  return (value.includes("://") && (URL_CREDENTIALS.test(value) || PARAMETER.test(value))) ||
+    (value.includes(";") && PARAMETER.test(value));
 }

@@ -1,7 +1,7 @@
 // The environment of tools' child processes: the caller's, without secrets and without prompts that wait.
 
 import type { ToolSettings } from "../../config/settings.generated.ts";
-import { isCredential } from "./credentials.ts";
+import { isAddressWithCredentials, isCredential } from "./credentials.ts";
 import { SOCKET_VARIABLES } from "./sockets.ts";
 
 /**
@@ -89,10 +89,10 @@ type Variables = Readonly<Record<string, string>>;
 type EnvSettings = Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonly string[] };
 
 /**
- * Filters `variables` for tools. Drops credentials of model providers, other variables with the same value, and
- * variables that lead git and `cd` to another folder. Inside the sandbox, also drops addresses of sockets that act
- * with the person's authority, and sets `added`. Always sets the variables for unattended use, except those whose
- * exact name is in `pass` or `block`.
+ * Filters `variables` for tools. Drops credentials, other variables with the same value, and what leads git and `cd`
+ * elsewhere. Inside the sandbox, also drops addresses of sockets that act with the person's
+ * authority, and sets `added`. Always sets the variables for unattended use, unless `pass` or `block` contains their
+ * exact name.
  *
  * `pass` keeps variables, `block` drops more and takes precedence; both contain names, in which `*` matches anything.
  *
@@ -141,7 +141,8 @@ export function withheldVariables(
   return Object.entries(variables).filter(([name, value]) => {
     if (matches(blocked, name)) return true;
     if (matches(passed, name)) return false;
-    return holdsKey(name) || (value.length >= SHORTEST_KEY && values.has(value)) ||
+    return holdsKey(name) || isAddressWithCredentials(name, value) ||
+      (value.length >= SHORTEST_KEY && values.has(value)) ||
       MISLEADING.includes(name) || !isKept(name);
   }).map(([name]) => name).sort();
 }

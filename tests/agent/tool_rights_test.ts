@@ -146,6 +146,26 @@ test('a rule for the sandbox approves only sandboxed calls, and "always" writes 
   assert.deepEqual(await asked("calculator"), works.ok ? ["approve", true] : ["require_approval", false]);
 });
 
+test("where the sandbox works, ls, find, grep and calculator run without asking, but not tools that replace them", async (place) => {
+  const works = (await (await place.memory(asking())).sandbox.available()).ok;
+  const decided = async (name: string) => {
+    await using session = await place.memory(asking(["c1", name]));
+    const decision = await decisionOf(session);
+    return decision?.decision === "approve" ? decision.source : "asks";
+  };
+  for (const name of ["ls", "find", "grep", "calculator", "calculator_async"]) {
+    place.settings("tools: {}\n");
+    assert.equal(await decided(name), works ? "urn:flemma:approval:sandbox" : "asks", name);
+    place.settings("tools:\n  auto_approve_sandboxed: false\n");
+    assert.equal(await decided(name), "asks", `${name} if the person wants no approval by the sandbox`);
+    place.settings("sandbox: false\n");
+    assert.equal(await decided(name), "asks", `${name} without a sandbox`);
+    place.write(`${name}.ts`, moduleFor(name));
+    place.settings(`tools:\n  modules: [${place.path(`${name}.ts`)}]\n`);
+    assert.equal(await decided(name), "asks", `a module in place of ${name}`);
+  }
+});
+
 test("an open call is run by the module that replaces its tool, also if no request was sent before", async (place) => {
   const text = asking(["c1", "bash", '{"command":"echo of the program"}']);
   withModule(place, "bash", "  auto_approve: [bash]\n");

@@ -15,7 +15,19 @@ import { openSandbox } from "./scene.ts";
 import { withoutWaiting } from "../waiting.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
-const facts: SandboxFacts = { hasCapability: () => true, runs: () => "inside", root: false };
+const facts: SandboxFacts = {
+  hasCapability: () => true,
+  effects: () => "writes",
+  runs: () => "inside",
+  root: false,
+};
+/** A tool that only computes. */
+const pure: SandboxFacts = {
+  ...facts,
+  hasCapability: () => false,
+  effects: () => "none",
+  runs: () => "here",
+};
 const working: Sandbox = { ...openSandbox(["/w"]), available: () => Promise.resolve(success("bwrap")) };
 
 function policy(changes: { rw_paths?: string[]; allow_privileged?: boolean }): Sandbox {
@@ -74,6 +86,16 @@ Deno.test("the sandbox approves a tool only if every condition is met", async ()
     ["not made for it", {}, working, { ...facts, hasCapability: () => false }, /does not declare/],
     ["runs in a program of its own", {}, working, { ...facts, runs: () => "outside" }, /does not run in/],
     ["runs in this process", {}, working, { ...facts, runs: () => "here" }, /does not run in/],
+    ["without effects, in this process", {}, working, pure, null],
+    ["only reads, in this process", {}, working, { ...pure, effects: () => "reads" }, /does not declare/],
+    [
+      "without effects, switched off",
+      { auto_approve_sandboxed: false },
+      working,
+      pure,
+      /auto_approve_sandboxed/,
+    ],
+    ["without effects and without a sandbox", {}, { ...working, enabled: false }, pure, /disabled/],
     ["removed by the document", document({ removed: ["bash"] }), working, facts, /document removed bash/],
     ["another one removed by the document", document({ removed: ["edit"] }), working, facts, null],
     ["assigned by the document", document({ assigned: true }), working, facts, /sets its own/],

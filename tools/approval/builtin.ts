@@ -2,13 +2,15 @@
 
 import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import { type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
+import { type Effects, type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
 import type { ResolverDefinition } from "./types.ts";
 
 /** Facts about tools and the process that the sandbox resolver needs. */
 export interface SandboxFacts {
   hasCapability(tool: string, capability: string): boolean;
-  /** Returns where calls of a tool run. */
+  /** What a call of a tool may change. A tool without effects needs no sandbox to confine it. */
+  effects(tool: string): Effects;
+  /** Where calls of a tool run. */
   runs(tool: string): RunsIn;
   /** True if this process runs as root. */
   readonly root: boolean;
@@ -26,8 +28,12 @@ export async function sandboxObstacle(
 ): Promise<string | null> {
   if (settings.auto_approve_sandboxed === false) return "tools.auto_approve_sandboxed is false";
   if ((settings.document ?? settings).auto_approve === null) return "tools.auto_approve is not set";
-  if (!facts.hasCapability(tool, SANDBOX_CAPABILITY)) return `${tool} does not declare ${SANDBOX_CAPABILITY}`;
-  if (facts.runs(tool) !== "inside") return `${tool} does not run in the sandbox`;
+  if (facts.effects(tool) !== "none") {
+    if (!facts.hasCapability(tool, SANDBOX_CAPABILITY)) {
+      return `${tool} does not declare ${SANDBOX_CAPABILITY}`;
+    }
+    if (facts.runs(tool) !== "inside") return `${tool} does not run in the sandbox`;
+  }
   const { document } = settings;
   if (document?.removed.includes(tool)) return `the document removed ${tool} from tools.auto_approve`;
   if (document?.assigned) return "the document sets its own tools.auto_approve";

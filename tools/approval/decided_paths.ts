@@ -5,21 +5,21 @@ import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 
-/** The part of a tool definition that names the input member with a path. */
-type PathTool = Pick<ToolDefinition, "path_input">;
+/** The part of a tool that says where its path is. */
+type PathTool = Pick<ToolDefinition, "name" | "path_input">;
 
 /** Records where the paths of a document's calls led when the calls were decided, if rules about paths exist. */
 export class DecidedPaths {
   readonly #rules: RuleEvaluator;
-  readonly #resolve: (path: string) => string;
+  readonly #resolve: (tool: string, path: string) => string;
   readonly #real = new Map<string, string | null>();
 
   /**
    * Creates an empty record.
    *
-   * @param resolve makes a path that a model wrote absolute
+   * @param resolve makes a path in a call of a tool absolute
    */
-  constructor(rules: RuleEvaluator, resolve: (path: string) => string) {
+  constructor(rules: RuleEvaluator, resolve: (tool: string, path: string) => string) {
     this.#rules = rules;
     this.#resolve = resolve;
   }
@@ -68,6 +68,7 @@ export class DecidedPaths {
   /** Returns where the path of a call leads; undefined if the call has no path. */
   #now(tool: PathTool | undefined, input: ToolInput): string | null | undefined {
     const path = tool?.path_input === undefined ? undefined : input[tool.path_input];
-    return typeof path === "string" && path !== "" ? realPath(this.#resolve(path), "/") : undefined;
+    if (tool === undefined || typeof path !== "string" || path === "") return undefined;
+    return realPath(this.#resolve(tool.name, path), "/");
   }
 }

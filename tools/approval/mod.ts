@@ -58,6 +58,7 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   const registry = new ApprovalRegistry(parts.onFault);
   const facts: SandboxFacts = {
     hasCapability: (tool, capability) => parts.tools.hasCapability(tool, capability),
+    effects: (tool) => parts.tools.get?.(tool)?.effects ?? "writes",
     runs: (tool) => parts.tools.get?.(tool)?.runs ?? "inside",
     root: parts.root ?? Deno.uid() === 0,
   };

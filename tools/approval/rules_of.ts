@@ -1,14 +1,15 @@
 // Prepares the approval rules of one document: their base folders, and what they look up.
 
 import type { Environment } from "../../base/environment.ts";
-import { baseName, folderOfDocument } from "../../base/paths.ts";
+import { baseName, folderOfDocument, isInside } from "../../base/paths.ts";
 import { byLayer } from "../../config/rules/place.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { expandPath } from "../../sandbox/paths/expand.ts";
+import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import { workingFolder } from "../context.ts";
+import { configuredFolder } from "../context.ts";
 import type { ToolRegistry } from "../registry.ts";
 import type { RuleParts } from "./rules/evaluate.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
@@ -17,7 +18,7 @@ import type { RuleEvaluator } from "./rules/resolvers.ts";
 export interface RuleSubject {
   readonly settings: Settings;
   readonly tools: ToolRegistry;
-  readonly sandbox: Pick<Sandbox, "policy" | "enabled" | "available">;
+  readonly sandbox: Pick<Sandbox, "policy" | "enabled" | "available" | "isProtected">;
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
@@ -53,13 +54,17 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   const { shell, env } = settings.tools.named.bash ?? {};
   const own = typeof env === "object" && env !== null ? env as Readonly<Record<string, unknown>> : {};
   const path = typeof own.PATH === "string" ? own.PATH : environment.variables.PATH ?? "";
+  const { CDPATH = "" } = environment.variables;
+  const inherited = toolEnvironment({ CDPATH }, settings.tools.env, { sandboxed: false });
   const policy = subject.sandbox.policy();
   const lookups = {
     environment,
     path,
     // If the policy cannot be read, the paths that commands may write are unknown.
     writable: () => (policy.ok ? policy.value.rw_paths : null),
-    protect: () => (policy.ok ? policy.value.protect : []),
+    isProtected: (path: string) =>
+      subject.sandbox.isProtected?.(path) ??
+        (policy.ok && policy.value.protect.some((root) => isInside(path, root))),
   };
   const folders = {
     G: environment.cwd,
@@ -75,10 +80,12 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   return {
     rules: settings.tools.rules,
     worldNow: () => worldNow(lookups),
-    cwd: commandFolder(subject),
-    folder,
+    folderOf: (tool: string) => folderOfCalls(subject, tool),
     baseOf: ({ layer }: PlacedRule) => ({ folder: folders[layer], expand }),
     tool: (name: string) => tools.get(name),
+    searchesFolders: [own.CDPATH, inherited.CDPATH].some((given) =>
+      typeof given === "string" && given !== ""
+    ),
     otherShell: typeof shell === "string" && shell !== "" && baseName(shell) !== "bash" ? shell : null,
     isSandboxed: async () => subject.sandbox.enabled && (await subject.sandbox.available()).ok,
     loadShell: () => import("npm:unbash@6.0.4"),
@@ -86,15 +93,22 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
 }
 
 /**
- * Working folder of a document's commands. If the setting is invalid, returns the program's folder; the command itself
- * then fails.
+ * The folder in which a tool's commands start, or that paths in its calls are relative to. A setting without a folder
+ * falls back here; the call itself then fails.
  */
-export function commandFolder(
-  { settings, document, environment }: Pick<RuleSubject, "settings" | "document" | "environment">,
+export function folderOfCalls(
+  { settings, tools, document, environment }: Pick<
+    RuleSubject,
+    "settings" | "tools" | "document" | "environment"
+  >,
+  name: string,
 ): string {
-  const given = settings.tools.named.bash?.cwd ?? "urn:flemma:buffer:path";
+  const definition = tools.get(name);
+  if (definition?.command_input === undefined && definition?.searches === undefined) {
+    return document === null ? environment.cwd : folderOfDocument(document);
+  }
   try {
-    return workingFolder(given, { definition: { name: "bash" }, document, environment });
+    return configuredFolder({ definition, settings, document, environment });
   } catch {
     // The call itself reports the same error and does not run.
     return environment.cwd;

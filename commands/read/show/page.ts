@@ -84,8 +84,7 @@ async function filesFor(invocation: Invocation): Promise<FilesFor | { readonly e
  */
 function ownSecrets(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const values = Object.entries(variables).filter((entry): entry is [string, string] =>
-    entry[1] !== undefined &&
-    (isCredential(entry[0]) || /(?:TOKEN|SECRET|PASSWORD|API_?KEY)$/i.test(entry[0]))
+    entry[1] !== undefined && isCredential(entry[0])
   );
   return Object.fromEntries(values);
 }

@@ -27,6 +27,10 @@ export interface Asked {
   readonly approve?: readonly string[];
   /** Whether the sandbox is on. @default false */
   readonly sandbox?: boolean;
+  /** The document's folder below the project. @default the project */
+  readonly folder?: string;
+  /** Environment variables, in addition to the usual ones. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** A call of bash. */
@@ -49,9 +53,12 @@ export async function open(world: World, calls: readonly string[], asked: Asked)
     const text = await Deno.readTextFile(path);
     if (asked.trusted) await recordTrust(world.environment(), path, text, {}, new Date());
   }
+  const environment = world.environment();
+  const folder = asked.folder === undefined ? world.project : `${world.project}/${asked.folder}`;
+  await Deno.mkdir(folder, { recursive: true });
   const opened = await chatInMemory(new TextEncoder().encode(documentOf(calls, asked.block)), {
-    environment: world.environment(),
-    path: `${world.project}/talk.chat`,
+    environment: { ...environment, variables: { ...environment.variables, ...asked.variables } },
+    path: `${folder}/talk.chat`,
     settings: { approve: asked.approve },
   });
   if (!opened.ok) throw new Error(opened.problem.message);

@@ -1,7 +1,7 @@
 // The table of hazards, row by row: options that write or run something wait, and lookalikes do not.
 
 import assert from "node:assert/strict";
-import { HAZARDS } from "../../../tools/approval/rules/hazards.ts";
+import { HAZARDS, RUNNER_HAZARDS } from "../../../tools/approval/rules/hazards.ts";
 import type { RuleEvaluation } from "../../../tools/approval/rules/types.ts";
 import { evaluate, inFolder, testInRepository as test } from "./policy.ts";
 
@@ -251,4 +251,143 @@ test("every row of the table has a command in this test, and programs that run o
       assert.equal((await evaluate([rule], "bash", { command }, { folder })).approved, false, command);
     }
   });
+});
+
+/** Commands of programs that used to need `allow_runner`, by program: with their options that write or run something. */
+const RUNNING: Readonly<Record<string, readonly string[]>> = {
+  find: [
+    ..."-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls -unlink -rm".split(" ")
+      .map((word) => `find . -name x ${word} f`),
+    "find -- . -delete",
+    "find . -name '*.o' -delete",
+    "find . -name *.o",
+    "gfind . -delete",
+    "/usr/bin/find . -exec touch f +",
+  ],
+  fd: [
+    "fd x -x touch",
+    "fd x -X touch",
+    "fd -HX touch",
+    "fd -l x",
+    "fd --exec touch",
+    "fd --exec=touch x",
+    "fd --exec-batch touch",
+    "fd --exec-b touch",
+    "fd --list-details x",
+  ],
+  fdfind: [
+    "fdfind x -x touch",
+    "fdfind x -X touch",
+    "fdfind -l x",
+    "fdfind --exec touch x",
+    "fdfind --exec-batch touch",
+    "fdfind --list-details x",
+  ],
+  tar: [
+    ..."x c r u A".split(" ").flatMap((letter) => [`tar ${letter}f a.tar`, `tar -f a.tar -${letter}`]),
+    ..."T g M".split(" ").map((letter) => `tar -t${letter} f a.tar`),
+    ..."--extract --get --create --append --update --catenate --concatenate --delete --files-from=f".split(
+      " ",
+    )
+      .map((option) => `tar -f a.tar ${option}`),
+    ..."--index-file=f --listed-incremental=f --volno-file=f --multi-volume --one-top-level".split(" ")
+      .map((option) => `tar -tf a.tar ${option}`),
+    "tar --extr -f a.tar",
+    "tar -tf host:a.tar",
+    "tar -tfhost:a.tar",
+    "tar --list --file=host:a.tar",
+    "tar -tIf x a.tar",
+    "tar tIf x a.tar",
+    "tar tFf x a.tar",
+    "tar -tf a.tar $x",
+    "gtar xf a.tar",
+  ],
+  uniq: [
+    "uniq a b",
+    "uniq -c a b",
+    "uniq -f 1 a b",
+    "uniq -- a b",
+    "uniq --skip-fields=1 a b",
+    "uniq - b",
+    "guniq a b",
+    "uniq $x",
+  ],
+  xxd: ["xxd a b", "xxd -r a b", "xxd -l 10 a b", "xxd -cols 8 a b", "xxd -- a b"],
+};
+
+/** Commands of the same programs that only read. */
+const READING: Readonly<Record<string, readonly string[]>> = {
+  find: [
+    "find",
+    "find . -name '*.ts' -type f",
+    "find src -newer a -size +1k -print0",
+    "find . -executable -printf '%p\\n'",
+  ],
+  fd: ["fd x", "fd -e ts -t f x src", "fd --extension ts"],
+  fdfind: ["fdfind x"],
+  tar: [
+    "tar tf a.tar",
+    "tar -tvf a.tar",
+    "tar --list --verbose --file=a.tar",
+    "tar -d -f a.tar",
+    "tar --version",
+    "tar tzf ./b.tgz src",
+  ],
+  uniq: ["uniq", "uniq -c", "uniq a", "uniq -f 1 -s 2 a", "uniq -cd -- a", "sort a | uniq -c | sort -rn"],
+  xxd: ["xxd a", "xxd -l 10 -c 8 a", "xxd -r a", "xxd -s -16 a"],
+};
+
+test("find, fd, tar, uniq and xxd are judged by their options", async (folder) => {
+  const check = async (command: string, program: string, more: Readonly<Record<string, unknown>> = {}) =>
+    await evaluate(
+      [{ approve: "bash", command: [`${program} **`, "sort **", `/usr/bin/${program} **`], ...more }],
+      "bash",
+      {
+        command,
+      },
+      { folder },
+    );
+  for (const [program, commands] of Object.entries(RUNNING)) {
+    for (const command of commands) {
+      const named = command.startsWith("g") ? command.split(" ")[0]! : program;
+      const { approved, why } = await check(command, named);
+      assert.equal(approved, false, command);
+      assert.match(why ?? "", /can write a file or run a program|the shell expands/, command);
+    }
+  }
+  for (const [program, commands] of Object.entries(READING)) {
+    for (const command of commands) {
+      const { approved, why } = await check(command, program);
+      assert.ok(approved, `${command}: ${why}`);
+    }
+  }
+  assert.ok((await check("find . -delete", "find", { allow_runner: true })).approved);
+});
+
+test("a pattern with a wildcard approves no option that runs or writes something, even if it spells it out", async (folder) => {
+  for (
+    const [pattern, command] of [
+      ["find . -exec **", "find . -exec touch f +"],
+      ["find * -delete", "find x -delete"],
+      ["tar xf **", "tar xf a.tar -C /"],
+      ["uniq * out", "uniq a out"],
+    ] as const
+  ) {
+    const found = await evaluate([{ approve: "bash", command: pattern }], "bash", { command }, { folder });
+    assert.equal(found.approved, false, pattern);
+    const whole = await evaluate([{ approve: "bash", command }], "bash", { command }, { folder });
+    assert.ok(whole.approved, `${command} without a wildcard: ${whole.why}`);
+  }
+});
+
+test("every row of the table of runners has a command above", () => {
+  assert.deepEqual(Object.keys(RUNNING), Object.keys(RUNNER_HAZARDS));
+  for (const [name, { letters = "", long = [], words = [] }] of Object.entries(RUNNER_HAZARDS)) {
+    const written = RUNNING[name]!.join(" ");
+    for (const option of [...long, ...words]) assert.ok(written.includes(option), `${name} ${option}`);
+    for (const letter of letters) {
+      assert.match(written, new RegExp(`(?:^|[ -])\\w*${letter}`), `${name} -${letter}`);
+    }
+  }
+  return Promise.resolve();
 });

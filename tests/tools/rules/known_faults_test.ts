@@ -65,12 +65,12 @@ Deno.test("no built-in list approves programs that run other programs", async ()
     "sh -c ls",
     "ls | xargs touch",
   ];
-  assert.deepEqual(await approved(rule("find", "env", "ls **", "echo **"), commands), []);
+  assert.deepEqual(await approved(rule("find **", "env", "ls **", "echo **"), commands), []);
   await inFolder(async (folder) => {
     assert.equal((await evaluateCommand(commands[0]!, { folder })).approved, false);
   });
   // Behind a wildcard such a program would run anything, so no rule may say that without a word of its own.
-  for (const program of ["find", "env", "eval", "sh", "xargs", "/usr/bin/python3.11"]) {
+  for (const program of ["awk", "gawk", "env", "eval", "sh", "xargs", "/usr/bin/python3.11"]) {
     assert.throws(
       () => placed({ approve: "bash", command: `${program} **` }),
       /approves everything that .* starts/,

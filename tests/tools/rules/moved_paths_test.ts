@@ -60,7 +60,7 @@ test("if a rule denies a call when it would start, the call does not run, even i
     path_input: "path",
     execute: () => ({ success: true, output: String(ran += 1) }),
   };
-  const paths = new DecidedPaths(rules, (path) => `${folder}/${path}`);
+  const paths = new DecidedPaths(rules, (_tool, path) => `${folder}/${path}`);
   const run = async (input: Record<string, unknown>, id = "c") =>
     await paths.guarded(id, tool).execute?.(input, {} as ExecutionContext, () => {}) as {
       success: boolean;

@@ -1,6 +1,6 @@
 // The policy for the lists of attacks and harmless commands, and a function that evaluates it.
 
-import { resolvePath } from "../../../base/paths.ts";
+import { isInside, resolvePath } from "../../../base/paths.ts";
 import { readRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { evaluateCall, type RuledTool, type RuleParts } from "../../../tools/approval/rules/evaluate.ts";
@@ -57,6 +57,8 @@ export interface Where {
   readonly home?: string;
   readonly world?: Partial<RuleWorld>;
   readonly otherShell?: string;
+  /** Whether commands have CDPATH. @default false */
+  readonly searchesFolders?: boolean;
   /** Whether a sandbox works. @default true */
   readonly sandboxed?: boolean;
   /** Tools that come to the program's own or replace them. */
@@ -83,18 +85,18 @@ export function partsFor(rules: readonly Readonly<Record<string, unknown>>[], wh
     environment,
     path: where.path ?? Deno.env.get("PATH") ?? "",
     writable: () => where.writable ?? [folder],
-    protect: () => where.protect ?? [],
+    isProtected: (path) => (where.protect ?? []).some((root) => isInside(path, root)),
   });
   return {
     rules: rules.map((rule) => placed(rule)),
     worldNow: () => ({ ...world, ...where.world }),
-    cwd: folder,
-    folder,
+    folderOf: () => folder,
     baseOf: () => ({
       folder,
       expand: (front) => (front === "$HOME" ? home : resolvePath(front, { folder, home })),
     }),
     tool: (name) => where.tools?.[name] ?? TOOLS.get(name),
+    searchesFolders: where.searchesFolders ?? false,
     otherShell: where.otherShell ?? null,
     isSandboxed: () => Promise.resolve(where.sandboxed ?? true),
     loadShell: where.loadShell ?? (async () => library ??= await import("unbash")),

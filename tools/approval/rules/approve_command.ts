@@ -11,8 +11,8 @@ import type { PlacedRule, Rule } from "../../../config/rules/rule.ts";
 import { programName } from "../../../config/rules/runners.ts";
 import type { ShellCommand, ShellRedirect, ShellScript, ShellWord, StrictReading } from "../shell/types.ts";
 import { isBuiltin } from "./builtins.ts";
-import { hazardIn, isHazardous } from "./hazards.ts";
-import { fitsPatterns, neverApproved, type PatternBase } from "./paths.ts";
+import { hazardIn, isHazardous, runnerHazardIn } from "./hazards.ts";
+import { fitsPatterns, mustStay, neverApproved, type PatternBase } from "./paths.ts";
 import type { EvaluatedCommand } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
@@ -23,7 +23,9 @@ export interface CommandQuestion {
   /** Absolute folder in which the command starts. */
   readonly cwd: string;
   readonly world: RuleWorld;
-  /** Returns the base of a rule's relative patterns. */
+  /** Whether `cd` may look for folders elsewhere, because commands have `CDPATH`. */
+  readonly searchesFolders: boolean;
+  /** What relative patterns of a rule are relative to. */
   baseOf(rule: PlacedRule): PatternBase;
 }
 
@@ -32,6 +34,13 @@ const MOST_FOLDERS = 8;
 
 /** Commands that may change the folder of later commands in ways that this code does not follow. */
 const MOVERS: ReadonlySet<string> = new Set("pushd popd command builtin eval source .".split(" "));
+
+/** Programs that write no operand, apart from their hazards: they may be given protected paths. */
+const READERS: ReadonlySet<string> = new Set(
+  ("cat head tail wc ls dir grep egrep fgrep zgrep rg ag ack file stat diff cmp comm cut nl tac rev od hexdump strings " +
+    "md5sum sha1sum sha256sum sha512sum b2sum cksum sum du df tree readlink realpath basename dirname test [ cd pwd echo " +
+    "printf jq column fold fmt paste join sort uniq find fd fdfind tar xxd bat").split(" "),
+);
 
 /** Evaluates every simple command of a reading. */
 export function evaluateCommands(reading: StrictReading, question: CommandQuestion): EvaluatedCommand[] {
@@ -82,19 +91,13 @@ class Walk {
     }
   }
 
-  /** Returns the folders in which the commands after this one start. */
-  #moved({ words }: ShellCommand, folders: Folders): Folders {
-    const program = words[0]?.value;
+  /** Where the commands after this one start. */
+  #moved(command: ShellCommand, folders: Folders): Folders {
+    const program = command.words[0]?.value;
     if (MOVERS.has(program ?? "")) return null;
     if (program !== "cd" || folders === null) return folders;
-    const operands = words.slice(words[1]?.value === "--" ? 2 : 1);
-    const target = operands.length === 1 ? operands[0]!.value : null;
-    if (
-      target === null || target === "" || (target.startsWith("-") && words[1]?.value !== "--") ||
-      target === "-"
-    ) {
-      return null;
-    }
+    const target = targetOf(command, this.#question.searchesFolders);
+    if (target === null) return null;
     const moved = folders.map((folder) =>
       normalPath(target.startsWith("/") ? target : `${folder}/${target}`)
     );
@@ -155,12 +158,8 @@ class RuleMatch {
     const mismatch = wordMismatch(pattern, words);
     if (mismatch !== null) return mismatch;
     const values = words.map(({ value }) => value ?? "");
-    const hazard = hasWildcard(pattern)
-      ? hazardIn(values, (at) => literalOf(pattern.words[at]) !== null)
-      : null;
-    if (hazard !== null) {
-      return near(`"${hazard}" can write a file or run a program, so the rule must name it literally`);
-    }
+    const why = hasWildcard(pattern) ? this.#wildcardObstacle(pattern, words, values, assignments) : null;
+    if (why !== null) return near(why);
     const program = words[0]!.value!;
     if (isHazardous(program) && words.some(({ value }) => value === null)) {
       return near(`a word that the shell expands could become an option of ${program}`);
@@ -169,6 +168,27 @@ class RuleMatch {
     if (unset !== undefined) return near(`it sets ${unset.name}, which the rule does not list in env`);
     return this.#redirectObstacle(redirects) ?? this.#programObstacle(program, pattern) ??
       (programName(program) === "git" ? this.#repositoryObstacle() : null) ?? this.#withinObstacle(words);
+  }
+
+  /** Why a wildcard must not match these words; null if it may. */
+  #wildcardObstacle(
+    pattern: CommandPattern,
+    words: readonly ShellWord[],
+    values: readonly string[],
+    assignments: ShellCommand["assignments"],
+  ): string | null {
+    const hazard = hazardIn(values, (at) => literalOf(pattern.words[at]) !== null);
+    if (hazard !== null) {
+      return `"${hazard}" can write a file or run a program, so the rule must name it literally`;
+    }
+    const runs = this.#rule.allow_runner === true ? null : runnerHazardIn(values);
+    if (runs !== null) {
+      return `"${runs}" can write a file or run a program, so the rule must name the whole command, or allow_runner`;
+    }
+    const isCd = words[0]!.value === "cd" && words.length > 1;
+    return isCd && targetOf({ words, assignments }, this.#question.searchesFolders) === null
+      ? "the folder is known only when the command runs"
+      : null;
   }
 
   /** Redirections to another descriptor or to `/dev/null` are harmless; others must stay `within`. */
@@ -180,7 +200,7 @@ class RuleMatch {
       if (isPlain && target?.value === "/dev/null") continue;
       const mayStay = isPlain && operator !== "&>" && operator !== "&>>" && operator !== ">|";
       if (mayStay && this.#rule.within !== undefined && typeof target?.value === "string") {
-        const why = this.#outside(target.value, operator !== "<");
+        const why = this.#outside(target.value, operator === "<" ? "reads" : "writes");
         if (why === null) continue;
         return { message: `${text} ${why}`, isNear: true };
       }
@@ -237,6 +257,7 @@ class RuleMatch {
 
   #withinObstacle(words: readonly ShellWord[]): Obstacle | null {
     if (this.#rule.within === undefined) return null;
+    const program = programName(words[0]!.value!);
     const near = (message: string): Obstacle => ({ message, isNear: true });
     let isOperand = false;
     for (const { text, value } of words.slice(1)) {
@@ -247,15 +268,15 @@ class RuleMatch {
         return near(`${text} may contain a path`);
       }
       for (const path of pathsIn(value, isOption)) {
-        const why = this.#outside(path, false);
+        const why = this.#outside(path, READERS.has(program) ? "reads" : "may write");
         if (why !== null) return near(`${text} ${why}`);
       }
     }
     return null;
   }
 
-  /** Returns why a path does not stay within the rule, checked from every folder that the path may be relative to. */
-  #outside(path: string, writes: boolean): string | null {
+  /** Why a path does not stay within the rule, from every folder it may be relative to. */
+  #outside(path: string, use: "reads" | "writes" | "may write"): string | null {
     if (path === "") return null;
     const { world } = this.#question;
     if (this.#folders === null) return "is relative to an unknown folder";
@@ -266,8 +287,11 @@ class RuleMatch {
       if (real === null) return "cannot be resolved";
       const checked = { asked, real };
       const base = this.#question.baseOf(this.#placed);
-      const never = neverApproved(checked, world, writes);
+      const never = neverApproved(checked, world, use === "writes");
       if (never !== null) return never;
+      if (use === "may write" && mustStay(real, world)) {
+        return "is protected, and the program may write there";
+      }
       if (!fitsPatterns(this.#rule.within ?? [], checked, { base, reading: "approve", world })) {
         return "is outside the paths in the rule's within";
       }
@@ -276,7 +300,21 @@ class RuleMatch {
   }
 }
 
-/** Returns why words do not match a pattern; null if they do. */
+/** The folder that a `cd` names; null if it is known only when the command runs. */
+function targetOf(
+  { words, assignments }: Pick<ShellCommand, "words" | "assignments">,
+  searchesFolders: boolean,
+): string | null {
+  const isEnded = words[1]?.value === "--";
+  const operands = words.slice(isEnded ? 2 : 1);
+  const target = operands.length === 1 ? operands[0]!.value : null;
+  // `-` is the folder before.
+  if (target === null || target === "" || target === "-" || (target.startsWith("-") && !isEnded)) return null;
+  const searches = searchesFolders || assignments.some(({ name }) => name === "CDPATH");
+  return searches && !/^\.{0,2}(?:\/|$)/.test(target) ? null : target;
+}
+
+/** Why words do not match a pattern; null if they do. */
 function wordMismatch(pattern: CommandPattern, words: readonly ShellWord[]): Obstacle | null {
   const far = (message: string): Obstacle => ({ message, isNear: false });
   for (const [at, expected] of pattern.words.entries()) {

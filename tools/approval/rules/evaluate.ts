@@ -23,14 +23,14 @@ export interface RuleParts {
   readonly rules: readonly PlacedRule[];
   /** Takes a snapshot of the file system; called once for each call. */
   worldNow(): RuleWorld;
-  /** Absolute folder in which commands start. */
-  readonly cwd: string;
-  /** Absolute folder that input paths are relative to. */
-  readonly folder: string;
-  /** Returns the base of a rule's relative patterns. */
+  /** Absolute folder in which a tool's commands start, or that paths in its calls are relative to. */
+  folderOf(tool: string): string;
+  /** What patterns of a rule are relative to. */
   baseOf(rule: PlacedRule): PatternBase;
   /** Returns what is known about a tool; undefined if no tool has this name. */
   tool(name: string): RuledTool | undefined;
+  /** Whether `cd` may look for folders elsewhere, because commands have `CDPATH`. */
+  readonly searchesFolders: boolean;
   /** The shell that runs commands, if it is not bash. */
   readonly otherShell: string | null;
   /** True if a sandbox works; asked only if a rule depends on it. */
@@ -99,7 +99,7 @@ interface Call {
   readonly searches: RuledTool["searches"];
 }
 
-function callOf(name: string, input: Input, { tool: find, folder, world }: EvaluationContext): Call {
+function callOf(name: string, input: Input, { tool: find, folderOf, world }: EvaluationContext): Call {
   const tool = find(name) ?? {};
   // A rule about the program's own tool also applies to a tool that replaces it.
   const searches = tool.searches ?? builtinFact(name)?.searches;
@@ -108,7 +108,7 @@ function callOf(name: string, input: Input, { tool: find, folder, world }: Evalu
     ? null
     : input[tool.path_input] ?? (searches === undefined ? null : ".");
   const asked = typeof named === "string" && named !== ""
-    ? resolvePath(named, { folder, home: world.home })
+    ? resolvePath(named, { folder: folderOf(name), home: world.home })
     : null;
   return {
     name,
@@ -218,7 +218,7 @@ function approvalOf(
   const aboutPaths = approving.filter(({ rule }) => rule.path !== undefined);
   const aboutCommands = approving.filter(({ rule }) => rule.command !== undefined);
   if (call.command !== null && shell !== null && aboutCommands.length > 0) {
-    return commandApproval(aboutCommands, call.command, shell, parts, none);
+    return commandApproval(aboutCommands, call, shell, parts, none);
   }
   if (call.path !== null && aboutPaths.length > 0) {
     return pathApproval(aboutPaths, rules, call, parts, byRule, none);
@@ -228,7 +228,7 @@ function approvalOf(
 
 function commandApproval(
   approving: readonly PlacedRule[],
-  command: string,
+  { name, command }: Call,
   shell: ShellLibrary,
   parts: EvaluationContext,
   none: (why: string, commands?: readonly EvaluatedCommand[]) => Approval,
@@ -236,8 +236,8 @@ function commandApproval(
   if (parts.otherShell !== null) {
     return none(`rules can read only bash, and tools.bash.shell is ${parts.otherShell}`);
   }
-  const reading = readStrictly(command, shell.parse);
-  const commands = evaluateCommands(reading, { ...parts, rules: approving });
+  const reading = readStrictly(command ?? "", shell.parse);
+  const commands = evaluateCommands(reading, { ...parts, cwd: parts.folderOf(name), rules: approving });
   if (reading.opaque !== null) return none(`the command contains ${reading.opaque}`, commands);
   if (commands.length === 0) return none("it contains no command");
   const stopped = commands.find(({ rule }) => rule === null);
@@ -248,11 +248,12 @@ function commandApproval(
 function pathApproval(
   approving: readonly PlacedRule[],
   rules: readonly PlacedRule[],
-  { path, tool }: Call,
+  call: Call,
   parts: EvaluationContext,
   byRule: (rule: PlacedRule) => Approval,
   none: (why: string) => Approval,
 ): Approval {
+  const { path, tool } = call;
   const { world } = parts;
   if (path === null || path.real === null) return none("the path cannot be resolved");
   const checked: CheckedPath = { asked: path.asked, real: path.real };
@@ -263,22 +264,27 @@ function pathApproval(
   for (const placed of approving) {
     const base = parts.baseOf(placed);
     if (!fitsPatterns(placed.rule.path ?? [], checked, { base, reading: "approve", world })) continue;
-    hidden = isFolder ? takenOutBelow(checked.real, placed, rules, parts) : null;
+    hidden = isFolder ? takenOutBelow(checked.real, placed, rules, { call, parts }) : null;
     if (hidden === null) return byRule(placed);
   }
   return none(hidden ?? `no rule approves ${checked.real}`);
 }
 
-/** Returns what a search of a folder could show although a pattern excludes it; null if there is nothing. */
+/**
+ * What a search of a folder could show although a pattern excludes it; null if nothing. Other tools' rules about reading
+ * do not concern a search that shows only names.
+ */
 function takenOutBelow(
   folder: string,
   placed: PlacedRule,
   rules: readonly PlacedRule[],
-  parts: EvaluationContext,
+  { call: { name, searches }, parts }: { readonly call: Call; readonly parts: EvaluationContext },
 ): string | null {
-  const reads = (name: string) => name === "*" || builtinFact(name)?.reads === true;
+  const onlyNames = searches === "names";
+  const concerns = (tool: string) =>
+    tool === "*" || (onlyNames ? tool === name : builtinFact(tool)?.reads === true);
   const restricting = [...rules, ...parts.rules].filter(({ rule }) =>
-    rule.decision !== "approve" && rule.tools.some(reads)
+    rule.decision !== "approve" && rule.tools.some(concerns)
   );
   const taken = [
     ...(placed.rule.path ?? []).filter(({ excludes }) => excludes).map((pattern) => ({

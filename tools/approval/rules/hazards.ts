@@ -2,7 +2,7 @@
 // table is data.
 //
 // The table is never complete: a program that is not in it is evaluated by the pattern alone. Programs that write or
-// run something by their operands are runners (config/rules/runners.ts).
+// run something in ways that no table of options covers are runners (config/rules/runners.ts).
 
 import { programName } from "../../../config/rules/runners.ts";
 
@@ -12,10 +12,18 @@ export interface Hazard {
   readonly letters?: string;
   /** Long options, in full. Their abbreviations count too. */
   readonly long?: readonly string[];
+  /** Complete options that only look like abbreviations of those. */
+  readonly whole?: readonly string[];
   /** Whole words that are hazards at any position. */
   readonly words?: readonly string[];
   /** Texts that are hazards inside any word. */
   readonly text?: RegExp;
+  /** Whether a first argument without a dash consists of letters of options, as in `tar xf`. */
+  readonly bundled?: boolean;
+  /** Number of operands that only name input; further ones are hazards. */
+  readonly operands?: number;
+  /** Letters of options whose value is the next word, which is not an operand. */
+  readonly values?: string;
 }
 
 /** Hazards by program name. */
@@ -71,12 +79,42 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
     ],
   },
   tar: {
+    bundled: true,
     letters: "IF",
     long: [
       ..."--to-command --checkpoint-action --use-compress-program --rsh-command --info-script".split(" "),
       ..."--new-volume-script --rmt-command".split(" "),
     ],
   },
+};
+
+/**
+ * Further hazards of programs that run or write what their arguments say. No pattern with a wildcard approves them,
+ * even one that spells them out, unless the rule has `allow_runner`.
+ */
+export const RUNNER_HAZARDS: Readonly<Record<string, Hazard>> = {
+  // Words in any place: find takes `--` for the end of other options only.
+  find: {
+    words: "-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls -unlink -rm".split(" "),
+  },
+  fd: { letters: "xXl", long: ["--exec", "--exec-batch", "--list-details"] },
+  fdfind: { letters: "xXl", long: ["--exec", "--exec-batch", "--list-details"] },
+  // Everything but listing and comparing, the files in which tar finds further options or writes what it did, and
+  // archives on other machines.
+  tar: {
+    bundled: true,
+    letters: "xcruATgM",
+    long: [
+      ..."--extract --get --create --append --update --catenate --concatenate --delete --files-from".split(
+        " ",
+      ),
+      ..."--index-file --listed-incremental --volno-file --multi-volume --one-top-level".split(" "),
+    ],
+    whole: ["--list", "--file"],
+    text: /:/,
+  },
+  uniq: { operands: 1, values: "fsw" },
+  xxd: { operands: 1, values: "cglnosR" },
 };
 
 /** Options of git before its subcommand. */
@@ -99,9 +137,8 @@ const GIT_ANY: Hazard = {
     ..."--upload-pack --receive-pack --exec --config --template --extcmd --unsafe-paths".split(" "),
     ..."--gpg-sign --show-signature --help".split(" "),
   ],
+  whole: ["--text"],
 };
-/** Complete options that only look like abbreviations of those above. */
-const GIT_WHOLE: ReadonlySet<string> = new Set(["--text"]);
 /** Hazards of individual git subcommands. */
 const GIT_SUBCOMMANDS: Readonly<Record<string, Hazard>> = {
   grep: { letters: "O" },
@@ -125,11 +162,12 @@ const GIT_PLAIN: ReadonlySet<string> = new Set(
 /** True if a program has options that write or run something. */
 export function isHazardous(program: string): boolean {
   const name = programName(program);
-  return name === "git" || hazardOf(name) !== undefined;
+  return name === "git" || hazardOf(HAZARDS, name) !== undefined ||
+    hazardOf(RUNNER_HAZARDS, name) !== undefined;
 }
 
-function hazardOf(name: string): Hazard | undefined {
-  return Object.hasOwn(HAZARDS, name) ? HAZARDS[name] : undefined;
+function hazardOf(table: Readonly<Record<string, Hazard>>, name: string): Hazard | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**
@@ -140,13 +178,44 @@ function hazardOf(name: string): Hazard | undefined {
  * @param isSpelled whether the pattern spells out the word at an index
  */
 export function hazardIn(words: readonly string[], isSpelled: (at: number) => boolean): string | null {
-  const [program = ""] = words;
-  const name = programName(program);
+  const name = programName(words[0] ?? "");
   if (name === "git") return gitHazard(words, isSpelled);
-  const hazard = hazardOf(name);
+  const hazard = hazardOf(HAZARDS, name);
+  return hazard === undefined ? null : firstHazard(words, hazard, isSpelled);
+}
+
+/** The first word of a command for which its rule needs `allow_runner`; null if there is none. */
+export function runnerHazardIn(words: readonly string[]): string | null {
+  const hazard = hazardOf(RUNNER_HAZARDS, programName(words[0] ?? ""));
   if (hazard === undefined) return null;
+  return firstHazard(words, hazard, () => false) ?? furtherOperand(words, hazard);
+}
+
+function firstHazard(
+  words: readonly string[],
+  hazard: Hazard,
+  isSpelled: (at: number) => boolean,
+): string | null {
   const end = endOfOptions(words);
-  return words.find((word, at) => at > 0 && !isSpelled(at) && isHazard(word, hazard, at < end)) ?? null;
+  return words.find((word, at) => {
+    if (at === 0 || isSpelled(at)) return false;
+    const isBundle = at === 1 && hazard.bundled === true && !word.startsWith("-");
+    return isHazard(isBundle ? `-${word}` : word, hazard, at < end);
+  }) ?? null;
+}
+
+/** The first operand that does not only name input; null if there is none. */
+function furtherOperand(words: readonly string[], { operands, values = "" }: Hazard): string | null {
+  if (operands === undefined) return null;
+  const end = endOfOptions(words);
+  let left = operands;
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at]!;
+    const isOption = at <= end && word.startsWith("-") && word !== "-";
+    if (isOption && at < end && word.length === 2 && values.includes(word[1]!)) at += 1;
+    else if (!isOption && --left < 0) return word;
+  }
+  return null;
 }
 
 function gitHazard(words: readonly string[], isSpelled: (at: number) => boolean): string | null {
@@ -159,14 +228,13 @@ function gitHazard(words: readonly string[], isSpelled: (at: number) => boolean)
     if (at === 0 || at === subcommandAt || isSpelled(at)) return false;
     const isOption = at < end;
     if (subcommandAt === -1 || at < subcommandAt) return isHazard(word, GIT_GLOBAL, isOption);
-    const any = !GIT_WHOLE.has(word) && isHazard(word, GIT_ANY, isOption);
-    return any || isHazard(word, own, isOption) || word.startsWith("ext::");
+    return isHazard(word, GIT_ANY, isOption) || isHazard(word, own, isOption) || word.startsWith("ext::");
   }) ?? null;
 }
 
 function isHazard(
   word: string,
-  { letters = "", long = [], words = [], text }: Hazard,
+  { letters = "", long = [], whole = [], words = [], text }: Hazard,
   mayBeOption: boolean,
 ): boolean {
   if (words.includes(word) || text?.test(word) === true) return true;
@@ -175,7 +243,7 @@ function isHazard(
     return [...word.slice(1)].some((letter) => letters.includes(letter)) || long.includes(word);
   }
   const name = word.split("=", 1)[0]!;
-  return name.length > 2 && long.some((option) => option.startsWith(name));
+  return name.length > 2 && !whole.includes(name) && long.some((option) => option.startsWith(name));
 }
 
 /** Index of `--`, after which nothing is an option. */

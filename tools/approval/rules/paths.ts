@@ -109,6 +109,9 @@ function withoutSlash(path: string): string {
   return path !== "/" && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
+/** Names of files and folders, at any depth, that hold policy of projects: settings, tools, hooks, servers. */
+const POLICY_NAME = /\/(?:\.flemma(?:\/|$)|\.mcp\.json$)/i;
+
 /** System folders without ordinary files: nothing below them is ever approved. */
 const SYSTEM: readonly string[] = ["/proc", "/sys", "/dev"];
 
@@ -129,7 +132,12 @@ export function neverApproved(
   if (kind === "other") return "is neither a file nor a folder";
   if (!writes) return null;
   if (kind === "file" && world.links(real) > 1) return "has several hard links";
-  return world.isProtected(real) ? "is protected" : null;
+  return mustStay(real, world) ? "is protected" : null;
+}
+
+/** Whether no rule may approve changing a real path. */
+export function mustStay(real: string, world: RuleWorld): boolean {
+  return POLICY_NAME.test(real) || world.isProtected(real);
 }
 
 /** True if a pattern could match something below a folder. True if unsure. */

@@ -76,7 +76,7 @@ async function membersFor(
   const { command_input, path_input } = parts.tool(name) ?? {};
   const command = command_input === undefined ? undefined : input[command_input];
   if (command_input !== undefined && typeof command === "string") {
-    const patterns = await patternsOf(command, parts);
+    const patterns = await patternsOf(name, command, parts);
     if (!patterns.ok) return patterns;
     // Otherwise the rule would also approve each of several commands alone, and the commands in another folder or
     // order.
@@ -92,13 +92,18 @@ async function membersFor(
 }
 
 /** Patterns that match exactly the words of each simple command. */
-async function patternsOf(command: string, parts: RuleParts): Promise<Outcome<readonly string[], string>> {
+async function patternsOf(
+  name: string,
+  command: string,
+  parts: RuleParts,
+): Promise<Outcome<readonly string[], string>> {
   const { parse } = await parts.loadShell();
   const reading = readStrictly(command, parse);
   if (reading.opaque !== null) return failed(`the command contains ${reading.opaque}`);
   const world = parts.worldNow();
+  const cwd = parts.folderOf(name);
   const patterns = new Set<string>();
-  for (const { words, opaque, text } of evaluateCommands(reading, { ...parts, world, rules: [] })) {
+  for (const { words, opaque, text } of evaluateCommands(reading, { ...parts, cwd, world, rules: [] })) {
     if (opaque !== null) return failed(`"${text}" contains ${opaque}`);
     const known = words.filter((word) => word !== null);
     if (known.length < words.length) {

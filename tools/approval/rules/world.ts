@@ -37,8 +37,8 @@ export interface WorldOptions {
   readonly path: string;
   /** Returns the real paths that commands may write; null if unknown. */
   writable(): readonly string[] | null;
-  /** Returns the real paths inside writable paths that stay read-only. */
-  protect(): readonly string[];
+  /** Whether a real path stays read-only for tools, existing or not. */
+  isProtected(path: string): boolean;
 }
 
 /** Takes a snapshot: each thing is looked up once, so that all parts of a call are evaluated against the same state. */
@@ -82,7 +82,7 @@ export function worldNow(options: WorldOptions): RuleWorld {
       points ??= mountPoints();
       return points.some((point) => point !== folder && isInside(point, folder) && isInside(path, point));
     },
-    isProtected: (path) => options.protect().some((root) => isInside(path, root)),
+    isProtected: (path) => options.isProtected(path),
     ignoresCase(path) {
       let at = path;
       while (at !== "/" && (stat(at) === null || !/[a-z]/i.test(baseName(at)))) at = parentOf(at);

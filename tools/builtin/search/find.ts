@@ -8,6 +8,7 @@ import {
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
+  SANDBOX_CAPABILITY,
   type ToolInput,
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
@@ -37,6 +38,7 @@ export function findTool(limits: SearchLimits): BuiltinTool {
       limit: { type: ["number", "null"], description: `Maximum number of files (null: ${USUAL_LIMIT}).` },
     }),
     ...READS_FILES,
+    capabilities: [SANDBOX_CAPABILITY],
     searches: "names",
     personalities: {
       [CODING_ASSISTANT]: {

@@ -8,6 +8,7 @@ import {
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
+  SANDBOX_CAPABILITY,
   type ToolInput,
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
@@ -41,6 +42,7 @@ export function grepTool(limits: SearchLimits): BuiltinTool {
       limit: { type: ["number", "null"], description: `Maximum number of lines (null: ${USUAL_LIMIT}).` },
     }),
     ...READS_FILES,
+    capabilities: [SANDBOX_CAPABILITY],
     searches: "contents",
     personalities: {
       [CODING_ASSISTANT]: {

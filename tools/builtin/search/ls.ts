@@ -9,7 +9,7 @@ import {
   type ExecutionResult,
   type ToolInput,
 } from "../../definition.ts";
-import { STOPPED } from "../../definition.ts";
+import { SANDBOX_CAPABILITY, STOPPED } from "../../definition.ts";
 import { formatSize, truncateHead } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
 import { performOnDisk, runWithTimeout } from "../../files/on_disk.ts";
@@ -49,6 +49,7 @@ export function lsTool(limits: LsOptions): BuiltinTool {
       },
     }),
     ...READS_FILES,
+    capabilities: [SANDBOX_CAPABILITY],
     searches: "names",
     personalities: {
       [CODING_ASSISTANT]: {
