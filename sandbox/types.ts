@@ -284,9 +284,9 @@ export interface Sandbox {
   prepare(inner: readonly string[], options?: PrepareOptions): Promise<Outcome<PreparedCommand>>;
   /** True if tools may write to this absolute path. Independent of the backend. */
   isPathWritable(path: string): boolean;
-  /** Whether an absolute path stays read-only for tools, existing or not. If absent, only what `policy` protects does. */
+  /** True if an absolute path stays read-only for tools, existing or not. If absent, only what `policy` protects does. */
   isProtected?(path: string): boolean;
-  /** Whether tools may read this absolute path. Independent of the backend. */
+  /** True if tools may read this absolute path. Independent of the backend. */
   isPathReadable(path: string): boolean;
   /**
    * The program that obeys the file at a path when the person starts it. flemma asks before it writes such a file. Null

@@ -223,14 +223,14 @@ type ToolPlace = Pick<ContextOptions, "settings" | "document" | "environment"> &
   readonly definition: Pick<ToolDefinition, "name" | "config_schema">;
 };
 
-/** The settings `tools.NAME`, with the defaults of the tool's schema; null if there are neither. */
+/** Returns the settings `tools.NAME`, with the defaults of the tool's schema; null if there are neither. */
 function configOf({ definition, settings }: Pick<ToolPlace, "definition" | "settings">) {
   const defaults = schemaDefaults(definition.config_schema);
   const set = settings.tools.named[definition.name];
   return defaults === null && set === undefined ? null : { ...defaults, ...set };
 }
 
-/** The working folder of a tool. Throws if its setting is invalid. */
+/** Returns the working folder of a tool. Throws if its setting is invalid. */
 export function configuredFolder(tool: ToolPlace): string {
   return workingFolder(configOf(tool)?.cwd, tool);
 }
@@ -239,7 +239,7 @@ export function configuredFolder(tool: ToolPlace): string {
  * Resolves `tools.NAME.cwd`, which must be one whole value. If the setting is unset, or has no meaning for this
  * document, the folder is the program's start folder.
  */
-export function workingFolder(
+function workingFolder(
   setting: unknown,
   { definition, document, environment }: {
     readonly definition: Pick<ToolDefinition, "name">;

@@ -13,7 +13,7 @@ export const PROVIDER_CREDENTIALS: Readonly<Record<string, readonly string[]>> =
   vertex: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN", "VERTEX_SERVICE_ACCOUNT"],
 };
 
-/** Names without any of the words, in upper case. Data; add one if it is missing. */
+/** Upper-case names of credential variables without any of the words below. Add a line if a name is missing. */
 export const OTHER_CREDENTIALS: readonly string[] = [
   "ANTHROPIC_CUSTOM_HEADERS",
   "AZURE_DEVOPS_EXT_PAT",
@@ -26,7 +26,7 @@ export const OTHER_CREDENTIALS: readonly string[] = [
   "SSHPASS",
 ];
 
-/** Names with one of the words and without a secret, in upper case; `*` matches anything. */
+/** Upper-case names with one of the words, but without a secret; `*` matches anything. */
 export const HARMLESS_NAMES: readonly string[] = [
   "COREPACK_INTEGRITY_KEYS",
   // Git stops if one of these is missing.
@@ -44,8 +44,8 @@ const EXACT: ReadonlySet<string> = new Set([
 const HARMLESS = HARMLESS_NAMES.map((name) => new RegExp(`^${name.replace("*", ".*")}$`, "s"));
 
 /**
- * The words, between underscores; a number may follow, for people who have several keys. The last line has words that
- * are written together, such as `PGPASSWORD` and `OPENAI_APIKEY`. `TOKENS` counts tokens and is not among them.
+ * Matches names with a word for a secret between underscores. A number may follow, because some people have several
+ * keys. The last line matches words that are written together, such as `PGPASSWORD` and `OPENAI_APIKEY`. `TOKENS` counts tokens and is not among them.
  */
 const WORD = new RegExp(
   "(?:^|[^A-Z0-9])(?:" +
@@ -53,23 +53,23 @@ const WORD = new RegExp(
     "[A-Z0-9]*(?:PASSWORDS?|PASSWD|PASSPHRASE)|[A-Z0-9]*(?:API|AUTH|ACCESS|SECRET|PRIVATE|OPENAI)(?:KEYS?|TOKEN)" +
     ")\\d*(?![A-Z0-9])",
 );
-/** Every matching name contains one of these texts. Most variables contain none, and this test is faster. */
+/** Texts of which every matching name contains one. Most variables contain none of them. This check saves time. */
 const PART = /KEY|TOKEN|SECRET|CREDENTIAL|PASS/;
 
-/** Whether a variable of this name holds a credential. Ignores case. */
+/** True if a variable of this name holds a credential. Ignores case. */
 export function isCredential(name: string): boolean {
   const upper = name.toUpperCase();
   if (EXACT.has(upper)) return true;
   return PART.test(upper) && WORD.test(upper) && !HARMLESS.some((pattern) => pattern.test(upper));
 }
 
-/** A password in a URL, or anything before the host of a web address, which is then a token. */
+/** Matches a password in a URL, and any text before the host of a web address, which is then a token. */
 const URL_CREDENTIALS = /[a-z][a-z0-9+.-]*:\/\/[^\s/?#@:]*:[^\s/?#@]+@|https?:\/\/[^\s/?#@]+@/i;
-/** A secret as a parameter of a URL or of a database connection. */
+/** Matches a secret as a parameter of a URL or of a database connection. */
 const PARAMETER =
   /(?:^|[?&;])\s*[\w-]*(?:password|pwd|secret|token|api_?key|accountkey|accesskey|sig)\s*=[^&;\s]/i;
 
-/** Whether the value of a variable is an address with credentials. */
+/** True if the value of a variable is an address with credentials. */
 export function isAddressWithCredentials(name: string, value: string): boolean {
   if (PROXY_NAMES.includes(name.toUpperCase())) return false;
   return (value.includes("://") && (URL_CREDENTIALS.test(value) || PARAMETER.test(value))) ||

@@ -89,10 +89,10 @@ type Variables = Readonly<Record<string, string>>;
 type EnvSettings = Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonly string[] };
 
 /**
- * Filters `variables` for tools. Drops credentials, other variables with the same value, and what leads git and `cd`
- * elsewhere. Inside the sandbox, also drops addresses of sockets that act with the person's
- * authority, and sets `added`. Always sets the variables for unattended use, unless `pass` or `block` contains their
- * exact name.
+ * Filters `variables` for tools. Drops credentials, other variables with the same value, addresses with credentials,
+ * and variables that lead git and `cd` to another folder. Inside the sandbox, also drops addresses of sockets that act
+ * with the person's authority, and sets `added`. Always sets the variables for unattended use, except those whose
+ * exact name is in `pass` or `block`.
  *
  * `pass` keeps variables, `block` drops more and takes precedence; both contain names, in which `*` matches anything.
  *

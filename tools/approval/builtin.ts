@@ -8,9 +8,9 @@ import type { ResolverDefinition } from "./types.ts";
 /** Facts about tools and the process that the sandbox resolver needs. */
 export interface SandboxFacts {
   hasCapability(tool: string, capability: string): boolean;
-  /** What a call of a tool may change. A tool without effects needs no sandbox to confine it. */
+  /** Returns what a call of a tool may change. A tool without effects needs no sandbox to confine it. */
   effects(tool: string): Effects;
-  /** Where calls of a tool run. */
+  /** Returns where calls of a tool run. */
   runs(tool: string): RunsIn;
   /** True if this process runs as root. */
   readonly root: boolean;

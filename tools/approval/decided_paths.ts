@@ -5,7 +5,7 @@ import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 
-/** The part of a tool that says where its path is. */
+/** The part of a tool definition that names the input member with a path. */
 type PathTool = Pick<ToolDefinition, "name" | "path_input">;
 
 /** Records where the paths of a document's calls led when the calls were decided, if rules about paths exist. */

@@ -93,8 +93,8 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
 }
 
 /**
- * The folder in which a tool's commands start, or that paths in its calls are relative to. A setting without a folder
- * falls back here; the call itself then fails.
+ * Returns the folder in which a tool's commands start, or that paths in its calls are relative to. If the setting is
+ * invalid, returns the program's folder; the call itself then fails.
  */
 export function folderOfCalls(
   { settings, tools, document, environment }: Pick<

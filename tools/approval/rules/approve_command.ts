@@ -23,9 +23,9 @@ export interface CommandQuestion {
   /** Absolute folder in which the command starts. */
   readonly cwd: string;
   readonly world: RuleWorld;
-  /** Whether `cd` may look for folders elsewhere, because commands have `CDPATH`. */
+  /** True if `cd` may look for folders elsewhere, because commands have `CDPATH`. */
   readonly searchesFolders: boolean;
-  /** What relative patterns of a rule are relative to. */
+  /** Returns the base of a rule's relative patterns. */
   baseOf(rule: PlacedRule): PatternBase;
 }
 
@@ -35,7 +35,7 @@ const MOST_FOLDERS = 8;
 /** Commands that may change the folder of later commands in ways that this code does not follow. */
 const MOVERS: ReadonlySet<string> = new Set("pushd popd command builtin eval source .".split(" "));
 
-/** Programs that write no operand, apart from their hazards: they may be given protected paths. */
+/** Programs that write none of their operands, unless an option tells them to. They may be given protected paths. */
 const READERS: ReadonlySet<string> = new Set(
   ("cat head tail wc ls dir grep egrep fgrep zgrep rg ag ack file stat diff cmp comm cut nl tac rev od hexdump strings " +
     "md5sum sha1sum sha256sum sha512sum b2sum cksum sum du df tree readlink realpath basename dirname test [ cd pwd echo " +
@@ -91,7 +91,7 @@ class Walk {
     }
   }
 
-  /** Where the commands after this one start. */
+  /** Returns the folders in which the commands after this one start. */
   #moved(command: ShellCommand, folders: Folders): Folders {
     const program = command.words[0]?.value;
     if (MOVERS.has(program ?? "")) return null;
@@ -170,7 +170,7 @@ class RuleMatch {
       (programName(program) === "git" ? this.#repositoryObstacle() : null) ?? this.#withinObstacle(words);
   }
 
-  /** Why a wildcard must not match these words; null if it may. */
+  /** Returns why a wildcard must not match these words; null if it may. */
   #wildcardObstacle(
     pattern: CommandPattern,
     words: readonly ShellWord[],
@@ -275,7 +275,7 @@ class RuleMatch {
     return null;
   }
 
-  /** Why a path does not stay within the rule, from every folder it may be relative to. */
+  /** Returns why a path does not stay within the rule, checked from every folder that the path may be relative to. */
   #outside(path: string, use: "reads" | "writes" | "may write"): string | null {
     if (path === "") return null;
     const { world } = this.#question;
@@ -300,7 +300,7 @@ class RuleMatch {
   }
 }
 
-/** The folder that a `cd` names; null if it is known only when the command runs. */
+/** Returns the folder that a `cd` names; null if it is known only when the command runs. */
 function targetOf(
   { words, assignments }: Pick<ShellCommand, "words" | "assignments">,
   searchesFolders: boolean,
@@ -308,13 +308,13 @@ function targetOf(
   const isEnded = words[1]?.value === "--";
   const operands = words.slice(isEnded ? 2 : 1);
   const target = operands.length === 1 ? operands[0]!.value : null;
-  // `-` is the folder before.
+  // `-` is the previous folder.
   if (target === null || target === "" || target === "-" || (target.startsWith("-") && !isEnded)) return null;
   const searches = searchesFolders || assignments.some(({ name }) => name === "CDPATH");
   return searches && !/^\.{0,2}(?:\/|$)/.test(target) ? null : target;
 }
 
-/** Why words do not match a pattern; null if they do. */
+/** Returns why words do not match a pattern; null if they do. */
 function wordMismatch(pattern: CommandPattern, words: readonly ShellWord[]): Obstacle | null {
   const far = (message: string): Obstacle => ({ message, isNear: false });
   for (const [at, expected] of pattern.words.entries()) {

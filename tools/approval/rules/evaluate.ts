@@ -23,13 +23,13 @@ export interface RuleParts {
   readonly rules: readonly PlacedRule[];
   /** Takes a snapshot of the file system; called once for each call. */
   worldNow(): RuleWorld;
-  /** Absolute folder in which a tool's commands start, or that paths in its calls are relative to. */
+  /** Returns the absolute folder in which a tool's commands start, or that paths in its calls are relative to. */
   folderOf(tool: string): string;
-  /** What patterns of a rule are relative to. */
+  /** Returns the base of a rule's relative patterns. */
   baseOf(rule: PlacedRule): PatternBase;
   /** Returns what is known about a tool; undefined if no tool has this name. */
   tool(name: string): RuledTool | undefined;
-  /** Whether `cd` may look for folders elsewhere, because commands have `CDPATH`. */
+  /** True if `cd` may look for folders elsewhere, because commands have `CDPATH`. */
   readonly searchesFolders: boolean;
   /** The shell that runs commands, if it is not bash. */
   readonly otherShell: string | null;
@@ -271,8 +271,8 @@ function pathApproval(
 }
 
 /**
- * What a search of a folder could show although a pattern excludes it; null if nothing. Other tools' rules about reading
- * do not concern a search that shows only names.
+ * Returns what a search of a folder could show although a pattern excludes it; null if there is nothing. Rules about
+ * reading with other tools do not apply to a search that shows only names.
  */
 function takenOutBelow(
   folder: string,

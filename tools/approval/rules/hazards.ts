@@ -18,7 +18,7 @@ export interface Hazard {
   readonly words?: readonly string[];
   /** Texts that are hazards inside any word. */
   readonly text?: RegExp;
-  /** Whether a first argument without a dash consists of letters of options, as in `tar xf`. */
+  /** True if a first argument without a dash consists of letters of options, as in `tar xf`. */
   readonly bundled?: boolean;
   /** Number of operands that only name input; further ones are hazards. */
   readonly operands?: number;
@@ -93,14 +93,14 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
  * even one that spells them out, unless the rule has `allow_runner`.
  */
 export const RUNNER_HAZARDS: Readonly<Record<string, Hazard>> = {
-  // Words in any place: find takes `--` for the end of other options only.
+  // Words at any position: `--` does not keep find from reading them as actions.
   find: {
     words: "-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls -unlink -rm".split(" "),
   },
   fd: { letters: "xXl", long: ["--exec", "--exec-batch", "--list-details"] },
   fdfind: { letters: "xXl", long: ["--exec", "--exec-batch", "--list-details"] },
-  // Everything but listing and comparing, the files in which tar finds further options or writes what it did, and
-  // archives on other machines.
+  // All modes except listing and comparing; files in which tar reads further options or writes reports; archives on
+  // other machines.
   tar: {
     bundled: true,
     letters: "xcruATgM",
@@ -184,7 +184,7 @@ export function hazardIn(words: readonly string[], isSpelled: (at: number) => bo
   return hazard === undefined ? null : firstHazard(words, hazard, isSpelled);
 }
 
-/** The first word of a command for which its rule needs `allow_runner`; null if there is none. */
+/** Returns the first word of a command for which its rule needs `allow_runner`; null if there is none. */
 export function runnerHazardIn(words: readonly string[]): string | null {
   const hazard = hazardOf(RUNNER_HAZARDS, programName(words[0] ?? ""));
   if (hazard === undefined) return null;
@@ -204,7 +204,7 @@ function firstHazard(
   }) ?? null;
 }
 
-/** The first operand that does not only name input; null if there is none. */
+/** Returns the first operand that does not only name input; null if there is none. */
 function furtherOperand(words: readonly string[], { operands, values = "" }: Hazard): string | null {
   if (operands === undefined) return null;
   const end = endOfOptions(words);

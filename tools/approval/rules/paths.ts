@@ -109,7 +109,7 @@ function withoutSlash(path: string): string {
   return path !== "/" && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** Names of files and folders, at any depth, that hold policy of projects: settings, tools, hooks, servers. */
+/** Matches files that contain policy of projects, at any depth: settings, tools, hooks, servers. */
 const POLICY_NAME = /\/(?:\.flemma(?:\/|$)|\.mcp\.json$)/i;
 
 /** System folders without ordinary files: nothing below them is ever approved. */
@@ -135,7 +135,7 @@ export function neverApproved(
   return mustStay(real, world) ? "is protected" : null;
 }
 
-/** Whether no rule may approve changing a real path. */
+/** True if no rule may approve changing a real path. */
 export function mustStay(real: string, world: RuleWorld): boolean {
   return POLICY_NAME.test(real) || world.isProtected(real);
 }

@@ -37,7 +37,7 @@ export interface WorldOptions {
   readonly path: string;
   /** Returns the real paths that commands may write; null if unknown. */
   writable(): readonly string[] | null;
-  /** Whether a real path stays read-only for tools, existing or not. */
+  /** True if a real path stays read-only for tools, existing or not. */
   isProtected(path: string): boolean;
 }
 
