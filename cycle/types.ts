@@ -303,6 +303,8 @@ export type CycleEvent =
     readonly id: string;
     /** Present if a command changed a file that another tool executes or follows when the user starts that tool. */
     readonly change?: "made" | "changed" | "removed";
+    /** The changed lines after `-` and `+`, if the file has instructions for agents. */
+    readonly diff?: string;
     readonly obeyed_by?: string;
   }
   /** Every tool source that was asked has answered. */

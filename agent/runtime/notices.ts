@@ -37,8 +37,15 @@ export function createNotices(
     const news = sandbox.fileChanges().slice(changes);
     changes += news.length;
     if (news.length > 0) remember(news);
-    for (const { path, change, obeyedBy } of news) {
-      emit({ event: "file:changed", path, id, change, obeyed_by: obeyedBy });
+    for (const { path, change, obeyedBy, diff } of news) {
+      emit({
+        event: "file:changed",
+        path,
+        id,
+        change,
+        obeyed_by: obeyedBy,
+        ...(diff === undefined ? {} : { diff }),
+      });
     }
   };
   return {

@@ -216,9 +216,9 @@ function noteOf(event: CycleEvent): string | null {
       return type === "open_url" && typeof url === "string" ? `a tool asks you to open ${url}` : null;
     }
     case "file:changed": {
-      const { path, change, obeyed_by: obeyedBy } = event;
+      const { path, change, obeyed_by: obeyedBy, diff } = event;
       if (change === undefined || obeyedBy === undefined) return null;
-      return fileChangeSentence({ path, change, obeyedBy });
+      return fileChangeSentence({ path, change, obeyedBy, diff });
     }
     case "approval:denied":
       return `denied by ${decidedBy(event.source)}: ${event.preview}`;

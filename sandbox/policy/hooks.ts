@@ -1,33 +1,270 @@
-// Files that other programs run or obey: two lists, *held* and *watched*. Data for the tables in docs/reference/sandbox.md.
+// Files that other programs run or obey: one table. Data for the table in docs/reference/sandbox.md.
 //
 // Held files run automatically, even if the person does not start the tool that they belong to. flemma mounts them
-// read-only, refuses to write or edit them, and moves away new ones that appear. Each word of `protect` stands for one
-// of these lists. Watched files run when the person starts a tool. They are never mounted read-only, because they
-// belong to the project and git could not check them out. flemma compares them after each command, and asks before
-// write and edit change them.
+// read-only, refuses to write or edit them, and moves away new ones that appear. Reported files run when the person
+// starts a tool. They belong to the project, and git could not check them out if they were held. flemma compares them
+// after each command, and asks before write and edit change them. Instructions are reported files that agents read as
+// text; their changes are reported with a diff.
+
+/** How flemma treats a file. */
+export type Treatment = "held" | "reported" | "instructions";
+
+/**
+ * One row: the treatment, the program that obeys, and its paths. Paths are relative to a folder of the project, or begin
+ * with `~` (home folder) or `$DATA` (data folder). A path stands for a file, or for a folder with everything in it. In
+ * the first name of a reported path, `*` matches any characters.
+ */
+export type ObeyedFiles = readonly [how: Treatment, who: string, ...paths: readonly string[]];
+
+export const OBEYED_FILES: readonly ObeyedFiles[] = [
+  // Editors.
+  ["held", "VS Code", ".vscode", "~/.config/Code", "~/.config/VSCodium", "~/.vscode", "~/.vscode-server"],
+  ["held", "VS Code", "$DATA/code-server"],
+  ["reported", "VS Code", "*.code-workspace"],
+  ["held", "JetBrains editors", ".idea", ".fleet", "~/.config/JetBrains", "$DATA/JetBrains"],
+  ["reported", "JetBrains editors", ".run"],
+  [
+    "held",
+    "Neovim",
+    ".nvim.lua",
+    ".nvimrc",
+    ".exrc.lua",
+    ".lazy.lua",
+    ".nvim",
+    ".neoconf.json",
+    "~/.config/nvim",
+  ],
+  ["held", "Neovim", "$DATA/nvim/site", "$DATA/nvim/lazy", "$DATA/nvim/mason"],
+  ["held", "Vim", ".exrc", ".vimrc", ".lvimrc", "~/.vimrc", "~/.gvimrc", "~/.vim", "$DATA/vim"],
+  [
+    "reported",
+    "Vim",
+    ".vim",
+    ".vimrc.local",
+    ".local.vimrc",
+    "_vimrc",
+    "_exrc",
+    "Session.vim",
+    ".vimspector.json",
+  ],
+  ["reported", "Vim", ".projections.json", ".ycm_extra_conf.py"],
+  ["held", "Emacs", "~/.emacs", "~/.emacs.d", "~/.config/emacs"],
+  ["reported", "Emacs", ".dir-locals.el", ".dir-locals-2.el"],
+  ["held", "Helix", ".helix", "~/.config/helix", "$DATA/helix"],
+  ["held", "Zed", ".zed", "~/.config/zed", "$DATA/zed"],
+  ["held", "Kakoune", "~/.config/kak", "$DATA/kak"],
+  ["held", "micro and nano", "~/.config/micro", "~/.config/nano", "~/.nanorc"],
+  ["held", "Lite XL and Lapce", ".lite_project.lua", ".lapce"],
+  ["reported", "Sublime Text", "*.sublime-project", "*.sublime-workspace"],
+  ["reported", "Kate", ".kateproject"],
+  ["reported", "Visual Studio", ".vs", "Directory.Build.props", "Directory.Build.targets"],
+  ["reported", "Eclipse", ".externalToolBuilders"],
+  ["reported", "Nova", ".nova"],
+  // Language servers, which editors start, and linters.
+  ["reported", "rust-analyzer", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-project.json"],
+  ["reported", "clangd", ".clangd"],
+  ["reported", "Lua's tools", ".luarc.json", ".luarc.jsonc", ".luacheckrc", ".busted", ".luarocks"],
+  ["reported", "Haskell's tools", "hie.yaml", ".ghci"],
+  ["reported", "OCaml's tools", ".merlin", ".ocamlinit"],
+  ["reported", "Elixir's tools", ".formatter.exs", ".credo.exs", ".iex.exs"],
+  ["reported", "Clojure's tools", ".clj-kondo", ".lsp"],
+  ["reported", "Swift's tools", ".sourcekit-lsp", ".swiftpm"],
+  ["reported", "pylint", ".pylintrc", "pylintrc"],
+  ["reported", "rubocop", ".rubocop.yml"],
+  ["reported", "lintr", ".lintr"],
+  ["reported", "golangci-lint", ".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"],
+  // Shells, prompts and what they load in a folder.
+  ["held", "sh and bash", "~/.profile", "~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_logout"],
+  ["held", "sh and bash", "~/.bash_aliases", "~/.inputrc", "$DATA/bash-completion"],
+  [
+    "held",
+    "zsh",
+    "~/.zshrc",
+    "~/.zshenv",
+    "~/.zprofile",
+    "~/.zlogin",
+    "~/.zlogout",
+    "~/.config/zsh",
+    "$DATA/zsh",
+  ],
+  ["held", "zsh", "~/.p10k.zsh", "~/.oh-my-zsh", "~/.antigen", "~/.zinit"],
+  ["held", "fish", "~/.config/fish", "$DATA/fish/vendor_completions.d", "$DATA/fish/vendor_conf.d"],
+  ["held", "fish", "$DATA/fish/vendor_functions.d", "$DATA/fish/generated_completions"],
+  [
+    "held",
+    "other shells",
+    "~/.config/nushell",
+    "~/.kshrc",
+    "~/.cshrc",
+    "~/.tcshrc",
+    "~/.login",
+    "~/.config/powershell",
+  ],
+  ["held", "starship", "~/.config/starship.toml"],
+  ["held", "direnv", ".envrc", ".envrc.local", "~/.config/direnv", "$DATA/direnv"],
+  ["reported", "direnv and other programs that load variables", ".env", ".env.local"],
+  ["held", "mise", ".mise.toml", "mise.toml", ".mise", "mise.local.toml", ".mise.local.toml", ".config/mise"],
+  ["held", "mise", ".config/mise.toml", "~/.config/mise", "~/.local/state/mise"],
+  ["reported", "mise", "mise.*.toml", ".mise.*.toml", "mise/config.toml", ".rtx.toml", "~/.rtx.toml"],
+  ["reported", "asdf and mise", ".tool-versions", "~/.tool-versions"],
+  ["reported", "autoenv", ".autoenv", ".autoenv.zsh", ".autoenv_leave.zsh"],
+  [
+    "reported",
+    "Nix",
+    "flake.nix",
+    "shell.nix",
+    "default.nix",
+    "devenv.nix",
+    "devenv.yaml",
+    "devenv.local.nix",
+  ],
+  ["reported", "devbox", "devbox.json"],
+  ["reported", "guix", "guix.scm", "manifest.scm"],
+  // Sessions, terminals and desktops.
+  ["held", "the session", "~/.config/environment.d", "~/.config/autostart", "~/.config/systemd/user"],
+  ["held", "the session", "~/.pam_environment", "~/.xprofile", "~/.xinitrc", "~/.xsession", "~/.xsessionrc"],
+  ["held", "the session", "~/.config/plasma-workspace", "~/.config/sway", "~/.config/i3", "~/.config/hypr"],
+  ["held", "the session", "~/.mailcap", "~/.config/mimeapps.list", "~/.config/user-dirs.dirs"],
+  [
+    "held",
+    "the desktop",
+    "$DATA/applications",
+    "$DATA/dbus-1",
+    "$DATA/systemd",
+    "$DATA/gnome-shell",
+    "$DATA/plasma",
+  ],
+  ["held", "the desktop", "$DATA/kio", "$DATA/nautilus-python", "$DATA/nemo-python"],
+  [
+    "held",
+    "terminals",
+    "~/.tmux.conf",
+    "~/.config/tmux",
+    "~/.screenrc",
+    "~/.config/kitty",
+    "~/.config/alacritty",
+  ],
+  ["held", "terminals", "~/.config/ghostty", "~/.config/wezterm", "~/.wezterm.lua", "~/.config/zellij"],
+  ["reported", "tmux session managers", ".tmuxinator.yml", ".tmuxp.yaml", ".tmuxp.yml"],
+  [
+    "held",
+    "file managers and players",
+    "~/.config/ranger",
+    "~/.config/lf",
+    "~/.config/yazi",
+    "~/.config/mpv",
+  ],
+  ["held", "ssh", "~/.ssh"],
+  [
+    "held",
+    "whatever is started by name",
+    "~/.local/bin",
+    "~/bin",
+    "~/.cargo/bin",
+    "~/.deno/bin",
+    "~/.bun/bin",
+    "~/go/bin",
+  ],
+  // Version control and its hooks.
+  ["held", "git", "~/.config/git", "~/.gitconfig"],
+  ["reported", "git", ".gitmodules"],
+  ["held", "Mercurial", ".hg/hgrc", "~/.hgrc", "~/.config/hg"],
+  ["held", "jj", ".jj/repo/config.toml", "~/.config/jj"],
+  [
+    "reported",
+    "git hook managers",
+    ".husky",
+    "lefthook.*",
+    "lefthook-local.*",
+    ".lefthook*",
+    ".githooks",
+    ".pre-commit-config.yaml",
+  ],
+  ["reported", "git hook managers", ".pre-commit-hooks.yaml", ".overcommit.yml", ".simple-git-hooks.*"],
+  ["reported", "git hook managers", "simple-git-hooks.*", ".lintstagedrc*", "lint-staged.config.*"],
+  ["reported", "commitlint", ".commitlintrc*", "commitlint.config.*"],
+  ["held", "lazygit", "~/.config/lazygit"],
+  // Package managers and build tools.
+  ["held", "npm", "~/.npmrc"],
+  ["reported", "npm and pnpm", ".npmrc", "~/.npmrc"],
+  ["reported", "pnpm", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpm-workspace.yaml"],
+  ["held", "yarn", "~/.yarnrc", "~/.yarnrc.yml"],
+  ["reported", "yarn", ".yarnrc", ".yarnrc.yml", ".yarn/plugins", ".yarn/releases", ".yarn/sdks", ".pnp.cjs"],
+  ["reported", "yarn", ".pnp.loader.mjs", "~/.yarnrc", "~/.yarnrc.yml"],
+  ["held", "bun", "~/.bunfig.toml"],
+  ["reported", "bun", "bunfig.toml"],
+  ["held", "pip, uv and conda", "~/.config/pip", "~/.pip", "~/.config/uv", "~/.condarc"],
+  ["reported", "pip", "~/.config/pip"],
+  ["reported", "uv", "uv.toml"],
+  ["reported", "Python", "sitecustomize.py", "usercustomize.py"],
+  ["held", "IPython and Jupyter", "~/.ipython", "~/.jupyter"],
+  ["held", "cargo", "~/.cargo/config", "~/.cargo/config.toml"],
+  ["reported", "cargo", ".cargo/config.toml", ".cargo/config", "~/.cargo/config.toml"],
+  ["reported", "cargo and rustup", "rust-toolchain", "rust-toolchain.toml"],
+  ["reported", "bundler", ".bundle/config"],
+  ["held", "Ruby's tools", "~/.irbrc", "~/.pryrc", "~/.gemrc"],
+  ["reported", "Ruby's tools", ".irbrc", ".pryrc", ".rspec", ".byebugrc", ".rdbgrc", "~/.irbrc"],
+  ["held", "Maven and Gradle", "~/.m2/settings.xml", "~/.gradle/init.gradle", "~/.gradle/init.d"],
+  ["held", "Maven and Gradle", "~/.gradle/gradle.properties", "~/.sbtrc"],
+  ["reported", "Maven", ".mvn"],
+  ["reported", "Gradle", "gradle.properties", "gradle/wrapper"],
+  ["reported", "sbt", ".sbtopts", ".jvmopts"],
+  ["reported", ".NET", "NuGet.config", "nuget.config", ".config/dotnet-tools.json"],
+  ["held", "bazel", "~/.bazelrc"],
+  ["reported", "bazel", ".bazelrc", ".bazeliskrc", "tools/bazel"],
+  ["reported", "Buck and Pants", ".buckconfig", ".buckconfig.local", ".pants.rc", ".pants.bootstrap"],
+  ["held", "R", "~/.Rprofile", "~/.Renviron"],
+  ["reported", "R", ".Rprofile", ".Renviron", "~/.Rprofile"],
+  ["held", "Julia and GHC", "~/.julia/config", "~/.ghci"],
+  ["reported", "Octave and MATLAB", ".octaverc", "startup.m"],
+  ["reported", "Perl", ".perldb", ".proverc"],
+  ["reported", "PHP", ".user.ini", ".htaccess"],
+  ["reported", "Ansible and Chef", "ansible.cfg", ".chef"],
+  ["reported", "ripgrep", ".ripgreprc"],
+  ["held", "gdb and lldb", "~/.gdbinit", "~/.gdbearlyinit", "~/.config/gdb", "~/.lldbinit"],
+  ["reported", "gdb", ".gdbinit", "~/.gdbinit", "~/.config/gdb"],
+  ["reported", "lldb", ".lldbinit", "~/.lldbinit"],
+  ["reported", "the Python debugger", ".pdbrc", "~/.pdbrc"],
+  ["held", "database shells", "~/.psqlrc", "~/.sqliterc"],
+  ["held", "docker", "~/.docker/cli-plugins"],
+  ["held", "curl and wget", "~/.curlrc", "~/.wgetrc"],
+  // Workspaces that start programs when they are opened.
+  ["reported", "dev containers", ".devcontainer", ".devcontainer.json"],
+  ["reported", "cloud workspaces", ".gitpod.yml", ".idx", ".replit", "replit.nix", ".codesandbox"],
+  // Agents: settings, which may name programs, and instructions.
+  ["held", "flemma", ".flemma"],
+  ["instructions", "agents", "AGENTS.md", "AGENT.md", "AGENTS.override.md", ".agents", ".agent", "~/.agents"],
+  ["reported", "agents", ".mcp.json"],
+  ["instructions", "Claude Code", "CLAUDE.md", "CLAUDE.local.md", ".claude", "~/.claude"],
+  ["instructions", "Codex", ".codex", "~/.codex"],
+  ["instructions", "Gemini", "GEMINI.md", ".gemini", "~/.gemini"],
+  ["instructions", "Cursor", ".cursor", ".cursorrules", "~/.cursor"],
+  ["instructions", "Copilot", ".github/copilot-instructions.md", ".github/instructions", ".github/prompts"],
+  ["instructions", "Copilot", ".github/chatmodes", ".github/agents", ".github/hooks"],
+  ["instructions", "Windsurf", ".windsurf", ".windsurfrules"],
+  ["instructions", "Cline", ".cline", ".clinerules"],
+  ["instructions", "Roo", ".roo", ".roorules*", ".roomodes", ".rooignore"],
+  ["instructions", "Kilo", ".kilocode", ".kilocodemodes"],
+  ["instructions", "Continue", ".continue", ".continuerc.json", ".continuerules"],
+  ["instructions", "Kiro", ".kiro"],
+  ["instructions", "opencode", ".opencode", "opencode.json", "opencode.jsonc", "~/.config/opencode"],
+  ["instructions", "Crush", "CRUSH.md", ".crush", ".crush.json", "crush.json"],
+  ["instructions", "Qwen Code", "QWEN.md", ".qwen"],
+  ["instructions", "Amp", ".amp"],
+  ["instructions", "Goose", ".goosehints", ".goose", "~/.config/goose"],
+  ["instructions", "aider", ".aider.conf.yml", ".aider.model.settings.yml"],
+  ["instructions", "Junie", ".junie"],
+  ["instructions", "Zed", ".rules"],
+  ["instructions", "Warp", "WARP.md"],
+  ["instructions", "Amazon Q", ".amazonq"],
+  ["instructions", "Augment", ".augment", ".augment-guidelines"],
+  ["instructions", "Factory and OpenHands", ".factory", ".openhands"],
+  ["instructions", "Trae, CodeBuddy and Tabnine", ".trae", ".codebuddy", ".tabnine"],
+];
 
 /** Held files below a repository or a working folder, by the word of `protect`. */
 export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
-  $project: [
-    ".vscode",
-    ".idea",
-    ".envrc",
-    ".mise.toml",
-    "mise.toml",
-    ".mise",
-    "mise.local.toml",
-    ".mise.local.toml",
-    ".config/mise",
-    ".config/mise.toml",
-    ".nvim.lua",
-    ".nvimrc",
-    ".lvimrc",
-    ".exrc",
-    ".vimrc",
-    ".helix",
-    ".zed",
-    ".fleet",
-  ],
+  $project: heldPaths((path) => !/^[~$]/.test(path)),
 };
 
 /**
@@ -35,142 +272,8 @@ export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
  * makes them writable.
  */
 export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
-  $shell: [
-    "~/.profile",
-    "~/.bashrc",
-    "~/.bash_profile",
-    "~/.bash_login",
-    "~/.bash_logout",
-    "~/.bash_aliases",
-    "~/.inputrc",
-    "~/.zshrc",
-    "~/.zshenv",
-    "~/.zprofile",
-    "~/.zlogin",
-    "~/.zlogout",
-    "~/.config/fish",
-    "~/.config/nushell",
-    "~/.config/environment.d",
-    "~/.config/autostart",
-    "~/.config/systemd/user",
-    "~/.config/nvim",
-    "~/.config/git",
-    "~/.gitconfig",
-    "~/.vimrc",
-    "~/.gvimrc",
-    "~/.vim",
-    "~/.emacs",
-    "~/.emacs.d",
-    "~/.config/emacs",
-    "~/.config/kak",
-    "~/.config/helix",
-    "~/.config/zed",
-    "~/.config/Code",
-    "~/.config/VSCodium",
-    "~/.vscode",
-    "~/.vscode-server",
-    "~/.config/JetBrains",
-    "~/.config/micro",
-    "~/.config/nano",
-    "~/.nanorc",
-    "~/.tmux.conf",
-    "~/.config/tmux",
-    "~/.screenrc",
-    "~/.config/kitty",
-    "~/.config/alacritty",
-    "~/.config/ghostty",
-    "~/.config/wezterm",
-    "~/.wezterm.lua",
-    "~/.config/starship.toml",
-    "~/.config/direnv",
-    "~/.config/mise",
-    "~/.local/state/mise",
-    "~/.kshrc",
-    "~/.cshrc",
-    "~/.tcshrc",
-    "~/.login",
-    "~/.config/zsh",
-    "~/.config/powershell",
-    "~/.pam_environment",
-    "~/.xprofile",
-    "~/.xinitrc",
-    "~/.xsession",
-    "~/.xsessionrc",
-    "~/.config/plasma-workspace",
-    "~/.config/sway",
-    "~/.config/i3",
-    "~/.config/hypr",
-    "~/.ssh",
-    "~/.local/bin",
-    "~/bin",
-    // Programs that read settings from the home folder in every project. The settings say what to run, or where to
-    // fetch code from.
-    "~/.gdbinit",
-    "~/.gdbearlyinit",
-    "~/.config/gdb",
-    "~/.lldbinit",
-    "~/.npmrc",
-    "~/.yarnrc",
-    "~/.yarnrc.yml",
-    "~/.bunfig.toml",
-    "~/.config/pip",
-    "~/.pip",
-    "~/.config/uv",
-    "~/.condarc",
-    "~/.ipython",
-    "~/.jupyter",
-    "~/.cargo/config",
-    "~/.cargo/config.toml",
-    "~/.irbrc",
-    "~/.pryrc",
-    "~/.gemrc",
-    "~/.Rprofile",
-    "~/.Renviron",
-    "~/.julia/config",
-    "~/.m2/settings.xml",
-    "~/.gradle/init.gradle",
-    "~/.gradle/init.d",
-    "~/.gradle/gradle.properties",
-    "~/.sbtrc",
-    "~/.ghci",
-    "~/.psqlrc",
-    "~/.sqliterc",
-    "~/.hgrc",
-    "~/.config/hg",
-    "~/.config/jj",
-    "~/.bazelrc",
-    "~/.docker/cli-plugins",
-    "~/.curlrc",
-    "~/.wgetrc",
-    "~/.mailcap",
-    "~/.config/mimeapps.list",
-  ],
-  $data: [
-    "$DATA/nvim/site",
-    "$DATA/nvim/lazy",
-    "$DATA/nvim/mason",
-    "$DATA/vim",
-    "$DATA/bash-completion",
-    "$DATA/zsh",
-    "$DATA/fish/vendor_completions.d",
-    "$DATA/fish/vendor_conf.d",
-    "$DATA/fish/vendor_functions.d",
-    "$DATA/fish/generated_completions",
-    "$DATA/direnv",
-    "$DATA/kak",
-    "$DATA/zed",
-    "$DATA/helix",
-    "$DATA/JetBrains",
-    "$DATA/code-server",
-    "$DATA/applications",
-    "$DATA/dbus-1",
-    "$DATA/systemd",
-    "$DATA/gnome-shell",
-    "$DATA/plasma",
-    "$DATA/kio",
-    "$DATA/nautilus-python",
-    "$DATA/nemo-python",
-  ],
+  $shell: heldPaths((path) => path.startsWith("~/")),
+  $data: heldPaths((path) => path.startsWith("$DATA/")),
 };
 
 /** Held files in a git folder: those that git runs, reads as commands, or follows to another git folder. */
@@ -178,62 +281,38 @@ export const GIT_HOOKS: readonly string[] = ["hooks", "config", "config.worktree
 
 /** A watched file, or a watched folder with everything in it, and the program that obeys it. */
 export interface Watched {
-  /** One or two names; in the first one, `*` matches any characters. */
+  /** Relative to the folder; in the first name, `*` matches any characters. */
   readonly path: string;
   readonly obeyedBy: string;
+  /** True if an agent reads it as instructions. */
+  readonly instructs: boolean;
 }
 
-/** Files that a tool obeys both in a working folder and in the home folder. */
-const WATCHED_IN_BOTH: readonly Watched[] = [
-  { path: ".npmrc", obeyedBy: "npm and pnpm" },
-  { path: ".yarnrc", obeyedBy: "yarn" },
-  { path: ".yarnrc.yml", obeyedBy: "yarn" },
-  { path: ".tool-versions", obeyedBy: "asdf and mise" },
-  { path: ".cargo/config.toml", obeyedBy: "cargo" },
-  { path: ".gdbinit", obeyedBy: "gdb" },
-  { path: ".lldbinit", obeyedBy: "lldb" },
-  { path: ".pdbrc", obeyedBy: "the Python debugger" },
-  { path: ".irbrc", obeyedBy: "irb" },
-  { path: ".agents", obeyedBy: "agents" },
-  { path: ".claude", obeyedBy: "Claude Code" },
-  { path: ".codex", obeyedBy: "Codex" },
-  { path: ".gemini", obeyedBy: "Gemini" },
-  { path: ".cursor", obeyedBy: "Cursor" },
+/** Files watched in every working folder. */
+export const WATCHED_IN_PROJECT: readonly Watched[] = watched(
+  ["reported", "instructions"],
+  (path) => /^[~$]/.test(path) ? null : path,
+);
+
+/** Files watched in the folders below a working folder: also those that are held in the working folder itself. */
+export const WATCHED_BELOW: readonly Watched[] = [
+  ...WATCHED_IN_PROJECT,
+  ...watched(["held"], (path) => /^[~$]/.test(path) ? null : path),
 ];
 
-/**
- * Files watched in every working folder. Files that `$project` holds in a working folder are watched in the folders
- * below it.
- */
-export const WATCHED_IN_PROJECT: readonly Watched[] = [
-  ...WATCHED_IN_BOTH,
-  { path: ".pnpmfile.cjs", obeyedBy: "pnpm" },
-  { path: "bunfig.toml", obeyedBy: "bun" },
-  { path: ".pre-commit-config.yaml", obeyedBy: "pre-commit" },
-  { path: "lefthook.yml", obeyedBy: "lefthook" },
-  { path: ".lefthook.yml", obeyedBy: "lefthook" },
-  { path: "rust-toolchain", obeyedBy: "cargo and rustup" },
-  { path: "rust-toolchain.toml", obeyedBy: "cargo and rustup" },
-  { path: ".cargo/config", obeyedBy: "cargo" },
-  { path: ".bazelrc", obeyedBy: "bazel" },
-  { path: ".pryrc", obeyedBy: "pry" },
-  { path: ".dir-locals.el", obeyedBy: "Emacs" },
-  { path: ".mcp.json", obeyedBy: "agents" },
-  { path: ".windsurf", obeyedBy: "Windsurf" },
-  { path: ".aider.conf.yml", obeyedBy: "aider" },
-  { path: ".devcontainer", obeyedBy: "dev containers" },
-  { path: ".devcontainer.json", obeyedBy: "dev containers" },
-  { path: "*.code-workspace", obeyedBy: "VS Code" },
-  { path: "*.sublime-project", obeyedBy: "Sublime Text" },
-];
+/** Files watched in the home folder. `$shell` holds some of them; changes are reported if a policy omits that word. */
+export const WATCHED_IN_HOME: readonly Watched[] = watched(
+  ["reported", "instructions"],
+  (path) => path.startsWith("~/") ? path.slice(2) : null,
+);
 
-/**
- * Files watched in the home folder. `$shell` holds most of these; this list reports changes if a policy omits that
- * word.
- */
-export const WATCHED_IN_HOME: readonly Watched[] = [
-  ...WATCHED_IN_BOTH,
-  { path: ".config/pip", obeyedBy: "pip" },
-  { path: ".config/gdb", obeyedBy: "gdb" },
-  { path: ".Rprofile", obeyedBy: "R" },
-];
+function heldPaths(belongs: (path: string) => boolean): string[] {
+  return OBEYED_FILES.flatMap(([how, _, ...paths]) => how === "held" ? paths.filter(belongs) : []);
+}
+
+function watched(treatments: readonly Treatment[], pathOf: (path: string) => string | null): Watched[] {
+  return OBEYED_FILES.filter(([how]) => treatments.includes(how)).flatMap(([how, obeyedBy, ...paths]) =>
+    paths.map(pathOf).filter((path) => path !== null)
+      .map((path) => ({ path, obeyedBy, instructs: how === "instructions" }))
+  );
+}

@@ -2,8 +2,10 @@
 
 import { isInside } from "../../base/paths.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
+import { visible } from "../../base/visible.ts";
 import { readEntryContent, settledStamp } from "../paths/stamp.ts";
-import { PROJECT_HOOKS, type Watched, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
+import { type Watched, WATCHED_BELOW, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
+import { formatShortDiff } from "./short_diff.ts";
 
 /** A watched file that commands created, changed or removed. */
 export interface FileChange {
@@ -13,54 +15,86 @@ export interface FileChange {
   readonly change: "made" | "changed" | "removed";
   /** The program that obeys it when the person starts it. */
   readonly obeyedBy: string;
+  /** For instructions to agents, the changed lines after `-` and `+`. Absent for other files. */
+  readonly diff?: string | undefined;
 }
 
-/** The sentence about a change, for the person. */
-export function fileChangeSentence({ path, change, obeyedBy }: FileChange): string {
+/** The sentence about a change, for the person, with the changed lines of instructions to agents below it. */
+export function fileChangeSentence({ path, change, obeyedBy, diff = "" }: FileChange): string {
   const done = change === "made" ? "created" : change;
-  return `A command ${done} ${path}, which ${obeyedBy} would act on. Check it before you start that program.`;
+  const sentence =
+    `A command ${done} ${path}, which ${obeyedBy} would act on. Check it before you start that program.`;
+  return [sentence, ...diff.split("\n").filter((line) => line !== "").map((line) => `  ${visible(line)}`)]
+    .join("\n");
 }
 
-/** Limit on the number of watched files that are compared. */
+/** Limit on the number of files of which the content is compared; further ones are compared by their stat data. */
 const MOST_FILES = 200;
 
+/** Limit on the number of files in one watched folder that are compared one by one. */
+const MOST_IN_FOLDER = 1000;
+
 interface Pattern {
-  readonly first: RegExp;
-  /** The second name, if the pattern has two. */
-  readonly second: string | null;
-  readonly obeyedBy: string;
+  /** The name, or an expression if the name has `*`. */
+  readonly first: string | RegExp;
+  /** The names below it; empty if the pattern has only one. */
+  readonly rest: readonly string[];
+  readonly watched: Watched;
 }
 
-const PROTECTED_ABOVE: readonly Watched[] = (PROJECT_HOOKS.$project ?? []).map((path) => ({
-  path,
-  obeyedBy: "an editor or shell in that folder",
-}));
-const IN_PROJECT = WATCHED_IN_PROJECT.map(patternOf);
-const BELOW = [...IN_PROJECT, ...PROTECTED_ABOVE.map(patternOf)];
-const IN_HOME = WATCHED_IN_HOME.map(patternOf);
+/** Patterns by their first name. Most names match none, and a scan tests thousands of names. */
+class Patterns {
+  readonly #literal = new Map<string, Pattern[]>();
+  readonly #wild: Pattern[] = [];
+
+  constructor(list: readonly Watched[]) {
+    for (const watched of list) {
+      const [name = "", ...rest] = watched.path.split("/");
+      const pattern = { first: firstOf(name), rest, watched };
+      if (typeof pattern.first !== "string") this.#wild.push(pattern);
+      else this.#literal.set(name, [...this.#literal.get(name) ?? [], pattern]);
+    }
+  }
+
+  /** Returns the patterns whose first name matches. */
+  named(name: string): readonly Pattern[] {
+    const wild = this.#wild.filter(({ first }) => (first as RegExp).test(name));
+    return [...this.#literal.get(name) ?? [], ...wild];
+  }
+
+  /** Returns the watched file that a path, given by its names, is or is in; null if there is none. */
+  match([name = "", ...names]: readonly string[]): Watched | null {
+    return this.named(name).find(({ rest }) => rest.every((each, at) => each === names[at]))?.watched ?? null;
+  }
+}
+
+function firstOf(name: string): string | RegExp {
+  if (!name.includes("*")) return name;
+  const literal = name.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"));
+  return new RegExp(`^${literal.join(".*")}$`, "s");
+}
+
+const IN_PROJECT = new Patterns(WATCHED_IN_PROJECT);
+const BELOW = new Patterns(WATCHED_BELOW);
+const IN_HOME = new Patterns(WATCHED_IN_HOME);
 
 /** True if a name is that of a watched file or of the folder it is in. */
 export function isWatchedName(name: string): boolean {
-  return BELOW.some(({ first }) => first.test(name));
+  return BELOW.named(name).length > 0;
 }
 
 /** The program that obeys the file at a real path when the person starts it; null if the file is not watched. */
 export function obeyedBy(path: string, home: string): string | null {
+  return watchedAt(path, home)?.obeyedBy ?? null;
+}
+
+function watchedAt(path: string, home: string): Watched | null {
   const names = path.split("/").slice(1);
-  const found = names.map((_, at) => matching(names.slice(at), BELOW)).find((each) => each !== null);
-  if (found !== undefined) return found ?? null;
-  return isInside(path, home) ? matching(path.slice(home.length + 1).split("/"), IN_HOME) : null;
-}
-
-function matching([name = "", next]: readonly string[], patterns: readonly Pattern[]): string | null {
-  return patterns.find(({ first, second }) => first.test(name) && (second === null || second === next))
-    ?.obeyedBy ?? null;
-}
-
-function patternOf({ path, obeyedBy }: Watched): Pattern {
-  const [name = "", second = null] = path.split("/");
-  const literal = name.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"));
-  return { first: new RegExp(`^${literal.join(".*")}$`, "s"), second, obeyedBy };
+  for (let at = 0; at < names.length; at++) {
+    const found = BELOW.match(names.slice(at));
+    if (found !== null) return found;
+  }
+  return isInside(path, home) ? IN_HOME.match(path.slice(home.length + 1).split("/")) : null;
 }
 
 export class WatchedFiles {
@@ -98,7 +132,14 @@ export class WatchedFiles {
       const [before, after] = [this.#before.get(path), now.get(path)];
       if (before === after) return [];
       const change = before === undefined ? "made" : after === undefined ? "removed" : "changed";
-      return [{ path, change, obeyedBy: obeyedBy(path, this.#home) ?? "a tool" }];
+      const watched = watchedAt(path, this.#home);
+      const diff = watched?.instructs === true ? formatShortDiff(textOf(before), textOf(after)) : undefined;
+      return [{
+        path,
+        change,
+        obeyedBy: watched?.obeyedBy ?? "a tool",
+        ...(diff === undefined ? {} : { diff }),
+      }];
     });
   }
 
@@ -117,29 +158,43 @@ export class WatchedFiles {
   }
 
   #add(path: string, states: Map<string, string>, stats: StatCache): void {
-    if (states.size >= MOST_FILES) return;
+    let left = MOST_IN_FOLDER;
+    const add = (path: string) => {
+      if (left-- <= 0) return;
+      const content = this.#contentOf(path, states.size < MOST_FILES, stats);
+      if (content === null) return;
+      if (!content.startsWith("folder ")) states.set(path, content);
+      else for (const name of namesIn(path, stats)) add(`${path}/${name}`);
+    };
+    add(path);
+    // What is in the rest is unknown, so the folder counts as changed each time.
+    if (left < 0) states.set(path, `more than ${MOST_IN_FOLDER} files ${crypto.randomUUID()}`);
+  }
+
+  #contentOf(path: string, isRead: boolean, stats: StatCache): string | null {
     const stamp = settledStamp(path, stats);
+    // A file that changed recently cannot be identified by its stat data, so it counts as changed.
+    if (!isRead && stats.lstat(path)?.isFile) return stamp ?? crypto.randomUUID();
     const known = this.#contents.get(path);
     const content = stamp !== null && known?.stamp === stamp ? known.content : readEntryContent(path, stats);
-    if (content === null) return;
-    if (content.startsWith("folder ")) {
-      for (const name of namesIn(path, stats)) this.#add(`${path}/${name}`, states, stats);
-      return;
-    }
-    this.#contents.set(path, { stamp, content });
-    states.set(path, content);
+    if (content !== null && !content.startsWith("folder ")) this.#contents.set(path, { stamp, content });
+    return content;
   }
 }
 
-function placesIn(folder: string, patterns: readonly Pattern[], stats: StatCache): string[] {
+/** The text in the content of an entry; empty if there is none. */
+function textOf(content: string | undefined): string {
+  return /^\d+ (.*)$/s.exec(content ?? "")?.[1] ?? "";
+}
+
+function placesIn(folder: string, patterns: Patterns, stats: StatCache): string[] {
   return namesIn(folder, stats).flatMap((name) => placesOf(folder, name, patterns));
 }
 
-/** Paths that match the patterns: a name in a folder, or an entry directly below it. */
-function placesOf(folder: string, name: string, patterns: readonly Pattern[]): string[] {
+/** Paths that match the patterns: a name in a folder, or an entry below it. */
+function placesOf(folder: string, name: string, patterns: Patterns): string[] {
   const base = `${folder === "/" ? "" : folder}/${name}`;
-  return patterns.filter(({ first }) => first.test(name))
-    .map(({ second }) => second === null ? base : `${base}/${second}`);
+  return patterns.named(name).map(({ rest }) => [base, ...rest].join("/"));
 }
 
 function namesIn(folder: string, stats: StatCache): string[] {

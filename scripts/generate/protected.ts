@@ -1,12 +1,6 @@
-// Writes the lists of protected paths and watched files into docs/reference/sandbox.md.
+// Writes the table of files that other programs obey into docs/reference/sandbox.md.
 
-import {
-  GIT_HOOKS,
-  HOME_HOOKS,
-  PROJECT_HOOKS,
-  WATCHED_IN_HOME,
-  WATCHED_IN_PROJECT,
-} from "../../sandbox/policy/hooks.ts";
+import { GIT_HOOKS, OBEYED_FILES, type Treatment } from "../../sandbox/policy/hooks.ts";
 
 const PAGE = "docs/reference/sandbox.md";
 const BEGIN = "<!-- held and watched: generated from sandbox/policy/hooks.ts -->";
@@ -21,21 +15,20 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
 }
 
 function tables(): string {
-  const rows = [
-    ["`$git`, in a git folder", GIT_HOOKS],
-    ...Object.entries({ ...PROJECT_HOOKS, ...HOME_HOOKS }).map(([word, paths]) => [`\`${word}\``, paths]),
-  ] as [string, readonly string[]][];
-  const watched = [["in the project", WATCHED_IN_PROJECT], ["in your home", WATCHED_IN_HOME]] as const;
+  const programs = [...new Set(OBEYED_FILES.map(([_, who]) => who))];
+  const files = (who: string, how: Treatment) =>
+    OBEYED_FILES.filter((row) => row[1] === who && row[0] === how).flatMap(([_, __, ...paths]) => paths)
+      .map(code).join(", ");
   return [
-    "| held | |",
-    "| --- | --- |",
-    ...rows.map(([word, paths]) => `| ${word} | ${paths.map(code).join(", ")} |`),
-    "",
-    "| watched | |",
-    "| --- | --- |",
-    ...watched.map(([where, list]) =>
-      `| ${where} | ${list.map(({ path, obeyedBy }) => `${code(path)} (${obeyedBy})`).join(", ")} |`
-    ),
+    "| obeyed by | held | reported |",
+    "| --- | --- | --- |",
+    `| git, in a git folder (\`$git\`) | ${GIT_HOOKS.map(code).join(", ")} | |`,
+    ...programs.map((who) => {
+      const instructions = files(who, "instructions");
+      const reported = [files(who, "reported"), instructions === "" ? "" : `with a diff: ${instructions}`]
+        .filter((part) => part !== "").join("; ");
+      return `| ${who} | ${files(who, "held")} | ${reported} |`.replaceAll(/\|  +(?=\|)/g, "| ");
+    }),
   ].join("\n");
 }
 

@@ -46,10 +46,11 @@ export function reportJson(
     problems: blockers.map(findingJson),
     in_use_by: holder,
     left_running: leftRunning,
-    files_changed: report.fileChanges.map(({ path, change, obeyedBy }) => ({
+    files_changed: report.fileChanges.map(({ path, change, obeyedBy, diff }) => ({
       path,
       change,
       obeyed_by: obeyedBy,
+      ...(diff === undefined ? {} : { diff }),
     })),
     sandbox,
     doubts,

@@ -1,9 +1,9 @@
 // Files that run when the person starts a tool: reported when a command changes them, never blocked.
 
 import assert from "node:assert/strict";
-import { obeyedBy } from "../../../sandbox/protect/watched.ts";
+import { fileChangeSentence, isWatchedName, obeyedBy } from "../../../sandbox/protect/watched.ts";
 import { notChanged, TrackedGuard } from "../../../sandbox/protect/tracked.ts";
-import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
+import { OBEYED_FILES, PROJECT_HOOKS } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { git, plant, projectSandbox, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
@@ -11,17 +11,89 @@ import { testInFolder as test } from "../../folder.ts";
 const changes = (root: string, sandbox: RunSandbox) =>
   sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
 
-Deno.test("flemma watches every listed file by its name, in the project and in the home folder", () => {
-  for (const { path, obeyedBy: who } of WATCHED_IN_PROJECT) {
-    for (const folder of ["/w", "/w/a/b"]) {
+Deno.test("flemma reports every listed file by its name, in the project or in the home folder", () => {
+  for (const [how, who, ...paths] of OBEYED_FILES) {
+    for (const path of paths) {
       const name = path.replace("*", "any");
-      assert.equal(obeyedBy(`${folder}/${name}`, "/home/me"), who, path);
-      assert.equal(obeyedBy(`${folder}/${name}/inside/x`, "/home/me"), who, "a file in a watched folder");
+      // Held files in the home and data folders are reported by their protection.
+      if (/^[~$]/.test(path)) {
+        if (how !== "held") assert.notEqual(obeyedBy(`/home/me${name.slice(1)}`, "/home/me"), null, path);
+        continue;
+      }
+      for (const folder of ["/w", "/w/a/b"]) {
+        assert.equal(obeyedBy(`${folder}/${name}`, "/home/me"), who, path);
+        assert.equal(obeyedBy(`${folder}/${name}/inside/x`, "/home/me"), who, "a file in a listed folder");
+      }
+      assert.ok(isWatchedName(name.split("/")[0]!), path);
     }
   }
-  for (const { path } of WATCHED_IN_HOME) {
-    assert.notEqual(obeyedBy(`/home/me/${path}`, "/home/me"), null, path);
+});
+
+Deno.test("the table lists each path once, and a held path of a project contains no wildcard", () => {
+  for (const treatments of [["held"], ["reported", "instructions"]]) {
+    const paths = OBEYED_FILES.filter(([how]) => treatments.includes(how)).flatMap(([_, __, ...paths]) =>
+      paths
+    );
+    assert.deepEqual(paths.filter((path, at) => paths.indexOf(path) !== at), []);
   }
+  assert.deepEqual(PROJECT_HOOKS.$project!.filter((path) => path.includes("*")), []);
+});
+
+test("flemma holds every held file of the table in the project, and reports every other one", async (root) => {
+  const inProject = OBEYED_FILES.flatMap(([how, _, ...paths]) =>
+    paths.filter((path) => !/^[~$]/.test(path)).map((path) => ({ how, path: path.replace("*", "any") }))
+  );
+  Deno.mkdirSync(`${root}/project/sub`, { recursive: true });
+  const sandbox = projectSandbox(root);
+  const made = inProject.map(({ path }) => `mkdir -p "$(dirname ${path})" && echo x > ${path}`).join("; ");
+  await runInside(sandbox, `{ ${made}; } 2>/dev/null; cd sub; { ${made}; } 2>/dev/null; true`);
+  const found = new Set(changes(root, sandbox));
+  const moved = sandbox.notices().map(({ message }) => message).join("\n");
+  for (const { how, path } of inProject) {
+    // A file in a folder that another row lists too is reported only once, by the first.
+    const isListed = (folder: string) => found.has(`made project/${folder}${path}`);
+    if (how === "held") {
+      assert.match(moved, new RegExp(`project/${path.split("/")[0]!.replaceAll(".", "\\.")}`), path);
+    } else assert.ok(isListed(""), path);
+    assert.ok(isListed("sub/"), `sub/${path}`);
+  }
+});
+
+test("a changed file with instructions for agents is reported with the changed lines", async (root) => {
+  plant(root, "project/.claude/settings.json", "project/.npmrc");
+  Deno.writeTextFileSync(`${root}/project/AGENTS.md`, "one\ntwo\nthree\n");
+  const sandbox = projectSandbox(root);
+  await runInside(
+    sandbox,
+    "printf 'one\\n2\\n\\033[2J\\nthree\\n' > AGENTS.md; rm .claude/settings.json; echo x > .npmrc; mkdir sub; echo run > sub/CLAUDE.md; seq 100 > GEMINI.md",
+  );
+  const diffs = Object.fromEntries(
+    sandbox.fileChanges().map(({ path, diff }) => [path.slice(root.length + 9), diff]),
+  );
+  assert.deepEqual(diffs["AGENTS.md"], "- two\n+ 2\n+ \x1b[2J");
+  assert.deepEqual(diffs["sub/CLAUDE.md"], "+ run");
+  assert.deepEqual(diffs[".claude/settings.json"], "- text of project/.claude/settings.json");
+  assert.deepEqual(diffs[".npmrc"], undefined);
+  assert.match(diffs["GEMINI.md"] ?? "", /^\+ 1\n[^]*\n\+ 40\n… 60 more lines$/);
+  const shown = fileChangeSentence(sandbox.fileChanges().find(({ path }) => path.endsWith("/AGENTS.md"))!);
+  assert.match(shown, /which agents would act on\. [^\n]*\n {2}- two\n {2}\+ 2\n {2}\+ /);
+  assert.ok(!shown.includes("\x1b"));
+});
+
+test("a command cannot hide a change behind many other watched files", async (root) => {
+  plant(root, "project/.npmrc", "project/.zed/x");
+  const sandbox = projectSandbox(root);
+  await runInside(
+    sandbox,
+    "mkdir .agents; for i in $(seq 1100); do echo x > .agents/$i; done; echo x > .yarnrc.yml; echo x > .npmrc",
+  );
+  const found = changes(root, sandbox);
+  assert.ok(found.includes("made project/.yarnrc.yml"));
+  assert.ok(found.includes("changed project/.npmrc"));
+  assert.ok(found.includes("made project/.agents"), "the files that are not compared one by one");
+  const before = sandbox.fileChanges().length;
+  await runInside(sandbox, "echo y > .yarnrc.yml");
+  assert.ok(changes(root, sandbox).slice(before).includes("changed project/.yarnrc.yml"));
 });
 
 Deno.test("a path is watched if its file names match the list: one row per condition", () => {
@@ -46,7 +118,7 @@ Deno.test("a path is watched if its file names match the list: one row per condi
       "/w/code-workspace",
       "/w/x.code-workspaces",
     ],
-    ...["/w/.config/pip/pip.conf", "/home/other/.Rprofile", "/w/src/main.ts", "/"],
+    ...["/w/.config/pip/pip.conf", "/home/other/.config/gdb/x", "/w/src/main.ts", "/"],
   ];
   for (const path of rows) assert.ok(!watched(path), path);
 });
