@@ -214,8 +214,11 @@ export interface PreparedCommand {
   /**
    * Returns what the result must say in addition to its output, or null. Call after the command ended. If absent, there
    * is never anything to add.
+   *
+   * @param output the end of its output
+   * @param failed the text of the command, if it failed
    */
-  note?(output: string): string | null;
+  note?(output: string, failed?: { readonly command: string }): string | null;
   /** Removes everything that preparing created. Always call once. */
   dispose(): Promise<void>;
 }
@@ -236,6 +239,8 @@ export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "s
    * cannot be known, or if it holds from the first moment.
    */
   readonly isTied?: (outside: number) => boolean;
+  /** The hosts that the command was refused, as `host:port`. Absent if that is not known. */
+  readonly refusedHosts?: () => readonly string[];
 }
 
 /** A helper process of flemma in the sandbox of commands: same mounts, system calls and rights, without their limits. */

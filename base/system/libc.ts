@@ -19,6 +19,7 @@ function open() {
   return Deno.dlopen("libc.so.6", {
     renameat2: { parameters: ["i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
     listxattr: { parameters: ["buffer", "pointer", "usize"], result: "isize" },
+    access: { parameters: ["buffer", "i32"], result: "i32" },
     tcflush: { parameters: ["i32", "i32"], result: "i32" },
   }).symbols;
 }
@@ -44,6 +45,15 @@ export const renameBy: RenameWith = (from, to, flags) =>
 export function mayHaveAttributes(path: string): boolean {
   const length = systemCalls()?.listxattr(named(path), null, 0n);
   return length !== 0n;
+}
+
+/** Argument of `access` (W_OK). */
+const WRITE = 2;
+
+/** Whether this process may write to a file, or create files in a folder; null if that is unknown. */
+export function mayWrite(path: string): boolean | null {
+  const result = systemCalls()?.access(named(path), WRITE);
+  return result === undefined ? null : result === 0;
 }
 
 /** Argument of `tcflush` (TCIFLUSH) for input that was typed but not read. */

@@ -118,6 +118,7 @@ function assemble(
     argv: handOver(withMountsFile(around(options)).short, descriptors),
     gated: (kind) => handOver(withMountsFile(around(options, kind)).short, descriptors),
     fingerprint: around(network.value?.lasting ?? []),
+    refusedHosts: () => [...network.value?.refused ?? []],
     setupFailure: (stderr, signal) => failureIn(readReport(status), stderr, signal, host),
     dispose: async () => {
       for (const path of policy.masked) await removeLeftover(path);
@@ -324,6 +325,8 @@ function entriesOf(folder: string): Deno.DirEntry[] {
 }
 
 interface OpenedNetwork {
+  /** Hosts that the proxy has refused so far, as `host:port`. */
+  readonly refused: ReadonlySet<string>;
   readonly options: readonly string[];
   /** The options without the name of this command's socket, which differs between runs. */
   readonly lasting: readonly string[];
@@ -353,14 +356,18 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   try {
     const program = parts.files.constant("relay", new TextEncoder().encode(relaySource()));
     const socket = shortPath(parts.files.fresh("p", 8), parts);
+    const refused = new Set<string>();
     const proxy = startProxy({
       path: socket,
       rules: rules.value,
-      onRefusal: (problem) => host.notice(problem),
+      onRefusal: (problem, target) => {
+        refused.add(target);
+        host.notice(problem);
+      },
     });
     parts.undo.push(() => proxy.close());
     const options = (path: string) => relayOptions({ runtime: runtime.value, program, socket: path });
-    return success({ options: options(socket), lasting: options("") });
+    return success({ options: options(socket), lasting: options(""), refused });
   } catch (thrown) {
     return failure(
       "no-proxy",

@@ -15,7 +15,8 @@ export interface ProxyOptions {
   /** Path of the socket, at most 107 bytes. */
   readonly path: string;
   readonly rules: readonly HostRule[];
-  onRefusal(problem: Problem): void;
+  /** Called with the reason and the target, as `host:port`. */
+  onRefusal(problem: Problem, target: string): void;
   /** Returns the addresses of a name. @default the resolver of the system */
   resolve?(name: string): Promise<readonly string[]>;
 }
@@ -235,7 +236,7 @@ async function connectTo(
       message: `A command tried to reach ${host}:${port}: ${why}.`,
       next: `To allow it, add it to sandbox.policy.network.allow.`,
     };
-    options.onRefusal(problem);
+    options.onRefusal(problem, `${host}:${port}`);
     return { ok: false, problem };
   };
   if (!mayAskFor(options.rules, host, port)) return refuse("it is not in the network list");

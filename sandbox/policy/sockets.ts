@@ -201,6 +201,27 @@ export function socketVariablesOf(environment: Environment, policy: SocketPolicy
   });
 }
 
+/** True if a group has a socket on this machine, and the policy keeps none of them. */
+export function isGroupWithheld(
+  name: SocketGroupName,
+  environment: Environment,
+  policy: SocketPolicy,
+  snapshot = new FsSnapshot(),
+): boolean {
+  const { paths, variables } = SOCKET_GROUPS[name];
+  const runtime = runtimeFoldersOf(environment, snapshot);
+  const patterns = paths.map((pattern) => pattern.endsWith("/") ? `${pattern}*` : pattern);
+  const sockets = [
+    ...patterns.flatMap((pattern) => expandPattern(pattern, environment, runtime)).flatMap((pattern) =>
+      matching(pattern, snapshot)
+    ),
+    ...variables.flatMap((variable) => socketsNamedBy(environment.variables[variable] ?? "")),
+  ].map((path) => realPath(path, "/", snapshot))
+    .filter((path) => path !== null && snapshot.lstat(path)?.isSocket === true);
+  const isKept = (path: string | null) => policy.sockets.some((listed) => isInside(path!, listed));
+  return sockets.length > 0 && !policy.socketGroups.includes(name) && !sockets.some(isKept);
+}
+
 /** The paths in a variable's value: a path, `unix:path=…` of D-Bus, `unix://…`, `PATH,PID,…` of tmux. */
 function socketsNamedBy(value: string): string[] {
   return value.split(/[;,]/)

@@ -23,6 +23,7 @@ import { tryRecord } from "../process/unsandboxed.ts";
 import type { RunContext } from "./context.ts";
 import type { PolicySnapshot, PolicySnapshots } from "./policy_snapshots.ts";
 import type { Notices } from "./notices.ts";
+import { refusalNote } from "./refusals.ts";
 import type { CommandsWatch } from "./options.ts";
 
 /**
@@ -108,7 +109,11 @@ export class LiveCommands {
     }
     const { policy, batch } = this.#begin(resolved, waits);
     const wrapped = await this.#parts.backend.wrap(entry, resolved, policy, inner);
-    if (wrapped.ok) return success(this.#track(wrapped.value, batch, inner, waits));
+    if (wrapped.ok) {
+      return success(
+        this.#track(wrapped.value, batch, { inner, waits, socketGroups: resolved.socketGroups }),
+      );
+    }
     await this.#end();
     return wrapped;
   }
@@ -233,11 +238,15 @@ export class LiveCommands {
   #track(
     preparation: BackendPreparation,
     batch: Batch,
-    inner: readonly string[],
-    waits: boolean,
+    { inner, waits, socketGroups }: {
+      readonly inner: readonly string[];
+      readonly waits: boolean;
+      readonly socketGroups: readonly string[];
+    },
   ): PreparedCommand {
     const { context, backend, notices } = this.#parts;
     let disposed = false;
+    let cwd = context.host.environment.cwd;
     let recorded: string | undefined;
     let neverBegan: Promise<unknown> | undefined;
     const { policy: { rw_paths: writable, protect: protectedPaths }, before } = batch.snapshot;
@@ -255,11 +264,22 @@ export class LiveCommands {
     return {
       argv: preparation.argv,
       wrapped: true,
-      note: (output) => {
+      note: (output, failed) => {
         const paths = notChanged(trackedBefore, tracked.now(protectedPaths), output);
-        return paths.length === 0 ? null : notChangedSentence(paths);
+        if (paths.length > 0) return notChangedSentence(paths);
+        return failed === undefined ? null : refusalNote({
+          output,
+          ...failed,
+          cwd,
+          environment: context.host.environment,
+          policy: { ...batch.snapshot.policy, socketGroups },
+          document: context.document,
+          refusedHosts: preparation.refusedHosts?.() ?? [],
+          root: context.host.root,
+        });
       },
       start: (options) => {
+        cwd = options.cwd;
         const kind = options.stdin === undefined ? "empty" : "piped";
         const gated = waits
           ? preparation.argv

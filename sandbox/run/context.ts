@@ -105,6 +105,12 @@ export class RunContext {
     return this.fix().policy;
   }
 
+  /** Real path of the document now; null if there is none. */
+  get document(): string | null {
+    const { environment, document } = this.#options;
+    return document === null ? null : realPath(document, environment.cwd);
+  }
+
   get ownPlaces(): readonly string[] {
     return this.fix().ownPlaces;
   }

@@ -123,13 +123,15 @@ async function runCommand(
   const bytes = new TextEncoder().encode(command);
   const stdin = bytes.length > LONGEST_ARGUMENT ? bytes : undefined;
   const script = stdin === undefined ? `${WAIT_FOR_START}exec 2>&1\n${command}` : RUN_INPUT;
-  const started = { argv: [shell.value, "-c", script], stdin, cwd, seconds };
+  const started = { command, argv: [shell.value, "-c", script], stdin, cwd, seconds };
   // Setup may fail because another process changed something at that moment. In that case nothing ran, so nothing runs
   // twice.
   return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
 }
 
 interface Command {
+  /** As the model wrote it. */
+  readonly command: string;
   readonly argv: readonly string[];
   /** The command itself, if it is too long for an argument. */
   readonly stdin: Uint8Array | undefined;
@@ -139,7 +141,7 @@ interface Command {
 
 /** Runs the command once; null if the sandbox setup failed and this was not the `last` attempt. */
 async function attempt<Last extends boolean>(
-  { argv, stdin, cwd, seconds }: Command,
+  { command, argv, stdin, cwd, seconds }: Command,
   context: ExecutionContext,
   truncate: TruncateSettings,
   last: Last,
@@ -176,8 +178,9 @@ async function attempt<Last extends boolean>(
       }
       const output = await collector.finish();
       if (failure !== null) return failed(`Sandbox: ${failure.forModel}`);
-      const note = prepared.value.note?.(output) ?? null;
-      return withNotes(resultOf(end, output, seconds), note === null ? [] : [note]);
+      const result = resultOf(end, output, seconds);
+      const note = prepared.value.note?.(output, result.success ? undefined : { command }) ?? null;
+      return withNotes(result, note === null ? [] : [note]);
     } finally {
       await running.value.kill();
     }
