@@ -123,6 +123,26 @@ export function temporaryPrefix(path: string): string {
   return `.${cutName(baseName(path), NAME_BYTES)}.`;
 }
 
+/** Name of a temporary file that `write` and `edit` put next to their target. */
+export function writeTemporary(): string {
+  return `.flemma-${crypto.randomUUID()}`;
+}
+
+/** True for a name made by `writeTemporary`. */
+export function isWriteTemporary(name: string): boolean {
+  return /^\.flemma-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
+}
+
+/**
+ * True for a name that this program gives to temporary files: those of `write` and `edit`, and those next to a document
+ * or settings file of the same folder. `names` are the names in the folder.
+ */
+export function isOwnTemporary(name: string, names: ReadonlySet<string>): boolean {
+  if (isWriteTemporary(name)) return true;
+  const replaced = /^(\.?)(.+)\.[0-9a-f]{8}\.tmp$/.exec(name);
+  return replaced !== null && (names.has(replaced[2]!) || names.has(`${replaced[1]}${replaced[2]}`));
+}
+
 /**
  * Creates a new file durably, completely or not at all. It is written under a temporary name, then renamed. Throws
  * `AlreadyExists` if the name exists.

@@ -1,6 +1,7 @@
 // Walks the files below a folder in byte order of their paths, and skips ignored files.
 
 import { byBytes } from "../bytes.ts";
+import { isOwnTemporary } from "../files.ts";
 import { baseName, parentOf } from "../paths.ts";
 import { isSystemPath } from "../system/reading.ts";
 import type { Disk } from "./folder_access.ts";
@@ -66,6 +67,7 @@ export async function* walkFiles(
     const rules = await rulesIn(next.real, next.rules, listing.names, disk);
     const kept = listing.entries.filter(({ name, sorted }) =>
       !options.excluded.has(name) && (options.dots || !name.startsWith(".")) &&
+      (name !== sorted || !isOwnTemporary(name, listing.names)) &&
       !isIgnored(`${slashed(next.real)}${sorted}`, rules)
     );
     kept.sort((a, b) => byBytes(b.sorted, a.sorted));

@@ -24,6 +24,7 @@ import { inputValidator } from "../validate.ts";
 import { OutputCollector } from "./output_collector.ts";
 import { labelComment, strictSchema } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
+import { removeLeftTemporaries } from "./write_lock.ts";
 
 /** Maximum timeout of a command in seconds, unless `tools.bash.max_timeout` says otherwise. */
 const MAX_TIMEOUT = 600;
@@ -120,6 +121,7 @@ async function runCommand(
 
   // Both streams share one pipe inside the shell, which keeps their order. The error pipe is left to the sandbox around
   // the shell.
+  await removeLeftTemporaries(context.environment);
   const bytes = new TextEncoder().encode(command);
   const stdin = bytes.length > LONGEST_ARGUMENT ? bytes : undefined;
   const script = stdin === undefined ? `${WAIT_FOR_START}exec 2>&1\n${command}` : RUN_INPUT;

@@ -2,10 +2,11 @@
 // the lock file records what the holder left behind.
 
 import type { Environment } from "../../base/environment.ts";
-import { removeIfThere, writeAllSync } from "../../base/files.ts";
+import { isWriteTemporary, removeIfThere, writeAllSync, writeTemporary } from "../../base/files.ts";
 import { FileFailure } from "../../base/disk/failures.ts";
 import { stateFolder, StateUnwritable } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
+import { baseName } from "../../base/paths.ts";
 
 const POLL_MILLISECONDS = 10;
 
@@ -26,7 +27,7 @@ export async function lockForWriting(
   signal: AbortSignal,
 ): Promise<WriteLock> {
   try {
-    return await lockIn(`${stateFolder(environment)}/locks/files`, real, signal);
+    return await lockIn(locksFolder(environment), real, signal);
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const { message } = new StateUnwritable(environment, thrown);
@@ -120,9 +121,28 @@ async function textOf(path: string): Promise<string | null> {
 
 /** A unique name for a temporary file of this program in a folder. */
 export function temporaryIn(folder: string): string {
-  return `${folder === "/" ? "" : folder}/.flemma-${crypto.randomUUID()}`;
+  return `${folder === "/" ? "" : folder}/${writeTemporary()}`;
 }
 
 function isTemporary(path: string): boolean {
-  return /\/\.flemma-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path);
+  return path.startsWith("/") && isWriteTemporary(baseName(path));
+}
+
+/** State folders whose leftovers this process has removed. */
+const swept = new Set<string>();
+
+/** Removes the temporary files of killed runs, once per process, so that commands do not see them. */
+export async function removeLeftTemporaries(environment: Environment): Promise<void> {
+  const folder = locksFolder(environment);
+  if (swept.has(folder)) return;
+  swept.add(folder);
+  try {
+    await sweep(folder);
+  } catch {
+    // Without the folder nothing is left. An unreadable one is reported by the next write.
+  }
+}
+
+function locksFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/locks/files`;
 }

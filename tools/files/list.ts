@@ -1,6 +1,7 @@
 // Lists a folder and what is below it.
 
 import { byBytes } from "../../base/bytes.ts";
+import { isOwnTemporary } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { isSystemPath } from "../../base/system/reading.ts";
 import { realPath } from "../../base/disk/real_path.ts";
@@ -117,10 +118,13 @@ function entriesOf(real: string, disk: Disk): Entry[] | null {
     return disk.folderAccess.within(real, (at) => {
       const { isDirectory, dev } = Deno.lstatSync(at("."));
       if (!isDirectory || isForeign(real, dev, disk)) return null;
-      return [...Deno.readDirSync(at("."))].map(({ name, isDirectory, isSymlink }): Entry => ({
-        name,
-        kind: isDirectory ? "folder" : isSymlink ? "link" : "other",
-      }));
+      const found = [...Deno.readDirSync(at("."))];
+      const names = new Set(found.map(({ name }) => name));
+      return found.filter(({ name, isFile }) => !isFile || !isOwnTemporary(name, names))
+        .map(({ name, isDirectory, isSymlink }): Entry => ({
+          name,
+          kind: isDirectory ? "folder" : isSymlink ? "link" : "other",
+        }));
     });
   } catch {
     return null; // The folder was removed or replaced meanwhile, or is not readable.
