@@ -19,7 +19,8 @@ import { type Holder, holderOf } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Call, Chat } from "../parser/types.ts";
-import type { RunSandbox } from "../sandbox/mod.ts";
+import { type RunSandbox, toolEnvironment } from "../sandbox/mod.ts";
+import { writableRoots } from "../sandbox/outside/place.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { ApprovalDecision } from "../tools/approval/types.ts";
@@ -408,12 +409,15 @@ export class Session implements ChatSession {
 
   /** Runs the person's hook command for the end of a run, if one is set. */
   async #tellHook(stop: Stop): Promise<void> {
-    const { hooks } = this.settings;
+    const { hooks, tools } = this.settings;
+    const { environment } = this.#options;
     if (Object.values(hooks).every((command) => command === null)) return;
     const { runHook } = await import("./conversation/hooks.ts");
     const problem = await runHook({
       hooks,
-      environment: this.#options.environment,
+      environment,
+      variables: toolEnvironment(environment.variables, tools.env, { sandboxed: false }),
+      roots: writableRoots(this.sandbox),
       document: this.path,
       stop,
     });

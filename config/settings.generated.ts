@@ -131,6 +131,8 @@ export interface SandboxSettings {
   readonly enabled: boolean;
   /** The backend: `auto`, `required`, or a name. */
   readonly backend: string;
+  /** What `urn:flemma:caches` stands for: `private` caches of flemma, or your own cache and data folders, `shared`. */
+  readonly home_caches: "private" | "shared";
   /** What commands in the sandbox may do. */
   readonly policy: {
     /** Writable paths; everything else is read-only. */
@@ -388,14 +390,14 @@ export const DEFAULT_SETTINGS: Settings = {
   sandbox: {
     enabled: true,
     backend: "auto",
+    home_caches: "private",
     policy: {
       rw_paths: [
         "urn:flemma:cwd",
         "urn:flemma:buffer:path",
         "/tmp",
         "${TMPDIR:-/tmp}",
-        "${XDG_CACHE_HOME:-~/.cache}",
-        "${XDG_DATA_HOME:-~/.local/share}"
+        "urn:flemma:caches"
       ],
       network: true,
       allow_privileged: false,

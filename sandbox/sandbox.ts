@@ -15,6 +15,7 @@ import {
   runtimeFoldersOf,
   socketVariablesOf,
 } from "./policy/sockets.ts";
+import { cacheVariables } from "./policy/tool_caches.ts";
 import { WHOLE_VIEW } from "./policy/view.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
 import { describeLeftCommands } from "./process/leftovers.ts";
@@ -279,7 +280,10 @@ export class RunSandbox implements Sandbox {
 
   addedVariables(): Readonly<Record<string, string>> {
     if (!this.enabled) return {};
-    const folder = denoFolderForCommands(this.#context.ownCode, this.host.environment);
+    const { environment } = this.host;
+    const caches = this.#policy.ok ? this.#policy.value.caches : null;
+    if (caches !== null && this.#isWritableToCommands(caches)) return cacheVariables(caches, environment);
+    const folder = denoFolderForCommands(this.#context.ownCode, environment);
     // If the cache is read-only anyway, commands can at least read what the person has fetched.
     return folder === null || !this.#isWritableToCommands(folder) ? {} : { DENO_DIR: folder };
   }

@@ -1,11 +1,15 @@
 // Runs the person's hook commands after runs. A failed hook does not change the result of the run.
 
 import type { Environment } from "../../base/environment.ts";
-import type { Problem } from "../../base/problem.ts";
+import { expandHome } from "../../base/paths.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import type { HookSettings } from "../../config/settings.generated.ts";
 import type { Stop, StopReason } from "../../cycle/types.ts";
 import { type Running, spawn } from "../../sandbox/mod.ts";
+import { namedCode, type NamedCodePlace, namedInShell } from "../../sandbox/outside/named_code.ts";
+import { makeOutsidePlace } from "../../sandbox/outside/place.ts";
+import { findProgram } from "../../sandbox/process/program.ts";
 
 /** Seconds after which a hook is stopped. */
 const SECONDS = 10;
@@ -37,6 +41,10 @@ const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
 export interface HookCall {
   readonly hooks: HookSettings;
   readonly environment: Environment;
+  /** The person's variables without keys of providers. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Real paths that commands in the sandbox can write. */
+  readonly roots: readonly string[];
   /** Real path of the document; null when unsaved. */
   readonly document: string | null;
   readonly stop: Stop;
@@ -44,28 +52,56 @@ export interface HookCall {
 
 /**
  * Runs the hook for the end of a run, for at most ten seconds. The last argument of the hook is the path of the
- * document (`-` if unsaved). The hook gets the person's environment, and a line of JSON on standard input. Its
- * standard output is dropped.
+ * document (`-` if unsaved). The hook runs outside the sandbox, in a folder of its own, with the project's folder in
+ * `CLAUDE_PROJECT_DIR` and a line of JSON on standard input. Its standard output is dropped. It does not run if it names
+ * something that commands in the sandbox can change.
  *
  * @returns what went wrong; null if no hook is set for this end, or the hook succeeded
  */
-export async function runHook({ hooks, environment, document, stop }: HookCall): Promise<Problem | null> {
+export async function runHook(call: HookCall): Promise<Problem | null> {
+  const { hooks, environment, document, stop, roots } = call;
   const name = HOOKS[stop.reason];
   const command = name === null ? null : hooks[name];
   if (name === null || command === null) return null;
   const { reason, ids, line, problem } = stop;
   const hookInput = { event: "stopped", hook: name, document, reason, ids, line, problem };
-  const started = spawn(wordsOf(command, document ?? "-"), {
-    cwd: environment.cwd,
-    env: environment.variables,
-    stdin: new TextEncoder().encode(`${JSON.stringify(hookInput)}\n`),
-  });
+  const place = makeOutsidePlace("hooks", call.variables, environment, roots);
+  const code = codeOf(command, { home: environment.home, folders: [environment.cwd, place.cwd], roots });
+  if (code !== null) {
+    return {
+      code: "hook-in-reach",
+      message: `hooks.${name} did not run: it names ${
+        visible(code)
+      }, which commands in the sandbox can change.`,
+      next: "Move it to a folder that is not in sandbox.policy.rw_paths.",
+    };
+  }
+  const found = programOf(command, { ...environment, variables: place.variables }, roots);
+  const started = found.ok
+    ? spawn([...found.value, document ?? "-"], {
+      cwd: place.cwd,
+      env: { ...place.variables, CLAUDE_PROJECT_DIR: environment.cwd },
+      stdin: new TextEncoder().encode(`${JSON.stringify(hookInput)}\n`),
+    })
+    : found;
   const why = started.ok ? await outcomeOf(started.value) : started.problem.message.replace(/\.$/, "");
   return why === null ? null : { code: "hook-failed", message: `hooks.${name} failed: ${visible(why)}.` };
 }
 
-function wordsOf(command: string | readonly string[], path: string): readonly string[] {
-  return typeof command === "string" ? ["/bin/sh", "-c", command, "sh", path] : [...command, path];
+function codeOf(command: string | readonly string[], place: NamedCodePlace): string | null {
+  return typeof command === "string" ? namedInShell(command, place) : namedCode(command, place);
+}
+
+/** The words to run, before the path of the document. */
+function programOf(
+  command: string | readonly string[],
+  environment: Environment,
+  roots: readonly string[],
+): Outcome<readonly string[]> {
+  if (typeof command === "string") return success(["/bin/sh", "-c", command, "sh"]);
+  const [name = "", ...args] = command;
+  const program = findProgram(expandHome(name, environment.home), environment, roots);
+  return program.ok ? success([program.value, ...args]) : program;
 }
 
 /** Returns why a hook failed, as the end of a sentence; null if it succeeded. */

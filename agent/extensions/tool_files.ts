@@ -5,7 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { configFolder } from "../../base/folders.ts";
 import { operands } from "../../base/shell_word.ts";
 import { parentOf, resolvePath } from "../../base/paths.ts";
-import type { Problem } from "../../base/problem.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
 import { areTrusted, filesIn, type ToolFolders } from "../../config/sources/tool_folders.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
@@ -35,17 +35,18 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
     folders.push({ path: found.project, removes: false });
   }
   if (found.user !== null) folders.push({ path: `${configFolder(environment)}/tools`, removes: true });
+  makeStorage(environment, warn);
   const hosts = new Hosts({
     environment,
     sandbox,
     cwd: environment.cwd,
-    env: () => ({
+    env: (target) => ({
       ...toolEnvironment(environment.variables, settings.env, {
         sandboxed: sandbox.enabled,
         kept: sandbox.socketVariables?.(),
         added: sandbox.addedVariables?.(),
       }),
-      VELLUM_WORKSPACE_DIR: storageFolder(environment),
+      VELLUM_WORKSPACE_DIR: storageFolder(environment, target),
     }),
   });
   const discovered = await discoverFiles(folders);
@@ -75,6 +76,21 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
     }),
   );
   return () => hosts.close();
+}
+
+/** Creates the folders in which tool files store their data, before the sandbox looks which paths exist. */
+function makeStorage(environment: Environment, warn: (problem: Problem) => void): void {
+  for (const target of ["sandbox", "host"] as const) {
+    const folder = storageFolder(environment, target);
+    try {
+      Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    } catch (thrown) {
+      warn({
+        code: "tool-data",
+        message: `Tool files cannot store data in ${folder}: ${thrownText(thrown)}.`,
+      });
+    }
+  }
 }
 
 /** True if the person agreed to the files as they are now. */

@@ -8,7 +8,9 @@ import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import { withLearned } from "../../providers/models/learned.ts";
+import { KeyMemory } from "../../providers/keys/memory.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
+import { helperPlace } from "../extensions/helper_place.ts";
 import { providerOf } from "./sender.ts";
 
 export interface RequestSources {
@@ -43,6 +45,7 @@ export async function requestParts(
     tools: offered(),
     templatedTools: templatedTools(),
     frontmatter: await evaluated(),
+    keys: new KeyMemory(() => 0, undefined, helperPlace(settings, environment, store.path)),
     journal,
   });
 }

@@ -8,6 +8,7 @@ import { listedTools } from "../../tools/registration/personality.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
 import { fileResultTools, offeredTools, unknownTools } from "../extensions/offered.ts";
 import { waitForTools } from "../extensions/waiting.ts";
+import { helperPlace } from "../extensions/helper_place.ts";
 import { createSender } from "./sender.ts";
 import type { ToolsSubject } from "../tools.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
@@ -50,6 +51,7 @@ export function createRequestParts(
     stream,
     retry,
     limiter,
+    helpers: helperPlace(settings, environment, store.path),
     usage: openUsageLog(environment),
     limits,
   }, evaluated);

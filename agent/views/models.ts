@@ -13,6 +13,7 @@ import { dayOf, findModel, isGone, modelsOf, pricesAt } from "../../providers/mo
 import { type ListedFacts, listRequest, readList } from "../../providers/models/listing.ts";
 import type { Model, Prices } from "../../providers/models/types.ts";
 import { getProvider } from "../../providers/registry.ts";
+import { helperPlace } from "../extensions/helper_place.ts";
 import { keepLearned, learnedModels, withLearned } from "../../providers/models/learned.ts";
 
 /** One model of a provider. */
@@ -115,7 +116,12 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   if (!provider.ok) return provider;
   const baseUrl = resolveBaseUrl(provider.value, settings, environment);
   if (!baseUrl.ok) return baseUrl;
-  const credential = await resolveCredential({ provider: provider.value, environment, settings });
+  const credential = await resolveCredential({
+    provider: provider.value,
+    environment,
+    settings,
+    helpers: helperPlace(settings, environment, null),
+  });
   if (!credential.ok) return credential;
   const asked = listRequest(provider.value, credential.value.secret);
   if (asked === null) {

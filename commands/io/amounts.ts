@@ -10,6 +10,14 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** A size in bytes with one unit, such as `1.2 GB`. */
+export function sizeWords(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const step = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  const amount = bytes / 1000 ** step;
+  return `${amount < 10 && step > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[step]}`;
+}
+
 /**
  * Formats dollars: two decimals from $1, three from $0.01, else four. Zeros at the end are removed after the second
  * decimal, and whole amounts have no decimals.

@@ -2,7 +2,8 @@
 
 import { VERSION } from "../line/version.ts";
 import { stateFolder } from "../../base/folders.ts";
-import { parentOf } from "../../base/paths.ts";
+import { realPathOrNull } from "../../base/files.ts";
+import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { type Outcome, thrownText } from "../../base/problem.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
@@ -10,6 +11,7 @@ import { type KeyReport, keyReport, keyWords } from "../../providers/keys/source
 import { currentModel } from "../../providers/models/choice.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
+import { type CacheSet, cacheSets } from "../../sandbox/outside/cache_sets.ts";
 import { contextFill } from "../../agent/conversation/context_fill.ts";
 import { decidedBy } from "../../agent/review/decided_by.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
@@ -21,7 +23,7 @@ import { editorStates } from "./editor.ts";
 import type { Invocation } from "../invocation.ts";
 import { layerFiles } from "../settings/layer_files.ts";
 import { switchOption } from "../line/options.ts";
-import { fillWords } from "../io/amounts.ts";
+import { fillWords, sizeWords } from "../io/amounts.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeLines, writeOutput } from "../io/streams.ts";
 
@@ -38,8 +40,15 @@ interface Report {
   readonly credentials: Readonly<Record<string, KeyReport>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
   readonly tools: readonly { readonly name: string; readonly source: string; readonly approval: string }[];
-  /** Editors with installed runtime files. */
-  readonly editors: readonly { readonly name: string; readonly folder: string; readonly state: string }[];
+  /** Editors with installed runtime files; `reachable` is the writable path that contains them, or null. */
+  readonly editors: readonly {
+    readonly name: string;
+    readonly folder: string;
+    readonly state: string;
+    readonly reachable: string | null;
+  }[];
+  /** What commands fetched and built, by project. */
+  readonly caches: readonly CacheSet[];
   readonly sandbox: Confinement | null;
 }
 
@@ -78,6 +87,7 @@ async function examine(
   const { problem } = evaluated.ok ? { problem: null } : evaluated;
   const blocks = evaluated.ok ? evaluated.value.diagnostics.map(({ message }) => message) : [];
   const notices = evaluated.ok ? evaluated.value.loaded.notices.map(({ message }) => message) : [];
+  const sandbox = evaluated.ok ? await confinement({ environment, path, subject: evaluated.value }) : null;
   return {
     versions: {
       flemma: VERSION,
@@ -103,10 +113,22 @@ async function examine(
       ? (await toolRows({ environment, path, subject: evaluated.value })).map(toolJson)
       : [],
     editors: (await editorStates(environment)).flatMap(({ name, folder, state }) =>
-      folder === null || state === "absent" || state === "taken" ? [] : [{ name, folder, state }]
+      folder === null || state === "absent" || state === "taken"
+        ? []
+        : [{ name, folder, state, reachable: reachableRoot(folder, sandbox) }]
     ),
-    sandbox: evaluated.ok ? await confinement({ environment, path, subject: evaluated.value }) : null,
+    caches: cacheSets(environment),
+    sandbox,
   };
+}
+
+/** The writable path through which commands can change what an editor runs; null if they cannot. */
+function reachableRoot(folder: string, sandbox: Confinement | null): string | null {
+  if (sandbox === null || !sandbox.status.enabled) return null;
+  const { writable, protected: held } = sandbox.status;
+  const real = realPathOrNull(folder) ?? folder;
+  if (held.some(({ path }) => isInside(real, path))) return null;
+  return writable.find(({ path }) => isInside(real, path))?.path ?? null;
 }
 
 function toolJson({ name, decided: { decision, source } }: ToolRow): Report["tools"][number] {
@@ -152,8 +174,19 @@ function textOf(report: Report): string {
     const width = Math.max(0, ...entries.map(([name]) => name.length));
     return entries.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
   };
-  const { versions, settings, provider, model, context, credentials, state, tools, editors, sandbox } =
-    report;
+  const {
+    versions,
+    settings,
+    provider,
+    model,
+    context,
+    credentials,
+    state,
+    tools,
+    editors,
+    caches,
+    sandbox,
+  } = report;
   const key = (name: string, found: KeyReport) =>
     `${name === provider && lacksKey(report) ? "! " : ""}${keyWords(found)}`;
   const lines = [
@@ -172,6 +205,10 @@ function textOf(report: Report): string {
     "tools",
     ...rows(tools.map(({ name, source, approval }) => [name, `${source}, ${approval}`])),
   ];
+  if (caches.length > 0) {
+    const width = ({ bytes, complete }: CacheSet) => `${complete ? "" : "more than "}${sizeWords(bytes)}`;
+    lines.push("caches of commands", ...rows(caches.map((set) => [baseName(set.path), width(set)])));
+  }
   if (editors.length > 0) {
     lines.push("editors", ...rows(editors.map(({ name, ...rest }) => [name, editorWords(name, rest)])));
   }
@@ -179,7 +216,14 @@ function textOf(report: Report): string {
   return `${lines.join("\n")}\n`;
 }
 
-function editorWords(name: string, { folder, state }: { folder: string; state: string }): string {
+function editorWords(
+  name: string,
+  { folder, state, reachable }: { folder: string; state: string; reachable: string | null },
+): string {
+  if (reachable !== null) {
+    return `! ${folder} is in ${reachable}, which commands can write: install it elsewhere, or shorten ` +
+      "sandbox.policy.rw_paths";
+  }
   switch (state) {
     case "older":
       return `! older than this program: flemma editor ${name} --install (in ${folder})`;

@@ -2,7 +2,18 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { mismatches } from "./check.ts";
-import { BOOLEAN, group, hostKey, key, natural, policyKey, STRING, STRINGS, type Type } from "./define.ts";
+import {
+  BOOLEAN,
+  group,
+  hostKey,
+  key,
+  natural,
+  policyKey,
+  STRING,
+  STRINGS,
+  type Type,
+  word,
+} from "./define.ts";
 import {
   HIDDEN_WORDS,
   NO_HOME,
@@ -10,10 +21,11 @@ import {
   pathMistake,
   PROTECT_WORDS,
   socketMistake,
+  WRITABLE_WORDS,
 } from "./sandbox_words.ts";
 import { asEnabled, SANDBOX_MODES, switchHint } from "../data/values.ts";
 
-const path = pathItem([], "a path");
+const path = pathItem(WRITABLE_WORDS, "a path");
 
 const rwPathType: Type = {
   is: "custom",
@@ -27,8 +39,12 @@ const rwPathType: Type = {
   },
   members: { path, create: BOOLEAN },
   hint: (value) =>
-    value === null ? NO_HOME : typeof value === "string" ? pathMistake(value)?.hint : undefined,
-  suggest: (value) => typeof value === "string" ? pathMistake(value)?.suggestion : undefined,
+    value === null
+      ? NO_HOME
+      : typeof value === "string"
+      ? pathMistake(value, WRITABLE_WORDS)?.hint
+      : undefined,
+  suggest: (value) => typeof value === "string" ? pathMistake(value, WRITABLE_WORDS)?.suggestion : undefined,
   json: {
     anyOf: [
       { type: "string" },
@@ -116,6 +132,11 @@ export const sandboxGroup = group("The sandbox for shell commands.", {
   backend: key(STRING, "The backend: `auto`, `required`, or a name.", {
     default: "auto",
   }),
+  home_caches: hostKey(
+    word("private", "shared"),
+    "What `urn:flemma:caches` stands for: `private` caches of flemma, or your own cache and data folders, `shared`.",
+    { default: "private" },
+  ),
   policy: group("What commands in the sandbox may do.", {
     rw_paths: key({ is: "list", item: rwPathType }, "Writable paths; everything else is read-only.", {
       default: [
@@ -123,8 +144,7 @@ export const sandboxGroup = group("The sandbox for shell commands.", {
         "urn:flemma:buffer:path",
         "/tmp",
         "${TMPDIR:-/tmp}",
-        "${XDG_CACHE_HOME:-~/.cache}",
-        "${XDG_DATA_HOME:-~/.local/share}",
+        "urn:flemma:caches",
       ],
       narrows: "remove",
     }),

@@ -3,6 +3,9 @@
 import { nearest } from "../../base/names.ts";
 import type { Type } from "./define.ts";
 
+/** Entries that only `rw_paths` may contain. */
+export const WRITABLE_WORDS = ["urn:flemma:caches"] as const;
+
 export const HIDDEN_WORDS = ["$secrets"] as const;
 
 export const PROTECT_WORDS = ["$git", "$project", "$shell", "$data"] as const;
@@ -53,7 +56,8 @@ interface Mistake {
 export function pathMistake(entry: string, words: readonly string[] = []): Mistake | null {
   if (words.includes(entry)) return null;
   if (entry.startsWith("urn:")) {
-    return URNS.includes(entry) ? null : mistake("unknown URN", entry, URNS);
+    const known = [...URNS, ...words.filter((word) => word.startsWith("urn:"))];
+    return known.includes(entry) ? null : mistake("unknown URN", entry, known);
   }
   const variable = /^\$([A-Za-z_][\w-]*)$/.exec(entry)?.[1];
   if (variable !== undefined) {

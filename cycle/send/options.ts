@@ -5,7 +5,7 @@ import type { Settings } from "../../config/settings.generated.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RequestLimiter } from "../../providers/http/limiter.ts";
 import type { Clock } from "../../providers/http/patience.ts";
-import type { CredentialResolver } from "../../providers/keys/types.ts";
+import type { CredentialResolver, HelperPlace } from "../../providers/keys/types.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
 import type { DocumentStore, Emit, Journal } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
@@ -28,6 +28,8 @@ export interface SendOptions {
   /** Returns the tools whose result may be a single file reference; called at each send. @default the built-in ones */
   readonly templatedTools?: () => readonly string[];
   readonly resolvers?: readonly CredentialResolver[];
+  /** Where helper programs for keys run. @default in `environment` */
+  readonly helpers?: () => HelperPlace;
   /** The frontmatter, which is evaluated once for all sends of a run. */
   readonly frontmatter?: EvaluatedFrontmatter;
   /**

@@ -43,7 +43,7 @@ class Sends {
     const { clock = systemClock, limits = new RunLimits(options.settings) } = options;
     this.#options = { ...options, clock, limits };
     this.#limiter = options.limiter ?? new RequestLimiter();
-    this.#keys = new KeyMemory(() => clock.now(), options.resolvers);
+    this.#keys = new KeyMemory(() => clock.now(), options.resolvers, options.helpers);
   }
 
   async send(signal: AbortSignal, byPerson: boolean): Promise<SendOutcome> {

@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { thrownText } from "../../base/problem.ts";
+import type { CredentialQuery } from "./types.ts";
 import { afterSilence } from "../../base/system/timer.ts";
 
 /** Output of a helper program, or the reason why there is none. */
@@ -15,6 +16,11 @@ export interface HelperOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Time limit in seconds; long enough for a person to unlock a keyring. @default 60 */
   readonly seconds?: number;
+}
+
+/** The query for sources that run programs. */
+export function forHelpers(query: CredentialQuery): CredentialQuery {
+  return query.helpers === undefined ? query : { ...query, ...query.helpers() };
 }
 
 /** Returns the absolute path of a program in PATH; null if not found. */

@@ -15,10 +15,16 @@ export class KeyMemory {
   readonly #cached = new Map<string, CachedKey>();
   readonly #now: () => number;
   readonly #resolvers: readonly CredentialResolver[] | undefined;
+  readonly #helpers: CredentialQuery["helpers"];
 
   /** Creates an empty cache; `now` returns milliseconds and never decreases. */
-  constructor(now: () => number, resolvers?: readonly CredentialResolver[]) {
+  constructor(
+    now: () => number,
+    resolvers?: readonly CredentialResolver[],
+    helpers?: CredentialQuery["helpers"],
+  ) {
     this.#now = now;
+    this.#helpers = helpers;
     this.#resolvers = resolvers;
   }
 
@@ -26,7 +32,7 @@ export class KeyMemory {
   async get(query: CredentialQuery): Promise<Outcome<Credential>> {
     const cached = this.#cached.get(query.provider.name);
     if (cached !== undefined && this.#now() < cached.until) return success(cached.credential);
-    const found = await resolveCredential(query, this.#resolvers);
+    const found = await resolveCredential({ helpers: this.#helpers, ...query }, this.#resolvers);
     if (found.ok) {
       const { lifetime } = found.value;
       const until = lifetime === undefined ? Infinity : this.#now() + lifetime * 1000;

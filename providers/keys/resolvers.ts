@@ -2,7 +2,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { CredentialAnswer, CredentialKind, CredentialQuery, CredentialResolver } from "./types.ts";
-import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
+import { resolvePath } from "../../base/paths.ts";
+import { askHelper, findHelper, forHelpers, type HelperAnswer } from "./key_program.ts";
 import { type Keyring, NO_KEY, systemKeyring } from "./keyring.ts";
 
 function kindOf({ provider }: CredentialQuery): CredentialKind {
@@ -12,24 +13,36 @@ function kindOf({ provider }: CredentialQuery): CredentialKind {
 /** Resolver that uses the first line of the command's output, because password stores have more lines below it. */
 const commandResolver: CredentialResolver = {
   name: "key_command",
-  async resolve({ provider, environment, settings }) {
+  async resolve({ provider, environment, settings, helpers }) {
     const command = settings?.providers[provider.name]?.key_command ?? null;
     const key = `providers.${provider.name}.key_command`;
     if (command === null || command.length === 0) return null;
-    const words = typeof command === "string" ? ["/bin/sh", "-c", command] : command;
-    const answer = await askHelper(words, { environment });
+    const place = helpers?.();
+    const refusal = place?.refusal(command) ?? null;
+    if (refusal !== null) return { reason: refusal };
+    const words = typeof command === "string" ? ["/bin/sh", "-c", command] : fromFolder(command, environment);
+    const answer = await askHelper(words, { environment: place?.environment ?? environment });
     if ("reason" in answer) return answer;
     const [line = ""] = answer.output.split("\n");
     return line.trim() === "" ? { reason: "it printed nothing" } : { secret: line.trim(), source: key };
   },
 };
 
+/** A program named by a path relative to the folder where flemma was started. */
+function fromFolder(
+  [program = "", ...args]: readonly string[],
+  { cwd, home }: Environment,
+): readonly string[] {
+  return program.includes("/") ? [resolvePath(program, { folder: cwd, home }), ...args] : [program, ...args];
+}
+
 export function keyringResolver(
   find: (environment: Environment) => Keyring | null = systemKeyring,
 ): CredentialResolver {
   return {
     name: "keyring",
-    async resolve(query) {
+    async resolve(asked) {
+      const query = forHelpers(asked);
       const keyring = find(query.environment);
       if (keyring === null) return { reason: "none is available" };
       const answer = fromOutput(await keyring.lookup(query.provider.name, kindOf(query)), keyring.name);
@@ -48,8 +61,9 @@ function gcloudResolver(
 ): CredentialResolver {
   return {
     name: "gcloud",
-    async resolve(query) {
-      if (kindOf(query) !== "access_token") return null;
+    async resolve(asked) {
+      if (kindOf(asked) !== "access_token") return null;
+      const query = forHelpers(asked);
       const { environment, settings } = query;
       const name = settings?.secrets.gcloud.path ?? "gcloud";
       const program = findHelper(name, environment);

@@ -7,10 +7,20 @@ import type { Provider } from "../types.ts";
 /** The parts of a provider that describe its key. */
 export type KeyOwner = Pick<Provider, "name" | "display" | "keyVariables" | "keyKind" | "keyOptional">;
 
+/** Where the person's helper programs run, and which must not run. */
+export interface HelperPlace {
+  /** Working folder and variables for programs outside the sandbox. */
+  readonly environment: Environment;
+  /** Why a command must not run, as the end of a sentence; null if it may. */
+  refusal(command: string | readonly string[]): string | null;
+}
+
 export interface CredentialQuery {
   readonly provider: KeyOwner;
   readonly environment: Environment;
   readonly settings?: Pick<Settings, "providers" | "secrets">;
+  /** Called when a helper program is about to run. @default programs run in `environment`, and every one may */
+  readonly helpers?: () => HelperPlace;
 }
 
 /** Name of a key in keyrings, in addition to its provider's name. */

@@ -97,6 +97,12 @@ export async function linkInFolder(path: string, target: string): Promise<void> 
   await inOpenFolder(parentOf(path), `exec ln -sT -- "$2" "./$1"`, [baseName(path), target], { make: true });
 }
 
+/** Makes a path a link to `target` in place of anything else, and the missing folders above it. */
+export function replaceByLink(path: string, target: string): void {
+  const script = `${ENTER_MADE}rm -rf -- "./$1" && exec ln -sT -- "$2" "./$1"`;
+  throwFailure(parentOf(path), shell(parentOf(path), script, [baseName(path), target]).outputSync());
+}
+
 /** Gives the owner access to a folder; no other user gains anything. */
 export async function openToOwner(folder: string): Promise<void> {
   await inOpenFolder(parentOf(folder), `exec chmod u+rwx -- "./$1"`, [baseName(folder)]);

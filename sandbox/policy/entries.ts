@@ -7,7 +7,9 @@ export function unknownUrn(entry: string, setting = "rw_paths"): Outcome<never> 
   return failure(
     "unknown-urn",
     `The sandbox policy contains the unknown entry ${entry}; nothing is writable until it is corrected.`,
-    `Use urn:flemma:cwd or urn:flemma:buffer:path in sandbox.policy.${setting}.`,
+    `Use urn:flemma:cwd${
+      setting === "rw_paths" ? ", urn:flemma:caches" : ""
+    } or urn:flemma:buffer:path in sandbox.policy.${setting}.`,
   );
 }
 

@@ -8,17 +8,24 @@ import { expandPath, type PathContext } from "../paths/expand.ts";
 import { HOME_HOOKS } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
 import { parseHostRules } from "../network/rules.ts";
+import { isInside } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { runtimeFolders } from "../process/runtime_folders.ts";
+import { cachePaths, privateCaches } from "./private_caches.ts";
 import { SECRET_PATHS } from "./secrets.ts";
 import { SOCKET_GROUPS } from "./sockets.ts";
 import { mistakenEntry, unknownUrn } from "./entries.ts";
 import { broadPaths, type WritablePaths, writablePaths } from "./writable.ts";
+import { type ShownFile, shownFiles } from "./tool_caches.ts";
 import type { Policy } from "../types.ts";
 
 /** A policy that remembers the origin of each path. `rw_paths` has the paths of `writable`, in the same order. */
 export interface ResolvedPolicy extends Required<Policy>, WritablePaths {
+  /** The folder of private caches, as a real path; null if commands cannot write there, or use the person's own. */
+  readonly caches: string | null;
+  /** Links in that folder that show the person's configuration. */
+  readonly shown: readonly ShownFile[];
   /** Names of the socket groups that stay reachable, in addition to the paths in `sockets`. */
   readonly socketGroups: readonly string[];
   /** Hidden paths after expansion, with links not resolved: commands must not remove a link on the way either. */
@@ -45,13 +52,15 @@ export interface ResolvedPolicy extends Required<Policy>, WritablePaths {
  * @returns the policy, with the origin of each path
  */
 export function resolvePolicy(
-  settings: Pick<SandboxSettings, "policy">,
+  settings: Pick<SandboxSettings, "policy"> & Partial<Pick<SandboxSettings, "home_caches">>,
   context: PathContext,
 ): Outcome<ResolvedPolicy> {
   const snapshot = new FsSnapshot();
   const { rw_paths, network, allow_privileged, limits } = settings.policy;
   const { cwd } = context.environment;
-  const found = writablePaths(rw_paths, context, snapshot);
+  const { environment } = context;
+  const own = settings.home_caches === "shared" ? null : privateCaches(environment);
+  const found = writablePaths(rw_paths, cachePaths(own, environment), context, snapshot);
   if (!found.ok) return found;
   const { writable } = found.value;
   const hidden = expandList(
@@ -76,14 +85,26 @@ export function resolvePolicy(
   if (!rules.ok) return rules;
   const checked = checkedLimits(limits ?? {});
   if (!checked.ok) return checked;
+  const folder = own === null ? null : realPath(own, cwd, snapshot);
+  const caches = folder !== null && writable.some(({ path }) => isInside(folder, path)) ? folder : null;
+  const visible = {
+    deny_read: realPaths(hidden.value.paths, cwd, snapshot),
+    rw_paths: writable.map(({ path }) => path),
+    covered: found.value.covered,
+  };
   return success({
     ...found.value,
-    rw_paths: writable.map(({ path }) => path),
+    caches,
+    shown: caches === null ? [] : shownFiles(caches, environment).filter(({ target }) => {
+      const real = realPath(target, cwd, snapshot);
+      return real !== null && isVisible(real, visible);
+    }),
+    rw_paths: visible.rw_paths,
     network: network === true,
     network_allow: allow,
     allow_privileged,
     protect: [],
-    deny_read: realPaths(hidden.value.paths, cwd, snapshot),
+    deny_read: visible.deny_read,
     hiddenAsked: hidden.value.paths,
     sockets: realPaths(sockets.value.paths, cwd, snapshot),
     block_unix_sockets: settings.policy.block_unix_sockets === true,

@@ -10,6 +10,7 @@ import type { FsSnapshot, Trace } from "../../base/disk/fs_snapshot.ts";
 import { realPath, traceLinks } from "../../base/disk/real_path.ts";
 import { linkInside } from "../paths/stray_link.ts";
 import { mistakenEntry, unknownUrn } from "./entries.ts";
+import { CACHES } from "./private_caches.ts";
 
 /** One writable path and its origin. */
 export interface WritablePath {
@@ -48,10 +49,12 @@ export interface WritablePaths {
 /**
  * Expands, resolves, sorts and de-duplicates the entries. Fails with `unknown-urn`.
  *
+ * @param caches the paths that `urn:flemma:caches` stands for
  * @param snapshot where paths lead; each path is looked up only once
  */
 export function writablePaths(
   entries: readonly RwPath[],
+  caches: readonly string[],
   context: PathContext,
   snapshot: FsSnapshot,
 ): Outcome<WritablePaths> {
@@ -64,23 +67,27 @@ export function writablePaths(
   };
   for (const item of entries) {
     const { path: entry, create: wanted } = entryOf(item);
-    const expansion = expandPath(entry, context);
+    const expansion = entry === CACHES
+      ? { kind: "paths", paths: caches } as const
+      : expandPath(entry, context);
     if (expansion.kind === "unknown-urn") return unknownUrn(entry);
     if (expansion.kind === "dropped") {
       leaveOut(entry, expansion.reason, expansion.mistake);
       continue;
     }
-    const trace = traceLinks(expansion.path, context.environment.cwd, snapshot);
-    if (trace === null) {
-      leaveOut(entry, "it has too many symbolic links, or contains a NUL character");
-      continue;
+    for (const path of expansion.kind === "path" ? [expansion.path] : expansion.paths) {
+      const trace = traceLinks(path, context.environment.cwd, snapshot);
+      if (trace === null) {
+        leaveOut(entry, "it has too many symbolic links, or contains a NUL character");
+        continue;
+      }
+      const writable = {
+        path: trace.path,
+        entry,
+        byDefault: DEFAULT_SETTINGS.sandbox.policy.rw_paths.includes(entry),
+      };
+      traced.push({ writable, wanted, trace });
     }
-    const writable = {
-      path: trace.path,
-      entry,
-      byDefault: DEFAULT_SETTINGS.sandbox.policy.rw_paths.includes(entry),
-    };
-    traced.push({ writable, wanted, trace });
   }
   const { kept, astray } = withoutAstray(traced);
   for (const { writable: { entry }, reason } of astray) leaveOut(entry, reason);

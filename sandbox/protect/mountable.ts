@@ -2,9 +2,9 @@
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
-import type { Problem } from "../../base/problem.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { makeInFolder } from "../paths/open_folder.ts";
+import { makeInFolder, replaceByLink } from "../paths/open_folder.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { isSteady } from "../paths/steady.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
@@ -38,10 +38,26 @@ export function emptyPolicy(allow_privileged: boolean): MountablePolicy {
  * Creates the folders of entries with `create: true`. Call this before taking a snapshot, so that the snapshot
  * contains the folders.
  */
-export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
+export function makeAskedFolders({ create, caches, shown }: ResolvedPolicy): Problem[] {
   const notices: Problem[] = [];
   for (const path of create) makeFolder(path, notices);
+  if (caches !== null) makeFolder(caches, notices);
+  for (const { link, target } of shown) showFile(link, target, notices);
   return notices;
+}
+
+/** Links to a file of the person's configuration. A command may have put something else there. */
+function showFile(link: string, target: string, notices: Problem[]): void {
+  if (new FsSnapshot().linkTarget(link) === target) return;
+  try {
+    replaceByLink(link, target);
+  } catch (thrown) {
+    notices.push({
+      code: "configuration-not-shown",
+      message: `Commands do not see your ${target}: ${thrownText(thrown)}`,
+      next: "To clear the caches of commands: flemma sandbox reset --caches",
+    });
+  }
 }
 
 /**

@@ -20,6 +20,7 @@ import type { FileChange } from "../protect/watched.ts";
 import type { BackendPreparation, MountablePolicy, PreparedCommand } from "../types.ts";
 import type { BackendInUse } from "./backend_in_use.ts";
 import { tryRecord } from "../process/unsandboxed.ts";
+import { linksIntoCaches } from "./cache_links.ts";
 import type { RunContext } from "./context.ts";
 import type { PolicySnapshot, PolicySnapshots } from "./policy_snapshots.ts";
 import type { Notices } from "./notices.ts";
@@ -222,6 +223,8 @@ export class LiveCommands {
     this.#fileChanges.push(...watched.changed(found.wanted, stats));
     this.report(reported ?? []);
     notices.add(watchesGit ? repositories.todos(new FsSnapshot(stats)) : []);
+    const caches = context.policy.ok ? context.policy.value.caches : null;
+    if (caches !== null) notices.add(linksIntoCaches(context.fix().workingFolders, caches));
   }
 
   /** A record that stays must not take the result from its command. */

@@ -89,6 +89,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["sandbox.ts"],
     ["run"],
     ["backends", "protect"],
+    ["outside"],
     ["policy"],
     ["process", "network"],
     ["paths"],

@@ -183,7 +183,7 @@ test("a hook that fails, is missing, prints without end or reads no input causes
   const rows = [
     ['"exit 3"', /hooks\.on_done failed: exit code 3/],
     ['"echo no such screen >&2; exit 1"', /no such screen \(exit code 1\)/],
-    ["[/no/such/program]", /hooks\.on_done failed: The program \/no\/such\/program was not found/],
+    ["[/no/such/program]", /hooks\.on_done failed: The program \/no\/such\/program does not exist/],
     [`"head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"`, /^(?!.*hooks\.on_done failed)/s],
     ['["true"]', /^(?!.*hooks\.on_done failed)/s],
     ['"sleep 300 & exit 1"', /exit code 1/],

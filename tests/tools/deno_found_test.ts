@@ -81,6 +81,7 @@ Deno.test("if there is no Deno, a call of a tool file fails with advice to insta
       override: [],
       categories: null,
       has: () => false,
+      refusal: () => Promise.resolve(null),
       warn: ({ message }) => void reported.push(message),
     }));
     await tools.whenReady();

@@ -139,7 +139,7 @@ export class Server {
       version: this.#place.version,
       roots: [new URL(`file://${this.#place.folder.split("/").map(encodeURIComponent).join("/")}`).href],
       confined: this.#settings.sandbox !== false && this.#place.sandbox.enabled,
-      spawn: (server) => spawnServer(server, this.#place),
+      spawn: (server) => spawnServer(this.name, server, this.#place),
       network: (url) => this.#place.network(url),
       onListChanged: () => this.#listChanged = true,
     }, { seconds, signal: giveUp.signal });

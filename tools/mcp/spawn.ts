@@ -4,6 +4,8 @@ import type { Environment } from "../../base/environment.ts";
 import { resolvePath } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { McpServer, Settings } from "../../config/settings.generated.ts";
+import { namedCode } from "../../sandbox/outside/named_code.ts";
+import { isInReach, makeOutsidePlace, outOfReach, writableRoots } from "../../sandbox/outside/place.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
 import { prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
@@ -31,38 +33,84 @@ export function serverVariables({ environment, settings, sandbox }: SpawnPlace):
   });
 }
 
-/** Starts the program. Fails with the reason: no program, or no sandbox. */
-export async function spawnServer(server: McpServer, place: SpawnPlace): Promise<Outcome<Piped>> {
-  const found = programOf(server, place);
+/**
+ * Starts the program. Fails with the reason: no program, no sandbox, or code in reach of commands for a server outside
+ * the sandbox.
+ */
+export async function spawnServer(
+  name: string,
+  server: McpServer,
+  place: SpawnPlace,
+): Promise<Outcome<Piped>> {
+  const found = server.sandbox === false ? startOutside(name, server, place) : startInside(server, place);
   if (!found.ok) return found;
-  const { argv, cwd } = found.value;
-  const env = { ...serverVariables(place), ...await caches(place.environment), ...server.env };
-  const once = () => started(argv, { cwd, env }, server, place);
+  const once = () => started(found.value, server, place);
   // Null means that the sandbox changed before the start, so nothing ran and a second attempt is safe.
   return await once() ?? await once() ??
     failure("sandbox-outdated", "The sandbox changed while a server was starting.");
 }
 
-/** The command to run, and its folder. */
-function programOf(
-  server: McpServer,
-  { environment, sandbox, folder }: SpawnPlace,
-): Outcome<{ readonly argv: readonly string[]; readonly cwd: string }> {
-  const base = { folder, home: environment.home };
-  const cwd = server.cwd ? resolvePath(server.cwd, base) : folder;
-  // In the sandbox a program may be in a folder that commands can write; outside of the sandbox it must not be.
-  const policy = server.sandbox !== false || !sandbox.enabled ? null : sandbox.policy();
-  const writable = policy?.ok ? policy.value.rw_paths : [];
+/** The command to run, its folder and its variables. */
+interface Start extends Pick<SpawnOptions, "cwd" | "env"> {
+  readonly argv: readonly string[];
+}
+
+/** In the sandbox, a program may be in a folder that commands can write. */
+function startInside(server: McpServer, place: SpawnPlace): Outcome<Start> {
+  const cwd = folderOf(server, place);
+  const program = findProgram(commandOf(server, cwd, place), place.environment, []);
+  if (!program.ok) return program;
+  const argv = [program.value, ...server.args ?? []];
+  return success({ argv, cwd, env: { ...serverVariables(place), ...server.env } });
+}
+
+/** Outside of it, nothing may be run, loaded or searched for where commands can write. */
+function startOutside(name: string, server: McpServer, place: SpawnPlace): Outcome<Start> {
+  const { environment, sandbox } = place;
+  const roots = writableRoots(sandbox);
+  const asked = folderOf(server, place);
+  const own = makeOutsidePlace(`mcp ${name}`, serverVariables(place), environment, roots);
+  const isAway = isInReach(asked, roots);
+  const cwd = isAway ? own.cwd : asked;
+  const env = { ...own.variables, ...outOfReach(server.env ?? {}, roots) };
+  const within = { ...environment, variables: env };
+  const program = findProgram(commandOf(server, asked, place), within, roots);
+  if (!program.ok) {
+    return program.problem.code === "program-in-writable-path"
+      ? refused(name, program.problem.message)
+      : program;
+  }
+  const argv = [program.value, ...server.args ?? []];
+  const code = isAway && server.cwd
+    ? asked
+    : namedCode(argv, { home: environment.home, folders: [asked, own.cwd], roots });
+  return code === null ? success({ argv, cwd, env }) : refused(
+    name,
+    `Commands in the sandbox can change ${code}, which the MCP server ${name} would run or load.`,
+  );
+}
+
+function refused(name: string, message: string): Outcome<never> {
+  return failure(
+    "mcp-code-in-reach",
+    message,
+    `Start the server in the sandbox (remove mcp.servers.${name}.sandbox), or move its code to a folder that is not in ` +
+      "sandbox.policy.rw_paths. It may get the project's folder as an argument or a variable.",
+  );
+}
+
+function folderOf(server: McpServer, { environment, folder }: SpawnPlace): string {
+  return server.cwd ? resolvePath(server.cwd, { folder, home: environment.home }) : folder;
+}
+
+function commandOf(server: McpServer, folder: string, { environment }: SpawnPlace): string {
   const command = server.command ?? "";
-  const named = command.includes("/") ? resolvePath(command, { ...base, folder: cwd }) : command;
-  const program = findProgram(named, environment, writable);
-  return program.ok ? success({ argv: [program.value, ...server.args ?? []], cwd }) : program;
+  return command.includes("/") ? resolvePath(command, { folder, home: environment.home }) : command;
 }
 
 /** Starts a command; null if the sandbox changed before it ran. */
 async function started(
-  argv: readonly string[],
-  { cwd, env }: Pick<SpawnOptions, "cwd" | "env">,
+  { argv, cwd, env }: Start,
   server: McpServer,
   { environment, sandbox }: SpawnPlace,
 ): Promise<Outcome<Piped> | null> {
@@ -86,13 +134,6 @@ async function started(
     await value.dispose();
   };
   return success({ stdin: writable, stdout, stderr, ended: status, kill: () => over ??= end() });
-}
-
-/** Most servers are started by a package runner, which needs a writable cache. */
-async function caches({ variables, home }: Environment): Promise<Record<string, string>> {
-  const folder = `${variables.XDG_CACHE_HOME || `${home}/.cache`}/flemma/mcp`;
-  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-  return { npm_config_cache: `${folder}/npm`, UV_CACHE_DIR: `${folder}/uv` };
 }
 
 async function endsWithin(status: Promise<unknown>, milliseconds: number): Promise<void> {

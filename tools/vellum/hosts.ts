@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
+import { makeOutsidePlace, writableRoots } from "../../sandbox/outside/place.ts";
 import type { Running, Sandbox } from "../../sandbox/types.ts";
 import { prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
 import { HostProcess, inputPipe, newMessagePrefix, type StartedHost } from "./host_process.ts";
@@ -17,7 +18,7 @@ export interface HostPlace {
   /** Absolute path of the hosts' working folder. */
   readonly cwd: string;
   /** Returns the environment variables, filtered as for commands; called when a host starts. */
-  env(): Readonly<Record<string, string>>;
+  env(target: HostTarget): Readonly<Record<string, string>>;
 }
 
 /**
@@ -120,14 +121,18 @@ async function startHost(target: HostTarget, place: HostPlace): Promise<Outcome<
 }
 
 function startUnwrapped(
-  { environment, cwd, env }: HostPlace,
+  { environment, sandbox, cwd, env }: HostPlace,
   stdin: ReadableStream<Uint8Array>,
 ): Outcome<StartedHost> {
-  const deno = findDeno(environment, []);
+  const roots = writableRoots(sandbox);
+  const own = makeOutsidePlace("tool files", env("host"), environment, roots);
+  const deno = findDeno({ ...environment, variables: own.variables }, roots);
   if (!deno.ok) return deno;
   const word = newMessagePrefix();
-  const prepared = prepareUnsandboxed(hostCommand(deno.value, ALL_RIGHTS, word), false, environment);
-  const running = prepared.start({ cwd, env: env(), stdin });
+  const command = hostCommand(deno.value, ALL_RIGHTS, { word, cwd });
+  const prepared = prepareUnsandboxed(command, false, environment);
+  // The runtime reads settings in the folder where it starts. The host then changes to the folder of the tools.
+  const running = prepared.start({ cwd: own.cwd, env: own.variables, stdin });
   if (!running.ok) {
     void prepared.dispose();
     return running;
@@ -152,12 +157,12 @@ async function startWrapped(
   const isWrapped = sandbox.enabled && (await sandbox.available()).ok;
   const word = newMessagePrefix();
   const rights = rightsOf(policy.value, isWrapped);
-  const prepared = await sandbox.prepare(hostCommand(deno.value, rights, word));
+  const prepared = await sandbox.prepare(hostCommand(deno.value, rights, { word, cwd }));
   if (!prepared.ok) return prepared;
   const { value } = prepared;
   // The host's rights were chosen for this sandbox state, so it must not start under another.
   const running: Outcome<Running> = value.wrapped === isWrapped
-    ? value.start({ cwd, env: env(), stdin })
+    ? value.start({ cwd, env: env("sandbox"), stdin })
     : failure("sandbox-outdated", "The sandbox was switched on or off while a tool host was starting.");
   if (!running.ok) {
     await value.dispose();

@@ -56,8 +56,12 @@ export function rightsOf(policy: Policy, wrapped: boolean): string[] {
   return [...permissionFlags(bounds, { variables: [], wrapped }), "--allow-env", "--allow-sys"];
 }
 
-/** The command that starts a host; `word` is the prefix of its messages. */
-export function hostCommand(deno: string, rights: readonly string[], word: string): string[] {
+/** The command that starts a host, which then changes to the folder `cwd`; `word` is the prefix of its messages. */
+export function hostCommand(
+  deno: string,
+  rights: readonly string[],
+  { word, cwd }: { readonly word: string; readonly cwd: string },
+): string[] {
   return [
     deno,
     "run",
@@ -70,6 +74,7 @@ export function hostCommand(deno: string, rights: readonly string[], word: strin
     ...rights,
     dataUrl("application/javascript", HOST),
     word,
+    cwd,
   ];
 }
 

@@ -1,12 +1,13 @@
-// The folder in which tool files store their data.
+// The folders in which tool files store their data.
 
 import type { Environment } from "../../base/environment.ts";
+import { outsideFolder } from "../../sandbox/outside/place.ts";
+import { toolDataFolder } from "../../sandbox/policy/private_caches.ts";
 
 /**
- * Returns a folder below the data folder, which the sandbox's default policy lets tools write. It is not in this
- * program's state folder, because nothing in the sandbox writes there.
+ * Returns the folder for tools in the sandbox, which commands can write too, or for tools outside of it, which must not
+ * read what commands write.
  */
-export function storageFolder({ home, variables }: Environment): string {
-  const data = variables.XDG_DATA_HOME;
-  return `${data?.startsWith("/") ? data.replace(/\/+$/, "") : `${home}/.local/share`}/flemma/vellum`;
+export function storageFolder(environment: Environment, target: "sandbox" | "host"): string {
+  return target === "host" ? `${outsideFolder(environment)}/vellum` : toolDataFolder(environment);
 }

@@ -29,12 +29,17 @@ const SANDBOX_SWITCHES: readonly Command[] = [
   {
     name: "sandbox reset",
     usage: "[FILE]",
-    summary: "clear this session's sandbox setting",
-    sameAs: "session reset --key sandbox.enabled [FILE]",
+    summary: "clear this session's sandbox setting, or the caches of commands",
+    details: "Without --caches, the same as `flemma session reset --key sandbox.enabled [FILE]`.",
     kind: "none",
     arity: [0, 1],
-    options: [QUIET, ...CONFIG, HELP],
-    example: "flemma sandbox reset notes.chat",
+    options: [
+      { name: "caches", help: "Remove what commands fetched and built for all projects, and nothing else." },
+      QUIET,
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma sandbox reset --caches",
   },
 ];
 

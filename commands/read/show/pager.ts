@@ -31,7 +31,7 @@ export class Pager {
    */
   static async start(command: string, variables: Variables): Promise<Pager | null> {
     const [program = ""] = command.trim().split(/\s+/);
-    const known = await new Deno.Command("sh", {
+    const known = await new Deno.Command("/bin/sh", {
       args: ["-c", 'command -v "$1"', "sh", program],
       stdout: "null",
       stderr: "null",
@@ -39,7 +39,7 @@ export class Pager {
     if (!known) return null;
     const manners = Object.entries(MANNERS).filter(([name]) => variables[name] === undefined);
     return new Pager(
-      new Deno.Command("sh", {
+      new Deno.Command("/bin/sh", {
         args: ["-c", command],
         env: Object.fromEntries(manners),
         stdin: "piped",

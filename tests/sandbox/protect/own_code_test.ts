@@ -147,7 +147,7 @@ test("inside the sandbox Deno uses a separate cache, unless the person passes th
   plant(root, "project/a.js", "home/.cache/deno/");
   Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");
   const rw_paths = ["urn:flemma:cwd", "~/.cache"];
-  const sandbox = projectSandbox(root, { policy: { rw_paths } });
+  const sandbox = projectSandbox(root, { home_caches: "shared", policy: { rw_paths } });
   const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
   assert.deepEqual(sandbox.addedVariables(), own);
   assert.deepEqual(projectSandbox(root).addedVariables(), {});

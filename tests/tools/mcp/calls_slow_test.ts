@@ -102,13 +102,12 @@ Deno.test("tools that an MCP server adds during a run are offered with the next 
   }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" }));
 
 test("if two MCP servers have tools of the same name, each tool is called on its own server", async (place) => {
-  await Deno.mkdir(`${place.folder}/other`);
-  const { result } = await place.run({ one: bare, two: { ...bare, cwd: "other" } }, [
+  const { result } = await place.run({ one: bare, two: bare }, [
     { name: "one:shell", input: { command: "pwd" } },
     { name: "two:shell", input: { command: "pwd" } },
   ]);
-  assert.match(result(0), /\/work$/m);
-  assert.match(result(1), /\/work\/other$/m);
+  assert.match(result(0), /\/outside\/work\/mcp%20one$/m);
+  assert.match(result(1), /\/outside\/work\/mcp%20two$/m);
 });
 
 Deno.test("server settings can use the variables that commands may see; missing variables are reported, and provider keys are never used", () =>

@@ -106,7 +106,7 @@ export async function withPlace(
         path: `${root}/work/a.chat`,
         settings: {
           overrides: {
-            mcp: { servers },
+            mcp: { servers: named(servers, `${root}/work`) },
             tools: { autopilot: { enabled: false }, max_concurrent: 0 },
             trust: { documents: "always" },
             ...settings,
@@ -131,6 +131,17 @@ export async function withPlace(
   } finally {
     await removeFolder(root);
   }
+}
+
+/** A server outside of the sandbox does not start in the document's folder, so it is told the folder. */
+function named(servers: Record<string, McpServer>, folder: string): Record<string, McpServer> {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => {
+      const { sandbox, args = [] } = server;
+      const told = sandbox === false && args?.at(-1) === ".";
+      return [name, told ? { ...server, args: [...(args ?? []).slice(0, -1), folder] } : server];
+    }),
+  );
 }
 
 /** The notices that tell of a fault: that a slow start is waited for is none. */

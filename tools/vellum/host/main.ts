@@ -8,7 +8,8 @@ import type { FromHost, Member, ToHost } from "../protocol.ts";
 import { separateText } from "../result.ts";
 import { contextOf } from "./context.ts";
 
-const [word = ""] = Deno.args;
+const [word = "", folder = ""] = Deno.args;
+if (folder !== "") Deno.chdir(folder);
 const encoder = new TextEncoder();
 const send = sender();
 const calls = new Map<number, AbortController>();

@@ -1,0 +1,118 @@
+// Where programs run that this program starts outside the sandbox: folders, caches and variables that no command can
+// change.
+
+import type { Environment } from "../../base/environment.ts";
+import { stateFolder } from "../../base/folders.ts";
+import { cutName, isInside } from "../../base/paths.ts";
+import { realPath } from "../../base/disk/real_path.ts";
+import { cacheVariables } from "../policy/tool_caches.ts";
+import type { Sandbox } from "../types.ts";
+
+/** In the state folder, where nothing in the sandbox writes. */
+export function outsideFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/outside`;
+}
+
+/** The real paths that commands of a sandbox can write; none if commands are not confined. */
+export function writableRoots(sandbox: Pick<Sandbox, "enabled" | "policy">): readonly string[] {
+  const policy = sandbox.enabled ? sandbox.policy() : null;
+  return policy?.ok ? policy.value.rw_paths : [];
+}
+
+/** Variables whose value is a list of places from which programs load code, separated by colons. */
+const SEARCHED: readonly string[] = [
+  "CLASSPATH",
+  "GEM_PATH",
+  "LD_LIBRARY_PATH",
+  "LD_PRELOAD",
+  "MANPATH",
+  "NODE_PATH",
+  "PATH",
+  "PERL5LIB",
+  "PERLLIB",
+  "PYTHONPATH",
+  "RUBYLIB",
+];
+
+/** Variables whose value names a place or options from which programs load code. */
+const LOADED: readonly string[] = [
+  "BASH_ENV",
+  "CONDA_PREFIX",
+  "ENV",
+  "GEM_HOME",
+  "JAVA_TOOL_OPTIONS",
+  "JDK_JAVA_OPTIONS",
+  "NODE_OPTIONS",
+  "PERL5OPT",
+  "PYTHONHOME",
+  "PYTHONSTARTUP",
+  "PYTHONUSERBASE",
+  "RUBYOPT",
+  "VIRTUAL_ENV",
+  "ZDOTDIR",
+  "_JAVA_OPTIONS",
+];
+
+/** What programs outside the sandbox run with. */
+export interface OutsidePlace {
+  /** A working folder of their own. */
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Creates the working folder of a program outside the sandbox, and adapts its variables: caches and temporary files lie
+ * in the state folder, and nothing is searched for where commands can write.
+ *
+ * @param name whose folder it is; the same name has the same folder
+ * @param variables of the program before that
+ * @param roots real paths that commands can write
+ */
+export function makeOutsidePlace(
+  name: string,
+  variables: Readonly<Record<string, string>>,
+  environment: Environment,
+  roots: readonly string[],
+): OutsidePlace {
+  const outside = outsideFolder(environment);
+  const cwd = `${outside}/work/${cutName(encodeURIComponent(name), 200)}`;
+  const reached = outOfReach(variables, roots);
+  const caches = cacheVariables(`${outside}/cache`, { ...environment, variables: reached });
+  for (const folder of [cwd, `${outside}/cache`, `${outside}/tmp`]) {
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+  try {
+    // Package runners look for a project in the folders around theirs, up to the first one that is a package.
+    Deno.writeTextFileSync(`${cwd}/package.json`, '{ "private": true }\n', { createNew: true, mode: 0o600 });
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
+  }
+  return { cwd, variables: { ...reached, ...caches, TMPDIR: `${outside}/tmp` } };
+}
+
+/** The variables without places that commands can write, and without those that depend on the working folder. */
+export function outOfReach(
+  variables: Readonly<Record<string, string>>,
+  roots: readonly string[],
+): Record<string, string> {
+  const kept = { ...variables };
+  for (const name of SEARCHED) {
+    const value = kept[name];
+    if (value === undefined) continue;
+    kept[name] = value.split(":").filter((place) => place.startsWith("/") && !isInReach(place, roots)).join(
+      ":",
+    );
+  }
+  for (const name of LOADED) {
+    const places = (kept[name] ?? "").match(/\/[^\s:,"']*/g) ?? [];
+    if (places.some((place) => isInReach(place, roots))) delete kept[name];
+  }
+  return kept;
+}
+
+/** Whether a path, or what it leads to, is where commands can write. */
+export function isInReach(path: string, roots: readonly string[]): boolean {
+  const real = realPath(path, "/");
+  const inside = (place: string) => roots.some((root) => root !== "/" && isInside(place, root));
+  return real === null || inside(real) || inside(path);
+}
