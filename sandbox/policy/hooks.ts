@@ -276,9 +276,6 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $data: heldPaths((path) => path.startsWith("$DATA/")),
 };
 
-/** Held files in a git folder: those that git runs, reads as commands, or follows to another git folder. */
-export const GIT_HOOKS: readonly string[] = ["hooks", "config", "config.worktree", "commondir"];
-
 /** A watched file, or a watched folder with everything in it, and the program that obeys it. */
 export interface Watched {
   /** Relative to the folder; in the first name, `*` matches any characters. */

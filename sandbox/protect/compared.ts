@@ -4,7 +4,9 @@
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { isHarmlessGit } from "./repository.ts";
+import { isGitSettings, judgeChangedFile } from "../git/harmless.ts";
+import { isGitFolder } from "../git/table.ts";
+import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
 /** Changes of larger files are reported, but cannot be undone. */
 const MOST_BYTES = 256 * 1024;
@@ -25,41 +27,41 @@ export interface Compared {
   readonly stamp: string;
 }
 
-export interface Repairs {
-  /** Moves a path away. Returns its new path. */
-  moveAway(path: string): Promise<string>;
-  /** Writes a file where nothing exists. */
-  putBack(path: string, bytes: Uint8Array, mode: number): Promise<void>;
-  attempt(path: string, act: () => Promise<Problem>): Promise<Problem>;
-}
-
 /** Records the current state of these paths. The snapshot can later tell whether anything changed. */
 export function remember(paths: readonly string[], snapshot: FsSnapshot): Compared[] {
   const found: Compared[] = [];
-  for (const path of paths) {
-    const most = found.length + MOST_THINGS;
-    inspect(path, 0, snapshot, (compared) => found.length < most && found.push(compared) > 0);
-  }
+  for (const path of paths) inspect(path, 0, { snapshot, found, most: found.length + MOST_THINGS });
   return found;
 }
 
-function inspect(
-  path: string,
-  depth: number,
-  snapshot: FsSnapshot,
-  add: (compared: Compared) => boolean,
-): void {
+/** True if the whole state of a path can be recorded, so that every change can be undone. */
+export function canRemember(path: string, snapshot: FsSnapshot): boolean {
+  return inspect(path, 0, { snapshot, found: [], most: MOST_THINGS });
+}
+
+interface Inspection {
+  readonly snapshot: FsSnapshot;
+  readonly found: Compared[];
+  readonly most: number;
+}
+
+/** Records what is at a path. Returns whether that was possible completely. */
+function inspect(path: string, depth: number, inspection: Inspection): boolean {
+  const { snapshot, found, most } = inspection;
   const info = snapshot.lstat(path);
-  if (info === null) return;
+  if (info === null) return true;
+  if (found.length >= most) return false;
   const stamp = `${info.dev} ${info.ino} ${info.size} ${info.mtime?.getTime()}`;
   const { mode } = info;
   if (!info.isDirectory) {
-    add({ path, names: null, text: bytesOf(path, snapshot), mode, stamp });
-    return;
+    const text = bytesOf(path, snapshot);
+    found.push({ path, names: null, text, mode, stamp });
+    return text !== null || !info.isFile;
   }
   const names = live(snapshot.names(path));
-  if (!add({ path, names, text: null, mode, stamp: "" }) || depth === MOST_DEPTH) return;
-  for (const name of names) inspect(`${path}/${name}`, depth + 1, snapshot, add);
+  found.push({ path, names, text: null, mode, stamp: "" });
+  if (depth === MOST_DEPTH) return names.length === 0;
+  return names.map((name) => inspect(`${path}/${name}`, depth + 1, inspection)).every(Boolean);
 }
 
 /** Restores what a command changed and deletes nothing. Returns what was done, for the person. */
@@ -70,12 +72,29 @@ export async function putBack(compared: readonly Compared[], repairs: Repairs): 
       for (const path of appeared(before)) {
         reported.push(await repairs.attempt(path, () => away(path, repairs)));
       }
-    } else if (!isUnchanged(before)) {
+    } else if (isGitSettings(before.path)) reported.push(...await settings(before, repairs));
+    else if (!isUnchanged(before)) {
       const { path } = before;
       reported.push(await repairs.attempt(path, () => restore(before, repairs)));
     }
   }
   return reported;
+}
+
+/** Restores a configuration, except for changes that may stay. */
+async function settings(before: Compared, repairs: Repairs): Promise<Problem[]> {
+  const { path, text } = before;
+  if (isSameText(before) || isRemovedRepository(path)) return [];
+  const judged = text === null ? null : judgeChangedFile(path, text);
+  if (judged?.refused.length === 0) return [];
+  const act = judged === null ? () => restore(before, repairs) : () => putSettingsBack(path, judged, repairs);
+  return [await repairs.attempt(path, act)];
+}
+
+/** True if the configuration is missing because its repository is. */
+function isRemovedRepository(path: string): boolean {
+  const snapshot = new FsSnapshot();
+  return !snapshot.has(path) && !isGitFolder(new Set(snapshot.names(parentOf(path))));
 }
 
 async function away(path: string, { moveAway }: Repairs): Promise<Problem> {
@@ -91,7 +110,7 @@ async function away(path: string, { moveAway }: Repairs): Promise<Problem> {
 async function restore({ path, text, mode }: Compared, { moveAway, putBack }: Repairs): Promise<Problem> {
   if (text === null) throw new Error("it was too large to save");
   const kept = new FsSnapshot().has(path) ? await moveAway(path) : null;
-  await putBack(path, bytes(text), mode ?? 0o644);
+  await putBack(path, latin1Bytes(text), mode ?? 0o644);
   return {
     code: "protected-path-restored",
     message: `Restored ${path}: a command changed it, and other programs run it or read settings from it.`,
@@ -99,17 +118,22 @@ async function restore({ path, text, mode }: Compared, { moveAway, putBack }: Re
   };
 }
 
-/** True if the change is harmless: the text is the same, the settings run nothing, or the file is gone. */
-function isUnchanged({ path, text, mode, stamp }: Compared): boolean {
-  const snapshot = new FsSnapshot();
-  const info = snapshot.lstat(path);
+/** True if the change is harmless: the text is the same, or the file is gone. */
+function isUnchanged(before: Compared): boolean {
+  const { path, text, stamp } = before;
+  const info = new FsSnapshot().lstat(path);
   // A removed file is harmless, because programs work without it. The exception is the file that names the common
   // folder of a worktree, because git must not guess that folder.
-  if (info === null) return !path.endsWith("/commondir") || !snapshot.has(parentOf(path));
+  if (info === null) return !path.endsWith("/commondir") || !new FsSnapshot().has(parentOf(path));
   if (text === null) return stamp === `${info.dev} ${info.ino} ${info.size} ${info.mtime?.getTime()}`;
-  // A file that was not executable must not become executable.
-  if (bytesOf(path, snapshot) === text) return ((info.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
-  return /\/config(\.worktree)?$/.test(path) && isHarmlessGit(path);
+  return isSameText(before);
+}
+
+/** True if the file has the same text. A file that was not executable must not become executable. */
+function isSameText({ path, text, mode }: Compared): boolean {
+  const snapshot = new FsSnapshot();
+  const info = snapshot.lstat(path);
+  return info !== null && bytesOf(path, snapshot) === text && ((info.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
 }
 
 /** Returns the paths that are new in a folder, or the folder itself if something else replaced it. */
@@ -128,8 +152,4 @@ function live(names: readonly string[]): string[] {
 
 function bytesOf(path: string, snapshot: FsSnapshot): string | null {
   return snapshot.lstat(path)?.isFile ? snapshot.readBytes(path, MOST_BYTES) : null;
-}
-
-function bytes(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }

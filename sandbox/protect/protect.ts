@@ -4,9 +4,11 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { PROJECT_HOOKS } from "../policy/hooks.ts";
 import { foldersBetween } from "../../base/paths.ts";
 import { traceLinks } from "../../base/disk/real_path.ts";
-import { isInside } from "../../base/paths.ts";
-import { pathsInConfig } from "./git_config.ts";
-import { bareHooksOf, type GitHooks, gitHooksOf } from "./repository.ts";
+import { baseName, isInside } from "../../base/paths.ts";
+import { isInGitFolder } from "../git/harmless.ts";
+import { GIT_SETTINGS } from "../git/table.ts";
+import { pathsInConfig } from "../git/config_paths.ts";
+import { bareHooksOf, type GitHooks, gitHooksOf } from "../git/repository.ts";
 
 /** A path that commands and tools may not change, even in a writable folder. */
 export interface ProtectedPath {
@@ -142,6 +144,26 @@ export function traceProtected(
     real.add(trace.path);
   }
   return { real: [...real], links: [...links].map(([path, target]) => ({ path, target })) };
+}
+
+/**
+ * Returns the existing git configurations among these paths. Commands may add remotes and branches to them, so they are
+ * compared after a command, not mounted. A configuration that was protected explicitly stays read-only.
+ */
+export function findSettings(
+  paths: readonly ProtectedPath[],
+  cwd: string,
+  snapshot: FsSnapshot,
+): ReadonlySet<string> {
+  const named = (asked: boolean) =>
+    traceProtected(paths.filter((path) => path.asked === asked), cwd, snapshot);
+  const asked = named(true).real;
+  return new Set(
+    named(false).real.filter((path) =>
+      GIT_SETTINGS.includes(baseName(path)) && snapshot.lstat(path)?.isFile === true &&
+      isInGitFolder(path, snapshot) && !asked.some((around) => isInside(path, around))
+    ),
+  );
 }
 
 /** Returns those of the paths that exist and may be compared after a command, not mounted. */

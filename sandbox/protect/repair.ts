@@ -14,7 +14,8 @@ import {
 } from "../paths/open_folder.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { type Compared, putBack, remember } from "./compared.ts";
-import { isHarmlessGit } from "./repository.ts";
+import { isGitSettings, isHarmlessGit, judgeChangedFile, judgeNewFile } from "../git/harmless.ts";
+import { putSettingsBack } from "./settings.ts";
 
 /** The state before commands of everything they must not change. */
 export interface Before {
@@ -59,12 +60,14 @@ export function before(
  *
  * @param appeared returns further new paths; called after the folders around them are accessible, with stat results
  * that are already known
+ * @param textBefore the text before the commands of a path that `appeared` returns, as Latin-1; null if there was none
  * @returns what was done, for the person; null if nothing had changed
  */
 export async function repairChanges(
   before: Before,
   keep: () => string,
   appeared: (stats: StatCache) => readonly string[] = () => [],
+  textBefore: (path: string) => string | null = () => null,
 ): Promise<Problem[] | null> {
   const stats = new StatCache();
   const changed = !before.sealed.holds(stats);
@@ -78,13 +81,19 @@ export async function repairChanges(
       isInReach(path) && !before.protectedPaths.has(path) && !isPutBack(path)
     );
     if (!changed && found.length === 0) return null;
-    return await putRight({ ...before, missing: [...new Set([...before.missing, ...found])] }, keep);
+    return await putRight(before, found, textBefore, keep);
   } finally {
-    for (const { path, mode } of locked) await closeAgain(path, mode);
+    // Inner folders first: the program cannot enter an outer one that is closed again.
+    for (const { path, mode } of locked.reverse()) await closeAgain(path, mode);
   }
 }
 
-async function putRight({ missing, links, compared }: Before, keep: () => string): Promise<Problem[]> {
+async function putRight(
+  { missing, links, compared }: Before,
+  found: readonly string[],
+  textBefore: (path: string) => string | null,
+  keep: () => string,
+): Promise<Problem[]> {
   const reported: Problem[] = [];
   const snapshot = new FsSnapshot();
   for (const { path, target } of links) {
@@ -102,11 +111,24 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
       }),
     );
   }
-  for (const path of outerFirst(missing).filter((path) => snapshot.has(path))) {
+  const repairs = {
+    attempt,
+    moveAway: (path: string) => moveAway(path, keep()),
+    putBack: (path: string, bytes: Uint8Array, mode: number) => putFileBack(path, bytes, mode, keep()),
+  };
+  for (const path of outerFirst([...new Set([...missing, ...found])]).filter((path) => snapshot.has(path))) {
     // A file in a folder that was moved away has moved with the folder.
-    if (!new FsSnapshot().has(path) || isHarmlessGit(path)) continue;
+    if (!new FsSnapshot().has(path)) continue;
+    // A configuration of a new repository, or one that an existing repository did not have.
+    const judged = !isGitSettings(path)
+      ? null
+      : found.includes(path) || path.endsWith("/config")
+      ? judgeNewFile(path, textBefore(path))
+      : judgeChangedFile(path, null);
+    if (judged === null ? isHarmlessGit(path) : judged.refused.length === 0) continue;
     reported.push(
       await attempt(path, async () => {
+        if (judged !== null) return await putSettingsBack(path, judged, repairs);
         const kept = await moveAway(path, keep());
         return {
           code: "protected-path-appeared",
@@ -117,11 +139,6 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
       }),
     );
   }
-  const repairs = {
-    attempt,
-    moveAway: (path: string) => moveAway(path, keep()),
-    putBack: (path: string, bytes: Uint8Array, mode: number) => putFileBack(path, bytes, mode, keep()),
-  };
   return [...reported, ...await putBack(compared, repairs)];
 }
 

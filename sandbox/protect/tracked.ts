@@ -2,9 +2,9 @@
 
 import { isInside, parentOf } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { readIndex } from "./git_index.ts";
+import { readIndex } from "../git/index_file.ts";
 import { settledStamp } from "../paths/stamp.ts";
-import { indexesOf } from "./repository.ts";
+import { indexesOf } from "../git/repository.ts";
 
 /** Protected files by path, with the object id that git's index has for each. */
 export type TrackedFiles = ReadonlyMap<string, string>;

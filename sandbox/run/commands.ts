@@ -215,7 +215,7 @@ export class LiveCommands {
     const reported = await repairChanges(before, keep, (now) => {
       found = scan.scan(stats = now);
       return watchesGit ? repositories.changed(found, new FsSnapshot(stats)) : [];
-    });
+    }, (path) => repositories.textBefore(path));
     // The next command must not use a snapshot that is known to be outdated.
     if (reported !== null) snapshots.forget();
     // After files were moved away, the earlier scan no longer holds.

@@ -20,7 +20,8 @@ import {
   type Protection,
   traceProtected,
 } from "../protect/protect.ts";
-import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "../protect/repositories.ts";
+import { isObeyedByGit } from "../git/file_tools.ts";
+import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "../git/repositories.ts";
 import { TrackedGuard } from "../protect/tracked.ts";
 import { isWatchedName, WatchedFiles } from "../protect/watched.ts";
 import type { Host } from "../types.ts";
@@ -169,7 +170,9 @@ export class RunContext {
   /** True if a real path is protected now, or was at the start. */
   isProtected(real: string, snapshot: FsSnapshot): boolean {
     const now = traceProtected(this.protectedNow(snapshot), this.host.environment.cwd, snapshot).real;
-    return [...this.atStart().protection.real, ...now].some((path) => isInside(real, path));
+    const policy = this.policy.ok ? this.policy.value : null;
+    return [...this.atStart().protection.real, ...now].some((path) => isInside(real, path)) ||
+      (policy?.protectWords.includes("$git") === true && isObeyedByGit(real, policy.rw_paths, snapshot));
   }
 
   /** The real path of a path that someone named; null if it cannot be determined. */

@@ -7,7 +7,8 @@ import { realPath } from "../../base/disk/real_path.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { othersAlive } from "../process/leftovers.ts";
 import { mountablePolicy } from "../protect/mountable.ts";
-import { findComparedPaths, type Protection, traceProtected } from "../protect/protect.ts";
+import { canRemember } from "../protect/compared.ts";
+import { findComparedPaths, findSettings, type Protection, traceProtected } from "../protect/protect.ts";
 import { type Before, before } from "../protect/repair.ts";
 import type { MountablePolicy } from "../types.ts";
 import type { RunContext } from "./context.ts";
@@ -83,9 +84,12 @@ export class PolicySnapshots {
       ],
       links: withoutTwins([...now.links, ...links]),
     };
-    const apart = findComparedPaths(paths, environment.cwd, snapshot);
+    const settings = findSettings(paths, environment.cwd, snapshot);
+    const apart = findComparedPaths(paths, environment.cwd, snapshot).filter((path) => !settings.has(path));
     const compares = this.#compares(apart);
-    const compared = new Set(compares ? apart : []);
+    const compared = new Set(
+      [...settings, ...(compares ? apart : [])].filter((path) => canRemember(path, snapshot)),
+    );
     const mounted = { ...protection, real: protection.real.filter((path) => !compared.has(path)) };
     const { policy, notices } = mountablePolicy(resolved, mounted, environment, snapshot);
     this.#notices.add(

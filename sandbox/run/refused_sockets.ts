@@ -5,7 +5,7 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { isInside } from "../../base/paths.ts";
 import type { SocketGroupName } from "../../config/schema/sandbox_words.ts";
 import { isGroupWithheld } from "../policy/sockets.ts";
-import { gitConfigsOf } from "../protect/repositories.ts";
+import { gitConfigsOf } from "../git/repositories.ts";
 
 /** The part of a policy that decides about sockets. */
 export interface SocketsRefused {

@@ -1,6 +1,7 @@
 // Writes the table of files that other programs obey into docs/reference/sandbox.md.
 
-import { GIT_HOOKS, OBEYED_FILES, type Treatment } from "../../sandbox/policy/hooks.ts";
+import { HELD_IN_GIT } from "../../sandbox/git/table.ts";
+import { OBEYED_FILES, type Treatment } from "../../sandbox/policy/hooks.ts";
 
 const PAGE = "docs/reference/sandbox.md";
 const BEGIN = "<!-- held and watched: generated from sandbox/policy/hooks.ts -->";
@@ -22,7 +23,7 @@ function tables(): string {
   return [
     "| obeyed by | held | reported |",
     "| --- | --- | --- |",
-    `| git, in a git folder (\`$git\`) | ${GIT_HOOKS.map(code).join(", ")} | |`,
+    `| git, in a git folder (\`$git\`) | ${HELD_IN_GIT.map(code).join(", ")} | |`,
     ...programs.map((who) => {
       const instructions = files(who, "instructions");
       const reported = [files(who, "reported"), instructions === "" ? "" : `with a diff: ${instructions}`]

@@ -47,7 +47,7 @@ function afterOne(body: (root: string, sandbox: RunSandbox) => Promise<void>): P
       "project/r/.git/HEAD",
     );
     // More git folders than are mounted each, so that all of them are compared.
-    for (let at = 0; at < 10; at++) plant(root, `project/r${at}/.git/hooks/`, `project/r${at}/.git/config`);
+    for (let at = 0; at < 13; at++) plant(root, `project/r${at}/.git/hooks/`, `project/r${at}/.git/config`);
     const sandbox = projectSandbox(root);
     assert.equal(await runWaiting(sandbox, "true"), 0);
     await body(root, sandbox);

@@ -93,11 +93,15 @@ test("commands may add harmless settings to a git configuration, but only under 
     ["config.other", HARMLESS, false],
   ];
   for (const [name, content, unchanged] of rows) {
-    plant(root, `r/.git/${name}`);
+    plant(root, "r/.git/");
+    Deno.writeTextFileSync(`${root}/r/.git/${name}`, "[core]\n");
     const compared = remember([`${root}/r/.git/${name}`], new FsSnapshot());
     Deno.writeTextFileSync(`${root}/r/.git/${name}`, content);
     const [reported] = await after(root, compared);
-    assert.deepEqual(reported, unchanged ? [] : ["protected-path-restored"], `${name} ${content}`);
+    const code = name.startsWith("config.o") || name === "configuration"
+      ? "protected-path-restored"
+      : "protected-settings-put-back";
+    assert.deepEqual(reported, unchanged ? [] : [code], `${name} ${content}`);
     Deno.removeSync(`${root}/r`, { recursive: true });
   }
 });

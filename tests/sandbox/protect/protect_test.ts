@@ -7,7 +7,9 @@ import {
   type ProtectionScope,
   traceProtected,
 } from "../../../sandbox/protect/protect.ts";
-import { areHarmlessHooks, gitHooks, isHarmlessGitConfig } from "../../../sandbox/protect/repository.ts";
+import { areHarmlessHooks } from "../../../sandbox/git/harmless.ts";
+import { gitHooks } from "../../../sandbox/git/repository.ts";
+import { judgeNew } from "../../../sandbox/git/settings_changes.ts";
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
@@ -107,8 +109,6 @@ Deno.test("a git configuration is harmless only if it has the content that init 
     "[core]\n\tfsmonitor = ./evil\n",
     "[core]\n\thooksPath = evil\n",
     "[core] fsmonitor = ./evil\n",
-    "[core]\n\tbare = false\\\nfsmonitor = x\n",
-    '[core]\n\tbare = "x"\n',
     "[include]\n\tpath = evil\n",
     '[includeIf "gitdir:/"]\n\tpath = evil\n',
     "[alias]\n\tst = !evil\n",
@@ -125,8 +125,10 @@ Deno.test("a git configuration is harmless only if it has the content that init 
     "[core]\n\tpager = evil\n",
     "not a configuration",
   ];
-  for (const text of harmless) assert.ok(isHarmlessGitConfig(text), text);
-  for (const text of harmful) assert.ok(!isHarmlessGitConfig(text), text);
+  const refused = (text: string) =>
+    judgeNew(null, text, { isOwnWorktree: () => false })?.refused.length ?? -1;
+  for (const text of harmless) assert.equal(refused(text), 0, text);
+  for (const text of harmful) assert.notEqual(refused(text), 0, text);
 });
 
 test("a folder of hooks is harmless only if it contains nothing but sample files", (root) => {

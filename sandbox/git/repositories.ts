@@ -8,7 +8,7 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { readEntryContent, settledStamp } from "../paths/stamp.ts";
 import type { TreeScanResult } from "../paths/tree_scan.ts";
-import { CONFIG_BYTES } from "./git_config.ts";
+import { CONFIG_BYTES } from "./settings_file.ts";
 import { bareHooks, gitFolderOf, gitHooks, GitLinks, gitPlaces } from "./repository.ts";
 
 /** Repositories at one moment. All folders are real paths. */
@@ -63,6 +63,12 @@ export class RepositoriesOfRun {
       .map((
         [path],
       ) => path);
+  }
+
+  /** The text that a path had before the commands, as Latin-1; null if it had none or the text is not known. */
+  textBefore(path: string): string | null {
+    const text = /^\d+ (.*)$/s.exec(this.#before.get(path) ?? "")?.[1];
+    return text === undefined ? null : String.fromCharCode(...new TextEncoder().encode(text));
   }
 
   /** Reports steps of an unfinished rebase that run programs and that commands added since `remember`. */

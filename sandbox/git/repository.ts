@@ -1,12 +1,11 @@
 // Finds the files that git runs: the git folders behind a `.git`, and repositories below a folder.
 
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { GIT_HOOKS } from "../policy/hooks.ts";
-import { isInside, parentOf } from "../../base/paths.ts";
+import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { settledStamp } from "../paths/stamp.ts";
-import { CONFIG_BYTES } from "./git_config.ts";
-import { readIndex } from "./git_index.ts";
+import { readIndex } from "./index_file.ts";
+import { HELD_IN_GIT, HELD_IN_WORKTREE } from "./table.ts";
 
 /** Bytes that are read of a `.git` file or a `commondir`; both have one line. */
 const POINTER_BYTES = 4096;
@@ -76,7 +75,7 @@ function listed({ own, inner, whole }: GitHooks): string[] {
 }
 
 function hooksOf(gitFolder: string): string[] {
-  return GIT_HOOKS.map((name) => `${gitFolder}/${name}`);
+  return HELD_IN_GIT.map((name) => `${gitFolder}/${name}`);
 }
 
 /** The hooks of submodules and worktrees whose git folders are inside another one. */
@@ -88,7 +87,7 @@ function innerHooks(gitFolder: string, snapshot: FsSnapshot): Pick<GitHooks, "in
   if (names.length > MOST_INNER) whole.push(worktrees);
   else {
     for (const name of names) {
-      inner.push(...["config.worktree", "commondir"].map((hook) => `${worktrees}/${name}/${hook}`));
+      inner.push(...HELD_IN_WORKTREE.map((held) => `${worktrees}/${name}/${held}`));
     }
   }
   const modules = submodules(`${gitFolder}/modules`, snapshot);
@@ -164,91 +163,7 @@ export function gitFolderOf(folder: string, snapshot: FsSnapshot): string | null
 }
 
 /** The real path that a small file names; null if it names none. */
-function pointerIn(file: string, base: string, form: RegExp, snapshot: FsSnapshot): string | null {
+export function pointerIn(file: string, base: string, form: RegExp, snapshot: FsSnapshot): string | null {
   const [, path] = form.exec(snapshot.read(file, POINTER_BYTES) ?? "") ?? [];
   return path === undefined ? null : realPath(path.trim(), base, snapshot);
-}
-
-/**
- * True if a path in a git folder is harmless: it runs nothing and leads to no other folder. False for every path
- * outside git folders.
- */
-export function isHarmlessGit(path: string): boolean {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  const snapshot = new FsSnapshot();
-  const inGitFolder = /\/\.git(\/|$)/.test(path) || snapshot.has(`${parentOf(path)}/HEAD`);
-  if (!inGitFolder) return false;
-  switch (name) {
-    case ".git":
-      // The dangerous parts of a `.git` folder are checked one by one.
-      return snapshot.lstat(path)?.isDirectory === true;
-    case "hooks":
-      return areHarmlessHooks(path);
-    case "commondir":
-      // This file is harmless in a worktree that leads to its own repository. The folder of that repository is checked
-      // separately.
-      return /\/worktrees\/[^/]+\/commondir$/.test(path) &&
-        pointerIn(path, parentOf(path), /^(.+)$/m, snapshot) === parentOf(parentOf(parentOf(path)));
-    case "config":
-    case "config.worktree": {
-      const text = snapshot.lstat(path)?.isFile ? snapshot.read(path, CONFIG_BYTES) : null;
-      return text !== null && isHarmlessGitConfig(text, path);
-    }
-    default:
-      return false;
-  }
-}
-
-/** Settings of a new repository that run nothing and refer to no other file. */
-const HARMLESS: readonly RegExp[] = [
-  /^core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)$/,
-  /^extensions\.(objectformat|refstorage|compatobjectformat)$/,
-  /^remote\.[^\n]*\.(url|fetch|tagopt|mirror|partialclonefilter|promisor)$/,
-  /^branch\.[^\n]*\.(remote|merge|rebase)$/,
-  /^submodule\.[^\n]*\.(url|active)$/,
-  /^submodule\.active$/,
-  /^user\.(name|email)$/,
-];
-
-/**
- * True if a git configuration contains only what `git init` and `git clone` write. Everything this does not understand
- * counts as harmful: old section syntax, continued lines, quoted values, includes.
- */
-export function isHarmlessGitConfig(text: string, path = ""): boolean {
-  let section = "";
-  for (const line of text.split(/\r?\n/)) {
-    const trimmed = line.trim();
-    if (trimmed === "" || /^[#;]/.test(trimmed)) continue;
-    const header = /^\[([A-Za-z0-9-]+)(?: "((?:[^"\\\n])*)")?\]$/.exec(trimmed);
-    if (header !== null) {
-      section = header[1]!.toLowerCase() + (header[2] === undefined ? "" : `.${header[2]}`);
-      continue;
-    }
-    const entry = /^([A-Za-z][A-Za-z0-9-]*) ?= ?([^"\\]*)$/.exec(trimmed);
-    if (entry === null) return false;
-    const key = `${section}.${entry[1]!.toLowerCase()}`;
-    // `git submodule` writes the working folder of a submodule here.
-    if (key === "core.worktree" && isOwnSubmodule(path, entry[2]!.trim())) continue;
-    if (!HARMLESS.some((form) => form.test(key))) return false;
-    // `ext::` runs a command, and so may any transport of this form.
-    if (key.endsWith(".url") && /::|^-/.test(entry[2]!.trim())) return false;
-  }
-  return true;
-}
-
-/** True if a path is the configuration of a submodule whose working folder is inside that of the outer repository. */
-function isOwnSubmodule(path: string, worktree: string): boolean {
-  const [, around] = /^(.+)\/\.git\/modules\/.+$/.exec(path) ?? [];
-  if (around === undefined || worktree.startsWith("/")) return false;
-  const real = realPath(worktree, parentOf(path));
-  return real !== null && real !== around && isInside(real, around) && !isInside(real, `${around}/.git`);
-}
-
-/** True if a hooks folder contains nothing that git would run. */
-export function areHarmlessHooks(folder: string): boolean {
-  const snapshot = new FsSnapshot();
-  if (!snapshot.lstat(folder)?.isDirectory) return false;
-  return snapshot.names(folder).every((name) =>
-    name.endsWith(".sample") && snapshot.lstat(`${folder}/${name}`)?.isFile === true
-  );
 }

@@ -1,8 +1,9 @@
 // What git reads and runs because of its configuration, and what its index names.
 
 import assert from "node:assert/strict";
-import { gitSettings, pathsInConfig } from "../../../sandbox/protect/git_config.ts";
-import { indexEntries, readIndex } from "../../../sandbox/protect/git_index.ts";
+import { readSettings } from "../../../sandbox/git/settings_file.ts";
+import { pathsInConfig } from "../../../sandbox/git/config_paths.ts";
+import { indexEntries, readIndex } from "../../../sandbox/git/index_file.ts";
 import { git, plant } from "../fixture.ts";
 import { inFolder, testInFolder as test } from "../../folder.ts";
 
@@ -27,7 +28,8 @@ test("a git configuration is read as git reads it", (root) => {
       const [key = "", ...value] = line.split("\n");
       return { key, value: value.length === 0 ? "true" : value.join("\n") };
     });
-    assert.deepEqual(gitSettings(text), expected, text);
+    const read = readSettings(text).settings.map(({ key, value }) => ({ key, value }));
+    assert.deepEqual(read, expected, text);
   }
 });
 

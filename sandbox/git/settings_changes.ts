@@ -1,0 +1,171 @@
+// Which changes of a git configuration by commands stay: additions that run nothing and lead nowhere else.
+
+import { type PlacedSetting, readSettings, settingAsText } from "./settings_file.ts";
+import { settingEffect } from "./settings_table.ts";
+
+/** A change that does not stay. */
+export interface RefusedChange {
+  readonly key: string;
+  /** The values before and after; none if the setting was missing. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly reason: "runs" | "leads" | "changed";
+}
+
+/** What a configuration should contain after commands. */
+export interface JudgedSettings {
+  readonly text: string;
+  /** Empty if the text stays as it is. */
+  readonly refused: readonly RefusedChange[];
+}
+
+/** What the decision needs to know about the repository. */
+export interface RepositoryFacts {
+  /** Whether the repository has a branch of this name now. */
+  hasBranch(name: string): boolean;
+  /** Whether this value of `core.worktree` names the folder of the repository's own submodule. */
+  isOwnWorktree(value: string): boolean;
+}
+
+/**
+ * Judges the settings of a repository that existed before the commands. Null if git would refuse one of the texts.
+ *
+ * @param before the text before, or null if there was none
+ */
+export function judgeChanges(
+  before: string | null,
+  after: string,
+  facts: RepositoryFacts,
+): JudgedSettings | null {
+  const now = readSettings(after);
+  const { settings: old, valid } = readSettings(before ?? "");
+  if (!now.valid || !valid) return null;
+  const values = { before: valuesOf(old), after: valuesOf(now.settings) };
+  const refused: RefusedChange[] = [];
+  const accepted = new Set<string>();
+  for (const key of new Set([...values.before.keys(), ...values.after.keys()])) {
+    const change = { key, before: values.before.get(key) ?? [], after: values.after.get(key) ?? [] };
+    if (isSame(change.before, change.after)) continue;
+    const reason = refusal(change, values.before, facts);
+    if (reason === null) accepted.add(key);
+    else refused.push({ ...change, reason });
+  }
+  if (refused.length === 0) return { text: after, refused };
+  const kept = without(before ?? "", old, ({ key }) => accepted.has(key));
+  const added = now.settings.filter(({ key }) => accepted.has(key)).map(settingAsText);
+  return { text: [kept, ...added].reduce(joined), refused };
+}
+
+/**
+ * Judges the settings of a repository that commands made: only what runs something does not stay. Null if git would
+ * refuse the text.
+ *
+ * @param before the text before the last commands, or null. Settings that it has stay: a person may have added them.
+ */
+export function judgeNew(
+  before: string | null,
+  after: string,
+  facts: Pick<RepositoryFacts, "isOwnWorktree">,
+): JudgedSettings | null {
+  const now = readSettings(after);
+  if (!now.valid) return null;
+  const old = valuesOf(readSettings(before ?? "").settings);
+  const isRefused = ({ key, value }: PlacedSetting) =>
+    (settingEffect(key, value) === "runs" || (key === "core.worktree" && !facts.isOwnWorktree(value))) &&
+    !old.get(key)?.includes(value);
+  const refused = now.settings.filter(isRefused).map(({ key, value }): RefusedChange => ({
+    key,
+    before: [],
+    after: [value],
+    reason: key === "core.worktree" ? "leads" : "runs",
+  }));
+  return { text: refused.length === 0 ? after : without(after, now.settings, isRefused), refused };
+}
+
+interface Change {
+  readonly key: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Details of an existing remote that git itself adds and that do not change where it leads. */
+const REMOTE_DETAILS = /\.(?:promisor|partialclonefilter|tagopt|prune|prunetags|gh-resolved)$/;
+
+/** What git changes when a repository gets another feature. */
+const FORMAT =
+  /^(?:core\.(?:repositoryformatversion|sparsecheckout|sparsecheckoutcone)|extensions\.worktreeconfig)$/;
+
+/** Why a change does not stay; null if it does. */
+function refusal(
+  { key, before, after }: Change,
+  old: ReadonlyMap<string, readonly string[]>,
+  { hasBranch, isOwnWorktree }: RepositoryFacts,
+): RefusedChange["reason"] | null {
+  if (after.some((value) => settingEffect(key, value) === "runs")) return "runs";
+  const [, section = "", name = ""] = /^(remote|branch|submodule)\.(.*)\.[^.]*$/s.exec(key) ?? [];
+  const isNew = ![...old.keys()].some((each) => section !== "" && each.startsWith(`${section}.${name}.`));
+  if (before.length > 0) {
+    if (FORMAT.test(key)) return null;
+    if (section === "submodule" && after.length === 0) return null;
+    if (section !== "branch") return "changed";
+    if (after.length === 0 && !hasBranch(name)) return null;
+    return /\.(?:remote|pushremote)$/.test(key) ? "changed" : null;
+  }
+  if (key === "core.worktree" && after.every(isOwnWorktree)) return null;
+  if (section !== "" && isNew) return null;
+  if (section === "remote") return REMOTE_DETAILS.test(key) ? null : "leads";
+  if (section === "branch") return key.endsWith(".pushremote") ? "leads" : null;
+  return after.some((value) => settingEffect(key, value) === "leads") ? "leads" : null;
+}
+
+function valuesOf(settings: readonly PlacedSetting[]): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const { key, value } of settings) values.set(key, [...values.get(key) ?? [], value]);
+  return values;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((value, at) => value === b[at]);
+}
+
+/** The text without some of its settings. */
+function without(
+  text: string,
+  settings: readonly PlacedSetting[],
+  isCut: (setting: PlacedSetting) => boolean,
+): string {
+  const kept = settings.filter((setting) => !isCut(setting));
+  const parts: string[] = [];
+  let at = 0;
+  for (const setting of settings.filter(isCut)) {
+    parts.push(text.slice(at, setting.start));
+    at = setting.end;
+  }
+  const cut = [...parts, text.slice(at)].join("");
+  const again = readSettings(cut);
+  const isRight = again.valid && again.settings.length === kept.length &&
+    kept.every(({ key, value }, index) =>
+      again.settings[index]!.key === key && again.settings[index]!.value === value
+    );
+  return isRight ? cut : kept.map(settingAsText).join("");
+}
+
+function joined(text: string, more: string): string {
+  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${more}`;
+}
+
+/** A change that does not stay, as a sentence. */
+export function refusedSentence({ key, before, after, reason }: RefusedChange): string {
+  const [was, is] = [shown(before), shown(after)];
+  if (before.length === 0) {
+    const effect = reason === "runs" ? "git would run it" : "it leads git elsewhere";
+    return `${key} = ${is} was taken out, because ${effect}`;
+  }
+  if (after.length === 0) return `${key} was removed and is ${was} again`;
+  return `${key} was changed to ${is} and is ${was} again`;
+}
+
+/** Values for a message, without passwords. */
+function shown(values: readonly string[]): string {
+  return values.map((value) => value.replace(/(:\/\/)[^/@\s]*@/, "$1…@").slice(0, 200)).join(", ");
+}

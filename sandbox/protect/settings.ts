@@ -1,0 +1,43 @@
+// Repairs of git configurations after commands: only what runs something or leads elsewhere is taken out.
+
+import type { Problem } from "../../base/problem.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import type { JudgedSettings } from "../git/settings_changes.ts";
+import { refusedSentence } from "../git/settings_changes.ts";
+
+/** Steps of a repair. */
+export interface Repairs {
+  /** Moves a path away. Returns its new path. */
+  moveAway(path: string): Promise<string>;
+  /** Writes a file where nothing exists. */
+  putBack(path: string, bytes: Uint8Array, mode: number): Promise<void>;
+  attempt(path: string, act: () => Promise<Problem>): Promise<Problem>;
+}
+
+/** Limit on the number of settings that one message names. */
+const MOST_NAMED = 5;
+
+/** Writes what a configuration should contain in place of what a command left there. */
+export async function putSettingsBack(
+  path: string,
+  { text, refused }: JudgedSettings,
+  { moveAway, putBack }: Repairs,
+): Promise<Problem> {
+  const mode = new FsSnapshot().lstat(path)?.mode ?? 0o644;
+  const kept = await moveAway(path);
+  await putBack(path, latin1Bytes(text), mode);
+  const named = refused.slice(0, MOST_NAMED).map(refusedSentence);
+  const more = refused.length - named.length;
+  return {
+    code: "protected-settings-put-back",
+    message: `A command changed settings that flemma keeps in ${path}. ${
+      [...named, ...(more > 0 ? [`${more} more`] : [])].join("; ")
+    }.`,
+    next:
+      `To make such a change, run git config outside the sandbox. The command's version is saved as ${kept}.`,
+  };
+}
+
+export function latin1Bytes(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
