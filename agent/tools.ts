@@ -3,6 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, problemLine, success } from "../base/problem.ts";
+import { hideSecretsIn, SecretStream } from "../base/text/secrets.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/run/cycle.ts";
@@ -214,8 +215,19 @@ export async function serveFiles(): Promise<void> {
   await serve();
 }
 
-/** Creates the function that runs one call of a tool. */
+/** Creates the function that runs one call of a tool. Neither output nor result shows a known secret. */
 export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
+  const run = runnerOfTools(subject, emit);
+  return async (call, signal, onOutput) => {
+    const secrets = new SecretStream();
+    const tell = (text: string) => text === "" ? undefined : onOutput(text);
+    const result = await run(call, signal, (text) => tell(secrets.write(text)));
+    tell(secrets.end());
+    return hideSecretsIn(result);
+  };
+}
+
+function runnerOfTools(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
   return async (call, signal, onOutput) => {
     const definition = subject.tools.get(call.name);
     if (definition === undefined) throw new Error(`the tool ${call.name} left the registry during a run`);

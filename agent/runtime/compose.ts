@@ -9,9 +9,10 @@ import { type CallReasons, type Decide, reasonsOf } from "../../tools/approval/m
 import { previewCall, previewIsCut } from "../../tools/preview.ts";
 import { checkInput } from "../../tools/validate.ts";
 import { waitForTool } from "../extensions/waiting.ts";
-import { createNotices, reportStateOnce } from "./notices.ts";
+import { createNotices, emitWithoutSecrets, reportStateOnce } from "./notices.ts";
 import { FileChanges } from "../trust/file_changes.ts";
 import { WrittenFiles } from "../review/written_files.ts";
+import { learnCredentials } from "../../sandbox/policy/credentials.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { providerOf } from "./sender.ts";
 import { blocksOf, haveSameSettings, subjectSettings } from "../settings.ts";
@@ -28,7 +29,7 @@ export async function compose(
   given: RuntimeOptions,
   before: ReadBefore = {},
 ): Promise<Outcome<Runtime>> {
-  const tell = reportStateOnce(given.emit ?? (() => {}));
+  const tell = reportStateOnce(emitWithoutSecrets(given.emit ?? (() => {})));
   const options = { ...given, emit: tell };
   const { environment } = options;
   const { path } = store;
@@ -37,6 +38,7 @@ export async function compose(
     ? await subjectSettings(options, { path, ...blocks }, before.sources)
     : success(before.subject);
   if (!subject.ok) return subject;
+  learnCredentials(environment.variables, subject.value.settings.tools.env.keys);
   tellAll(subject.value.loaded.notices, tell);
   const guarded = await guardOf(store, options, subject.value);
   if (!guarded.ok) return guarded;

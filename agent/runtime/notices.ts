@@ -1,6 +1,7 @@
 // Emits the notices of the sandbox before the event of the tool that caused them.
 
 import { type Problem, problemLine } from "../../base/problem.ts";
+import { hideSecretsIn } from "../../base/text/secrets.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { CallReasons } from "../../tools/approval/mod.ts";
 import type { FileChange, RunSandbox } from "../../sandbox/mod.ts";
@@ -74,4 +75,9 @@ export function reportStateOnce(emit: Emit): Emit {
     if (!isState || !isReported) emit(event);
     isReported ||= isState;
   };
+}
+
+/** Forwards events without known secrets. The model's own text stays as it is. */
+export function emitWithoutSecrets(emit: Emit): Emit {
+  return (event) => emit(event.event === "text" || event.event === "thinking" ? event : hideSecretsIn(event));
 }

@@ -4,6 +4,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
+import { hideSecrets } from "../../base/text/secrets.ts";
 import { keepMessages } from "./saved_messages.ts";
 import { visible } from "../../base/visible.ts";
 import { mayReachDocument } from "./parent_editor.ts";
@@ -121,7 +122,7 @@ export class Messages {
   }
 
   #line(level: MessageLevel, text: string): void {
-    const safe = visible(text, { lines: true });
+    const safe = visible(hideSecrets(text), { lines: true });
     this.#lines.push(safe);
     this.onLine(level, safe);
     if (this.#place !== "live") return;

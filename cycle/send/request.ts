@@ -7,6 +7,7 @@ import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluateChat, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import { findKeyInPrompt } from "../../prompt/find_key.ts";
 import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
@@ -137,6 +138,9 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   if (lack !== null) return { kind: "failed", problem: lack };
   const key = await secret();
   if (!key.ok) return { kind: "failed", problem: key.problem };
+  // After the look-up, because only then the key is known.
+  const leak = findKeyInPrompt(prompt, chat);
+  if (leak !== null) return { kind: "failed", problem: leak };
   const day = dayOf(options.now ?? new Date());
   const notes = options.journal?.thinking.notes;
   const recall = (about: string) => notes?.get(quickHash(about)) ?? null;

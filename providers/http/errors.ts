@@ -1,6 +1,7 @@
 // Provider errors as values, with a class and a hint.
 
 import { isObject } from "../../base/is_object.ts";
+import { hideSecrets, hideSecretsIn } from "../../base/text/secrets.ts";
 import type { ErrorClass, ProviderError } from "../types.ts";
 import { isSpent, limitDetails, temporary } from "./temporary.ts";
 
@@ -70,10 +71,11 @@ export function providerError(
   const next = options.next ?? NEXT[errorClass];
   return {
     code: `provider-${errorClass.replaceAll("_", "-")}`,
-    message,
+    // A server may quote the key or the request.
+    message: hideSecrets(message),
     ...(next === undefined ? {} : { next }),
     class: errorClass,
-    details: options.details ?? [],
+    details: hideSecretsIn(options.details ?? []),
     ...(options.retry === undefined ? {} : { retry: options.retry }),
   };
 }

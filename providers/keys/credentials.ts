@@ -1,6 +1,7 @@
 // Lookup of a provider's API key in one source after the other.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
+import { learnSecret } from "../../base/text/secrets.ts";
 import type { Credential, CredentialQuery, CredentialResolver, FoundCredential } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
 
@@ -26,7 +27,12 @@ export async function resolveCredential(
   for await (const resolver of resolvers ?? places()) {
     const answer = await resolver.resolve(query);
     if (answer === null) continue;
-    if ("secret" in answer) return isSendable(answer.secret) ? success(answer) : unsendable(answer);
+    if ("secret" in answer) {
+      const { keyVariables, name } = query.provider;
+      const isVariable = answer.source !== null && keyVariables.includes(answer.source);
+      learnSecret(isVariable ? answer.source! : `key of ${name}`, answer.secret, { isKey: true });
+      return isSendable(answer.secret) ? success(answer) : unsendable(answer);
+    }
     reasons.push(`${resolver.name}: ${answer.reason.replace(/\.$/, "")}`);
     keeps ||= answer.keeps === true;
   }

@@ -1,5 +1,7 @@
 // Recognizes environment variables that hold credentials, by the words in their names and by their values.
 
+import { learnSecret } from "../../base/text/secrets.ts";
+
 /**
  * Variables that the credential resolvers of the built-in providers read, by service. Their values never reach a tool
  * unless `tools.env.pass` names them.
@@ -74,4 +76,21 @@ export function isAddressWithCredentials(name: string, value: string): boolean {
   if (PROXY_NAMES.includes(name.toUpperCase())) return false;
   return (value.includes("://") && (URL_CREDENTIALS.test(value) || PARAMETER.test(value))) ||
     (value.includes(";") && PARAMETER.test(value));
+}
+
+/**
+ * Makes the values of a person's credentials known, so that no result, message or event shows them.
+ *
+ * @param variables the person's environment
+ * @param keys further names of variables with keys
+ */
+export function learnCredentials(variables: Readonly<Record<string, string>>, keys: readonly string[]): void {
+  const own = new Set([...Object.values(PROVIDER_CREDENTIALS).flat(), ...keys]);
+  for (const [name, value] of Object.entries(variables)) {
+    if (own.has(name) || isCredential(name)) learnSecret(name, value, { isKey: own.has(name) });
+    else if (isAddressWithCredentials(name, value)) {
+      learnSecret(name, value);
+      if (URL.canParse(value)) learnSecret(`password in ${name}`, new URL(value).password);
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { textOrEmpty } from "../../base/is_object.ts";
 import { problemLine } from "../../base/problem.ts";
 import { after, afterSilence } from "../../base/system/timer.ts";
 import { plural } from "../../base/text/plural.ts";
+import { SecretByteStream } from "../../base/text/secrets.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import { LONGEST_ARGUMENT, RUN_INPUT, WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
@@ -206,10 +207,13 @@ async function watch(
   context: ExecutionContext,
 ): Promise<End> {
   const progress = new Progress(context);
-  const output = new PipeReader(running.stdout, async (chunk) => {
+  const secrets = new SecretByteStream();
+  const take = async (chunk: Uint8Array) => {
+    if (chunk.length === 0) return;
     progress.push(chunk);
     await collector.push(chunk);
-  });
+  };
+  const output = new PipeReader(running.stdout, (chunk) => take(secrets.write(chunk)));
   const stderr: Uint8Array[] = [];
   let stderrBytes = 0;
   const errors = new PipeReader(running.stderr, (chunk) => {
@@ -222,6 +226,7 @@ async function watch(
   await running.kill();
   if (reason !== "exit") await drained(output, errors);
   await Promise.all([output.stop(), errors.stop()]);
+  await take(secrets.end());
   return { reason, status: await running.status, stderr: await new Blob(stderr as BlobPart[]).text() };
 }
 

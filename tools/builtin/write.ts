@@ -8,6 +8,9 @@ import {
   type ExecutionResult,
   type ToolInput,
 } from "../definition.ts";
+import { FileFailure } from "../../base/disk/failures.ts";
+import { hiddenSecretsIn } from "../../base/text/secrets.ts";
+import type { ChangeTarget } from "../files/change.ts";
 import { performOnDisk, runUninterrupted } from "../files/on_disk.ts";
 import { STOPPED } from "../definition.ts";
 import { byteLength, formatSize } from "../truncate.ts";
@@ -56,11 +59,13 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
     await changeInOrder(
       path,
       context,
-      (target) =>
-        runUninterrupted(
+      async (target) => {
+        refuseLosingSecret(content, target);
+        return await runUninterrupted(
           context,
           (signal) => performOnDisk(context, "write", { ...target, content }, signal),
-        ),
+        );
+      },
     );
   } catch (thrown) {
     if (context.signal.aborted) return { success: false, error: STOPPED };
@@ -68,4 +73,22 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
   }
   const count = byteLength(content);
   return { success: true, output: `Wrote ${count} byte${count === 1 ? "" : "s"} to ${path}.` };
+}
+
+/** The model sees a secret only by its name. Writing that name back would destroy the secret in the file. */
+function refuseLosingSecret(content: string, { real, shown }: Pick<ChangeTarget, "real" | "shown">): void {
+  const hidden = hiddenSecretsIn(content);
+  if (hidden.length === 0) return;
+  let before: string;
+  try {
+    before = Deno.readTextFileSync(real);
+  } catch {
+    return; // There is no file yet, or one that write reports itself.
+  }
+  const lost = hidden.find(({ value }) => before.includes(value));
+  if (lost === undefined) return;
+  throw new FileFailure(
+    `${shown} contains a secret that you see as [${lost.name}]. Writing that would replace the secret. ` +
+      "Use edit to change other parts of the file.",
+  );
 }

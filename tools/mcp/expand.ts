@@ -1,5 +1,6 @@
 // Expands `${VAR}` and `${VAR:-default}` in the settings of a server.
 
+import { learnSecret } from "../../base/text/secrets.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 
 /** A server with expanded settings. */
@@ -8,6 +9,9 @@ export interface Expanded {
   /** Unset variables without a default; they expand to nothing. */
   readonly missing: readonly string[];
 }
+
+/** Names of variables and headers that usually contain a secret. */
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|COOKIE/i;
 
 /** Expands all variables in a server's settings. */
 export function expandServer(server: McpServer, variables: Readonly<Record<string, string>>): Expanded {
@@ -19,6 +23,9 @@ export function expandServer(server: McpServer, variables: Readonly<Record<strin
       if (fallback === undefined) missing.add(name);
       return fallback ?? "";
     });
+  for (const [name, value] of Object.entries({ ...server.env, ...server.headers })) {
+    if (SECRET_NAME.test(name)) learnSecret(name, text(value).replace(/^(?:Bearer|Basic|Token)\s+/i, ""));
+  }
   const texts = (values: Readonly<Record<string, string>> | null | undefined) =>
     Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, text(value)]));
   return {

@@ -1,5 +1,6 @@
 // Explains server failures, from the client's errors and the server's standard error.
 
+import { hideSecrets } from "../../base/text/secrets.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 
@@ -44,7 +45,7 @@ export function faultOf(thrown: unknown, place: FaultPlace): McpFault {
     : place.server.url
     ? httpAdvice(statusOf(thrown), words, place)
     : pipeAdvice(`${words}\n${place.stderr ?? ""}`, place);
-  return { why, next };
+  return { why: hideSecrets(why), next };
 }
 
 /** HTTP status with which a server refused a request; null if there was none. */

@@ -2,6 +2,7 @@
 // limits. Text arrives in pieces, and memory holds no more than is shown.
 
 import type { Environment } from "../../base/environment.ts";
+import { SecretStream } from "../../base/text/secrets.ts";
 import type { TextInPieces } from "../definition.ts";
 import { characterStart, truncateHead, truncateTail } from "../truncate.ts";
 import { countLineFeeds, HeadBuffer, TailBuffer } from "./ends.ts";
@@ -45,6 +46,7 @@ export class OverflowText implements TextInPieces {
   readonly #maxBytes: number;
   readonly #end: HeadBuffer | TailBuffer;
   readonly #encoder = new TextEncoder();
+  readonly #secrets = new SecretStream();
   #file: OverflowFile | null = null;
   /** A high surrogate whose low surrogate comes with the next piece. */
   #half = "";
@@ -64,7 +66,10 @@ export class OverflowText implements TextInPieces {
 
   /** Adds a piece; waits for the file, so that fast output is slowed down instead of filling memory. */
   async push(text: string): Promise<void> {
-    if (this.#isOver) return;
+    if (!this.#isOver) await this.#add(this.#secrets.write(text));
+  }
+
+  async #add(text: string): Promise<void> {
     const all = this.#half + text;
     const isOpen = /[\ud800-\udbff]$/.test(all);
     this.#half = isOpen ? all.slice(-1) : "";
@@ -73,6 +78,7 @@ export class OverflowText implements TextInPieces {
 
   /** The text to show, with a notice if it is incomplete. */
   async finish(): Promise<string> {
+    await this.#add(this.#secrets.end());
     if (this.#half !== "") await this.#take(this.#encoder.encode(this.#half));
     this.#isOver = true;
     this.#file?.close();
