@@ -128,7 +128,7 @@ const FEW: UntrustedDocument = {
 
 const NO_JOURNAL = { approval: () => null, isFromThisRun: () => false };
 
-Deno.test("if an approval does not count, the person is asked instead and learns the reason once: one row per condition", async () => {
+Deno.test("if flemma does not accept an approval, it asks the person instead and gives the reason once: one row per condition", async () => {
   const rows: readonly (readonly [
     string,
     Partial<UntrustedDocument>,
@@ -184,7 +184,7 @@ Deno.test("if an approval does not count, the person is asked instead and learns
   }
 });
 
-Deno.test("a rule is suggested only if with it the person would no longer be asked: one row per condition", () => {
+Deno.test("a rule is suggested only if the rule would make the question unnecessary: one row per condition", () => {
   const bash = { name: "bash" };
   assert.equal(downgradesCall(null, bash, TOOLS), false);
   assert.equal(downgradesCall(FEW, bash, TOOLS), true);

@@ -165,7 +165,7 @@ test("a corrupted cache of a model list is ignored", async ({ environment, folde
   }
 });
 
-Deno.test("model lists of every provider's format are read, and unreadable fields of a model are skipped", () => {
+Deno.test("model lists are read in the format of every provider, and unreadable fields of a model are skipped", () => {
   assert.deepEqual(readList({ data: [{ id: "gpt-6-luna", shutdown_date: null }] }), { "gpt-6-luna": {} });
   assert.deepEqual(
     readList({ models: [{ name: "models/gemini-4-argon", inputTokenLimit: 10, outputTokenLimit: 5 }] }),

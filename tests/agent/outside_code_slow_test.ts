@@ -155,7 +155,7 @@ Deno.test("a command cannot add a tool file to a folder of tools.dirs, even one 
   }
 });
 
-Deno.test("a resolver whose import changed decides nothing, and its call waits", async () => {
+Deno.test("if a file that a resolver imports was changed, the resolver decides nothing, and the call waits", async () => {
   await inPlace(async (place) => {
     const library = plant(place.path("lib.ts"), "export const answer = null;\n");
     const resolver = plant(

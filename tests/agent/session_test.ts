@@ -249,7 +249,7 @@ test("frontmatter with an error blocks advance, send and execute, but not approv
   assert.equal(codeOf(await session.approve("a")), "ok");
 });
 
-Deno.test("text or a misplaced block above the frontmatter blocks the next step until it is removed", async () => {
+Deno.test("text or a blank line above the frontmatter blocks the next step until that text or line is removed", async () => {
   await inPlace(async (place) => {
     const text = "```yaml\nflemma: { tools: { auto_approve: [] } }\n```\n" +
       asking(["a", "echo", '{"text":"1"}']);

@@ -27,7 +27,7 @@ async function statusIn(place: Place, text: string, named = "a.chat") {
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("status without a session equals the session's status for a document without open calls", async () => {
+Deno.test("for a document without open calls, the status is the same with and without a session", async () => {
   for (
     const [name, text] of [
       ["a question", DONE],
@@ -64,7 +64,7 @@ test("status without a session equals the session's status for a text without a 
   assert.deepEqual([found.subject?.settings, found.status?.blockers], [session.settings, session.blockers]);
 });
 
-Deno.test("status opens a session whenever the status could differ without one", async () => {
+Deno.test("the status command opens a session if the status without a session could be different", async () => {
   const rows: Readonly<Record<string, (place: Place) => string | void | Promise<string | void>>> = {
     "an open call": () => `@You:\nGo.\n\n${CALL}`,
     "a call that waits": () => `@You:\nGo.\n\n${CALL}${RESULT(" (pending)")}`,

@@ -22,7 +22,7 @@ const THEN: TamperCheck = {
 };
 const NOW: Leaves = { approved: { c1: "one" }, block: "says", narrows: false };
 
-Deno.test("a document counts as out of reach only if its name, its file and its number of links are unchanged", () => {
+Deno.test("a document counts as unreachable for commands only if its name, its file and its number of links are unchanged", () => {
   const path = "/d/a.chat";
   const rows:
     readonly (readonly [now: Parameters<typeof breachSince>[1], then: TamperCheck, why: RegExp | null])[] = [
@@ -44,7 +44,7 @@ Deno.test("a document counts as out of reach only if its name, its file and its 
   }
 });
 
-Deno.test("only differences are tampered: an approval of changed or new text, or a changed block", () => {
+Deno.test("only a new or changed approval and a changed block count as tampered", () => {
   const rows: readonly (readonly [
     now: Partial<Leaves>,
     then: Partial<TamperCheck>,
@@ -94,7 +94,7 @@ Deno.test("before commands start, all text that is not known to be tampered is t
   });
 });
 
-Deno.test("a block counts as tampered only while it still has the text that the check found", () => {
+Deno.test("if the text of a tampered block changes after the check, the block no longer counts as tampered", () => {
   const tampered: TamperedParts = { why: "so", calls: {}, block: "says" };
   assert.equal(isBlockTampered({ block: "says" }, tampered), true);
   assert.equal(isBlockTampered({ block: "other" }, tampered), false);

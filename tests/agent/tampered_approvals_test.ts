@@ -11,7 +11,7 @@ const WHY = "the file was replaced";
 
 const ONE: TamperedParts = { why: WHY, calls: { c1: "hash" }, block: null };
 
-Deno.test("only a waiting call is reported as approved by text that a command could have written", async () => {
+Deno.test("flemma reports that a command could have written the approval of a call only if the call waits", async () => {
   const rows: readonly (readonly [ApprovalDecision["decision"], TamperedParts | null, string, boolean])[] = [
     ["require_approval", ONE, "c1", true],
     ["require_approval", ONE, "c2", false],
@@ -48,7 +48,7 @@ Deno.test("the journal records no approval of a call that a command could have a
   assert.deepEqual(by(ONE), ["policy", "person", null]);
 });
 
-Deno.test("text that a command could have written is reported together with how to confirm it", () => {
+Deno.test("if a command could have written an approval, flemma reports this and says how to confirm the approval", () => {
   assert.deepEqual(callDoubts(null, "/a.chat"), []);
   assert.deepEqual(callDoubts({ ...ONE, calls: {} }, "/a.chat"), []);
   assert.deepEqual(callDoubts(ONE, "/a b.chat"), [

@@ -92,7 +92,7 @@ Deno.test("output, processes and leftover files of a tool do not disturb any res
   });
 });
 
-Deno.test("the tool context has every published member and the additional ones of flemma", async () => {
+Deno.test("the tool context has every published member, and the members that flemma adds", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -345,7 +345,7 @@ for (
   });
 }
 
-Deno.test("the output of a running tool may be larger than one message", async () => {
+Deno.test("the output of a running tool may be larger than one message of the tool process", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -495,7 +495,7 @@ Deno.test("if a person can be asked, flemma asks for a secret and does not store
   });
 });
 
-Deno.test("if tool files share a name, the earlier folder is used, then code before data, then .js before .ts, and a warning says so", async () => {
+Deno.test("if tool files share a name, a warning says which is used: that of the earlier folder, else code before data, else .js before .ts", async () => {
   await inPlace(async (place) => {
     const says = (text: string) => file(`return { content: ${JSON.stringify(text)} };`);
     const dir = `${place.folder}/place/more`;

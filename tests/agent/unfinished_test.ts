@@ -9,7 +9,7 @@ import { type ApprovalDecision, withDowngrades } from "../../tools/approval/mod.
 
 const call = (id: string) => ({ id, name: "bash", input: {} });
 
-Deno.test("calls of an incomplete reply that policy would approve wait for the person, and each is reported once", async () => {
+Deno.test("if policy would approve a call of an incomplete reply, the call waits for the person and is reported once", async () => {
   const decisions: Readonly<Record<string, ApprovalDecision>> = {
     runs: { decision: "approve", source: "config" },
     denied: { decision: "deny", source: "config" },

@@ -32,7 +32,7 @@ async function inPlace(work: (place: Place) => void | Promise<void>): Promise<vo
   });
 }
 
-Deno.test("write reports that it replaces an unread file exactly if no call of this document has read the file", () =>
+Deno.test("the write tool reports that it replaces an unread file if no call of this document has read the file, and only then", () =>
   inPlace(({ folder, seen, files, call }) => {
     Deno.writeTextFileSync(`${folder}/a.txt`, "old\n");
     Deno.mkdirSync(`${folder}/sub`);

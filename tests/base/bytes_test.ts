@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { toHex } from "../../base/hash.ts";
 import { commonPrefix, concat, fromBase64, sameBytes } from "../../base/bytes.ts";
 
-Deno.test("parts of bytes are joined in order; a single part is not copied, and no parts give an empty array", () => {
+Deno.test("byte arrays are joined in order; a single array is not copied, and joining no arrays gives an empty array", () => {
   const [a, b] = [Uint8Array.of(1, 2), Uint8Array.of(3)];
   assert.deepEqual(concat([a, new Uint8Array(0), b]), Uint8Array.of(1, 2, 3));
   assert.equal(concat([a]), a);
@@ -23,7 +23,7 @@ Deno.test("the common prefix of two arrays ends at the first difference or at th
   assert.equal(commonPrefix(Uint8Array.of(5), Uint8Array.of(1)), 0);
 });
 
-Deno.test("on runtimes without methods for Base64 and hexadecimal digits, they are read and written the same", () => {
+Deno.test("Base64 and hexadecimal digits are converted in the same way on runtimes that have no methods for them", () => {
   const has = Uint8Array.fromBase64;
   const all = Uint8Array.from({ length: 256 }, (_, at) => at);
   try {

@@ -155,7 +155,7 @@ Deno.test("a new file is created only at a free path: a file put there at the la
     return Promise.resolve();
   }));
 
-Deno.test("a new file is created whole, with the mode that the umask gives, and never replaces another", () =>
+Deno.test("a new file appears with its complete content and the mode that the umask gives, and never replaces another file", () =>
   inFolder(async (folder) => {
     const path = `${folder}/new.chat`;
     await makeFile(path, bytes("text"), 0o666);

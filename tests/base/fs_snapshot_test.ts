@@ -282,7 +282,7 @@ Deno.test("a snapshot of names is also invalid once their folder disappears, or 
     assert.deepEqual(new FsSnapshot().names(`${root}/w`), []);
   }));
 
-Deno.test("after two missing paths in a small folder the whole folder is listed; a larger folder needs more missing paths", () => {
+Deno.test("after two missing paths in a small folder, flemma lists the folder; in a larger folder it does so after more missing paths", () => {
   const rows: readonly (readonly [size: number, misses: number])[] = [
     [0, 2],
     [4096, 2],

@@ -13,7 +13,7 @@ function path(random: Random): string {
   return `/a b/${name}`;
 }
 
-Deno.test("every path can be recovered from its URL, and from a reference to it", () => {
+Deno.test("every path can be recovered from its URL, and from a reference in a document", () => {
   const random = new Random(7);
   for (let count = 0; count < 3000; count++) {
     const each = path(random);
@@ -26,7 +26,7 @@ Deno.test("every path can be recovered from its URL, and from a reference to it"
   }
 });
 
-Deno.test("a URL names a file of this machine, however the client spells it, or no file", () => {
+Deno.test("a URL is converted to the path of a file on this machine, however the client spells the URL; any other URL gives no path", () => {
   const rows: readonly (readonly [string, string | null])[] = [
     ["file:///a/b.chat", "/a/b.chat"],
     ["file:///a%20b/%C3%A4.chat", "/a b/ä.chat"],

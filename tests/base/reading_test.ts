@@ -109,7 +109,7 @@ Deno.test("a read that never ends is given up after its timeout", async () => {
   await assert.rejects(withTimeout(0.001, never), TimeOver);
 });
 
-Deno.test("if the person stops a wait, it ends, even if the stop came before the wait began", async () => {
+Deno.test("a wait ends when the person stops it, even if the stop came before the wait began", async () => {
   const controller = new AbortController();
   const waiting = withTimeout(60, never, controller.signal);
   controller.abort(new Error("stopped"));
@@ -117,7 +117,7 @@ Deno.test("if the person stops a wait, it ends, even if the stop came before the
   await assert.rejects(withTimeout(60, never, controller.signal), { message: "stopped" });
 });
 
-Deno.test("a process can exit although a file that it gave up on still does not respond", () => {
+Deno.test("a process can exit although an abandoned read of a file has not ended", () => {
   const folder = Deno.makeTempDirSync();
   try {
     const pipe = `${folder}/pipe`;

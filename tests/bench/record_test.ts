@@ -53,7 +53,7 @@ Deno.test("the page contains each bench by name, with machine, day and whether g
   assert.match(page, /on 1 core \(linux x86_64\)\. The machine was busy \(load 7\)/);
 });
 
-Deno.test("what two benches share about their measurement is on the page once, above both; a third one has its own", () => {
+Deno.test("if two benches have the same day and machine, the page shows these once, above both; a bench with another day shows its own", () => {
   const page = pageOf([
     measured("startup", 150),
     measured("parse", 130),

@@ -17,7 +17,7 @@ Deno.test("saves by another program at random and chosen moments lose no text", 
   await saves(16, 1);
 });
 
-Deno.test("saves in the ways of editors while replies stream lose no text and cut off no reply", async () => {
+Deno.test("if a file is saved in the way of any editor while a reply streams, no text is lost and no reply is cut off", async () => {
   await replies(8, 1);
 });
 
@@ -25,19 +25,19 @@ Deno.test("kills at random moments lose no text, run no call twice and leave no 
   await kills(3, 1);
 });
 
-Deno.test("kills of undo and fork leave every file old or new, and the next run completes them", async () => {
+Deno.test("if undo or fork is killed, every file has its old or its new content, and the next run completes the command", async () => {
   await commandKills(2, 0);
 });
 
-Deno.test("every command of the campaign of killed commands changes a file if nobody kills it", async () => {
+Deno.test("without a kill, every command of the campaign of killed commands changes a file", async () => {
   for (const command of COMMANDS) await undisturbed(command);
 });
 
-Deno.test("a few hundred replies of every provider forge no structure, and are read back as declared", async () => {
+Deno.test("in a few hundred replies of every provider, no text becomes document structure, and each reply is read back as declared", async () => {
   await forgery(150, 1);
 });
 
-Deno.test("a filter that hits a fault prints at least the whole document it was given", async () => {
+Deno.test("even if a fault occurs, a filter prints at least the complete document that it received", async () => {
   await filterFaults(4, 1);
 });
 

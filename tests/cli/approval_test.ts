@@ -28,7 +28,7 @@ async function inProject(test: (world: World, settings: string) => Promise<void>
   });
 }
 
-Deno.test("approval explain shows each resolver's decision, each part of a command, and the line of the rule", async () => {
+Deno.test("the approval explain command shows each resolver's decision, each part of a command, and the line of the rule", async () => {
   await inProject(async (world, settings) => {
     const { code, out, err } = await world.run("approval", "explain", "talk.chat", "one");
     assert.equal(err, "");
@@ -97,7 +97,7 @@ Deno.test("if the id is unknown, approval explain reports it and writes nothing"
   });
 });
 
-Deno.test("approval test applies current and trial rules to commands, and the strictest decision sets the exit code", async () => {
+Deno.test("the approval test command applies current and trial rules to commands, and the strictest decision defines the exit code", async () => {
   await inProject(async (world, settings) => {
     const tried = (...words: string[]) => world.run("approval", "test", ...words);
     const approved = await tried("git log -1 | cat");
@@ -118,7 +118,7 @@ Deno.test("approval test applies current and trial rules to commands, and the st
   });
 });
 
-Deno.test("approval test refuses an invalid rule, tool or folder and says what to write instead", async () => {
+Deno.test("the approval test command refuses an invalid rule, tool or folder and says what to write instead", async () => {
   await inProject(async (world) => {
     const rows: [words: string[], stated: RegExp][] = [
       [["--rule", "bash(sudo **)", "ls"], /approves everything that sudo starts/],
@@ -145,7 +145,7 @@ Deno.test("approval test --json reports the same as approval explain for each co
   });
 });
 
-Deno.test("the event for a waiting call contains the same reasons, and the model learns why a call was denied", async () => {
+Deno.test("the event for a waiting call contains the same reasons as approval explain, and the model learns why a call was denied", async () => {
   await inProject(async (world) => {
     const explained = JSON.parse((await world.run("approval", "explain", "talk.chat", "--json")).out);
     const { out, code } = await world.run("advance", "talk.chat", "--json");
@@ -163,7 +163,7 @@ Deno.test("the event for a waiting call contains the same reasons, and the model
   });
 });
 
-Deno.test("show prints whole calls, and the change that a call would make to the current file", async () => {
+Deno.test("the approval show command prints complete calls, and the change that a call would make to the current file", async () => {
   await inProject(async (world) => {
     await world.write(`${world.project}/package.json`, "{}\n");
     const all = await world.run("approval", "show", "talk.chat");
@@ -192,7 +192,7 @@ Deno.test("show prints whole calls, and the change that a call would make to the
   });
 });
 
-Deno.test("show escapes control characters, keeps line breaks, and reports if no call is open", async () => {
+Deno.test("the approval show command escapes control characters, keeps line breaks, and reports if no call is open", async () => {
   await inProject(async (world) => {
     const input = JSON.stringify({ path: "a.txt", content: "one\n\u001b[31mtwo\u202e\n" });
     const call = `@Assistant:\n**Tool Use:** \`write\` (\`w\`)\n\n${FENCE}json\n${input}\n${FENCE}\n`;

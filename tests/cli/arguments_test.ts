@@ -31,7 +31,7 @@ Deno.test("a first argument that names a file runs the advance command", () => {
   assert.deepEqual([...given.options], [["autopilot", false]]);
 });
 
-Deno.test("options may come anywhere, take their value after = or a space, and end at --", () => {
+Deno.test("options may come anywhere before --, and take their value after = or a space", () => {
   const given = runs("reject a.chat -m no --line=7 -- --all");
   assert.deepEqual([...given.options], [["message", "no"], ["line", 7]]);
   assert.deepEqual(given.positionals, ["a.chat", "--all"]);
@@ -95,7 +95,7 @@ Deno.test("help without a topic shows only the everyday commands, on one screen"
   }
 });
 
-Deno.test("help accepts a topic before or after it, and suggests a command for an unknown topic", () => {
+Deno.test("a topic may come before or after the word help; for an unknown topic, flemma suggests a command", () => {
   for (const line of ["help", "--help", "-h", "help --help"]) {
     assert.deepEqual(read(line), { kind: "help", topic: "" }, line);
   }

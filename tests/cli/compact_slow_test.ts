@@ -47,7 +47,7 @@ async function withModel(
 const usage = { input_tokens: 7, output_tokens: 40 };
 const say = (text: string): ScriptedReply => ({ reply: [{ text }], usage });
 
-Deno.test("a conversation of sixty turns in a window of 20,000 tokens is warned, stopped, compacted twice, and finished", () =>
+Deno.test("in a window of 20,000 tokens, a run of sixty turns warns, stops, is compacted twice, and finishes", () =>
   withScene(async (place) => {
     const calls = Array.from({ length: 60 }, (_, at): ScriptedReply => ({
       reply: [{ text: `Step ${at}.` }, {

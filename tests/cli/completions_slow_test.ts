@@ -9,7 +9,7 @@ import { inFolder } from "../folder.ts";
 
 const words = (...line: readonly string[]) => candidates(line).words.map(({ word }) => word);
 
-Deno.test("the first word completes to a command or a file, and groups complete word by word", () => {
+Deno.test("the first word is completed to a command or a file, and a command of two words is completed word by word", () => {
   assert.ok(words("").includes("advance"));
   assert.ok(words("").includes("sandbox"));
   assert.equal(words("").length, new Set(COMMANDS.map(({ name }) => name.split(" ")[0])).size);

@@ -31,7 +31,7 @@ Deno.test("each problem code has an exit code, and an unknown problem exits like
   for (const [code, exit] of rows) assert.equal(exitOf({ code, message: "" }), exit, code);
 });
 
-Deno.test("messages go where their option says, else to the journal if events use standard error, else where the mode sends them", () => {
+Deno.test("an option defines where messages go; without it, they go to the journal if events use standard error, else where the mode sends them", () => {
   const place = (filter: boolean, chosen?: string, events?: string) =>
     placeOf(environment, { filter, chosen, events });
   for (const filter of [true, false]) {

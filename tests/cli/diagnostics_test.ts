@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { withScene } from "./harness.ts";
 
-Deno.test("messages of reports and runs name the line of an error in the frontmatter", async () => {
+Deno.test("both a report and a run name the line of an error in the frontmatter", async () => {
   const blocks: readonly (readonly [language: string, code: string, line: number])[] = [
     ["lua", 'local level = "low"\nflemma.opt.thinkng = level', 3],
     ["lua", "local x = 1\n\nx x", 4],

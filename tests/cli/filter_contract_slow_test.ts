@@ -84,7 +84,7 @@ Deno.test("an in-place run starts even if the editor's pipe stays open and empty
     assert.equal(place.read("a.chat"), RESULT);
   }));
 
-Deno.test("if an editor selects only a status block, flemma treats it as a fragment and keeps the rest of the selection", () =>
+Deno.test("if a selection contains only a status block and blank lines, approve changes the status and keeps the blank lines", () =>
   withScene(async (place) => {
     const cases: readonly (readonly [string, string])[] = [
       ["```flemma:tool status=pending\n```\n", "```flemma:tool status=approved\n```\n"],
@@ -122,7 +122,7 @@ Deno.test("advice printed by a filter names no file, and the advised command wor
     }
   }));
 
-Deno.test("if a filter's output is an empty file, it contains the old text while the filter runs, and the new text afterwards", () =>
+Deno.test("if a filter's output goes to an empty file, this file contains the old text while the filter runs, and the new text afterwards", () =>
   withScene(async (place) => {
     const long =
       callsDocument([{ id: "c1", command: "cat out > seen; exec sleep 600", status: "approved" }]) +
@@ -231,7 +231,7 @@ while piece := ours.recv(1 << 16): sys.stdout.buffer.write(piece)
     }
   }));
 
-Deno.test("if an editor reads two sockets, it gets the document through one and nothing through the other", () =>
+Deno.test("if an editor reads both outputs through sockets, it gets the document from standard output and nothing from standard error", () =>
   withScene(async (place) => {
     place.write("in", QUESTION);
     const script = `
@@ -254,7 +254,7 @@ print(child.wait())
     assert.match((await place.run(["status", "--last"])).stdout, /ANTHROPIC_API_KEY/);
   }));
 
-Deno.test("a report ends without a message if its reader closes the pipe", () =>
+Deno.test("if the reader of a pipe closes it, the command that writes a report ends without an error message", () =>
   withScene(async (place) => {
     const bad = "**Tool Use:** `x` (`y`)\n\n```json\n[1]\n```\n\n";
     place.write("a.chat", `@Assistant:\n${bad.repeat(3000)}`);

@@ -125,7 +125,7 @@ test("a second interrupt ends the run immediately, and the document is still pri
   assert.doesNotMatch(stderr, /"event":"stopped"/, "a normal end is reported");
 });
 
-Deno.test("a duplicate signal right after an interrupt is ignored, and one within two seconds counts as a second interrupt", () => {
+Deno.test("a signal is ignored if it follows an interrupt within 0.1 seconds, and is a second interrupt if it comes within two seconds", () => {
   // A process and its group are signalled by two calls of the system, one after the other.
   const rows = [
     [Infinity, "first"],

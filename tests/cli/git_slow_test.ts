@@ -198,7 +198,7 @@ Deno.test("git merges two branches of a conversation, also after a rename and in
     assert.equal(check.code, last.code === 0 ? 0 : 4, check.stdout);
   }));
 
-Deno.test("git and check both report a merge conflict, and no call in it runs and no part of it is sent", () =>
+Deno.test("git and flemma check report a merge conflict, and flemma neither runs nor sends anything of the document", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const pending = callsDocument([{ id: "c1", command: "echo ran > made", status: "pending" }]);

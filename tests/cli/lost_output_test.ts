@@ -66,7 +66,7 @@ test("a run continues even if the disk is too full for its messages", async (pla
   assert.deepEqual([code, stdout], [0, RESULT]);
 });
 
-Deno.test("the messages of the last filter run can be requested without a document, also at a terminal", () => {
+Deno.test("at a terminal too, status --last reports the messages of the last filter run and needs no document", () => {
   const wants = (...words: string[]) => {
     const read = readArguments(words, () => false);
     assert.ok(read.kind === "run");

@@ -36,7 +36,7 @@ Deno.test("if two branches extend a conversation, the texts follow one another, 
   }
 });
 
-Deno.test("results and calls of both branches stay together, and the common ancestor may be empty", () => {
+Deno.test("in a merge of two branches, each result stays with its call; the common ancestor may be empty", () => {
   const went = (id: string) =>
     `@You:\nGo ${id}.\n\n@Assistant:\n${call(id)}@You:\n\n${result(id)}@Assistant:\nDone ${id}.\n\n`;
   const { text, conflict } = merged(BASE, BASE + went("a"), BASE + went("b"));

@@ -72,7 +72,7 @@ Deno.test("a refused call is not taken for a call that ran, whatever the wording
   }
 });
 
-Deno.test("a replay sends the person's text next to results after them, and does not send a question without a reply", () => {
+Deno.test("a replay sends results before the text in the same message, and does not send a question without a reply", () => {
   const text = `@System:\nBe brief.\n\n@You:\nGo.\n\n@Assistant:\nI will.\n\n${CALL("c1")}\n@You:\n\n${
     RESULT("c1", "out")
   }\nAnd faster.\n\n@Assistant:\n\\@You: is a marker.\n\n@You:\nThanks.\n`;

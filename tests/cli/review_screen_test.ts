@@ -34,7 +34,7 @@ Deno.test("a sentence is broken between words, and inside a word only where it h
   assert.deepEqual(sentence("", 5), [""]);
 });
 
-Deno.test("terminal input that is read together counts as one key; several keys, arrow keys and partial characters count as none", () => {
+Deno.test("terminal input is accepted as a key only if one read contains exactly one key that is not an arrow key", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["y", "y"],
     ["Y", "Y"],
@@ -55,7 +55,7 @@ Deno.test("terminal input that is read together counts as one key; several keys,
   for (const [read, key] of rows) assert.equal(readKey(bytes(read)), key, JSON.stringify(read));
 });
 
-Deno.test("a typed line accepts letters and corrections until it ends, and drops input that arrives together with its end", () => {
+Deno.test("a typed line accepts letters and corrections until the person ends the line, and drops all input after its end", () => {
   const rows: readonly (readonly [readonly string[], string, TypedLine["state"]])[] = [
     [["ab", "c", "\r"], "abc", "done"],
     [["ab\x7fc\r"], "ac", "done"],
@@ -78,7 +78,7 @@ Deno.test("a typed line accepts letters and corrections until it ends, and drops
   }
 });
 
-Deno.test("a rule written as a line can be parsed again, unchanged and after a person edits the line", () => {
+Deno.test("a rule that was formatted as a line can be parsed again, even after a person edits the line", () => {
   const proposed = {
     written: {
       approve: "bash",

@@ -20,7 +20,7 @@ function statuses(place: Scene): string[] {
   return [...place.read("a.chat").matchAll(/status=(\w+)/g)].map(([, status]) => status!);
 }
 
-Deno.test("at 80 by 24, calls are approved, rejected, allowed for the session and undone", () =>
+Deno.test("in a terminal of 80 by 24 characters, a person can approve and reject calls, allow them for the session and undo decisions", () =>
   withScene(async (place) => {
     write(place, "git log -1", "echo two", "echo three");
     place.settings(ASKING);

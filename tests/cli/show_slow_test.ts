@@ -53,7 +53,7 @@ test("show at a terminal uses the person's pager, with colors, unless the person
   assert.ok(plain.startsWith("── You ─") && plain.includes("Is *this* it?"), plain);
 });
 
-Deno.test("the pager is the one set for flemma, else the person's, else less; cat, an empty name and a dumb terminal mean none", () => {
+Deno.test("the pager is that of FLEMMA_PAGER, else of PAGER, else less; with cat, an empty value or a dumb terminal, no pager is used", () => {
   const cases: readonly (readonly [Readonly<Record<string, string>>, string | null])[] = [
     [{}, "less"],
     [{ PAGER: "more" }, "more"],

@@ -50,7 +50,7 @@ async function advance(
 
 const skillOf = ({ tools = [] }: Request) => tools.find(({ name }) => name === "skill");
 
-Deno.test("skills check reports each mistake in ten skills with its location, and fails because five of the skills have errors", () =>
+Deno.test("the skills check command reports each mistake in ten skills with its location, and fails because five skills have errors", () =>
   withTen(async (place) => {
     const { stdout, stderr } = await place.exits(1, ["skills", "check", SKILLS]);
     const lines = stdout.trimEnd().split("\n").map((line) => line.split(" ").slice(0, 3).join(" "));

@@ -63,7 +63,7 @@ test("a program is found as the system finds it: the exit code is 127 if it does
   assert.match(explainUnstartable("./plain", cwd, path)?.problem.next ?? "", /chmod u\+x \.\/plain/);
 });
 
-Deno.test("a program that the system refuses to start gives the exit codes 127 and 126 as well", () => {
+Deno.test("if the system refuses to start a program, the exit code is 127 for a missing program and 126 for a missing permission", () => {
   assert.equal(exitOfThrown(new Deno.errors.NotFound("gone")), 127);
   assert.equal(exitOfThrown(new Deno.errors.PermissionDenied("no")), 126);
   assert.equal(exitOfThrown(new Error("other")), null);

@@ -64,7 +64,7 @@ Deno.test("keys below those that decide what may run also need trust; keys that 
   }
 });
 
-Deno.test("only if frontmatter contains a function, which cannot be compared, all of it belongs to the authority text", () => {
+Deno.test("the authority text contains the whole frontmatter only if the frontmatter contains a function, which cannot be compared", () => {
   const decides = block(["tools.auto_approve", () => true]);
   assert.notEqual(text(decides, "one"), text(decides, "two"));
   assert.equal(text(decides, "one"), text(block(["tools.auto_approve", () => false]), "one"));

@@ -70,7 +70,7 @@ Deno.test("JSON frontmatter that is not an object is ignored, but settings in it
   assert.deepEqual(codes(await evaluate("json", '{"flemma": null}')), []);
 });
 
-Deno.test("every mistake in JSON is reported with its line, and so is invalid JSON, whatever message the JavaScript engine gives", async () => {
+Deno.test("invalid settings in JSON and syntax errors in JSON are reported with their line, whatever message the JavaScript engine gives", async () => {
   const code = '{"flemma": {\n"timeout": "x",\n"tools": {\n"max_concurrent": -1}}}';
   assert.deepEqual(codes(await evaluate("json", code)), [
     "config_invalid_value parameters.timeout 3",
@@ -131,7 +131,7 @@ Deno.test("frontmatter of thousands of keys and mistakes is read in linear time"
   assert.equal((await evaluate("json", `{"flemma": {"presets": {${presets}}}}`)).diagnostics.length, 100);
 });
 
-Deno.test("names of built-in object properties are unknown keys or plain names, and change no object of the program", async () => {
+Deno.test("a key with the name of a built-in object property is treated like any other key, and changes no object of the program", async () => {
   const names = ["constructor", "__proto__", "toString", "hasOwnProperty"];
   for (const name of names) {
     const found = await evaluate("json", `{"flemma": {"${name}": {"polluted": 1}, "tools": {"${name}": 2}}}`);
@@ -201,7 +201,7 @@ Deno.test("a frontmatter variable with the name of a template function is droppe
   assert.deepEqual(codes(found), ["config_ignored_value format"]);
 });
 
-Deno.test("a list that contains an invalid item is not set, but an invalid item of append is only skipped", async () => {
+Deno.test("a list with an invalid item is not set at all; if an invalid item is appended, only this item is skipped", async () => {
   const found = await evaluate(
     "json",
     '{"flemma": {"sandbox": {"policy": {"rw_paths": {"$append": ["/a", 5], "$remove": 7}}}}}',

@@ -144,7 +144,7 @@ test("if an untrusted project lists a preset, the preset's denials apply and its
   assert.deepEqual(unlisted.value.notices, [], "a preset that only denies grants nothing");
 });
 
-Deno.test("a trusted project may name code inside itself, but no code elsewhere that belongs to the person", () => {
+Deno.test("the settings of a trusted project may name code inside the project, but no code outside it", () => {
   const rows: readonly (readonly [string, unknown, boolean])[] = [
     ["tools.auto_approve", ["read", "/p/.flemma/a.ts"], true],
     ["tools.auto_approve", ["/p/a.ts"], true],
@@ -317,7 +317,7 @@ Deno.test("a record such as thinking can be set as a whole or by its fields, and
   assert.deepEqual(draft("M").read(["keymaps"]), { ok: true, value: null });
 });
 
-Deno.test("an empty Lua table is an empty group of settings, and any other list is not a group", () => {
+Deno.test("an empty Lua table is accepted in place of a group of settings; any other list is refused", () => {
   const codes = (value: unknown, lua: boolean) =>
     draft("M", lua).apply("set", ["sandbox"], value).map(({ code }) => code);
   assert.deepEqual(codes([], true), []);
@@ -326,7 +326,7 @@ Deno.test("an empty Lua table is an empty group of settings, and any other list 
   assert.deepEqual(codes("x", true), ["config_not_assignable"]);
 });
 
-Deno.test("if a document assigns a policy, this is recorded once, even if the document adds other items", () => {
+Deno.test("an approval list that a document assigns is recorded as assigned, even if the document also adds items to the list", () => {
   const assigned = (...ops: Op[]) => {
     const log = new LayerLog(
       "M",
@@ -345,7 +345,7 @@ Deno.test("if a document assigns a policy, this is recorded once, even if the do
   assert.equal(assigned("remove", "set"), true);
 });
 
-Deno.test("if a preset is defined in two forms that contradict each other, the error names the model", () => {
+Deno.test("if the two forms of a preset contradict each other, the error is reported for the key model, which uses the preset", () => {
   const log = new LayerLog("G", [
     {
       op: "set",
@@ -469,7 +469,7 @@ Deno.test("two values are equal if their content is, whatever their representati
   }
 });
 
-Deno.test("the tools in an approval list are found without exclusions and duplicates, and for a function there are none", () => {
+Deno.test("the tools of an approval list are listed without excluded tools and duplicates; a function in place of the list gives no tools", () => {
   const expanded = (value: unknown, excluded?: readonly string[]) =>
     expandedOf([], { key: "tools.auto_approve", value, layers: ["D"], ...(excluded ? { excluded } : {}) });
   assert.deepEqual(expanded(["$default", "bash", "read"]), ["read", "write", "edit", "bash"]);

@@ -38,7 +38,7 @@ Deno.test("in Lua, every form of setting a value is recorded as one operation on
   ]);
 });
 
-Deno.test("in Lua, reading a setting returns the value written above, also through records and copies of tables", async () => {
+Deno.test("in Lua, reading a setting returns the value that an earlier line wrote to it, even if the line wrote only one of its fields", async () => {
   const { variables, problems } = await runLua(`
     flemma.opt.thinking.level = "max"
     level, foreign = flemma.opt.thinking.level, flemma.opt.parameters.thinking.foreign
@@ -135,7 +135,7 @@ Deno.test("appending an item to a function instead of a list gives a specific er
   }
 });
 
-Deno.test("if the precedence of ^ in Lua leads to a power of two strings, the error explains it", async () => {
+Deno.test("if Lua applies ^ to two strings because of its precedence, the error says where parentheses are missing", async () => {
   const { problems } = await runLua('flemma.opt.tools = flemma.opt.tools + "grep" - "write" ^ "bash"');
   assert.match(problems[0]!.message, /put the part with \^ in parentheses/);
 });

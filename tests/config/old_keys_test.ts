@@ -170,7 +170,7 @@ test("the command line and session settings also accept old keys with a warning"
   assert.deepEqual(toldOf(session.value.notices.map(({ message }) => message)), KEYS);
 });
 
-Deno.test("no old key is a current setting, and every key that replaces one is", () => {
+Deno.test("no old key is a current setting, and every key that replaces an old key is a current setting", () => {
   for (const [key, { now }] of Object.entries(OLD_KEYS)) {
     let node: typeof SCHEMA | undefined = SCHEMA;
     for (const name of key.split(".")) node = node?.members[name] as typeof SCHEMA | undefined;

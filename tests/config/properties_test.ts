@@ -94,7 +94,7 @@ Deno.test("once a tool is removed, no preset approves it until a later setting n
   );
 });
 
-Deno.test("a scalar setting has the last value of the strongest layer, and for the sandbox the session overrides the document", () => {
+Deno.test("a scalar setting has the last value from the layer of highest precedence; for the sandbox, the session overrides the document", () => {
   const layers: readonly Layer[] = ["G", "P", "R", "M", "C"];
   const writes = fc.array(fc.tuple(fc.constantFrom(...layers), fc.boolean()), { maxLength: 8 });
   fc.assert(
@@ -184,7 +184,7 @@ async function approvals(settings: Settings): Promise<Record<string, string>> {
 
 const RANK: Readonly<Record<string, number>> = { deny: 0, require_approval: 1, approve: 2 };
 
-Deno.test("no settings file of an untrusted project allows more than before", async () => {
+Deno.test("a settings file of an untrusted project never allows more than the person's own settings", async () => {
   await fc.assert(
     fc.asyncProperty(tree, tree, async (person, untrusted) => {
       const own = layer("G", person, []);

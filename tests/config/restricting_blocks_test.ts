@@ -32,7 +32,7 @@ Deno.test("frontmatter that restricts is accepted, in every language and spellin
   for (const [spelling, block] of WORKS) assert.deepEqual(await errors(block), [], spelling);
 });
 
-Deno.test("if frontmatter meant to restrict sets nothing, this is one error with its line and the right spelling", async () => {
+Deno.test("if frontmatter is meant to restrict but sets nothing, there is exactly one error, with the line and the right spelling", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     const found = await errors(block);
     assert.equal(found.length, 1, `${spelling}: ${JSON.stringify(found)}`);
@@ -60,7 +60,7 @@ Deno.test("frontmatter that is never closed is an error if it contains settings"
   assert.deepEqual(await warnings("```lua\nx = 1\n"), ["frontmatter_misplaced"]);
 });
 
-Deno.test("a block that is neither frontmatter nor contains settings is at most reported, and the document still runs", async () => {
+Deno.test("a block that is not frontmatter and contains no settings causes at most a warning, and the document still runs", async () => {
   const reported = ["frontmatter_misplaced"];
   const rows: readonly (readonly [string, string, readonly string[]])[] = [
     ["variables after an info string", "```lua foo\nx = 1\n```\n", reported],
@@ -111,7 +111,7 @@ Deno.test("in Lua, reading an unknown field of flemma gives nil, but is an error
   assert.match((await errors("```lua\nflemma[1] = 1\n```\n"))[0] ?? "", /"flemma" has no member/);
 });
 
-Deno.test("a key below flemma without a value is an error where a list or a restriction is expected, and otherwise ignored", async () => {
+Deno.test("a key without a value below the key flemma is an error if it needs a list or could restrict, and is otherwise ignored", async () => {
   for (
     const key of [
       "tools",

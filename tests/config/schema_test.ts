@@ -44,7 +44,7 @@ Deno.test("naming a provider or a backend by a file that does not exist is an er
   }
 });
 
-Deno.test("for an unknown key the nearest key is suggested; if its last part is a known name, the full key is suggested", () => {
+Deno.test("for a misspelled key, the nearest key is suggested; for a known key that lacks its beginning, the full key is suggested", () => {
   const messages = (tree: unknown) => faultsOf(tree).map(({ message }) => message);
   assert.deepEqual(messages({ parameters: { temprature: 1 } }), [
     'unknown key "parameters.temprature"; did you mean "parameters.temperature"?',

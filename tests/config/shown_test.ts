@@ -33,7 +33,7 @@ Deno.test("a row of config show contains the layers, excluded items and hidden v
   assert.match(renderLegend(["G", "D", "G"]), /^D defaults, G global file$/);
 });
 
-Deno.test("switching to a preset writes its model, or else its provider, and its approvals as the approval list", () => {
+Deno.test("switching to a preset sets the model or else the provider of the preset, and sets the approval list if the preset has approvals", () => {
   const switched = (preset: Record<string, unknown>) => {
     const log = new LayerLog("G", [{ op: "set", path: ["presets", "$x"], value: preset }]);
     const draft = draftLayer({ layer: "C", others: [log], catalog: BUILTIN_CATALOG });
@@ -65,7 +65,7 @@ test("a document that does not exist yet gets the settings for its path", async 
   assert.equal(await Deno.stat(`${world.project}/new`).then(() => true, () => false), false);
 });
 
-Deno.test("a mistake found late is reported at its key, not at a variable with the same name", async () => {
+Deno.test("a mistake in a setting is reported at the line of its key, not at a variable with the same name", async () => {
   const loaded = await loadSettingsLayers({
     environment: { cwd: "/", home: "/", variables: {} },
     noConfig: true,

@@ -283,7 +283,7 @@ Deno.test("if a word is used in place of true, false or a number, the right valu
   for (const value of ["", " ", "many", 5, null]) assert.equal(numberHint(value), undefined, String(value));
 });
 
-Deno.test("a name counts as a setting if it is one, has another spelling or a single typo, or is another agent's word for one", () => {
+Deno.test("a name is recognized as a setting despite another spelling or a single typo, or if another agent uses this name for the setting", () => {
   const rows: readonly (readonly [string, string | null])[] = [
     ["tools", "tools"],
     ["tools.auto_approve", "tools"],

@@ -263,7 +263,7 @@ Deno.test("execute cannot override a denial: it reports who denied the call and 
   }
 });
 
-Deno.test("a denied call with the status approved does not run, unless policy itself approved this text of the call", async () => {
+Deno.test("if policy denies a call with the status approved, the call does not run, unless policy had approved the same text earlier", async () => {
   const text = callsOf("echo", { a: "approved" });
   const decide = () => Promise.resolve(DENIAL);
   const byHand = bench({ text, tools: OFF, decide });
@@ -343,7 +343,7 @@ Deno.test("the plan of the next step can be requested without executing it", asy
   assert.deepEqual([built.store.commits, built.ran, built.events], [[], [], []]);
 });
 
-Deno.test("if the approval or the replaced text cannot be saved, approve and reject change nothing", async () => {
+Deno.test("if approve cannot save the approval, or reject cannot save the text that it replaces, the document stays unchanged", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "echo"]),
     block("a", "pending"),

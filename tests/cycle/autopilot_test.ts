@@ -73,7 +73,7 @@ Deno.test("if autopilot is disabled, it stays idle and never requests a step", (
   );
 });
 
-Deno.test("between two cancellations, autopilot continues after at most max_turns replies", () => {
+Deno.test("until the person cancels, autopilot continues after at most max_turns replies", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.integer({ min: 0, max: 4 }), (events, limit) => {
       let autopilot = startAutopilot({ enabled: true, max_turns: limit });

@@ -34,7 +34,7 @@ for (const [reason, reply, reported] of ENDINGS) {
   });
 }
 
-Deno.test("a refusal is reported with its category and the next step, and its partial reply is marked as not to be continued", async () => {
+Deno.test("a refusal is reported with its category and with advice, and the partial reply is marked as aborted", async () => {
   const details = { category: "cyber", explanation: "Not that.", fallback_credit_token: "x" };
   await converse({ replies: [saying("I", "refusal", details)] }, async (talk) => {
     const { outcome } = await talk.send();

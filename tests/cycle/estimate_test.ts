@@ -51,7 +51,7 @@ Deno.test("if a server cannot count tokens, flemma requests no count and calls i
   assert.ok(outcome.value.tokens > 0);
 });
 
-Deno.test("a refused token count is reported like a refused request, and a response without a count is an error that says so", async () => {
+Deno.test("if the server refuses to count tokens, flemma reports this like a refused request; a response without a count is a separate error", async () => {
   const refused = await estimated("anthropic", "claude-sonnet-5-5", {
     status: 401,
     headers: JSON_TYPE,

@@ -358,7 +358,7 @@ test("a reply streams on while another program saves the file, and the file alwa
 /** More than is compared byte by byte before each write. */
 const LARGE = `${"A line of an old answer that nobody reads again.\n".repeat(100_000)}\n${DOCUMENT}`;
 
-Deno.test("while a reply streams into a large document, calls are answered and another program saves, and no byte is lost", () =>
+Deno.test("no byte is lost if a result is written and another program saves while a reply streams into a large document", () =>
   withDocument(async ({ open, path, read }) => {
     const store = await open();
     const more = (text: string, last = false) =>

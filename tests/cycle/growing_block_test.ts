@@ -105,7 +105,7 @@ Deno.test("if a person edits the unfinished line of a reply, the edit goes below
   assert.equal(text(blanks!.text), BEFORE + REPLY);
 });
 
-Deno.test("if the file contains bytes that are not text, it conflicts with the reply", () => {
+Deno.test("if another program saves bytes that are not text, they cannot be merged with the reply", () => {
   assert.equal(merged(`${BEFORE}\0`), null);
 });
 
@@ -204,7 +204,7 @@ Deno.test("a block moves with edits above it and grows with edits inside it, but
   assert.deepEqual(shiftBlock(empty, put, "into"), empty, "a reply that has not started keeps its place");
 });
 
-Deno.test("after any edits, a block contains what is left of its text and no other old text", () => {
+Deno.test("after any edits, the range of a block contains exactly the remaining old text of the block, and no old text from around it", () => {
   const edit = fc.record({ gap: fc.nat(6), taken: fc.nat(6), insert: fc.constantFrom("", "-", "---", "ä") });
   fc.assert(
     fc.property(fc.array(edit, { maxLength: 6 }), fc.nat(30), fc.nat(30), (parts, a, b) => {

@@ -36,7 +36,7 @@ const BASE = [
   "",
 ].join("\n");
 
-Deno.test("a save by another program requires new decisions unless it changes nothing that affects tools", () => {
+Deno.test("if another program saves, an open call is decided again only if the save changed frontmatter, a status, a result or this call", () => {
   const rows: readonly (readonly [what: string, from: string, to: string, same: boolean])[] = [
     ["a word of prose", "@You:\n", "@You:\nWell.\n", true],
     ["the content of the frontmatter", "{}\n```\n@", '{"a":1}\n```\n@', false],
@@ -61,7 +61,7 @@ Deno.test("a save by another program requires new decisions unless it changes no
   );
 });
 
-Deno.test("flemma merges no change that touches a line it wrote, the line next to it, or a block it wrote anywhere", () => {
+Deno.test("flemma refuses to merge a change of a line that flemma changed, a change of a neighboring line, and a file that is not text", () => {
   const base = "@You:\none\ntwo\nthree\nfour\nfive\n";
   const merge = (ours: string, theirs: string) =>
     text(mergeDocuments(bytes(base), bytes(ours), bytes(theirs)));
@@ -156,7 +156,7 @@ Deno.test("an approval that a later save lacks is withdrawn, and no other", () =
   assert.equal(withoutWithdrawn(done, chat(BASE), ["c1"]), done);
 });
 
-Deno.test("the text of another program is merged from the closest earlier text of this run, or from any other that fits", () => {
+Deno.test("to merge another program's text, flemma uses an earlier text of this run as the common base: the closest one that works", () => {
   const old = "@You:\na\nb\nc\nd\n";
   const newer = "@You:\na\nb\nc\nD\n";
   const ours = "@You:\na\nb\nc\nD2\n";

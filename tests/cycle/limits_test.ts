@@ -72,7 +72,7 @@ Deno.test("if a request could exceed the run's token limit, flemma does not send
   assert.equal(codeOf(of), "budget-reached", "2200 + 1100");
 });
 
-Deno.test("if a request could fill the context window, flemma sends it only when a person starts it", () => {
+Deno.test("if a request could fill the context window, flemma sends it only if a person started the request", () => {
   assert.equal(codeOf(limits(), { rough: 9499 }), null);
   assert.equal(codeOf(limits(), { rough: 9500 }), "context-full");
   assert.equal(codeOf(limits(), { rough: 9500, byPerson: true }), null);
@@ -85,7 +85,7 @@ Deno.test("if a request could fill the context window, flemma sends it only when
   assert.equal(codeOf(of, { rough: 4800 }), "context-full");
 });
 
-Deno.test("flemma reports a filling context window once per run, from the percentage in the settings on", () => {
+Deno.test("once the context window is as full as a percentage in the settings, flemma reports this once per run", () => {
   const of = limits();
   assert.equal(of.take({ rough: 1, record: record(7899, 100) }), null);
   assert.match(

@@ -126,7 +126,7 @@ Deno.test("pieces of a reply are inserted at their positions, and the text they 
   }
 });
 
-Deno.test("adding a large text to a document gives the same tree as parsing the whole, for strings and for bytes", () => {
+Deno.test("adding a large text to a document, as a string or as bytes, gives the same tree as parsing the whole text", () => {
   const much = `Text.\n\n**Tool Use:** \`bash\` (\`one\`)\n\n\`\`\`json\n{"command":"${
     "x".repeat(9000)
   }"}\n\`\`\`\n\n@You:\n`;

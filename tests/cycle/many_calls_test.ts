@@ -52,7 +52,7 @@ async function planned(count: number): Promise<unknown> {
   return plan(chat, inputs);
 }
 
-Deno.test("twice as many calls take at most twice as much reading, deciding and planning", async () => {
+Deno.test("twice as many calls take at most twice as much work to read, decide and plan", async () => {
   await planned(1);
   const [once, twice] = [await work(() => planned(400)), await work(() => planned(800))];
   assert.ok(once >= 400, `counted ${once}`);

@@ -92,7 +92,7 @@ for (const [name, state] of Object.entries(STATES)) {
   }
 }
 
-Deno.test("no sequence of events leaves the table of run phases, and the phase defines which operations are allowed", () => {
+Deno.test("after any sequence of events, a run is in one of the known phases, and its phase defines which operations are allowed", () => {
   const shape = (phase: RunPhase) => phase.at === "ending" ? `ending ${phase.phase}` : phase.at;
   const known = new Set(Object.values(STATES).map((state) => shape(state)));
   fc.assert(

@@ -57,7 +57,7 @@ Deno.test("if there are no tool sources, a call of a missing tool gets the error
   assert.equal(toolKind("server:tool"), "unknown");
 });
 
-Deno.test("an input is validated only if the call may run now or once the person approves it: one row per condition", () => {
+Deno.test("an input is validated only if its call is open, pending or approved, and its block contains no text: one row per condition", () => {
   const checked = (text: string, running: readonly string[] = []) =>
     callsToCheck(parse(new TextEncoder().encode(text)), new Set(running)).map(({ id }) => id).join();
   const call = chatWith(["a", "known"]);
@@ -80,7 +80,7 @@ Deno.test("an input is validated only if the call may run now or once the person
   assert.equal(checked(call, ["a"]), "", "what runs was checked");
 });
 
-Deno.test("the person or the resolvers decide about a call that is open or changed after policy approved it", () => {
+Deno.test("the resolvers decide about an open call, and about a call whose input changed after policy had approved the call", () => {
   const approved = callsOf("known", { a: "approved" });
   const open = chatWith(["a", "known"]);
   const asked = (text: string, given: Partial<Parameters<typeof questions>[1]> = {}) =>

@@ -387,7 +387,7 @@ Deno.test("executing one call resolves a rejected or denied block, and runs the 
   assert.equal(step(chatWith(["c1", "echo"]), "sync", ["/x: is missing"]).do, "resolve");
 });
 
-Deno.test("a call that is nested too deeply gets an error result, blocks no other call, and is sent without its input", async () => {
+Deno.test("a call whose input is nested too deeply gets an error result, blocks no other call, and is sent without its input", async () => {
   const deep = `{"command":"true","x":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
   const fits = `{"x":${"[".repeat(99)}${"]".repeat(99)}}`;
   const built = bench({

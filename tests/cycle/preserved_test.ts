@@ -94,7 +94,7 @@ test("if the set of tools changes, all thinking is omitted, and the report names
   assert.deepEqual(talk.replay.problems, []);
 });
 
-Deno.test("thinking may be missing at the start of a conversation; after any other gap, later thinking is omitted", async () => {
+Deno.test("later thinking is sent if the first thinking of a conversation is missing, and omitted if other thinking is missing", async () => {
   const block = (text: string, word: string) =>
     RegExp(`<thinking [^>]*>\n${word}\n</thinking>\n\n`).exec(text)![0];
   await threeTurns(async (talk) => {
@@ -192,7 +192,7 @@ test("with binding: error, flemma sends no second request after the provider ref
   assert.equal(talk.replay.requests.length, count + 1);
 });
 
-Deno.test("with binding: off, older accounts keep their thinking, and new accounts get a second request without any", async () => {
+Deno.test("with binding: off, flemma sends thinking even after an edit; if the provider refuses the thinking, a second request has none", async () => {
   const off = { binding: "off" };
   await threeTurns(async (talk) => {
     talk.use(null, off);
@@ -216,7 +216,7 @@ Deno.test("with binding: off, older accounts keep their thinking, and new accoun
   });
 });
 
-Deno.test("if a gateway refuses the beta header, flemma repeats the request without the header, and never sends one body twice", async () => {
+Deno.test("if a gateway refuses the beta header, flemma repeats the request without the header and with a changed body", async () => {
   await converse({ replies: FOUR, withoutBetas: true }, async (talk) => {
     await talk.sent();
     talk.say("Two?");

@@ -190,7 +190,7 @@ Deno.test("if thinking leaves a fence open, the call and the text after it are s
   assert.deepEqual(chat.diagnostics, []);
 });
 
-Deno.test("if the program dies inside a quoted call, the file contains no call that could run", () => {
+Deno.test("if the program dies while it writes a quoted call, the file contains no call that could run", () => {
   const quoted = "````md\n**Tool Use:** `bash` (`x`)\n\n```json\n{}\n```\n````\nend";
   const chat = chatOf(BEFORE);
   const writer = new ReplyWriter(openTurn(chat, "Assistant"));
@@ -436,7 +436,7 @@ Deno.test("a reply that is cut anywhere creates only the blocks it declares, and
   );
 });
 
-Deno.test("a long reply gives the same text whether it is processed in pieces or at the end", () => {
+Deno.test("a long reply gives the same text whether flemma writes it in pieces while it arrives or all together at its end", () => {
   const pieces = fc.constantFrom(
     "Some words of a reply. ".repeat(400),
     "a line\n",

@@ -71,7 +71,7 @@ Deno.test("results that arrive while the document is being written are written t
   assert.deepEqual(tried.journal.log.filter((line) => line.startsWith("end")), IDS.map((id) => `end ${id}`));
 });
 
-Deno.test("a call with effects waits until earlier results are written, and then sees later edits of the document", async () => {
+Deno.test("a call with effects waits until earlier results are written, and does not run if the person rejected it meanwhile", async () => {
   const text = chatAnswered(
     chatWith(["a", "read", '{"text":"one"}'], ["b", "echo", '{"text":"two"}']),
     block("a", "approved"),

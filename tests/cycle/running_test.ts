@@ -106,7 +106,7 @@ Deno.test("with autopilot, calls for which no slot was free run in the next roun
   assert.deepEqual([built.ran, built.sends(), built.notices()], [["a", "b", "c"], 1, ["throttled"]]);
 });
 
-Deno.test("cancel stops the call that started first and keeps its output above the message", async () => {
+Deno.test("cancel stops the call that started first; its result contains its output and then the message about the cancellation", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b") });
   assert.notEqual(built.cycle.cancel(), null);
   assert.deepEqual([gates.signals.get("a")?.aborted, gates.signals.get("b")?.aborted], [true, false]);
@@ -284,7 +284,7 @@ Deno.test("autopilot does not loop forever if a reply's calls reuse ids of calls
   assert.deepEqual([stop.reason, stop.problem?.code, built.sends()], ["failed", "reused-call-ids", 2]);
 });
 
-Deno.test("if a tool asks for the person, the run ends after all results of the reply are written", async () => {
+Deno.test("if a tool returns yieldToUser, the run ends after all results of the reply are written", async () => {
   const ask = {
     name: "ask",
     description: "",
@@ -411,7 +411,7 @@ Deno.test("an error in a tool runner is thrown by the run and not lost", async (
   await assert.rejects(built.cycle.advance(), /broken runner/);
 });
 
-Deno.test("if a stopped call was given up, a later result of it changes nothing", async () => {
+Deno.test("once flemma stopped waiting for a cancelled call, a late result of the call changes nothing", async () => {
   const { gates, built, done } = await running(1, { text: approved("a") });
   const waits = await withoutWaiting(() => assert.ok(built.cycle.cancelCall("a")));
   assert.equal(waits.length, 1);

@@ -32,7 +32,7 @@ Deno.test("while a request is being sent no other operation starts; afterwards t
   assert.equal((await cycle.send()).reason, "cut");
 });
 
-Deno.test("a separate send is cancelled like the request of a run, by its id or together with everything else", async () => {
+Deno.test("a request that a send command started is cancelled like the request of a run, alone or together with everything else", async () => {
   for (const all of [false, true]) {
     const { send, begun } = request();
     const { cycle } = bench({ text: ASKED, send });
@@ -50,7 +50,7 @@ Deno.test("once the program is ending, it sends no request", async () => {
   assert.deepEqual([(await built.cycle.send()).reason, built.sends()], ["cancelled", 0]);
 });
 
-Deno.test("an obstacle to sending stops flemma before the request: one row per document", async () => {
+Deno.test("the send command sends no request if there is nothing to send, a call is open, or the document is blocked: one row per document", async () => {
   const calls = chatWith(["a", "echo"]);
   const blocker = { code: "bad", type: "frontmatter", severity: "error", message: "Bad." } as const;
   const rows: readonly (readonly [string, string, string?])[] = [

@@ -306,7 +306,7 @@ Deno.test("an input of eight million characters is written and sent like a short
   assert.equal(parse(bytes(run.after)).calls[0]?.inputText, input);
 });
 
-Deno.test("a cancellation before any content leaves the document unchanged; one after content marks the reply", async () => {
+Deno.test("if a reply is cancelled before any content, the document stays unchanged; if content has arrived, the reply is marked", async () => {
   const early = new AbortController();
   const nothing = await sent({ headers: SSE, body: frames({ type: "ping" }), hang: true }, {
     signal: early.signal,

@@ -24,7 +24,7 @@ function targets(text: string, spec: TargetSpec): readonly string[] | string {
   return found.ok ? found.value : found.problem.code;
 }
 
-Deno.test("a line of a message with calls selects the call on it or the nearest call, of two equally near calls the earlier", () => {
+Deno.test("a line of a message with calls selects the nearest call; if two calls are equally near, it selects the earlier one", () => {
   //          1       2    3   4..8 use a                      9  10..14 use b            15 16
   const text = "@Assistant:\nI\n\n**Tool Use:** `t` (`a`)\n\n```json\n{}\n```\n\n" +
     "**Tool Use:** `t` (`b`)\n\n```json\n{}\n```\n\nend\n";
@@ -48,7 +48,7 @@ Deno.test("lines of frontmatter, of system messages and of messages without call
   );
 });
 
-Deno.test("if a message does not follow a message with calls, the error says so, even for the first message of the document", () => {
+Deno.test("if a line selects no call because its message does not follow a message with calls, the error says so", () => {
   const sentence = (text: string, line: number) => {
     const found = callAtLine(read(text), line);
     return found.ok ? found.value : found.problem.message;
@@ -142,7 +142,7 @@ Deno.test("the short name of a call is its id if that is short, or else its numb
   assert.equal(shortCallName(twice, "the_same_id"), "3");
 });
 
-Deno.test("a line selects exactly one call", () => {
+Deno.test("a line number selects exactly one call, and a number past the end means the last line", () => {
   const line = read(TEXT).call("other")?.place.start ?? 0;
   assert.deepEqual(targets(TEXT, { kind: "line", line }), ["other"]);
   const last = read(TEXT).turns.at(-1)!.place.end;

@@ -24,7 +24,7 @@ const TAMPERED: TamperedParts = { why: "so", calls: { c1: "one", c2: "two" }, bl
 const approval = (id: string, more: { asked?: true } = {}) =>
   ({ kind: "approval", id, by: "person", hash: "new", ...more }) as const;
 
-Deno.test("if flemma approves a call while commands run, this approval does not count as tampered; an approval of a waiting call does", () => {
+Deno.test("an approval that policy gives while commands run does not count as tampered, unless the call waits for the person", () => {
   const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...TAMPER_CHECK });
   assert.deepEqual(afterEntry(open, approval("c2")).exposure?.approved, { c1: "one", c2: "new" });
   assert.deepEqual(afterEntry(open, approval("c1")).exposure?.approved, { c1: "new" });
@@ -45,7 +45,7 @@ Deno.test("a decision or question about a call clears its tampered mark, and cle
   });
 });
 
-Deno.test("settling ends the tamper check, and a state that is written as journal entries is read back unchanged", () => {
+Deno.test("a journal entry of kind settled ends the tamper check; a state that is written as journal entries is read back unchanged", () => {
   const open: Unsettled = { exposure: TAMPER_CHECK, suspects: TAMPERED };
   const settled = afterEntry(open, { kind: "settled", suspects: null });
   assert.deepEqual(settled, NOTHING_UNSETTLED);

@@ -113,7 +113,7 @@ async function withState(
   });
 }
 
-Deno.test("usage records of one document that are written in parallel are all kept, and an incomplete line loses only itself", () =>
+Deno.test("all usage records that are written in parallel for one document are kept; an incomplete line is skipped, and all others are read", () =>
   withState(async (environment) => {
     const logs = [openUsageLog(environment), openUsageLog(environment)];
     await Promise.all(Array.from({ length: 50 }, (_, at) => logs[at % 2]!.record(record({ seconds: at }))));
@@ -196,7 +196,7 @@ Deno.test("if a usage record cannot be written, flemma reports it and still writ
   assert.ok(finished?.event === "request:finished" && finished.status === "completed");
 });
 
-Deno.test("choosing a model is reported only if its price is above the person's limit", () => {
+Deno.test("flemma reports the price of the chosen model only if the price is above the person's limit", () => {
   const chosen = (model: string | null, high_cost_threshold: number) =>
     dearModel({
       ...DEFAULT_SETTINGS,

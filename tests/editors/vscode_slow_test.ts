@@ -97,7 +97,7 @@ Deno.test("with a stub of VS Code, a hover shows the whole call, and the extensi
     assert.ok(document.text.startsWith("@You:\nTäglich 👩‍👩‍👧.\n"));
   }));
 
-Deno.test("with a stub of VS Code, a question with text typed over it and a reply with calls arrive completely in the document", () =>
+Deno.test("with a stub of VS Code, text that a person types and a reply with calls arrive completely in the document", () =>
   withServer([callReply("call_1", "true")], ({ env }) => {
     const key = { ...env, ANTHROPIC_API_KEY: "k" };
     return withEditor("@You:\nHow are you?\n", key, async (editor, document, place) => {

@@ -83,7 +83,7 @@ Deno.test("the unchanged sources run from a URL without an import map", () =>
     assert.match(out, /^next: flemma advance a\.chat sends the conversation$/m);
   }));
 
-Deno.test("every package that the program imports is imported with its version from the list of imports", async () => {
+Deno.test("every import of a package in the program names the version from the list of imports in deno.json", async () => {
   const { imports } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`));
   const pinned: readonly string[] = Object.values<string>(imports).map((one) => one.replace("npm:/", "npm:"));
   const isPinned = (specifier: string) =>

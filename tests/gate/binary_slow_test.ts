@@ -80,7 +80,7 @@ Deno.test({
   },
 });
 
-Deno.test("if the base is missing, the message says why it is needed and how to specify one", async () => {
+Deno.test("if the base binary of a target is missing, the message says why, and how to specify one", async () => {
   const fails = `cat >&2 <<'END'
 error: Writing deno compile executable to temporary file 'x'
 

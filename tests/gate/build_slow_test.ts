@@ -76,7 +76,7 @@ Deno.test("each module is in one file, shared modules are in a common dependency
   assert.deepEqual(holders("of the same name"), ["out/main.js"]);
 });
 
-Deno.test("a bundled file may use modules in its dependencies and loads no other file", async () => {
+Deno.test("a file of the bundle imports only the files that it depends on", async () => {
   const above = { name: "right", roots: ["parts/right.ts"], on: ["left"] };
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, above] });
   assert.match(files["out/right.js"]!, /from"\.\/left\.js"/);
@@ -84,7 +84,7 @@ Deno.test("a bundled file may use modules in its dependencies and loads no other
   assert.doesNotMatch(files["out/left.js"]!, /right\.js/);
 });
 
-Deno.test("a file of the bundle that is defined by a folder contains the folder's modules, unless another file lists them", async () => {
+Deno.test("if a file of the bundle is defined by a folder, it contains all modules of the folder that no other file lists", async () => {
   const rest = { name: "rest", roots: ["parts/"], on: ["main"] };
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, rest] });
   assert.ok(files["out/rest.js"]!.includes('"right"') && !files["out/rest.js"]!.includes('"left"'));
@@ -113,7 +113,7 @@ Deno.test("a module that gets its own file is in no other file", async () => {
   assert.deepEqual(holders, ["out/small.js"]);
 });
 
-Deno.test("the program starts with files of less than 25 KB, which can print the version, and loads all others later", async () => {
+Deno.test("to print the version, the program loads only files of together less than 25 KB; it loads all other files later", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     await bundleProgram(`${folder}/flemma.js`);

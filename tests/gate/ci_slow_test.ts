@@ -38,7 +38,7 @@ esac`,
 
 const GREEN = 'echo "all green"; echo "12 passed, 0 failed"';
 
-Deno.test("CI ends with the counts and the exit code of the tests, after a report of the benchmark", async () => {
+Deno.test("CI prints the report of the benchmark and then the counts of the tests, and exits with the exit code of the tests", async () => {
   const { code, lines } = await ci({ tests: GREEN, bench: "echo startup 17 ms" });
   assert.equal(code, 0);
   assert.deepEqual(lines.slice(-3), ["== bench", "startup 17 ms", "12 passed, 0 failed"]);

@@ -15,7 +15,7 @@ Deno.test("a test run that exits with an error counts as a failure even if no te
   assert.deepEqual(summaryOf("ok | 3 passed | 0 failed (1s)\n", 0), { passed: 3, failed: 0 });
 });
 
-Deno.test("a test step that is not a test counts only if it fails", () => {
+Deno.test("a step of the test run that contains no tests adds one to the failures if it fails, and otherwise adds nothing", () => {
   assert.deepEqual(total([countOf(true), countOf(false), { passed: 2, failed: 1 }]), {
     passed: 2,
     failed: 2,
@@ -32,7 +32,7 @@ test("slow tests are found in every test folder by their file names", async (roo
   assert.deepEqual(await slowTests(root), ["tests/a_slow_test.ts", "tests/c/d/e_slow_test.ts"]);
 });
 
-Deno.test("tests are grouped by room: each file is in one group, and a large room has several groups", () => {
+Deno.test("test files are grouped by top folder: each file is in one group, and a large folder has several groups", () => {
   const many = Array.from({ length: 30 }, (_, at) => `tests/a/${at}_test.ts`);
   const groups = groupsOf([...many, "tests/b/c/x_test.ts"]);
   assert.deepEqual([...groups.keys()], ["a_1", "a_2", "a_3", "b_1"]);

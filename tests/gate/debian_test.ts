@@ -197,7 +197,7 @@ async function started(root: string, words: readonly string[]): Promise<string> 
   );
 }
 
-Deno.test("Debian: a version before a release sorts before the release, and a maintainer is a name with an address on one line", () => {
+Deno.test("Debian: a release candidate sorts before its release; a maintainer is a name and an email address on one line", () => {
   assert.deepEqual(["1.2.0", "1.2.0-rc.1"].map(debianVersion), ["1.2.0", "1.2.0~rc.1"]);
   assert.ok(isMaintainer("Ada Lovelace <ada@example.org>"));
   for (

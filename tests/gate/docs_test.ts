@@ -18,7 +18,7 @@ function named(page: string): string[] {
   return words.filter((word) => rooms.test(word) && (word.includes("/") || word.endsWith(".ts")));
 }
 
-Deno.test("every file that a page of the docs names exists", async () => {
+Deno.test("every file that is named on a page of the docs exists", async () => {
   const gone: string[] = [];
   let count = 0;
   for (const page of pages) {
@@ -34,7 +34,7 @@ Deno.test("every file that a page of the docs names exists", async () => {
   assert.ok(count > 50, `only ${count} names were found`);
 });
 
-Deno.test("every module that a comment in another module names exists", async () => {
+Deno.test("every module that is named in a comment of another module exists", async () => {
   const { modules } = await readHouse(ROOT);
   const gone: string[] = [];
   for (const path of modules.keys()) {
@@ -85,7 +85,7 @@ Deno.test("the table of rooms in docs/project/architecture.md equals the table t
   assert.deepEqual(Object.fromEntries(rows), ROOMS);
 });
 
-Deno.test("docs/project/architecture.md has one sentence for each folder of a room", async () => {
+Deno.test("docs/project/architecture.md has one row for each folder inside a top folder of the program", async () => {
   const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const rows = [...page.matchAll(/^\| `([a-z]+\/[a-z_/]+)` \| [^|]+ \|$/gm)].map(([, folder]) => folder!);
   const { folders } = await readHouse(ROOT);

@@ -155,7 +155,7 @@ for (const [what, code, called, retained] of METHODS) {
   });
 }
 
-Deno.test("a method that the build assigned to its class is as visible as before", async () => {
+Deno.test("if the build moves a method out of its class body, the method has the same property attributes as before", async () => {
   const code =
     "class A{f(){}get g(){return 1}}const given=n=>Object.getOwnPropertyDescriptor(A.prototype,n)," +
     'keys=[];for(const k in new A())keys.push(k);const{value,...rest}=given("f"),{get,...more}=given("g");' +
@@ -172,7 +172,7 @@ for (const [what, code, called, marked] of ROWS) {
   });
 }
 
-Deno.test("the build makes a called generator compile early", async () => {
+Deno.test("the build makes the engine compile a generator early if the generator is called", async () => {
   const code = "const result=[...f(3)].join();function*f(a){yield a}export{result};";
   const at = code.indexOf("function*f");
   const called = new Map([[code.indexOf("}", at) + 1, new Set([code.indexOf("(", at)])]]);

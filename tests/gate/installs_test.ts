@@ -42,7 +42,7 @@ Deno.test("the test registry passes on other packages and serves their archives 
   await missing.body?.cancel();
 });
 
-Deno.test("other packages come from the registry that is configured for npm", async () => {
+Deno.test("the test registry takes packages other than flemma from the registry that is configured for npm", async () => {
   const before = Deno.env.get("npm_config_registry");
   Deno.env.set("npm_config_registry", "http://127.0.0.1:4873/npm/");
   try {
@@ -62,7 +62,7 @@ Deno.test("the install page has a row for every tested way to install, and none 
   assert.equal(rows.length, WAYS.length + 2);
 });
 
-Deno.test("after a test of one way to install, only its row of the table changes, and a failure is shown there", () => {
+Deno.test("after one way to install is tested, only the row of this way changes, and a failure is shown in that row", () => {
   const [first, second] = WAYS;
   const earlier = [
     `${keyOf(first!)} yes | yes |`,

@@ -37,7 +37,7 @@ Deno.test("an import against the layers is a fault that names both modules", () 
   ]);
 });
 
-Deno.test("an import of a lower floor is allowed, and so is one inside a folder", () => {
+Deno.test("a module may import modules of a lower floor and modules of its own folder", () => {
   assert.deepEqual(
     faults({
       "cycle/plan/a.ts": ["parser/view/b.ts", "cycle/plan/c.ts"],
@@ -57,7 +57,7 @@ Deno.test("inside a room, importing a higher floor or a neighbor on the same flo
   ]);
 });
 
-Deno.test("a file or folder without a floor is a fault, even if no module uses it", () => {
+Deno.test("a file or folder that the table of floors does not list is a fault, even if no module uses it", () => {
   assert.deepEqual(faults({ "cycle/novel.ts": [] }), [
     "cycle/novel.ts stands on no floor of cycle: add novel.ts to FLOORS",
   ]);
@@ -66,7 +66,7 @@ Deno.test("a file or folder without a floor is a fault, even if no module uses i
   ]);
 });
 
-Deno.test("a top folder or file that is not a room is a fault", () => {
+Deno.test("a top folder or file that the table of rooms does not list is a fault", () => {
   assert.deepEqual(
     faults({ "helpers/a.ts": [], "other.ts": [], "base/problem.ts": [], "base/novel/a.ts": [] }),
     [
@@ -77,7 +77,7 @@ Deno.test("a top folder or file that is not a room is a fault", () => {
   );
 });
 
-Deno.test("only the modules in the list of a closed folder, and its own files, may import from it", () => {
+Deno.test("only the listed modules, and the folder's own files, may import from a closed folder", () => {
   const scanned = { "parser/scan/a.ts": ["parser/scan/b.ts"], "parser/scan/b.ts": [] };
   assert.deepEqual(faults({ ...scanned, "parser/text/chunk.ts": ["parser/scan/a.ts"] }), []);
   assert.deepEqual(faults({ ...scanned, "parser/tree/nodes.ts": ["parser/scan/a.ts"] }), [
@@ -152,7 +152,7 @@ Deno.test("every form of import counts: types, dynamic imports, side effects, da
   assert.deepEqual(data.modules.get("tools/a.ts"), ["tools/x.json"]);
 });
 
-Deno.test("text that only looks like an import does not count as one", async () => {
+Deno.test("text that only looks like an import is not treated as an import", async () => {
   const text = [
     '// import { a } from "./b.ts";',
     '/* import "./b.ts"; */',

@@ -28,7 +28,7 @@ Deno.test("each form of a message in the source is found with its code, sentence
   );
 });
 
-Deno.test("a message in a variable is found at the variable, a conditional as its branches, and a computed value as its name", () => {
+Deno.test("the text of a message is found in a variable, in both branches of a conditional and in a function; a computed text gives its name", () => {
   assert.deepEqual(
     found(`
       function one() {

@@ -6,7 +6,7 @@ import { sample } from "../../scripts/mutate/sample.ts";
 
 const after = (line: string) => mutantsOf("a.ts", line).map((mutant) => mutant.after);
 
-Deno.test("a line that refuses something is mutated in every way that weakens or reverses the refusal", () => {
+Deno.test("a condition or a refusing return is mutated in every way that weakens or reverses it", () => {
   assert.deepEqual(after("if (a < b) return null;"), [
     "if (false && (a < b)) return null;",
     "if (!(a < b)) return null;",
@@ -72,7 +72,7 @@ Deno.test("statement mutants omit each call, assignment or count on a line, but 
   ]);
 });
 
-Deno.test("a sample of mutants depends only on its seed, keeps the order of the file, and has at most as many as exist", () => {
+Deno.test("a sample of mutants depends only on its seed, keeps the order of the file, and contains all mutants if they are few", () => {
   const items = Array.from({ length: 100 }, (_, index) => index);
   const picked = sample(items, 10, 7);
   assert.deepEqual(sample(items, 10, 7), picked);

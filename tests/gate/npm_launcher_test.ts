@@ -150,7 +150,7 @@ for (const [name, layout] of Object.entries(LAYOUTS)) {
   });
 }
 
-Deno.test("npm: Node finds Deno if packages are stored in archives", async () => {
+Deno.test("npm: if packages are stored in archives, the program is started by Node, which finds Deno", async () => {
   const { code, lines } = await started({
     at: "unplugged/node_modules/flemma",
     deno: [],
@@ -167,7 +167,7 @@ Deno.test("npm: Node finds Deno if packages are stored in archives", async () =>
   assert.equal(code, 3);
 });
 
-Deno.test("npm: a package without any Deno says so and explains how to get one", async () => {
+Deno.test("npm: if there is no Deno for this system, the message says so and explains how to get one", async () => {
   const { code, lines, stated } = await started({
     at: "node_modules/flemma",
     // One that is for other systems only counts as none.

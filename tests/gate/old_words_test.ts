@@ -7,7 +7,7 @@ import { isOfProgram, oldPhrasesIn, oldWordsIn, proseOf } from "../../scripts/ga
 import { ROOT } from "../../scripts/gate/root.ts";
 import { testFiles } from "../../scripts/gate/tests.ts";
 
-Deno.test("no name in the program contains a replaced word", async () => {
+Deno.test("no identifier in the program contains an outdated term", async () => {
   const { modules } = await readHouse(ROOT);
   const paths = [...modules.keys()].filter(isOfProgram);
   assert.ok(paths.length > 300, `only ${paths.length} files were read`);
@@ -16,7 +16,7 @@ Deno.test("no name in the program contains a replaced word", async () => {
   assert.deepEqual(found, []);
 });
 
-Deno.test("a replaced word is found in each kind of name, and public words are not reported", () => {
+Deno.test("an outdated term is found in each kind of identifier; terms of the public interface are not reported", () => {
   for (
     const [path, text, expected] of [
       ["a/course.ts", "", ["course"]],
@@ -44,7 +44,7 @@ const ALLOWED: readonly RegExp[] = [
   /models\.ts: .*in force/,
 ];
 
-Deno.test("no page, comment, message or test name contains a replaced phrase", async () => {
+Deno.test("no page, comment, message or test name contains an outdated phrase", async () => {
   const found: string[] = [];
   for (const page of [...await documentationPages(), "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]) {
     const text = await Deno.readTextFile(`${ROOT}/${page}`);
@@ -65,7 +65,7 @@ Deno.test("no page, comment, message or test name contains a replaced phrase", a
   assert.deepEqual(found.filter((line) => !ALLOWED.some((use) => use.test(line))), []);
 });
 
-Deno.test("a replaced phrase is found in pages, comments and messages, but the same words in a normal meaning are not reported", () => {
+Deno.test("an outdated phrase is found in pages, comments and messages, but the same words in a normal meaning are not reported", () => {
   for (
     const [text, count] of [
       ["That is no file.", 1],

@@ -90,7 +90,7 @@ Deno.test("every link from page to page leads to an existing file and heading", 
   assert.deepEqual(broken, []);
 });
 
-Deno.test("every page that the code names exists", async () => {
+Deno.test("every page that is named in the code exists", async () => {
   const gone: string[] = [];
   let count = 0;
   for (const path of (await readHouse(ROOT)).modules.keys()) {

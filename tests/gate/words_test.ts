@@ -14,7 +14,7 @@ Deno.test("messages are collected from the source: with an error code, without o
   assert.ok(messages.filter(({ next }) => next !== null).length > 100);
 });
 
-Deno.test("no message contains a word of the operating system or of the source code", () => {
+Deno.test("no message contains an error name of the operating system or an identifier of the source code", () => {
   const bad = /\bos error\b|\breadfile\b|\bENOENT\b|\bundefined\b|\[object |stack trace/;
   assert.deepEqual(sentences.filter((line) => bad.test(line)), []);
 });
@@ -30,7 +30,7 @@ Deno.test("messages use only one name for each of these: frontmatter, settings f
   assert.deepEqual(sentences.filter((line) => other.test(line)), []);
 });
 
-Deno.test("no file names the host of a package registry, since npm's configuration defines it", async () => {
+Deno.test("no file contains the host name of a package registry, because npm's configuration defines the registry", async () => {
   const host = /https?:\/\/(?:registry|pkgs?|packages|index|npm)\.(?!example\b)[a-z0-9-]+\.[a-z]/;
   const named: string[] = [];
   const files = (await git(ROOT, "ls-files", "-z")).split("\0").filter((path) => path !== "");

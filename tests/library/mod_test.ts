@@ -26,7 +26,7 @@ Deno.test("the functions of the process's sandbox work under both spellings of t
   assert.equal(flemma.sandbox.isEnabled(), true);
 });
 
-Deno.test("a backend of another program is registered under its name and wraps commands", async () => {
+Deno.test("a program that uses the library can register its own sandbox backend, which then wraps commands", async () => {
   const name = "library-test";
   flemma.sandbox.register(name, {
     priority: 1,

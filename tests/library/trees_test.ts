@@ -16,7 +16,7 @@ async function printed(module: string): Promise<string> {
   return new TextDecoder().decode(stdout).trim();
 }
 
-Deno.test("the library exports syntax trees, and if their parsers are missing, the error says what to import", async () => {
+Deno.test("the library can print syntax trees; if the module for trees was not imported, the error says what to import", async () => {
   assert.equal(await printed("library.ts"), "Document(Turn(Marker,Text(Lines)))");
   assert.equal(await printed("mod.ts"), "no syntax tree can be made: import parser/tree/trees.ts");
 });

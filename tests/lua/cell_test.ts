@@ -63,7 +63,7 @@ Deno.test("operators and attributes of later Lua versions are refused with their
   }
 });
 
-Deno.test("text in strings, comments and comparisons that looks like a later operator is kept", async () => {
+Deno.test("text that looks like an operator of a later Lua version is allowed in strings, comments and comparisons", async () => {
   assert.deepEqual(
     await variables([
       `a = "http://x & | ~ << >>"`,
@@ -85,7 +85,7 @@ Deno.test("digits inside names and strings are unchanged, and concatenation dots
   );
 });
 
-Deno.test("goto, labels, string methods and the separator of rep work; unpack and dump do not exist", async () => {
+Deno.test("these work: goto, labels, string methods, and string.rep with a separator; unpack and dump do not exist", async () => {
   assert.deepEqual(
     await variables(
       'a = 0\nfor i = 1, 3 do\n  if i == 2 then goto next end\n  a = a + i\n  ::next::\nend\nb = ("x"):upper()\n' +

@@ -184,7 +184,7 @@ Deno.test("reaching a limit is reported with the line where it was reached", asy
   assert.ok([4, 5].includes(problems[0]!.line!), `${problems[0]!.line}`);
 });
 
-Deno.test("calls two hundred levels deep are allowed", async () => {
+Deno.test("Lua functions may call one another two hundred levels deep", async () => {
   const { variables } = await runLua(
     "local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end\nx = f(190)",
   );
@@ -199,7 +199,7 @@ Deno.test("garbage does not count towards the memory limit: a loop may create fa
   assert.deepEqual(variables, { x: 90e6 });
 });
 
-Deno.test("a saved function has the limits in each call, and works again after it exceeded one", async () => {
+Deno.test("the limits apply to each call of a saved function; after a call exceeded a limit, the function works again", async () => {
   const { variables } = await runLua("function f(n)\n  while n < 0 do end\n  return n\nend");
   const f = variables!.f as (n: number) => unknown;
   assert.throws(() => f(-1), { name: "LuaFailure", message: /10000000 steps/, limit: true });

@@ -47,7 +47,7 @@ Deno.test("templates can use a variable with non-ASCII letters, also one from JS
   ]);
 });
 
-Deno.test("the limit on code size counts the code in tags, but not the text around them or their number", async () => {
+Deno.test("the limit on code size applies to the code in all tags together, not to the text around the tags", async () => {
   const long = "x".repeat(300 * 1024);
   assert.equal((await sent(`${long}{{ 1 + 1 }}`, {})).at(-1), "2", "one tag in much text");
   assert.equal((await sent("{{ 1 }} ".repeat(6_000), {})).length, 12_000, "many small tags");

@@ -31,7 +31,7 @@ Deno.test("a changed input stays on one line or on several lines, as before, wit
   assert.equal(changed(documentOf("{}"), {}), documentOf("{}"));
 });
 
-Deno.test("the edit changes no byte that the old and new input share at their ends, and never half a character", () => {
+Deno.test("the edit leaves out the bytes that the old and the new input share at both ends, and never divides a character", () => {
   const rows: readonly (readonly [string, Record<string, unknown>, string])[] = [
     ['{"a":"xyz"}', { a: "xYz" }, "Y"],
     ['{"a":"é"}', { a: "è" }, "è"],

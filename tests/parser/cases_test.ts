@@ -48,7 +48,7 @@ Deno.test("if a role line has the form of another program, the diagnostic shows 
   }
 });
 
-Deno.test("between a quoted call and the fence that would close it, only empty lines are skipped", () => {
+Deno.test("a call in a fence counts as quoted if only empty lines separate it from the closing fence; any other line is reported", () => {
   const codes = (between: string, eol = "\n") => {
     const lines = ["@Assistant:", "```", "**Tool Use:** `bash` (`a`)", "", "```json", "{}", "```"];
     const text = `${lines.join(eol)}${eol}${between}\`\`\`${eol}`;

@@ -52,7 +52,7 @@ Deno.test("in a CR LF document, positions exclude both bytes of a line end", () 
   assert.equal(document.lineText(12), "out");
 });
 
-Deno.test("if several calls or results have one id, the last of them counts", () => {
+Deno.test("if several calls or results have the same id, a lookup by this id returns the last", () => {
   const document = chat(conversation + conversation.replace("ls", "pwd").replace("out", "later"));
   assert.deepEqual(document.call("a")?.input, { command: "pwd" });
   assert.equal(document.result("a")?.content, "later");

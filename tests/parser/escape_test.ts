@@ -144,7 +144,7 @@ Deno.test("for any text, escaped lines are never active, and reading restores th
   );
 });
 
-Deno.test("a line that only looks active and has no backslash keeps its first character", () => {
+Deno.test("a line that resembles document syntax but does not act as such is read unchanged", () => {
   const text = "a \\ b\n<thinking>\nthat nothing closes";
   const chat = parse(new TextEncoder().encode(`@Assistant:\n${text}\n`));
   assert.deepEqual(chat.turns[0]!.segments.map((segment) => segment.kind === "text" && segment.value), [

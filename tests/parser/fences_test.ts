@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { closedFences } from "../../parser/text/fences.ts";
 
-Deno.test("a fence ranges from the start of its opening line to the end of its closing line, anywhere in the text", () => {
+Deno.test("wherever a fence is in a text, it ranges from the start of its opening line to the end of its closing line", () => {
   const rows: readonly (readonly [text: string, ...fences: string[]])[] = [
     ["```\na\n```", "```\na\n```"],
     ["\n```\na\n```\n", "```\na\n```"],

@@ -49,7 +49,7 @@ Deno.test("a role line in the old form has one of three roles and text on the sa
   }
 });
 
-Deno.test("a fence that hides role lines opens with at least three backticks, and no others follow on the line", () => {
+Deno.test("a fence that hides role lines opens with at least three backticks at the start of a line that contains no more backticks", () => {
   const ticks = (line: string) => read(lines.fenceOpen, line).answer;
   assert.deepEqual(["```", "````js x", "```\r"].map(ticks), [3, 4, 3]);
   assert.deepEqual(["``", "```js `x`", " ```", "~~~", ""].map(ticks), [0, 0, 0, 0, 0]);

@@ -107,7 +107,7 @@ Deno.test("a document without a final line break still has none after blocks are
   assert.equal(insertAll(text), `${text}\n\n@You:\n\n${shown("a")}`.trimEnd());
 });
 
-Deno.test("a result replaces the last block with its id; without one, it goes where a new block would go", () => {
+Deno.test("a result replaces the last block with its id; if no block has this id, the result is placed like a new block", () => {
   const block = { content: "new", error: false, language: "" as const };
   const text = `@Assistant:\n${use("a")}\n@You:\n\n${shown("a")}\n${shown("a")}`;
   const chat = read(text);

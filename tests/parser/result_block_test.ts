@@ -77,7 +77,7 @@ Deno.test("in both spellings, a placeholder is read back with its status", () =>
   }
 });
 
-Deno.test("the automatic style of a status is that of the last placeholder, and finished blocks do not count", () => {
+Deno.test("the automatic style of a status is that of the last placeholder; finished blocks are ignored", () => {
   const fence = placeholderLines("a", "pending", "fence").join("\n");
   const header = placeholderLines("b", "pending", "header").join("\n");
   const error = finalLines("c", { content: "x", error: true, language: "" }).join("\n");
@@ -209,7 +209,7 @@ Deno.test("the header of a result contains the digests of its files and nothing 
   assert.equal(header(false, "x approved", "../x", name.toUpperCase(), ""), "**Tool Result:** `c`");
 });
 
-Deno.test("the files in a header are read from the last attachments field, as written, even if they are only digests", () => {
+Deno.test("the files of a result are read from the last attachments field in its header, as written, even if they are only digests", () => {
   const digits = "1".repeat(64);
   const read = (suffix: string) =>
     parse(new TextEncoder().encode(`@You:\n**Tool Result:** \`c\` (${suffix})\n\n\`\`\`\nx\n\`\`\`\n`))

@@ -16,7 +16,7 @@ Deno.test("the status in the header takes precedence over that in the fence, unl
   });
 });
 
-Deno.test("in a status fence only the key status counts, and an unknown value means pending", () => {
+Deno.test("in a status fence every key except status is ignored; a missing or unknown status means pending", () => {
   const status = (info: string) => readStatus(null, "flemma:tool", info).status;
   assert.equal(status(" status=reject"), "rejected");
   assert.equal(status(" x=1 status=aborted"), "aborted");
@@ -25,7 +25,7 @@ Deno.test("in a status fence only the key status counts, and an unknown value me
   }
 });
 
-Deno.test("the oldest form of fence means pending, and any other fence has no status", () => {
+Deno.test("a fence in the oldest form of a placeholder means pending, and any fence that is not a placeholder has no status", () => {
   assert.deepEqual(readStatus(null, "flemma:pending", ""), {
     status: "pending",
     style: "pending-fence",

@@ -79,7 +79,7 @@ Deno.test("text that is not the closing delimiter does not close a template tag"
   ) assert.equal(end(text), -1, text);
 });
 
-Deno.test("raw counts as the only word in a code tag, with any spaces around it", () => {
+Deno.test("a code tag begins a raw section only if its only word is raw, with any spaces around the word", () => {
   const raw = (text: string) => {
     const bytes = encoder.encode(text);
     const tag = readTag(bytes, 0, bytes.length);
@@ -109,7 +109,7 @@ Deno.test("an opening delimiter has two bytes, and its first byte alone at the e
   assert.deepEqual([at("{{ {%", 1), at("{{ {%", 4)], [3, -1]);
 });
 
-Deno.test("a text has no template tags, only closed ones, or an open one at its end", () => {
+Deno.test("a text is in one of three states: no template tags, only closed tags, or an open tag at its end", () => {
   const of = (text: string) => tagsIn(encoder.encode(text));
   assert.deepEqual(["", "a { b", "}}"].map(of), ["none", "none", "none"]);
   assert.deepEqual(["{{a}}", "x{% a %}{{b}}y", "{% raw %}{{{% endraw %}"].map(of), [

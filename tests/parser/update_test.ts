@@ -94,7 +94,7 @@ Deno.test("after two distant edits, the text between them is not scanned again",
   assert.ok(shared(before, after) > 0.9 * after.bytes.length);
 });
 
-Deno.test("if an opening fence gets shorter, a long body ends at the fence it contained", () => {
+Deno.test("if the opening fence of a long body gets shorter, the body ends at the first shorter fence inside it", () => {
   const rows = Array.from({ length: 3000 }, (_, at) => `row ${at}\n`).join("");
   // Once with fences that hide markers and once with fences too short for that.
   for (const ticks of ["```", "`"]) {
@@ -114,7 +114,7 @@ Deno.test("a fence inserted far above hides the role lines below, and removing t
   assert.equal(edited(hidden, { from: 6, to: 12, insert: "" }).turns.length, 200);
 });
 
-Deno.test("changing a role far above makes the calls in its long message inactive", () => {
+Deno.test("if a role line far above changes to a person's role, the calls in its long message are no longer calls", () => {
   const before = chat(`@Assistant:\n${call(1)}${call(2)}`);
   const after = edited(before, replacing(before, "Assistant", "You"));
   assert.equal(before.calls.length, 2);
@@ -142,7 +142,7 @@ Deno.test("closing the frontmatter makes the messages inside it part of the fron
   );
 });
 
-Deno.test("changing one line end turns the whole document from CR LF to LF", () => {
+Deno.test("after one line end changes to LF, the document no longer counts as a CR LF document", () => {
   const before = chat("@Assistant:\r\n<thinking>\r\nx\r\n</thinking>\r\n");
   const at = before.bytes.length - 2;
   const after = edited(before, { from: at, to: at + 1, insert: "" });
@@ -200,7 +200,7 @@ Deno.test("after an edit, earlier messages are the same objects and still have t
   assert.equal(turns[99]!.segments.length, before.turns[99]!.segments.length);
 });
 
-Deno.test("an edit from any stored chunk into any other, also into the last, keeps the bytes around it", () => {
+Deno.test("an edit that begins in any stored chunk and ends in any other keeps the bytes before and after the edit", () => {
   const text = `@You:\n${prose.repeat(700)}\n@Assistant:\n${prose.repeat(700)}`;
   const before: Chat = chat(text);
   assert.ok(before instanceof Document);

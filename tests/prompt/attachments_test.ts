@@ -147,7 +147,7 @@ Deno.test("if a link, a folder or a pipe is in place of an attached file, it is 
     assert.deepEqual(reported, ["attachment_changed", "attachment_unreadable"]);
   }));
 
-Deno.test("for a file that no model accepts, or that is too large for any request, only its line is sent", () =>
+Deno.test("for a file that no model accepts, or that is too large for any request, only the text of the result is sent", () =>
   withState(async ({ environment, put }) => {
     const zip = await put(new TextEncoder().encode("PK\x03\x04 and so on"));
     assert.deepEqual(
@@ -167,7 +167,7 @@ Deno.test("for a file that no model accepts, or that is too large for any reques
     );
   }));
 
-Deno.test("text about attachments in a body, a reply or a message is ordinary text", () =>
+Deno.test("text that imitates an attachments field attaches no file if it is in the body of a result or in a reply", () =>
   withState(async ({ environment, put }) => {
     const png = await put(PNG);
     const header = `**Tool Result:** \`c1\` (attachments=${png})`;
@@ -197,7 +197,7 @@ Deno.test("no file is attached for an unfinished block, or for a document that i
     assert.ok(!JSON.stringify((await conversationOf(chat)).history).includes('"kind":"image"'));
   }));
 
-Deno.test("computing only the diagnostics gives the same diagnostics without reading a file", () =>
+Deno.test("flemma can compute the diagnostics about attachments without reading the files, with the same outcome", () =>
   withState(async ({ environment, put }) => {
     const names = [await put(PNG), "1".repeat(64), "../x"];
     const text = document(` (attachments=${names.join(",")})`);

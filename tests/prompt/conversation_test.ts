@@ -11,7 +11,7 @@ Deno.test("on a runtime without a file system, tags and references stay text, an
   assert.deepEqual([prompt.diagnostics, prompt.blocked, prompt.files], [[], false, []]);
 });
 
-Deno.test("on a runtime without a file system, a result of read that names a file stays text", async () => {
+Deno.test("on a runtime without a file system, a result of the read tool that references a file is sent as text", async () => {
   const prompt = await partsOf(
     '@Assistant:\n**Tool Use:** `read` (`r1`)\n\n```json\n{"path":"a"}\n```\n\n' +
       "@You:\n**Tool Result:** `r1`\n\n```\n@./conversation_test.ts\n```\n",

@@ -41,7 +41,7 @@ function resultParts(prompt: Prompt): readonly Part[] {
   return part.parts;
 }
 
-Deno.test("a result of read becomes a file only if it consists of exactly one file reference", async () => {
+Deno.test("a result of the read tool is sent as a file only if it consists of exactly one file reference", async () => {
   const files = { "a.png": "PNG", "s.txt": "secret" };
   const image = resultParts(await inFolder(files, answered("read", "@./a.png;type=image/png")));
   assert.deepEqual(image.map(({ kind }) => kind), ["image"]);
@@ -66,7 +66,7 @@ Deno.test("a result of read becomes a file only if it consists of exactly one fi
   }
 });
 
-Deno.test("if a file's text looks like a reference, read has escaped it, and it is sent unchanged", async () => {
+Deno.test("a text that the read tool escaped because it looks like a reference is sent in its original form", async () => {
   const prompt = await inFolder({ "s.txt": "secret" }, answered("read", "\\@./s.txt"));
   assert.deepEqual(resultParts(prompt), [{ kind: "text", text: "@./s.txt" }]);
   const other = await inFolder({}, answered("bash", "\\@./s.txt"));
@@ -84,7 +84,7 @@ Deno.test("a reference to a missing file stays text, causes a warning with its l
   assert.ok(!prompt.blocked);
 });
 
-Deno.test("references from the home folder, absolute and through parents are found, and an unknown option causes a warning", async () => {
+Deno.test("references may start in the home folder, the root or a parent folder; an unknown option causes a warning", async () => {
   const files = { "a.md": "A", "b.csv": "B" };
   const prompt = await inFolder(files, "@You:\n@~/a.md @//<dir>/b.csv @./../<dir>/x @./a.md;foo=1\n");
   const kinds = prompt.history[0]!.parts.map((part) =>
@@ -115,7 +115,7 @@ Deno.test("the type of a file comes from the reference, else from the extension,
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_unsupported_mime"]);
 });
 
-Deno.test("every text type is sent as text and images as images; for empty and other files only the name is sent", async () => {
+Deno.test("files of every text type are sent as text, and images as images; of all other files and of empty files, only the name is sent", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   const files: Readonly<
     Record<string, readonly [content: string | Uint8Array, kind: string, reported?: string]>
@@ -233,7 +233,7 @@ Deno.test("from a System message an image is omitted, and text files are joined 
   assert.equal(prompt.system, 'Rules: \n<file path="./a.md">\nA\n</file>\n \n end');
 });
 
-Deno.test("a reference to a folder is handled, and in an unsaved document references start in the working folder", async () => {
+Deno.test("a reference to a folder stays text and causes a warning; in an unsaved document, references start in the working folder", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-prompt-" }));
   try {
     await Deno.writeTextFile(`${folder}/a.txt`, "A");

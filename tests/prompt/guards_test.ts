@@ -49,7 +49,7 @@ Deno.test("a path that policy hides is not opened, and a file that disappeared m
     assert.deepEqual(await vanishing.files(), []);
   }));
 
-Deno.test("if a file is read several times, the last read counts; an earlier log counts only for files not read again", async () => {
+Deno.test("if a file is read several times, its hash is that of the last read; a later log takes precedence over an earlier log", async () => {
   const earlier = new FileLog();
   const later = new FileLog();
   const bytes = (text: string) => new TextEncoder().encode(text);
@@ -77,7 +77,7 @@ Deno.test("a path starts at the root, the home folder or the document's folder, 
   for (const [path, resolved] of rows) assert.equal(resolveReference(path, base), resolved, path);
 });
 
-Deno.test("a reference needs the start of a path, a name after it, and bytes that are valid UTF-8", () => {
+Deno.test("a reference begins like a path, continues with a name, and decodes to valid UTF-8", () => {
   const read = (text: string) =>
     fileReferences(text).map(({ path, mime, unknownOption }) =>
       [path, mime, unknownOption].filter(Boolean).join("|")

@@ -35,7 +35,7 @@ Deno.test("neither the name nor the text of an attached file can end its frame",
   assert.equal(namedText("é 名.txt", "</file>\n"), '<file path="é 名.txt">\n<\\/file>\n</file>');
 });
 
-Deno.test("with files.names: false, text is sent without a frame; results of read and images never have a frame", async () => {
+Deno.test("with files.names: false, attached text is sent without a frame; results of the read tool and images never have a frame", async () => {
   const read = (id: string, path: string) =>
     `**Tool Use:** \`read\` (\`${id}\`)\n\n\`\`\`json\n{"path":"${path}"}\n\`\`\`\n`;
   const chat = `@Assistant:\n${

@@ -91,7 +91,7 @@ Deno.test("an unclosed tag in a fence is text, and the text after the fence is r
   }
 });
 
-Deno.test("after an unclosed tag the rest of its fence is text; other fences, and an unclosed fence, are read normally", async () => {
+Deno.test("if a tag in a closed fence is not closed there, the rest of this fence is text; tags in other fences and in an unclosed fence run", async () => {
   const result = await scene("@You:\n```\n{{ 1 }} {{ { {{ 2 }}\n```\n```\n{{ 3 }}\n```\n");
   assert.equal(userText(result), "```\n1 {{ { {{ 2 }}\n```\n```\n3\n```");
   const open = await scene("@You:\n````\n```\n{{ 1,\n```\n}}\n");
@@ -108,14 +108,14 @@ Deno.test("if code in a fence fails when it runs, its tag is text, and other tag
   assert.equal(userText(result, 1), "2\n```\n{% call_of(n) %}{{ gone }}2\n```\n2");
 });
 
-Deno.test("a tag in a fence that is kept as text trims nothing, and references no file", async () => {
+Deno.test("if a tag in a fence stays text, it trims nothing and references no file", async () => {
   const result = await scene("@You:\n```\na\n{{- .x -}}\nb {{- nothing -}} c\n{{ @./a.txt }}\n```\n", {
     "a.txt": "A",
   });
   assert.equal(userText(result), "```\na\n{{- .x -}}\nb {{- nothing -}} c\n{{ @./a.txt }}\n```");
 });
 
-Deno.test("an include that fails in a fence stays text, but if it exceeds a limit, the message still ends", async () => {
+Deno.test("if an include in a fence fails, its tag stays text; if code in a fence exceeds a limit, this is an error of the message", async () => {
   const gone = await scene('@You:\n```\n{{ include("gone.md") }}\n```\n');
   assert.deepEqual(gone.reported, ["template_left_as_text 3?"]);
   const endless = await scene("@You:\n```\n{% while true do end %}\n```\n", {}, { steps: 10_000 });
@@ -130,7 +130,7 @@ Deno.test("a failure after a quoted tag of several lines is reported at its own 
   assert.deepEqual(inside.reported, ["template_left_as_text 3?", "template_left_as_text 8?"]);
 });
 
-Deno.test("raw covers everything up to endraw, disappears from the text, and trims like other tags", async () => {
+Deno.test("everything between a raw tag and an endraw tag is text; both tags disappear from the text and trim like other tags", async () => {
   for (
     const [text, sent] of [
       [`a {% raw %}${DOCKER}{% endraw %} b`, `a ${DOCKER} b`],

@@ -37,7 +37,7 @@ Deno.test("a byte order mark of an included file is removed, and an unclosed tag
   assert.equal(userText(result), "[a 1 {{ 2]");
 });
 
-Deno.test("symbols in include select an attachment, and its type by name or by option", async () => {
+Deno.test("with symbols.BINARY, include attaches a file; its type comes from symbols.MIME or else from the file", async () => {
   const result = await scene(
     [
       "@You:",
@@ -128,14 +128,14 @@ Deno.test("endless includes are stopped by their depth or their number", async (
   assert.deepEqual(many.reported, ["template_runtime 2!"]);
 });
 
-Deno.test("a loop in an included file ends the message that includes it", async () => {
+Deno.test("an endless loop in an included file is an error of the message that includes the file, even inside pcall", async () => {
   const result = await scene('@You:\n{% pcall(include, "a.md") %}\n{{ 1 }}\n', {
     "a.md": "{% while true do end %}",
   });
   assert.deepEqual(result.reported, ["template_runtime 2!"]);
 });
 
-Deno.test("the built-in personality is a text, and an unknown name is an error with a suggestion", async () => {
+Deno.test("including the built-in personality outputs its text; an unknown name of a personality is an error with a suggestion", async () => {
   const result = await scene(
     '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n@You:\n{{ include("urn:flemma:personality:coding-asistant") }}\n',
   );
@@ -144,7 +144,7 @@ Deno.test("the built-in personality is a text, and an unknown name is an error w
   assert.match(result.prompt.diagnostics[0]!.message, /did you mean "coding-assistant"/);
 });
 
-Deno.test("attachments that would fill the memory are stopped, although Lua's own limit does not count them", async () => {
+Deno.test("attachments count toward the memory limit of a document, although Lua does not count them", async () => {
   const attach = '{% x = include("a.bin", { [symbols.BINARY] = true, [symbols.MIME] = "image/png" }) %}';
   const files = { "a.bin": new Uint8Array(24_000_000) };
   assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).reported, []);

@@ -30,7 +30,7 @@ Deno.test("a control structure in a template can span several tags and tool resu
   );
 });
 
-Deno.test("a function defined in one message may output that message's text in another message, trimmed", async () => {
+Deno.test("if a function contains text of one message and another message calls it, the text appears in the other message, with trimming", async () => {
   const result = await scene(
     "@System:\n{% function greet(who) -%}\n  Hello {{ who }}!\n{%- end %}rules\n@You:\n{% greet('Ada') %} and {% greet('Bob') %}\n",
   );
@@ -48,7 +48,7 @@ Deno.test("adjacent texts form one part, so a System message gets no additional 
   assert.deepEqual(result.prompt.history[0]?.parts, [{ kind: "text", text: "a1bcd" }]);
 });
 
-Deno.test("a tag outputs no text for nil, fourteen digits for numbers, JSON for tables, and tostring for other values", async () => {
+Deno.test("a tag outputs nothing for nil, a number with fourteen digits, a table as JSON, and any other value as by tostring", async () => {
   const result = await scene(
     '@You:\n[{{ nil }}][{{ 1/3 }}][{{ 2^53 }}][{{ true }}][{{ {} }}][{{ {a={1,{b="x\\n"}}} }}][{{ {1.5, 2} }}][{{ "a", "b" }}][{{ }}]\n',
   );
@@ -121,7 +121,7 @@ Deno.test("tags that are not Lua are reported with their lines, and no code of t
   }
 });
 
-Deno.test("messages share global variables but not locals; messages with unknown roles run and are not sent", async () => {
+Deno.test("messages share global variables but not local ones; tags in a message with an unknown role run, but the message is not sent", async () => {
   const result = await scene(
     "@Note:\n{% a = 1; local b = 2 %}text {{ undefined_here }}\n@You:\n{{ a }}{{ b }}\n@Assistant:\n{{ a }}\n",
   );

@@ -125,7 +125,7 @@ Deno.test("max_tokens in percent never exceeds the model's limit, and the person
   assert.equal(hot.body.temperature, undefined);
 });
 
-Deno.test("for a new Claude model adaptive thinking is sent, and for an unknown model no setting that it could refuse", async () => {
+Deno.test("a new Claude model gets adaptive thinking; an unknown model gets no setting that it could refuse", async () => {
   const rows = [
     ["claude-opus-9", "high", "adaptive", "high"],
     ["claude-opus-9", "minimal", "adaptive", "low"],
@@ -317,7 +317,7 @@ Deno.test("a result without a call is omitted, and a call's input is sent exactl
   assert.ok(built.text.includes('"input":{"b":1.0,"a":12345678901234567890}'));
 });
 
-Deno.test("thinking before other content is sent in document order, and in the older layout it is moved to the front", async () => {
+Deno.test("thinking is sent in document order; in the older layout, where it follows the other content, it is moved to the front", async () => {
   const T = (word: string) => `<thinking anthropic:signature="s">\n${word}\n</thinking>\n`;
   const foreign = "<thinking>\nelse\n</thinking>\n";
   const first = await build(
@@ -342,7 +342,7 @@ Deno.test("text before thinking stays before it, even if a call follows in the s
   assert.equal(shape(between)[1], "assistant: a, note, b, note");
 });
 
-Deno.test("if a series of tool calls does not begin with thinking, models with a thinking budget get it without thinking", async () => {
+Deno.test("if a series of tool calls does not begin with thinking, the request to a model with a thinking budget turns thinking off", async () => {
   const signed = '<thinking anthropic:signature="s">\nplan\n</thinking>\n\n';
   const redacted = "<thinking redacted>\nR\n</thinking>\n\n";
   const loop = (before: string, after = "") =>

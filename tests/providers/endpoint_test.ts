@@ -88,7 +88,7 @@ function aborted(signal: AbortSignal | null | undefined): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
 }
 
-Deno.test("flemma finds out whether a host accepts connections, also if it refuses one", async () => {
+Deno.test("flemma finds out whether a host accepts or refuses connections", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`;
   const signal = new AbortController().signal;
@@ -99,7 +99,7 @@ Deno.test("flemma finds out whether a host accepts connections, also if it refus
   assert.equal(await isReachable("no address", signal), false);
 });
 
-Deno.test("with a proxy, the proxy must accept the connection, and the message names it if it does not", async () => {
+Deno.test("if a proxy is set and does not accept a connection, the request fails, and the message names the proxy", async () => {
   const asked: string[] = [];
   const exchange = await posted({
     request: { method: "POST", url: "https://api.example/v1", headers: {}, body: "{}" },

@@ -94,7 +94,7 @@ Deno.test("a key that occurs twice in one object is found however it is escaped,
   for (const [text, key] of rows) assert.equal(repeatedKey(text), key, text);
 });
 
-Deno.test("a request contains its body as the bytes that are sent, and a copy with a different body measures that body", () => {
+Deno.test("the bytes of a request are those of its body, and a copy of the request with another body has the bytes of that body", () => {
   const head = { method: "POST", url: "http://127.0.0.1/", headers: {} } as const;
   const made = () => withBody(head, writeBody({ a: "山 😀" }, []));
   const request = made();

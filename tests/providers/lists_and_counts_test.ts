@@ -129,7 +129,7 @@ Deno.test("a token count is read from each provider's own field, and any other r
   assert.equal(countedTokens("openai_chat", { input_tokens: 1 }), null);
 });
 
-Deno.test("a count request has the same key as the request, and loses its query only if the query requests a stream", () => {
+Deno.test("a request that counts tokens has the key of the original request, and its query unless the query asks for a stream", () => {
   const asks = (url: string) => {
     const request = { method: "POST", url, headers: { "x-api-key": "k" }, body: "{}" } as const;
     return countRequest("vertex", request);

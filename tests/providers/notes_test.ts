@@ -39,7 +39,7 @@ async function send(turn: Turn): Promise<{ after: string; body: string }> {
 const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
 const HI = "@You:\nhi\n";
 
-Deno.test("a server gets reasoning back in the field in which it sent it, or in the usual field if that is unknown", async () => {
+Deno.test("reasoning is sent back in the field in which the server sent it, or, if this field is unknown, in the usual field", async () => {
   const calls = [{ id: "c1", function: { name: "ls", arguments: "{}" } }];
   for (const field of ["reasoning", "reasoning_content"]) {
     const chat = { provider: "openai_chat", model: "qwen3", journal: await journal() };
@@ -83,7 +83,7 @@ Deno.test("a gateway's reasoning details are stored and sent back unchanged, wha
   assert.equal(message.reasoning, undefined);
 });
 
-Deno.test("an OpenAI message keeps its phase, and an edited message gets the phase of its position", async () => {
+Deno.test("an OpenAI message is sent back with its phase; if the message was edited, its position defines the phase", async () => {
   const openai = { provider: "openai", model: "gpt-6.1-sol", journal: await journal() };
   const item = {
     type: "message",
@@ -103,7 +103,7 @@ Deno.test("an OpenAI message keeps its phase, and an edited message gets the pha
   assert.equal(phaseIn(edited.body), "final_answer");
 });
 
-Deno.test("Gemini gets its own ids and signatures back, a different Gemini model no signatures, and other providers no ids", async () => {
+Deno.test("Gemini gets back the ids and signatures that it sent; a different model gets no old signatures; unrecorded ids are not sent", async () => {
   const gemini = { provider: "gemini", model: "gemini-3.8-flash", journal: await journal() };
   const part = { functionCall: { id: "fc-7", name: "ls", args: {} }, thoughtSignature: "c2ln" };
   const answer = sse({ candidates: [{ content: { parts: [part] }, finishReason: "STOP" }] });

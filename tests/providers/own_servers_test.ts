@@ -27,7 +27,7 @@ Deno.test("a base URL may include the version, a path prefix or a query, or be t
   ) assert.equal(chatUrl(base), url);
 });
 
-Deno.test("a name in the settings is a server only if it has a kind, and a built-in provider's name keeps its meaning even with a kind", async () => {
+Deno.test("a name below providers defines a server only if it has a kind; the name of a built-in provider never defines a server", async () => {
   const settings = {
     providers: {
       lab: { kind: "openai_chat" },

@@ -146,7 +146,7 @@ Deno.test("the replay server refuses a request after the end of the script or to
   });
 });
 
-Deno.test("a script in any order gives each request the first reply whose expectations it meets, any number of times", async () => {
+Deno.test("with order: any, each request gets the first reply whose expectations it meets, and a reply can be used any number of times", async () => {
   const script = await parseReplayScript(`
 order: any
 replies:
@@ -247,7 +247,7 @@ Deno.test("the replay server sends the errors in the script: a status, an error 
   });
 });
 
-Deno.test("a replay script is read from YAML and JSON, and every mistake in it is reported with its location", async () => {
+Deno.test("a replay script is read from YAML or JSON, and every mistake in the script is reported with its location", async () => {
   const yaml = await parseReplayScript("- reply:\n    - text: hi\n");
   assert.deepEqual(yaml, { ok: true, value: { replies: [{ reply: [{ text: "hi" }] }] } });
   const json = await parseReplayScript('{"replies": []}');

@@ -60,7 +60,7 @@ const openaiThought = (id: string, words = "", shown = words) =>
 const USE = (id: string) => `**Tool Use:** \`ls\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`;
 const RESULT = (id: string) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nout\n\`\`\`\n`;
 
-Deno.test("OpenAI gets the effort that the model has for a level, and the person is informed if thinking cannot be turned off", async () => {
+Deno.test("OpenAI gets the effort that the model supports for a thinking level; the person is informed if thinking cannot be turned off", async () => {
   const rows = [
     ["gpt-6.1-sol", "high", "high", 0],
     ["gpt-6.1-sol", "minimal", "low", 0],
@@ -163,7 +163,7 @@ Deno.test("OpenAI reasoning is sent back before the item that followed it; in th
   ]);
 });
 
-Deno.test("OpenAI reasoning is omitted if its following item is gone, if it is not encrypted, or, with a notice, if its text was edited", async () => {
+Deno.test("OpenAI reasoning is omitted if no item follows it, if it is not encrypted, or if its text was edited; the last causes a warning", async () => {
   const alone = await build({
     provider: "openai",
     document: `@You:\nq\n\n@Assistant:\n${openaiThought("rs_1")}\n@You:\nr\n`,
@@ -219,7 +219,7 @@ Deno.test("Gemini 3 and later get a thinking level, older models a number of tok
   assert.equal(argon.body.generationConfig.thinkingConfig.thinkingLevel, "LOW");
 });
 
-Deno.test("Gemini gets a placeholder signature for an unsigned call of the current turn, none in earlier turns, and signatures unchanged", async () => {
+Deno.test("signatures are sent to Gemini unchanged; an unsigned call in the current turn gets a placeholder, one in an earlier turn does not", async () => {
   const signed = (id: string, value: string) =>
     `<thinking gemini:signature="${value}">\n</thinking>\n\n${USE(id)}`;
   const document =
@@ -245,7 +245,7 @@ Deno.test("blank texts, empty system prompts and messages without content are no
   assert.deepEqual(body.contents.map(({ role }: Body) => role), ["user", "user"]);
 });
 
-Deno.test("Kimi K3 and later are sent one of three efforts, K2 only thinking on or off; each call is sent with its reasoning or an empty one", async () => {
+Deno.test("Kimi K3 gets one of three efforts, Kimi K2 gets thinking on or off; while thinking is on, a call without reasoning gets an empty one", async () => {
   const document = `@You:\nq\n\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}`;
   const kimi = async (model: string, thinking: unknown) =>
     (await build({ provider: "moonshot", model, document, parameters: level(thinking) })).body;
@@ -297,7 +297,7 @@ Deno.test("the person's own server gets all explicitly set parameters and no oth
   );
 });
 
-Deno.test("the server's settings decide which messages get their reasoning back; the default is those of the current calls", async () => {
+Deno.test("the server's settings define which messages are sent with their reasoning; by default, only those of the current calls are", async () => {
   const document =
     `@You:\nq\n\n@Assistant:\n<thinking>\nold\n</thinking>\n\nDone.\n\n@You:\nr\n\n@Assistant:\n<thinking>\nnew\n</thinking>\n\n${
       USE("a")

@@ -68,7 +68,7 @@ async function sent(
 
 const source = (media_type: string, data: string) => ({ type: "base64", media_type, data });
 
-Deno.test("files of a result are sent to Anthropic inside the result, but after an error result, because that may contain only text", async () => {
+Deno.test("files of a result are sent to Anthropic inside the result; an error result may contain only text, so files are sent after it", async () => {
   const files = [
     { type: "image", source: source("image/png", "aW1n") },
     { type: "document", source: source("application/pdf", "cGRm"), title: "4567cdef.pdf" },

@@ -20,7 +20,7 @@ Deno.test("errors of servers and gateways can count as temporary, but errors in 
   }
 });
 
-Deno.test("flemma waits after a rate limit if its wait or its own code distinguishes it from a spending limit", () => {
+Deno.test("flemma retries after status 429 only if a wait, a code or a header shows that the cause is not a spending limit", () => {
   const rows = [
     [error({ type: "rate_limit_error" }), AFTER, { after: 7 }],
     [error({ type: "rate_limit_error" }), NONE, undefined],

@@ -39,7 +39,7 @@ function signed(...parts: readonly Part[]): Readonly<Record<number, string>> {
   return Object.fromEntries([...found].map(([part, value]) => [parts.indexOf(part), value]));
 }
 
-Deno.test("a Gemini signature is sent back on the part after it; at the end of a turn, on the call or the last text", () => {
+Deno.test("a Gemini signature is sent back on the part that follows it; if no part follows, on the call or the last text of the turn", () => {
   const rows: readonly (readonly [Readonly<Record<number, string>>, ...Part[]])[] = [
     [{ 1: "a", 3: "b" }, thought("a"), text("x"), thought("b"), text("y")],
     [{ 1: "a", 3: "b" }, thought("a"), call("1"), thought("b"), call("2")],
@@ -80,7 +80,7 @@ const outlined = (...history: Prompt["history"]): Outline => {
   });
 };
 
-Deno.test("Claude must get all thinking from an unfinished series of calls on, or else from the model's last message on", () => {
+Deno.test("Claude must get all thinking of an unfinished series of calls or, without such a series, of the model's last message", () => {
   const user = (...parts: Part[]) => ({ role: "user", parts }) as const;
   const model = (...parts: Part[]) => ({ role: "assistant", parts }) as const;
   const hi = user(text("hi"));
@@ -169,7 +169,7 @@ Deno.test("a reasoning item is read from its own signature and from no other", (
   assert.equal(summaryOf({ summary: [{ text: "a" }], content: [{ text: "c" }] }), "a");
 });
 
-Deno.test("a request is repeated without a part only if the refusal is about the request", () => {
+Deno.test("a request is repeated without a part only if the refusal is about the request, not about the key or a rate limit", () => {
   const fallBack = createFallback([[/effort/, "thinking"], [/effort|tokens/, "sampling"]]);
   const stated = (kind: Parameters<typeof providerError>[0], words: string) =>
     fallBack(providerError(kind, words));

@@ -15,7 +15,7 @@ Deno.test("a tool name that is too long ends with a hash of the whole name, and 
   assert.equal(wireName("server:a.b/c d"), "server__a_b_c_d");
 });
 
-Deno.test("if two tool names would become equal, both end with a hash in any order, and other names stay unchanged", () => {
+Deno.test("if two tool names would become equal, both get a hash at their end, whatever the order of the tools; other names get no hash", () => {
   const names = ["s:a b", "s:a/b", "s:other"];
   for (const order of [names, names.toReversed()]) {
     const offered = order.map(tool);

@@ -52,7 +52,7 @@ Deno.test("the backslash that escapes a line of the model is not shown", () => {
   assert.equal(plain("@Assistant:\n\\@You:\nis a marker.\n"), "Assistant:\n\n@You:\nis a marker.\n\n");
 });
 
-Deno.test("a changed text is shown as a diff, under each field name that tools use, for one or several changes", () => {
+Deno.test("if a call replaces text, the change is shown as a diff: for each pair of field names that tools use, and for lists of changes", () => {
   const fields = (input: unknown) => {
     const [{ parts } = { parts: [] }] = read(`@Assistant:\n${use("edit", "c1", input)}`).messages;
     return parts[0]?.kind === "call" ? parts[0].fields : [];

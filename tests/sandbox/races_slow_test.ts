@@ -76,7 +76,7 @@ Deno.test("if one of two runs in a folder replaces a subfolder by a link, the ot
     return ran;
   }));
 
-Deno.test("two runs in one folder: a command is confined even if it is prepared while flemma checks its earlier scan", () =>
+Deno.test("if another run replaces a folder by a link, a command that was prepared earlier and waits for its start stays confined", () =>
   besideExchange(async (root) => {
     let ran = 0;
     const sandbox = projectSandbox(root);

@@ -200,7 +200,7 @@ test("a tool cannot write the running document through a link, but can write oth
   assert.ok(!sandbox.isPathWritable("notes\0.chat"));
 });
 
-Deno.test("if root keeps full privileges, no call is approved because of the sandbox", {
+Deno.test("if root keeps full privileges, the sandbox is reported as unavailable for approvals", {
   ignore: Deno.uid() !== 0,
 }, () =>
   inFolder(async (root) => {

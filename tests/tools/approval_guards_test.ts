@@ -203,7 +203,7 @@ Deno.test("a resolver name may not be a module path, but may be a URN of flemma"
   for (const [name, ok] of rows) assert.equal(approval.register(name, { resolve: () => null }).ok, ok, name);
 });
 
-Deno.test("approvals for one run apply only to the named tools, and presets in them can deny", async () => {
+Deno.test("an approval for one run applies only to the named tools; if it names a preset, the preset can also deny", async () => {
   const presets = { $mixed: { approve: ["bash"], deny: ["write"] } };
   const approval = createApproval({
     settings: settings({ approved: ["$mixed"], presets, auto_approve_sandboxed: false }),

@@ -114,7 +114,7 @@ Deno.test("the explanation says how the approval list decides about a tool: one 
   assert.deepEqual(lines?.at(-1), "the project denies bash");
 });
 
-Deno.test("a tool named for this run is decided by its name, any other tool by rules: one row per condition", async () => {
+Deno.test("for a tool that is approved for this run by name, its name decides; for any other tool, the rules decide: one row per condition", async () => {
   const settings = settingsOf({ G: { presets: { $guard: { deny: ["ls"] } } } }, {
     approved: ["bash", "$guard"],
   });

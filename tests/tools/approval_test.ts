@@ -171,7 +171,7 @@ async function runVector(vector: Vector): Promise<void> {
   }
 }
 
-Deno.test("the number of approval vectors, and of those that need Lua, is unchanged", () => {
+Deno.test("there are 96 test vectors for approval, 36 of which need Lua", () => {
   assert.equal(vectors.filter(needsLua).length, 36);
   assert.equal(vectors.length, 96);
 });
@@ -337,7 +337,7 @@ Deno.test("the sandbox approves no call if every path is writable or if root kee
   }
 });
 
-Deno.test("a resolver that is registered under the old name of a built-in one replaces it, and can be found and removed", () => {
+Deno.test("a resolver registered under the old name of a built-in resolver replaces the built-in one, and can be found and removed by that name", () => {
   const approval = new ApprovalRegistry();
   approval.register("urn:flemma:approval:frontmatter", { resolve: () => "deny" });
   approval.register("frontmatter:auto_approve", { resolve: () => "approve", priority: 7 });

@@ -280,7 +280,7 @@ Deno.test(
     }),
 );
 
-Deno.test("grep searches for a literal text first only if every matching line must contain it", () => {
+Deno.test("grep begins with a search for a literal text only if every matching line must contain this text", () => {
   const sure: Readonly<Record<string, string | null>> = {
     "function foo": "function foo",
     "^function\\s+foo$": "function",

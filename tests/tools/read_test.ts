@@ -199,7 +199,7 @@ test("if a file's text is one line that looks like a reference, read escapes it;
   }
 });
 
-Deno.test("the reader of a result gets the path of a reference, or the original text if it only looked like a reference", () => {
+Deno.test("a written reference is read back with its path and type; a text that only looks like a reference is restored by unescaping", () => {
   const name = fc.string({
     unit: fc.constantFrom("a", " ", "+", "%", "2", "0", "#", "?", ";", "é", "\u00a0", ".", "-"),
     minLength: 1,

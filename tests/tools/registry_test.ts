@@ -60,7 +60,7 @@ Deno.test("a dot is allowed after the colon of a tool name, where the name of th
   assert.ok(new ToolRegistry().register(tool("server:my.tool")).ok);
 });
 
-Deno.test("registering a name again replaces the tool with a warning, unless it is the same object", () => {
+Deno.test("registering a name again replaces the tool and gives a warning, unless the tool is the same object", () => {
   const registry = new ToolRegistry();
   const first = tool("t");
   registry.register(first);

@@ -83,7 +83,7 @@ function source(name: string, mayHave?: (tool: string) => boolean) {
   return { it, end: (error?: string) => end(error), give: (tool: string) => give(tool) };
 }
 
-Deno.test("until a source has responded, it may still define a tool, unless a stronger registry already has that tool", async () => {
+Deno.test("a source that has not responded may still define a tool, unless a registry of higher precedence already has the tool", async () => {
   const weak = new ToolRegistry();
   const tools = new ToolRegistry({ below: [weak] });
   weak.registerFrom("built-in", { name: "ls", input_schema });

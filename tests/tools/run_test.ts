@@ -47,14 +47,14 @@ Deno.test("an asynchronous function that uses the callback resolves with undefin
   assert.deepEqual(await run(execute, async), fine);
 });
 
-Deno.test("if a tool's error is not a string, it is converted to one", async () => {
+Deno.test("if the error of a tool is not a string, the error is converted to a string", async () => {
   const given = (error: unknown): Execute => () => ({ success: false, error }) as ExecutionResult;
   assert.deepEqual(await run(given(new Error("late"))), { success: false, error: "late" });
   assert.deepEqual(await run(given({ code: 7 })), { success: false, error: '{"code":7}' });
   assert.deepEqual(await run(given(null)), { success: false });
 });
 
-Deno.test("the first result of a tool counts, and later ones are ignored", async () => {
+Deno.test("if a tool gives several results, the first is used and later ones are ignored", async () => {
   const twice: Execute = (_input, _context, callback) => {
     callback(fine);
     callback({ success: false, error: "late" });

@@ -148,7 +148,7 @@ Deno.test("a description with a colon is read completely, including later lines"
   assert.equal(findings[0]?.code, "skill_text_unquoted");
 });
 
-Deno.test("for an unknown key the nearest known key is suggested, for an invalid name a valid one", async () => {
+Deno.test("for an unknown key, the nearest known key is suggested; for an invalid name, a valid name is suggested", async () => {
   const { findings } = await readSkill(`---\nname: My Skill!\ndesciption: x${BODY}`, "pdf");
   const words = findings.map(({ message }) => message).join("\n");
   assert.match(words, /did you mean description\?/);

@@ -264,7 +264,7 @@ Deno.test("a registry also offers the tools and sources of lower registries, and
   assert.equal(registry.count(), 4);
 });
 
-Deno.test("a function in enabled gets the settings; if it throws, this is reported and the tool is disabled", () => {
+Deno.test("if the enabled field of a tool is a function, it gets the settings; if it throws, flemma reports this and disables the tool", () => {
   const { registry, codes } = registryOf();
   registry.register("always", { ...TOOL, enabled: () => true });
   registry.register("broken", {

@@ -96,7 +96,7 @@ function documentOf(place: Scene): string {
   return place.read(`.flemma/chats/${name}`);
 }
 
-Deno.test("an ACP conversation is a document in .flemma/chats, and a call shows its diff before it works in the project", () =>
+Deno.test("an ACP conversation is a document in .flemma/chats, and the client sees the diff of a call before the call changes a file", () =>
   withServer([writeReply("toolu_1"), textReply("Written.")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);

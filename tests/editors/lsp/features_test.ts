@@ -244,7 +244,7 @@ Deno.test("typing the colon after a role completes the role line", () =>
     }]);
   }));
 
-Deno.test("after every change, the colors sent as a difference give the same as a full request", () =>
+Deno.test("after a change, applying the difference to the earlier semantic tokens gives the same tokens as a full request", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const textDocument = { uri };
     const first = await editor.request("textDocument/semanticTokens/full", { textDocument });
@@ -293,7 +293,7 @@ Deno.test("the commands for status, explanation, request, line and session rules
     );
   }));
 
-Deno.test("text in a block becomes the result, whether by a plain edit or by a command", () =>
+Deno.test("a code action makes the text in a waiting block the result of its call", () =>
   withEditor(
     DOCUMENT.replace(
       "status=pending\n```\n\n**Tool Result:** `call_2`",
@@ -310,7 +310,7 @@ Deno.test("text in a block becomes the result, whether by a plain edit or by a c
 /** What a terminal acts on, what turns the reading order round, and what cannot be seen. */
 const HIDING = "\u001b[31m\u009b2J\u202e\u200b";
 
-Deno.test("names and text of a model are shown as plain text in editors, and no image is fetched", async () => {
+Deno.test("editors show names and texts that a model wrote as plain text, and fetch no image in them", async () => {
   const picture = "![x](https://tracker.example/a.png)";
   const document = [
     "@You:",

@@ -79,7 +79,7 @@ Deno.test("for a waiting call there is a diagnostic that says what the call woul
     assert.match(findings[0].relatedInformation[0].message, /the block of call_1/);
   }));
 
-Deno.test("approve is an edit of one word, and an advance then runs the call and inserts the reply as one edit", () =>
+Deno.test("approving a call changes one word; after that, advance runs the call and inserts the reply in one edit", () =>
   withServer([textReply("Done.")], ({ env }) =>
     withEditor(PENDING, async (editor, uri, place) => {
       const actions = await editor.codeActions(uri, "flemma:tool");
@@ -103,7 +103,7 @@ Deno.test("approve is an edit of one word, and an advance then runs the call and
       assert.equal(edits.length, 2, "one for the result, one for the reply");
     }, { env })));
 
-Deno.test("reject is an edit of one word; with a reason it also adds an empty line, and the editor moves to it", () =>
+Deno.test("rejecting a call changes one word; rejecting with a reason also adds an empty line, to which the editor moves the cursor", () =>
   withEditor(PENDING, async (editor, uri) => {
     const actions = await editor.codeActions(uri, "flemma:tool");
     assert.equal(byTitle(actions, "Reject bash (call_1)").command, undefined);
@@ -268,7 +268,7 @@ Deno.test("the unsaved text of a document is used, and a document without a file
       assert.equal(await editor.shutdown(), 0);
     })));
 
-Deno.test("an editor that pulls diagnostics gets none without a request", () =>
+Deno.test("an editor that can request diagnostics receives them only as responses to its requests", () =>
   withEditor(PENDING, async (editor, uri) => {
     const pulled = await editor.request("textDocument/diagnostic", { textDocument: { uri } });
     assert.equal(pulled.kind, "full");

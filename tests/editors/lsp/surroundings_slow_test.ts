@@ -130,7 +130,7 @@ async function withSilence(
   }
 }
 
-Deno.test("a run that waits for a model can be cancelled, also by the command that started it, and the text stays", () =>
+Deno.test("a run that waits for a model can be cancelled, also by cancelling the command that started the run; the text stays unchanged", () =>
   withSilence((env, asked) =>
     withScene(async (place) => {
       const { editor, uri } = await shows(place, "f.chat", QUESTION, env);
@@ -236,7 +236,7 @@ test("a document's file is the one its URI names, whatever characters the name h
   assert.equal(await editor.shutdown(), 0);
 });
 
-Deno.test("a file renamed while open continues under its new name", () =>
+Deno.test("if an open file is renamed, its conversation continues under the new name", () =>
   withServer([textReply("Fine."), textReply("Better.")], ({ env }) =>
     withScene(async (place) => {
       const { editor, uri } = await shows(place, "old.chat", QUESTION, env);
@@ -357,7 +357,7 @@ Deno.test("a change that cannot be read is an error, and the server makes no edi
       }),
   ));
 
-Deno.test("a run ends when a change arrives that cannot be read, its reply is saved, and no request is sent again", () =>
+Deno.test("if an unreadable change arrives, the run ends, flemma saves its reply, and sends no request again", () =>
   withServer([textReply("I am well.")], ({ env, requests }) =>
     withScene(async (place) => {
       const uri = `file://${place.path("f.chat")}`;

@@ -79,7 +79,7 @@ test("a command cannot mount everything writable again, not even from a namespac
   assert.equal(read(`${root}/outside`), "text of outside\n");
 });
 
-Deno.test("the same arguments confine an ordinary user, for whom no hardening against root is needed", {
+Deno.test("bubblewrap also confines an ordinary user, without the arguments that restrict root", {
   // As an ordinary user every other test here shows the same.
   ignore: Deno.uid() !== 0,
 }, () =>

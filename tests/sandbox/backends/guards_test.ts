@@ -25,7 +25,7 @@ function hostIn(root: string, changes: Partial<Host> = {}): Host {
   };
 }
 
-Deno.test("registering a backend under a built-in name keeps it, and only missing built-in backends are restored", () => {
+Deno.test("a backend registered under a built-in name stays registered; restoring the built-in backends adds only missing ones", () => {
   const registry = new BackendRegistry();
   const own = { ...bwrap, description: "mine" };
   registry.register("bwrap", own);

@@ -80,7 +80,7 @@ Deno.test("if every path is writable, all folders from the root down to a protec
   ]);
 });
 
-Deno.test("a hidden folder is empty, closed and finally read-only; a hidden file is replaced by an empty device", () => {
+Deno.test("a hidden folder is replaced by an empty, inaccessible and read-only folder, a hidden file by an empty device", () => {
   const hidden = [{ path: "/h/.ssh", folder: true }, { path: "/h/.netrc", folder: false }];
   assert.deepEqual(mounts({ hidden, masked: ["/run/docker.sock"] }), [
     ...covered("/h/.netrc"),
@@ -118,7 +118,7 @@ Deno.test("with a private /tmp, writable paths inside /tmp stay visible and prot
   ]);
 });
 
-Deno.test("a socket to keep is mounted again if its folder is replaced; otherwise it needs no mount", () => {
+Deno.test("if the folder of an allowed socket is emptied, the socket is mounted again; otherwise it needs no mount", () => {
   const empty = [{ path: "/run/user/7" }];
   assert.deepEqual(mounts({ empty, kept: ["/run/user/7/bus", "/run/docker.sock"] }), [
     ...["--tmpfs", "/run/user/7"],

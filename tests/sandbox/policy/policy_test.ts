@@ -12,7 +12,7 @@ const ENVIRONMENT = {
   variables: { FULL: "/full", EMPTY: "", REL: "rel", TILDE: "~/x" },
 };
 
-Deno.test("every form of a path entry is expanded, always as one value", () => {
+Deno.test("every form of a path entry is expanded to at most one path", () => {
   const path = (entry: string) => {
     const expansion = expandPath(entry, { environment: ENVIRONMENT, document: "/docs/a.chat" });
     return expansion.kind === "path" ? expansion.path : expansion.kind;

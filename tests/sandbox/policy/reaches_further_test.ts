@@ -46,7 +46,7 @@ Deno.test("the report names each setting with which a document goes beyond the p
   }
 });
 
-Deno.test("if the person uses no sandbox, no setting of a document goes beyond it", () => {
+Deno.test("if the person uses no sandbox, a document goes further only if it turns on a sandbox with wider access than the person's settings", () => {
   const off = { ...PERSON, enabled: false };
   assert.equal(reachesFurther(off, { ...off, backend: "other" }, CONTEXT), null);
   assert.equal(reachesFurther(off, { ...off, enabled: true }, CONTEXT), null);
@@ -73,7 +73,7 @@ Deno.test("a writable path of a document does not uncover what the person hides,
   assert.deepEqual(asked("/srv/project/secrets/keys/deep", open).uncovering, []);
 });
 
-Deno.test("a document's writable paths stay unchanged if the person hides nothing or the paths uncover nothing: one row per condition", () => {
+Deno.test("a document's writable paths stay unchanged unless one of them would uncover a path that the person hides: one row per condition", () => {
   const hiding = policy({ rw_paths: ["urn:flemma:cwd"], deny_read: ["/srv/project/secrets"] });
   const uncovers = "/srv/project/secrets/keys";
   const rows: readonly (readonly [string, SandboxSettings, RwPath])[] = [

@@ -55,7 +55,7 @@ test("an entry is ignored if its link is inside its own target, since the next r
   assert.deepEqual(writable(root, `${root}/data/self`, `${root}/data`).paths, ["data", "project"]);
 });
 
-Deno.test("a writable entry leads astray if its target is outside the writable paths and one of its links inside: one row per condition", () => {
+Deno.test("a link is reported if it is inside a writable path and leads outside all writable paths: one row per condition", () => {
   const link = (path: string) => ({ path, target: "x" });
   const astray = (path: string, ...links: string[]) =>
     strayLink({ path, links: links.map(link) }, ["/w", "/t"]);

@@ -154,12 +154,12 @@ Deno.test("an address with credentials is withheld whatever its name, except tha
   }
 });
 
-Deno.test("the list of withheld variables contains no provider and no name twice", () => {
+Deno.test("in the list of withheld variables, each provider and each variable occurs once", () => {
   const all = [...Object.values(PROVIDER_CREDENTIALS).flat(), ...OTHER_CREDENTIALS];
   assert.equal(new Set(all).size, all.length);
 });
 
-Deno.test("a variable with another name is withheld if it contains the same key", () => {
+Deno.test("a variable is withheld if its value is the key in a withheld variable", () => {
   const key = "sk-ant-0123456789abcdef";
   const variables = { ANTHROPIC_API_KEY: key, MY_LLM: key, OLLAMA_API_KEY: "ollama", USER: "ollama" };
   const kept = (pass: string[]) =>

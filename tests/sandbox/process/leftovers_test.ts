@@ -62,7 +62,7 @@ test("a command starts only when it is certain to end with flemma, however early
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-Deno.test("a process counts as tied to its parent's end if it has an additional system call filter or sleeps: one row per condition", () => {
+Deno.test("a process is known to end with its parent if it has an additional system call filter or is asleep: one row per condition", () => {
   const stated = (name: string, state: string, filters?: number) =>
     `Name:\t${name}\nState:\t${state}\n${filters === undefined ? "" : `Seccomp_filters:\t${filters}\n`}`;
   const asleep = (filters?: number) => stated("bwrap", "S (sleeping)", filters);

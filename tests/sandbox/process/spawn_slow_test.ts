@@ -190,7 +190,7 @@ function commandLine(pid: number): string {
   }
 }
 
-Deno.test("flemma does not search other people's processes for orphaned processes without a mark", async () => {
+Deno.test("kill does not end a process without a mark that left the process group and lost its parent", async () => {
   // It speaks only once it has a session of its own: before that it is one of the group, and ends with it.
   const running = start(["/bin/sh", "-c", "( setsid sh -c 'echo $$; exec sleep 600' & )"]);
   const [pid, reader] = await firstLine(running.stdout);

@@ -45,7 +45,7 @@ Deno.test("if the sandbox did not block the start of an MCP server, flemma advis
   );
 });
 
-Deno.test("a server that writes outside the policy, or needs a hidden socket, is diagnosed when it really starts", () =>
+Deno.test("if a server fails to start because the sandbox denies it a folder or hides a socket, the report gives this reason", () =>
   withPlace(async (place) => {
     await Deno.mkdir(`${place.root}/closed`);
     const starts: readonly (readonly [string, string])[] = [

@@ -155,7 +155,7 @@ Deno.test("if an HTTP server's response is missing, breaks off or never ends, th
   }
 });
 
-Deno.test("events that an HTTP server sends before the result do not end the call, in any framing", () =>
+Deno.test("a call over HTTP continues until its result arrives, whatever events come before and whatever line ends separate them", () =>
   using(
     listen(untilCall(({ id }) => {
       const result = { jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "answer" }] } };

@@ -17,7 +17,7 @@ Deno.test("rules in the person's settings approve, ask and deny", () => {
   ]);
 });
 
-Deno.test("a rule that asks or denies takes precedence over every list, preset, approval for this run, and the catch-all", () => {
+Deno.test("a rule that asks or denies takes precedence over every list, every preset, every approval for this run, and the catch-all", () => {
   const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
     "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
   const block = jsonBlock({ auto_approve: ["bash", "write"] });
@@ -108,7 +108,7 @@ Deno.test("rules in settings files approve no tool for a document that has its o
   }
 });
 
-Deno.test("relative patterns start at the folder of the project, of the document or of the working folder", () => {
+Deno.test("relative patterns start at the folder of the project or document that contains the rule, or else at the working folder", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: read, path: mine/** }] }";
   const project = "{ rules: [{ approve: read, path: theirs/** }] }";
   return decideEach({ settings, project, trusted: true }, [
