@@ -324,6 +324,9 @@ function entriesOf(folder: string): Deno.DirEntry[] {
   }
 }
 
+/** Number of refused hosts of one command that are reported. */
+const MOST_REFUSED = 50;
+
 interface OpenedNetwork {
   /** Hosts that the proxy has refused so far, as `host:port`. */
   readonly refused: ReadonlySet<string>;
@@ -361,6 +364,8 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
       path: socket,
       rules: rules.value,
       onRefusal: (problem, target) => {
+        // A command may try thousands of hosts; the first ones tell enough.
+        if (refused.size >= MOST_REFUSED) return;
         refused.add(target);
         host.notice(problem);
       },

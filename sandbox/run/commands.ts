@@ -268,9 +268,11 @@ export class LiveCommands {
       argv: preparation.argv,
       wrapped: true,
       note: (output, failed) => {
-        const paths = notChanged(trackedBefore, tracked.now(protectedPaths), output);
-        if (paths.length > 0) return notChangedSentence(paths);
-        return failed === undefined ? null : refusalNote({
+        const trackedAfter = tracked.now(protectedPaths);
+        const paths = notChanged(trackedBefore, trackedAfter, output);
+        // If git has changed its index, the working tree is incomplete, which matters more than the cause.
+        const isPartial = paths.some((path) => trackedBefore.get(path) !== trackedAfter.get(path));
+        const refused = failed === undefined || isPartial ? null : refusalNote({
           output,
           ...failed,
           cwd,
@@ -280,6 +282,7 @@ export class LiveCommands {
           refusedHosts: preparation.refusedHosts?.() ?? [],
           root: context.host.root,
         });
+        return refused ?? (paths.length === 0 ? null : notChangedSentence(paths));
       },
       start: (options) => {
         cwd = options.cwd;

@@ -44,18 +44,21 @@ const DENIED =
 const MISSING = /no such file or directory|\bENOENT\b|\b(?:os error|errno) 2\b/i;
 const ANY = new RegExp([READ_ONLY, BUSY, DENIED, MISSING].map(({ source }) => source).join("|"), "i");
 
+/** What programs say about a temporary file whose path they do not name. */
+const TEMPORARY = /\btemp(?:orary)? file|mkstemp|tmpfile/i;
+
 /** What resolvers and clients say without a network. */
 const NO_NETWORK =
   /could not resolve|couldn't resolve|temporary failure in name resolution|name or service not known|\bEAI_AGAIN\b|\bENOTFOUND\b|network is unreachable|\bENETUNREACH\b|failed to lookup address|no such host|dns error/i;
 
 /** What programs say to a superuser without capabilities. */
 const NO_CAPABILITY =
-  /(?:chown|chgrp|ownership|mount|mknod|unshare)\b.*operation not permitted|operation not permitted.*(?:chown|chgrp|mount|mknod|unshare)/i;
+  /^mount: .*permission denied|(?:chown|chgrp|ownership|mount|mknod|unshare)\b.*operation not permitted|operation not permitted.*(?:chown|chgrp|mount|mknod|unshare)/im;
 
 /** One line for the result of a failed command; null if the sandbox refused it nothing that its output names. */
 export function refusalNote(failed: FailedCommand): string | null {
   const command = { ...failed, output: shortLines(failed.output.slice(-MOST_OUTPUT)) };
-  const sentence = refusedHosts(command) ?? refusedPaths(command) ?? socketSentence(command) ??
+  const sentence = refusedHosts(command) ?? socketSentence(command) ?? refusedPaths(command) ??
     noNetwork(command) ?? noCapability(command);
   return sentence === null ? null : `[${sentence}]`;
 }
@@ -168,6 +171,8 @@ function pathsIn(line: string, { command, cwd, environment }: FailedCommand, sna
     at: distance(index + match.indexOf(name), name),
   })).filter(({ name }) => name !== "");
   names.sort((a, b) => a.at - b.at);
+  // Such messages do not say where the file would be.
+  if (TEMPORARY.test(text)) names.push({ name: environment.variables.TMPDIR || "/tmp", at: Infinity });
   const bases = [
     cwd,
     ...foldersOf(command).map((folder) => folder.startsWith("/") ? folder : `${cwd}/${folder}`),

@@ -31,6 +31,8 @@ const PHRASES: readonly (readonly [group: SocketGroupName, what: string, phrase:
     /connection to your authentication agent|connecting to agent|communication with agent failed|get agent socket|no private key found for|permission denied \(publickey/i,
   ],
   ["gpg", "the gpg agent", /^(?:error: )?gpg(?:-agent)?: .*(?:agent|IPC connect|no secret key|keyboxd)/im],
+  // Git may say no more than this.
+  ["gpg", "the gpg agent", /^error: gpg failed to sign the data/m],
   [
     "session-bus",
     "the session bus",
@@ -45,6 +47,9 @@ const PHRASES: readonly (readonly [group: SocketGroupName, what: string, phrase:
   ],
   ["wayland", "the Wayland compositor", /connect to (?:a |the )?wayland/i],
 ];
+
+/** Another cause of such a message: the client itself is missing. */
+const NO_CLIENT = /cannot run|command not found/i;
 
 /** A service that is not there, or that refuses to answer. */
 const UNREACHABLE =
@@ -92,6 +97,7 @@ function namedByPhrase(
   environment: Environment,
   policy: SocketsRefused,
 ): RefusedSocket | null {
+  if (NO_CLIENT.test(output)) return null;
   for (const [group, what, phrase] of PHRASES) {
     if (phrase.test(output) && isGroupWithheld(group, environment, policy)) return { what, entry: group };
   }

@@ -53,6 +53,15 @@ test("a refused path is named with its setting, whatever program says it", async
   for (const [command, line] of rows) assert.match(String(await lineOf(place, command)), line, command);
 });
 
+test("the line is about the refused path, also if git tracks a file of the same name", async (place) => {
+  await place.output("bash", { label: "l", command: "git init -q . && git add -A" });
+  assert.match(String(await lineOf(place, "cp talk.chat /opt/")), /\/opt\/talk\.chat is read-only/);
+  assert.match(
+    String(await lineOf(place, "chown 1000 talk.chat")),
+    /talk\.chat cannot be changed, because it is this/,
+  );
+});
+
 test("errors that have nothing to do with the sandbox get no line", async (place) => {
   const rows = [
     "exit 3",

@@ -210,10 +210,25 @@ test("hosts that the proxy refused are named, at most three", (root) => {
   assert.match(refused("a:1", "b:2", "c:3", "d:4", "e:5") ?? "", /to a:1, b:2, c:3 and 2 more\./);
 });
 
+test("a temporary file without a path is one in TMPDIR", (root) => {
+  scene(root);
+  const output = "error: could not create temporary file: Read-only file system";
+  const environment = (folder: string) => ({
+    cwd: root,
+    home: `${root}/home`,
+    variables: { TMPDIR: `${root}/${folder}` },
+  });
+  assert.match(failed(root, output, { environment: environment("outside") }) ?? "", /\/outside is read-only/);
+  assert.equal(failed(root, output, { environment: environment("project") }), null);
+});
+
 test("root without capabilities learns why it cannot change owners or read files of others", (root) => {
   scene(root);
   const chown = "tar: x: Cannot change ownership to uid 1000, gid 1000: Operation not permitted";
   assert.match(failed(root, chown, { root: true }) ?? "", /root has no capabilities.*allow_privileged/);
+  const mount = "x\nmount: /mnt: permission denied.\n";
+  assert.match(failed(root, mount, { root: true }) ?? "", /root has no capabilities/);
+  assert.equal(failed(root, mount), null);
   assert.equal(failed(root, chown, { root: true, policy: { allow_privileged: true } }), null);
   if (Deno.uid() !== 0) return;
   Deno.chownSync(`${root}/project/x`, 12345, 12345);
@@ -253,6 +268,11 @@ test("agents of this user that commands cannot reach are named with their entry 
       "gpg",
       "gpg: can't connect to the gpg-agent: IPC connect call failed\nerror: gpg failed to sign the data",
     ],
+    ["gpg", "error: gpg failed to sign the data\nfatal: failed to write commit object"],
+    [
+      "gpg",
+      "gpg: failed to create temporary file '/usr/share/.#lk0': Read-only file system\ngpg: can't connect to the agent",
+    ],
     ["gpg", 'gpg: skipped "me": No secret key\ngpg: signing failed: No secret key'],
     ["ssh", 'error: No private key found for public key "/x"?\nfatal: failed to write commit object'],
     ["ssh", "Could not open a connection to your authentication agent."],
@@ -272,17 +292,19 @@ test("agents of this user that commands cannot reach are named with their entry 
         ),
       );
       // Allowed by name, or by path.
-      assert.equal(failed(root, output, { environment, policy: { socketGroups: [group] } }), null, output);
-      assert.equal(
-        failed(root, output, { environment, policy: { sockets: [gpg, ssh, docker] } }),
-        null,
-        output,
-      );
-      assert.equal(failed(root, "make: *** [all] Error 1", { environment }), null);
+      for (const policy of [{ socketGroups: [group] }, { sockets: [gpg, ssh, docker] }]) {
+        assert.doesNotMatch(failed(root, output, { environment, policy }) ?? "", /sockets/, output);
+      }
     }
+    const others = [
+      "make: *** [all] Error 1",
+      "error: cannot run gpg: No such file or directory\nerror: gpg failed to sign the data",
+      "sh: 1: docker: command not found\nCannot connect to the Docker daemon",
+    ];
+    for (const output of others) assert.equal(failed(root, output, { environment }), null, output);
   });
   for (const [, output] of rows) {
-    assert.equal(failed(root, output, { environment }), null, `no agent: ${output}`);
+    assert.doesNotMatch(failed(root, output, { environment }) ?? "", /sockets/, `no agent: ${output}`);
   }
 });
 
