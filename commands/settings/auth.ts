@@ -2,6 +2,8 @@
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
+import { helperPlace } from "../../agent/extensions/helper_place.ts";
+import type { Environment } from "../../base/environment.ts";
 import { type Keyring, systemKeyring } from "../../providers/keys/keyring.ts";
 import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
 import type { CredentialKind } from "../../providers/keys/types.ts";
@@ -25,7 +27,8 @@ export async function run(invocation: Invocation): Promise<number> {
   if (given.command.name === "auth show") return await show(invocation, settings, name);
   const provider = providerNamed(name ?? "", settings);
   if (!provider.ok) return refuse(invocation, provider.problem);
-  const keyring = keyringFor(invocation, provider.value);
+  const helpers = helperPlace(settings, environment, null)();
+  const keyring = keyringFor(helpers.environment, provider.value);
   if (!keyring.ok) return refuse(invocation, keyring.problem);
   return given.command.name === "auth set"
     ? await set(invocation, provider.value, keyring.value)
@@ -83,7 +86,7 @@ function kindOf({ keyKind }: KnownProvider): CredentialKind {
   return keyKind ?? "api_key";
 }
 
-function keyringFor({ environment }: Invocation, provider: KnownProvider): Outcome<Keyring> {
+function keyringFor(environment: Environment, provider: KnownProvider): Outcome<Keyring> {
   const keyring = systemKeyring(environment);
   if (keyring !== null) return success(keyring);
   const { name, keyVariables: [variable = ""] } = provider;

@@ -7,7 +7,7 @@ import { isThere } from "../../base/files.ts";
 /** Variable → folder below the cache folder. */
 const FOLDERS: Readonly<Record<string, string>> = {
   npm_config_cache: "npm",
-  npm_config_devdir: "node-gyp",
+  npm_package_config_node_gyp_devdir: "node-gyp",
   COREPACK_HOME: "corepack",
   PNPM_HOME: "pnpm",
   YARN_CACHE_FOLDER: "yarn",

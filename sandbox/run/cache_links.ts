@@ -1,9 +1,7 @@
 // Finds links from a project into the private caches of commands, after commands have ended.
 
 import type { Problem } from "../../base/problem.ts";
-import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { realPath } from "../../base/disk/real_path.ts";
-import { isInside } from "../../base/paths.ts";
+import { isInside, normalPath } from "../../base/paths.ts";
 
 /** Folders in which package managers make such links, below a working folder. */
 const PLACES = [
@@ -19,19 +17,18 @@ const PLACES = [
 
 /** A notice for each link. A program that the person starts through one runs what commands can change. */
 export function linksIntoCaches(folders: readonly string[], caches: string): Problem[] {
-  const snapshot = new FsSnapshot();
   return folders.flatMap((folder) => PLACES.flatMap((place) => linksIn(`${folder}${place}`)))
-    .flatMap((path) => {
-      const target = realPath(path, "/", snapshot);
-      return target !== null && isInside(target, caches) ? [linkNotice(path, target)] : [];
-    });
+    .flatMap(({ path, target }) => isInside(target, caches) ? [linkNotice(path, target)] : []);
 }
 
-function linksIn(folder: string): string[] {
+/** The links in a folder and where they lead by their text: there may be hundreds. */
+function linksIn(folder: string): { readonly path: string; readonly target: string }[] {
   try {
-    return [...Deno.readDirSync(folder)].filter(({ isSymlink }) => isSymlink).map(({ name }) =>
-      `${folder}/${name}`
-    );
+    return [...Deno.readDirSync(folder)].filter(({ isSymlink }) => isSymlink).map(({ name }) => {
+      const path = `${folder}/${name}`;
+      const target = Deno.readLinkSync(path);
+      return { path, target: normalPath(target.startsWith("/") ? target : `${folder}/${target}`) };
+    });
   } catch {
     return []; // Missing, or not readable for this program.
   }

@@ -157,3 +157,19 @@ test("the sizes of the sets are counted, and all are removed, even read-only fol
   assert.deepEqual([...Deno.readDirSync(`${root}/home/.cache/flemma`)], []);
   assert.ok(exists("/etc/passwd"));
 });
+
+Deno.test("the page about the sandbox names ten ecosystems, and only variables that are set", () => {
+  const page = Deno.readTextFileSync(new URL("../../docs/reference/sandbox.md", import.meta.url));
+  const section = page.split("## Caches of package managers")[1]!.split("\n## ")[0]!;
+  const rows = section.split("\n").filter((line) => /^\| [a-z]/.test(line) && !line.startsWith("| tool "));
+  assert.deepEqual(
+    rows.map((row) => row.split("|")[1]!.trim()),
+    ["npm", "pnpm", "yarn", "pip, uv", "cargo", "go", "maven", "gradle", "bundler", "deno"],
+  );
+  const set = Object.keys(cacheVariables("/c", { cwd: "/", home: "/nowhere", variables: {} }));
+  for (const row of rows) {
+    const named = [...row.split("|")[2]!.matchAll(/`([A-Za-z_]+)`/g)].map(([, name = ""]) => name);
+    assert.ok(named.length > 0, row);
+    for (const name of named) assert.ok(set.includes(name), name);
+  }
+});

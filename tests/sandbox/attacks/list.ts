@@ -1,5 +1,6 @@
 // All attacks, in the order of the table. A new group is a new file and one line here.
 
+import { CACHES } from "./caches.ts";
 import { CALLS } from "./calls.ts";
 import { DOCUMENT } from "./document.ts";
 import { ENTRIES } from "./entries.ts";
@@ -27,6 +28,7 @@ export const ATTACKS: readonly Attack[] = [
   ...PROTECTED,
   ...LATER,
   ...SOCKETS,
+  ...CACHES,
   ...CALLS,
   ...HIDDEN,
   ...ENTRIES,

@@ -205,7 +205,7 @@ test("with the network off only the loopback interface exists", async (root) => 
   assert.deepEqual(await interfaces(true), outside);
 });
 
-test("with a home folder that has no cache folders, the default policy works and creates none", async (root) => {
+test("with a home folder that has no cache folders, the default policy works and creates only the private one", async (root) => {
   plant(root, "project/");
   const sandbox = createSandbox({
     settings: settings(),
@@ -215,7 +215,8 @@ test("with a home folder that has no cache folders, the default policy works and
   });
   assert.equal((await runInside(sandbox, "echo hi")).out, "hi\n");
   assert.deepEqual(sandbox.notices(), []);
-  assert.ok(!exists(`${root}/home/.cache`) && !exists(`${root}/home/.local/share`));
+  assert.deepEqual([...Deno.readDirSync(`${root}/home/.cache`)].map(({ name }) => name), ["flemma"]);
+  assert.ok(!exists(`${root}/home/.local/share`));
 });
 
 test("a missing path in the list is skipped with one notice, or created if its entry requests this", async (root) => {
