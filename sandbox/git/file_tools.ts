@@ -2,7 +2,8 @@
 
 import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
-import { gitFileAt, isGitFolder } from "./table.ts";
+import { isGitFolder } from "../paths/git_folder.ts";
+import { gitFileAt } from "./table.ts";
 
 /**
  * True if a file written at this real path would make a later git command run something or go elsewhere: a `.git` that

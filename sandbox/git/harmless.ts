@@ -6,7 +6,8 @@ import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { pointerIn } from "./repository.ts";
 import { judgeChanges, type JudgedSettings, judgeNew, type RepositoryFacts } from "./settings_changes.ts";
 import { CONFIG_BYTES } from "./settings_file.ts";
-import { GIT_SETTINGS, isGitFolder } from "./table.ts";
+import { isGitFolder } from "../paths/git_folder.ts";
+import { GIT_SETTINGS } from "./table.ts";
 
 /** Bytes that are read of `packed-refs`. A larger one counts as containing every branch. */
 const REFS_BYTES = 4 * 1024 * 1024;

@@ -138,12 +138,9 @@ export class GitLinks {
       }
       return known.links;
     });
-    return [...new Set(found)].slice(0, MOST_LINKS).map((path) => `${folder === "/" ? "" : folder}/${path}`);
+    return [...new Set(found)].map((path) => `${folder === "/" ? "" : folder}/${path}`);
   }
 }
-
-/** Limit on repositories inside another one that are checked. */
-const MOST_LINKS = 200;
 
 /** The existing index files of a working folder: its own, and the shared ones of a split index. */
 export function indexesOf(folder: string, snapshot: FsSnapshot): string[] {
@@ -155,7 +152,7 @@ export function indexesOf(folder: string, snapshot: FsSnapshot): string[] {
 }
 
 /** The git folder of a working folder as a real path; null if there is none. */
-export function gitFolderOf(folder: string, snapshot: FsSnapshot): string | null {
+function gitFolderOf(folder: string, snapshot: FsSnapshot): string | null {
   const dotGit = realPath(`${folder === "/" ? "" : folder}/.git`, "/", snapshot);
   const info = dotGit === null ? null : snapshot.lstat(dotGit);
   if (dotGit === null || info === null) return null;

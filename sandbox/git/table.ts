@@ -18,6 +18,8 @@ export interface GitFile {
   readonly inWorktrees: boolean;
   /** What git does with it, worded to follow the path. */
   readonly effect: string;
+  /** Command that drops it, if it belongs to unfinished work. */
+  readonly drop?: string;
 }
 
 const GIT_FILES: readonly GitFile[] = [
@@ -30,36 +32,58 @@ const GIT_FILES: readonly GitFile[] = [
     treatment: "reported",
     inWorktrees: true,
     effect: "git rebase --continue runs its exec lines",
+    drop: "git rebase --abort",
   },
   {
     path: "rebase-merge/strategy",
     treatment: "reported",
     inWorktrees: true,
     effect: "git rebase --continue runs the merge program that it names",
+    drop: "git rebase --abort",
   },
   {
     path: "sequencer/todo",
     treatment: "reported",
     inWorktrees: true,
     effect: "git continues with these steps",
+    drop: "git cherry-pick --quit",
   },
   {
     path: "sequencer/opts",
     treatment: "reported",
     inWorktrees: true,
     effect: "git cherry-pick --continue runs the merge program that it names",
+    drop: "git cherry-pick --quit",
   },
-  { path: "BISECT_RUN", treatment: "reported", inWorktrees: true, effect: "git bisect may run it" },
-  { path: "BISECT_NAMES", treatment: "reported", inWorktrees: true, effect: "git bisect may evaluate it" },
+  {
+    path: "BISECT_RUN",
+    treatment: "reported",
+    inWorktrees: true,
+    effect: "git bisect may run it",
+    drop: "git bisect reset",
+  },
+  {
+    path: "BISECT_NAMES",
+    treatment: "reported",
+    inWorktrees: true,
+    effect: "git bisect may evaluate it",
+    drop: "git bisect reset",
+  },
   {
     path: "info/attributes",
     treatment: "reported",
     inWorktrees: false,
     effect: "it makes git run filters and drivers of your settings",
+    drop: "rm",
   },
 ];
 
-/** Files that the sandbox holds, by their treatment. */
+/** Files that the sandbox only reports. */
+export const REPORTED_IN_GIT: readonly GitFile[] = GIT_FILES.filter(({ treatment }) =>
+  treatment === "reported"
+);
+
+/** Files that the sandbox holds: mounted or compared. */
 export const HELD_IN_GIT: readonly string[] = GIT_FILES.filter(({ treatment }) => treatment !== "reported")
   .map(({ path }) => path);
 
@@ -89,9 +113,4 @@ const PATTERNS = GIT_FILES.map((file) => ({
 export function gitFileAt(path: string): GitFile | null {
   if (/^(?:modules\/.+\/)?worktrees\/[^/]+\/gitdir$/s.test(path)) return BACK_LINK;
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.file ?? null;
-}
-
-/** What makes a folder a git folder: it can be a bare repository. A worktree has `commondir` in place of the last two. */
-export function isGitFolder(names: ReadonlySet<string>): boolean {
-  return names.has("HEAD") && (names.has("commondir") || (names.has("objects") && names.has("refs")));
 }

@@ -2,16 +2,20 @@
 // reads only folders that changed.
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
+import { GIT_FOLDER_NAMES as GIT_NAMES, isGitFolder } from "./git_folder.ts";
 
-/** Limit on the number of folders that are read, so that a scan does not take seconds. */
-const MOST_FOLDERS = 200;
-const MOST_DEPTH = 3;
+/** Limits on the folders that the first scan reads, so that it does not take seconds. */
+const MOST_NEAR = 1000;
+const MOST_ELSEWHERE = 200;
+/** Limit on new folders that a later scan reads, however many a command made. */
+const MOST_NEW = 2000;
+/** Limit on folders that are remembered from one scan to the next. */
+const MOST_KNOWN = 5000;
+const DEPTH_NEAR = 8;
+const DEPTH_ELSEWHERE = 3;
 
 /** Folders that contain thousands of others and no repository anybody works in. */
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules", "target", ".venv", "__pycache__"]);
-
-/** Names that git requires in a bare repository. */
-const BARE_REPOSITORY: readonly string[] = ["HEAD", "config", "objects", "refs"];
 
 /** Milliseconds that must pass between two changes so that they certainly give the folder different times. */
 const SETTLED = 2500;
@@ -24,6 +28,18 @@ export interface TreeScanResult {
   readonly gitFolders: readonly string[];
   /** Paths whose name satisfies `isWanted`, except direct children of the given folders. */
   readonly wanted: readonly string[];
+  /** Given folders that contain more folders than were read. */
+  readonly partial: readonly string[];
+}
+
+/** Where to scan. All paths are real. */
+export interface ScanFolders {
+  /** Folders where commands work. */
+  readonly near: readonly string[];
+  /** Other folders where commands can write. Nothing is wanted in them, and fewer folders are read. */
+  readonly elsewhere?: readonly string[];
+  /** Folders that are only tested for being bare repositories themselves. */
+  readonly levels?: readonly string[];
 }
 
 interface Listing {
@@ -32,7 +48,8 @@ interface Listing {
   readonly ino: number | null;
   readonly folders: readonly string[];
   readonly isRepository: boolean;
-  readonly isGitFolder: boolean;
+  /** Names in it that decide whether git takes it for a git folder, or that git would run or obey there. */
+  readonly gitNames: ReadonlySet<string>;
   readonly wanted: readonly string[];
 }
 
@@ -43,45 +60,82 @@ interface ScanState {
 }
 
 /**
- * Scans below folders, to a depth of three and up to a fixed number of folders, nearer ones first. Does not follow
- * links.
+ * Scans below folders, nearer ones first, up to fixed numbers of folders. Folders that an earlier scan read are always
+ * read again, so new ones cannot displace them. Does not follow links.
  */
 export class TreeScan {
-  readonly #roots: readonly string[];
+  readonly #folders: Required<ScanFolders>;
   readonly #isWanted: (name: string) => boolean;
+  readonly #skipped = new Set<string>();
   #listings = new Map<string, Listing>();
+  #isFirst = true;
 
-  constructor(roots: readonly string[], isWanted: (name: string) => boolean) {
-    this.#roots = [...new Set(roots)];
+  constructor({ near, elsewhere = [], levels = [] }: ScanFolders, isWanted: (name: string) => boolean) {
+    this.#folders = {
+      near: [...new Set(near)],
+      elsewhere: [...new Set(elsewhere)].filter((folder) => !near.includes(folder)),
+      levels: [...new Set(levels)],
+    };
     this.#isWanted = isWanted;
+  }
+
+  /** Leaves folders out of later scans, because nothing can change in them. */
+  skip(folders: readonly string[]): void {
+    for (const folder of folders) this.#skipped.add(folder);
+  }
+
+  /** Returns a function for the names of `GIT_FOLDER_NAMES` that the last scan found in a folder. */
+  gitNames(): (folder: string) => ReadonlySet<string> {
+    const listings = this.#listings;
+    return (folder) => listings.get(folder)?.gitNames ?? new Set();
   }
 
   scan(stats = new StatCache()): TreeScanResult {
     const before = this.#listings;
     this.#listings = new Map();
-    const found = { repositories: [] as string[], gitFolders: [] as string[], wanted: [] as string[] };
-    for (const root of this.#roots) this.#below(root, { before, stats, found });
-    return found;
+    const found: ScanState["found"] = { repositories: [], gitFolders: [], wanted: [], partial: [] };
+    const state = { before, stats, found };
+    for (const root of this.#folders.near) this.#below(root, true, state);
+    for (const root of this.#folders.elsewhere) this.#below(root, false, state);
+    for (const folder of this.#folders.levels) {
+      const listing = this.#listings.get(folder) ?? this.#list(folder, before.get(folder), stats);
+      if (listing !== null && isGitFolder(listing.gitNames)) found.gitFolders.push(folder);
+    }
+    this.#isFirst = false;
+    return {
+      repositories: [...new Set(found.repositories)],
+      gitFolders: [...new Set(found.gitFolders)],
+      wanted: [...new Set(found.wanted)],
+      partial: found.partial,
+    };
   }
 
-  #below(root: string, { before, stats, found }: ScanState): void {
+  #below(root: string, isNear: boolean, { before, stats, found }: ScanState): void {
+    const most = this.#isFirst ? (isNear ? MOST_NEAR : MOST_ELSEWHERE) : MOST_NEW;
     let level = [root];
-    let visited = 0;
-    for (let depth = 0; depth <= MOST_DEPTH; depth++) {
+    let fresh = 0;
+    let isPartial = false;
+    for (let depth = 0; depth <= (isNear ? DEPTH_NEAR : DEPTH_ELSEWHERE) && level.length > 0; depth++) {
       const next: string[] = [];
       for (const folder of level) {
-        if (++visited > MOST_FOLDERS) return;
-        const listing = this.#list(folder, before.get(folder), stats);
+        if (this.#skipped.has(folder)) continue;
+        const known = before.get(folder);
+        if (known === undefined && (++fresh > most || this.#listings.size >= MOST_KNOWN)) {
+          isPartial = true;
+          continue;
+        }
+        const listing = this.#listings.get(folder) ?? this.#list(folder, known, stats);
         if (listing === null) continue;
+        if (isGitFolder(listing.gitNames)) found.gitFolders.push(folder);
         if (folder !== root) {
           if (listing.isRepository) found.repositories.push(folder);
-          if (listing.isGitFolder) found.gitFolders.push(folder);
-          found.wanted.push(...listing.wanted.map((name) => `${folder}/${name}`));
+          if (isNear) found.wanted.push(...listing.wanted.map((name) => `${folder}/${name}`));
         }
         next.push(...listing.folders.map((name) => `${folder === "/" ? "" : folder}/${name}`));
       }
       level = next;
     }
+    if (isPartial) found.partial.push(root);
   }
 
   #list(folder: string, known: Listing | undefined, stats: StatCache): Listing | null {
@@ -111,7 +165,7 @@ export class TreeScan {
       )
         .sort(),
       isRepository: names.has(".git"),
-      isGitFolder: BARE_REPOSITORY.every((name) => names.has(name)),
+      gitNames: new Set(GIT_NAMES.filter((name) => names.has(name))),
       wanted: [...names].filter(this.#isWanted).sort(),
     };
   }

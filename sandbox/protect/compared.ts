@@ -5,7 +5,7 @@ import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { isGitSettings, judgeChangedFile } from "../git/harmless.ts";
-import { isGitFolder } from "../git/table.ts";
+import { isGitFolder } from "../paths/git_folder.ts";
 import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
 /** Changes of larger files are reported, but cannot be undone. */

@@ -43,6 +43,8 @@ export interface ProtectionScope {
   readonly repositories: readonly string[];
   /** Bare repositories below the working folders. */
   readonly gitFolders: readonly string[];
+  /** Folders with too many repositories, which are read-only as a whole. */
+  readonly held: readonly string[];
   readonly home: string;
   /** The git configuration of the person and of the machine, which applies to every repository. */
   readonly gitConfigs: readonly string[];
@@ -73,6 +75,7 @@ export function findProtectedPaths(scope: ProtectionScope, snapshot = new FsSnap
   const found: ProtectedPath[] = [
     ...asked.map((path) => ({ ...PLAIN, path, asked: true })),
     ...listed.map((path) => ({ ...PLAIN, path })),
+    ...(words.includes("$git") ? scope.held : []).map((path) => ({ ...PLAIN, path })),
   ];
   for (const folder of worked) {
     for (const name of project) found.push({ ...PLAIN, path: below(folder, name), apart: isApart(folder) });
@@ -110,7 +113,11 @@ function gitPaths(
       if (/\/config(\.worktree)?$/.test(path)) configs.push({ folder, path });
     }
   }
-  for (const folder of gitFolders) add(bareHooksOf(folder, snapshot), true);
+  for (const folder of gitFolders) {
+    const hooks = bareHooksOf(folder, snapshot);
+    add(hooks, !workingFolders.includes(folder));
+    configs.push(...hooks.own.filter((path) => path.endsWith("/config")).map((path) => ({ folder, path })));
+  }
   // A relative path in the person's own configuration means another file in every repository.
   for (const folder of workingFolders) configs.push(...gitConfigs.map((path) => ({ folder, path })));
   for (const { folder, path } of configs) {

@@ -13,6 +13,7 @@ import { removeRecord } from "../process/leftovers.ts";
 import { makeRuntimeFolder } from "../process/runtime_folders.ts";
 import { spawn } from "../process/spawn.ts";
 import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
+import { partialScanNotice } from "../git/repositories.ts";
 import { serializeBefore } from "../protect/recover.ts";
 import { type Before, repairChanges } from "../protect/repair.ts";
 import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tracked.ts";
@@ -179,9 +180,11 @@ export class LiveCommands {
       this.#parts.snapshots.forget();
     }
     if (batch.state === "begun" || batch.state === "outdated") return batch.state === "begun";
-    const { repositories, scan, watched } = this.#parts.context.atStart();
+    const { repositories, known, limits, scan, watched } = this.#parts.context.atStart();
     const found = scan.scan(stats);
-    repositories.remember(found, new FsSnapshot(stats));
+    repositories.remember(found, scan.gitNames(), new FsSnapshot(stats));
+    known.add(repositories.all(found, new FsSnapshot(stats)));
+    this.#parts.notices.add(limits.filter(({ code }) => code === "too-many-repositories"));
     watched.remember(found.wanted, stats);
     batch.state = "begun";
     return true;
@@ -207,7 +210,7 @@ export class LiveCommands {
 
   async #putRight(before: Before): Promise<void> {
     const { context, snapshots, notices } = this.#parts;
-    const { repositories, scan, watched } = context.atStart();
+    const { repositories, known, limits, scan, watched } = context.atStart();
     const keep = () => `${stateFolder(context.host.environment)}/moved`;
     const watchesGit = context.policy.ok && context.policy.value.protectWords.includes("$git");
     let stats = new StatCache();
@@ -222,7 +225,16 @@ export class LiveCommands {
     if (found === undefined || (reported?.length ?? 0) > 0) found = scan.scan(stats = new StatCache());
     this.#fileChanges.push(...watched.changed(found.wanted, stats));
     this.report(reported ?? []);
-    notices.add(watchesGit ? repositories.todos(new FsSnapshot(stats)) : []);
+    if (!watchesGit) return;
+    const snapshot = new FsSnapshot(stats);
+    notices.add(repositories.todos(found, snapshot));
+    known.add(repositories.all(found, snapshot));
+    if (known.problem !== null) notices.add([known.problem]);
+    // A command made more folders than are searched.
+    const partial = found.partial.filter((folder) =>
+      !limits.some(({ message }) => message.startsWith(`${folder} `))
+    );
+    notices.add(partial.map(partialScanNotice));
     const caches = context.policy.ok ? context.policy.value.caches : null;
     if (caches !== null) notices.add(linksIntoCaches(context.fix().workingFolders, caches));
   }

@@ -2,7 +2,7 @@
 // among them.
 
 import { configFolder } from "../../base/folders.ts";
-import { expandHome, isInside, parentOf } from "../../base/paths.ts";
+import { expandHome, foldersBetween, isInside, parentOf } from "../../base/paths.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { SandboxSettings } from "../../config/settings.generated.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
@@ -21,7 +21,14 @@ import {
   traceProtected,
 } from "../protect/protect.ts";
 import { isObeyedByGit } from "../git/file_tools.ts";
-import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "../git/repositories.ts";
+import { KnownRepositories } from "../git/known.ts";
+import {
+  foldersInReach,
+  gitConfigsOf,
+  heldFolderNotice,
+  partialScanNotice,
+  RepositoriesOfRun,
+} from "../git/repositories.ts";
 import { TrackedGuard } from "../protect/tracked.ts";
 import { isWatchedName, WatchedFiles } from "../protect/watched.ts";
 import type { Host } from "../types.ts";
@@ -48,6 +55,10 @@ export interface Start {
   readonly watched: WatchedFiles;
   readonly tracked: TrackedGuard;
   protection: Protection;
+  /** Repositories that this and earlier runs found. */
+  readonly known: KnownRepositories;
+  /** What is not protected one by one, or not searched completely. */
+  readonly limits: readonly Problem[];
 }
 
 /** The context of one run. Creating it reads nothing, because a report on a document without calls does not need it. */
@@ -134,8 +145,18 @@ export class RunContext {
     const snapshot = new FsSnapshot(stats);
     const writable = this.policy.ok ? this.policy.value.rw_paths : [];
     const folders = foldersInReach(this.fix().workingFolders, writable);
-    const scan = new TreeScan(folders, isWatchedName);
-    const repositories = new RepositoriesOfRun(folders, scan.scan(stats), new FsSnapshot(stats));
+    const levels = folders.flatMap((place) =>
+      writable.filter((root) => isInside(place, root)).flatMap((
+        root,
+      ) => [root, ...foldersBetween(root, place)])
+    );
+    const scan = new TreeScan({ near: folders, elsewhere: writable, levels }, isWatchedName);
+    const known = new KnownRepositories(this.host.environment);
+    const places = { folders, writable, known: known.below(writable) };
+    const found = scan.scan(stats);
+    const repositories = new RepositoriesOfRun(places, found, new FsSnapshot(stats));
+    const { held } = repositories.atStart;
+    scan.skip(held);
     const home = realPath(this.host.environment.home, this.host.environment.cwd, snapshot) ?? "/";
     const watched = new WatchedFiles(
       folders,
@@ -143,7 +164,10 @@ export class RunContext {
       (path) => writable.some((root) => isInside(path, root)),
     );
     const protection = { real: [], links: [] };
-    this.#start = { repositories, scan, watched, tracked: new TrackedGuard(folders, snapshot), protection };
+    const partial = found.partial.filter((folder) => !held.includes(folder));
+    const limits = [...held.map(heldFolderNotice), ...partial.map(partialScanNotice)];
+    const tracked = new TrackedGuard(folders, snapshot);
+    this.#start = { repositories, known, limits, scan, watched, tracked, protection };
     // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during the
     // run.
     const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);

@@ -5,7 +5,7 @@ import { TreeScan } from "../../../sandbox/paths/tree_scan.ts";
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("repositories are found up to three folders deep, except behind links and in crowded folders", (root) => {
+test("repositories are found, except behind links and in crowded folders", (root) => {
   plant(
     root,
     ...[
@@ -18,22 +18,25 @@ test("repositories are found up to three folders deep, except behind links and i
       ".git/",
     ],
   );
-  const { repositories } = new TreeScan([root], () => false).scan();
-  assert.deepEqual([...repositories].sort(), ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`));
+  const { repositories } = new TreeScan({ near: [root] }, () => false).scan();
+  assert.deepEqual(
+    [...repositories].sort(),
+    ["a", "b/c", "b/d/e", "b/d/e/f"].map((name) => `${root}/${name}`),
+  );
 });
 
 test("bare repositories and requested names are found below a folder, but not at the folder itself", (root) => {
   const bare = ["HEAD", "config", "objects/", "refs/"];
   plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));
-  plant(root, ...bare, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");
-  const { gitFolders, wanted } = new TreeScan([root], (name) => name === ".npmrc").scan();
+  plant(root, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");
+  const { gitFolders, wanted } = new TreeScan({ near: [root] }, (name) => name === ".npmrc").scan();
   assert.deepEqual(gitFolders, [`${root}/b/x.git`]);
   assert.deepEqual(wanted, [`${root}/b/.npmrc`, `${root}/b/c/.npmrc`]);
 });
 
 test("entries that appear, disappear or are replaced between two scans are noticed, however old their folder is", (root) => {
   plant(root, "a/", "b/.git/", "c/d/");
-  const scan = new TreeScan([root], () => false);
+  const scan = new TreeScan({ near: [root] }, () => false);
   const names = () => [...scan.scan().repositories].map((path) => path.slice(root.length + 1)).sort();
   assert.deepEqual(names(), ["b"]);
   plant(root, "a/.git/", "c/d/.git");
@@ -57,7 +60,7 @@ test("a folder that has not changed for a long time is not listed again", (root)
   };
   try {
     Date.now = () => now() + 10_000;
-    const scan = new TreeScan([root], () => false);
+    const scan = new TreeScan({ near: [root] }, () => false);
     scan.scan();
     const first = listed.splice(0);
     scan.scan();
@@ -70,6 +73,6 @@ test("a folder that has not changed for a long time is not listed again", (root)
 
 test("a missing folder, or a file in its place, counts as empty and does not affect other folders", (root) => {
   plant(root, "file", "there/r/.git/");
-  const scan = new TreeScan([`${root}/none`, `${root}/file`, `${root}/there`], () => false);
+  const scan = new TreeScan({ near: [`${root}/none`, `${root}/file`, `${root}/there`] }, () => false);
   assert.deepEqual(scan.scan().repositories, [`${root}/there/r`]);
 });

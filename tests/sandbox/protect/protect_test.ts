@@ -22,6 +22,7 @@ function scope(members: Partial<ProtectionScope>): ProtectionScope {
     workingFolders: [],
     repositories: [],
     gitFolders: [],
+    held: [],
     home: "/home/me",
     gitConfigs: [],
     ...members,
