@@ -13,7 +13,7 @@ import { startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
-/** Limits requests; share one among several documents of one process. */
+/** Limits parallel requests. Several documents of one process can share one limiter. */
 export { RequestLimiter } from "../providers/http/limiter.ts";
 
 /**
@@ -69,7 +69,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   return session;
 }
 
-/** A document that was read only for viewing. */
+/** A document that was read in order to show it, not to change it. */
 export interface ReadForSession {
   /** Real path of the document; null if the text has no path. */
   readonly path: string | null;

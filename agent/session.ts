@@ -425,7 +425,8 @@ export class Session implements ChatSession {
   }
 
   /**
-   * Ends what a killed run left running before work starts, because that could be the very call that is about to run.
+   * Before work starts, ends the processes that a killed run left behind, because one of them could belong to the very
+   * call that is about to run.
    */
   async #recovered(runtime: Runtime): Promise<Runtime> {
     for (const problem of await runtime.sandbox.recover()) {

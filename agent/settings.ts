@@ -128,7 +128,7 @@ export async function lockPlaceOf(
   const found = findSources({ ...settings, environment, document: path });
   if (!found.ok) return { place: "state" };
   const sources = found.value;
-  // Loading settings costs more than a search for the word, and hardly anybody uses the setting.
+  // Loading the settings takes longer than searching their text for "lock", and hardly anybody uses that setting.
   const mayMoveLock = sources.global?.text.includes("lock") === true ||
     settings?.overrides?.lock !== undefined;
   const loaded = mayMoveLock ? await withoutDocument(host, path, sources) : null;
@@ -142,7 +142,8 @@ function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog
   for (const given of [...process, ...own]) {
     if (typeof given !== "object" || "resolve" in given) continue;
     const { name, enabled } = given;
-    // If the settings decide whether the tool is enabled, its function is called once there are settings.
+    // If a function of the settings decides whether the tool is enabled, it is called later, once the settings are
+    // loaded.
     tools.set(name, { name, enabled: typeof enabled === "function" ? false : enabled });
   }
   const open = mayHaveMore || own.some((given) => typeof given !== "object" || "resolve" in given) ||

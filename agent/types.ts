@@ -106,8 +106,8 @@ export interface MemoryOptions extends ChatOptions {
 }
 
 /**
- * Names calls: by an id, the number of a call, or the beginning or end of an id; or by a line, by a tool, the only
- * pending call, or all calls.
+ * Names one or more calls in one of these ways: by id, by the number of a call, by the beginning or end of an id, by
+ * line, by tool, as the only pending call, or as all calls.
  */
 export type CallTarget = string | Exclude<TargetSpec, { readonly kind: "id" }>;
 
@@ -125,7 +125,7 @@ export interface OpenCall {
   readonly line: number;
   /** The call in one line that is safe to show. */
   readonly preview: string;
-  /** True if the preview omits something. If it does, only the call's id or line approves the call. */
+  /** True if the preview omits something. If so, only a target that is the call's id or line approves the call. */
   readonly previewIsCut: boolean;
   /**
    * True if the call's block contains text. The text becomes the result of a pending call; an approved call with text
@@ -271,8 +271,8 @@ export interface ChatSession extends AsyncDisposable {
    * Sends only the request.
    *
    * @param options `goOn`: ask the model to continue even if it spoke last, or if nobody spoke
-   * @returns how it ended; reason `pending`, `protected` or `unanswered`, with nothing sent, while calls have no
-   * result
+   * @returns how it ended. If a call has no result, nothing is sent, and the reason is `pending`, `protected` or
+   * `unanswered`
    */
   send(options?: { readonly goOn?: boolean }): Promise<Stop>;
   /**
@@ -287,7 +287,7 @@ export interface ChatSession extends AsyncDisposable {
    *
    * @param targets the calls
    * @returns their ids. Fails like `reject`, and with `preview-cut` for a call whose preview omits something, unless
-   * its id or its line names it.
+   * the target is this call's id or line.
    */
   approve(...targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>>;
   /**

@@ -59,7 +59,7 @@ export function homeIn(database: string, uid: number | null): string | undefined
   }
 }
 
-/** Asks the user database, because users of a directory service are not in the file. */
+/** Asks the user database, because `/etc/passwd` does not list the users of a directory service. */
 function askDatabase(): string {
   try {
     const { stdout } = new Deno.Command("getent", {

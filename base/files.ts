@@ -1,4 +1,4 @@
-// File operations for all rooms: check whether a file exists, read it, write it completely, remove it.
+// File operations for all folders of the program: check whether a file exists, read it, write it completely, remove it.
 
 import { baseName, cutName, parentOf } from "./paths.ts";
 import { thrownText } from "./problem.ts";
@@ -10,8 +10,8 @@ export function isMissing(thrown: unknown): boolean {
 }
 
 /**
- * Returns what blocks the path of a missing file: a dangling link, or a file in place of a folder; null if the file or
- * its folder was only never created.
+ * Returns what blocks the path of a missing file: a dangling link, or a file in place of a folder. Returns null if
+ * nothing blocks the path, so that the file or its folder was simply never created.
  */
 export function explainMissing(path: string): string | null {
   for (let at = path; at !== "/"; at = parentOf(at)) {

@@ -61,7 +61,7 @@ export class StateUnwritable extends Error {
 }
 
 /**
- * The notice that bookkeeping failed. The act before it keeps its result.
+ * The notice that something could not be recorded. The operation itself has succeeded.
  *
  * @param effect what will not be known later, as a sentence
  */

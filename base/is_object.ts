@@ -6,8 +6,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Returns the table's own member with a name from another source, else undefined. Every object has inherited members
- * such as `constructor`.
+ * Returns the member with this name if the table itself has it, else undefined. Names may come from an untrusted text,
+ * and every object inherits members such as `constructor`.
  */
 export function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;

@@ -15,9 +15,9 @@ export function editDistance(a: string, b: string): number {
 }
 
 /**
- * Returns the candidate within `limit` edits of `name`, or null. Of several equally near ones it is the alphabetically
- * first. The default limit is 3 edits, or half the length of the name if less, so that short names do not match
- * everything.
+ * Returns the candidate within `limit` edits of `name`, or null. If several candidates are equally near, returns the
+ * alphabetically first one. The default limit is 3 edits, or half the length of the name if less, so that short names
+ * do not match everything.
  */
 export function nearest(name: string, candidates: Iterable<string>, limit?: number): string | null {
   let best: string | null = null;
@@ -39,7 +39,7 @@ const MOST_NAMED = 10;
 
 /** Returns names for a sentence: `a, b, c`; of a long list the first ten, and how many more there are. */
 export function joinNames(names: readonly string[]): string {
-  // The words about one more name would take as much space as the name.
+  // If only one name is left, the words "and 1 more" would take as much space as the name.
   if (names.length <= MOST_NAMED + 1) return names.join(", ");
   return `${names.slice(0, MOST_NAMED).join(", ")} and ${names.length - MOST_NAMED} more`;
 }

@@ -29,8 +29,8 @@ export function visible(text: string, options: VisibleOptions = {}): string {
 }
 
 /**
- * Returns the text with each of these characters replaced by the result of `written`, for formats with their own
- * escapes.
+ * Returns the text with each hidden or control character replaced by the result of `written`, for formats that have
+ * their own escapes.
  */
 export function withoutHidden(
   text: string,

@@ -4,8 +4,8 @@
 import type { Outcome } from "../base/problem.ts";
 
 /**
- * A layer, weakest first: `D` defaults, `G` global file, `P` project file, `R` session, `M` frontmatter, `C` command
- * line.
+ * A layer, in ascending order of precedence: `D` defaults, `G` global file, `P` project file, `R` session, `M`
+ * frontmatter, `C` command line.
  */
 export type Layer = "D" | "G" | "P" | "R" | "M" | "C";
 
@@ -20,7 +20,7 @@ export const LAYER_NAMES: Readonly<Record<Layer, string>> = {
 
 const RANK: Readonly<Record<Layer, number>> = { D: 0, G: 1, P: 2, R: 3, M: 4, C: 5 };
 
-/** Compares two layers; negative if the first layer is the weaker one. */
+/** Compares the precedence of two layers; negative if the first layer has the lower one. */
 export function compareLayers(a: Layer, b: Layer): number {
   return RANK[a] - RANK[b];
 }
@@ -66,7 +66,7 @@ export interface SettingFault {
   readonly suggestion?: string;
   /** The keys as written, to find the position in the source. */
   readonly written?: readonly string[];
-  /** Keys below the written ones that lead to the wrong part of the value. */
+  /** The keys that lead from the written value to its wrong part. */
   readonly below?: readonly string[];
   /** True if the fault is in the last key of `written` rather than in its value. */
   readonly atKey?: boolean;
@@ -152,7 +152,7 @@ export interface BuiltinFact {
   readonly takesCommand?: true;
   /** True if the tool only reads at a path. */
   readonly reads?: true;
-  /** Kind of content of a searched folder that the tool reveals. */
+  /** What the tool reveals about a folder that it searches: names, or contents of files. */
   readonly searches?: "names" | "contents";
   /** True if the tool's result may be a file reference, which is then attached. */
   readonly givesFiles?: true;

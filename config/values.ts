@@ -7,14 +7,17 @@ export type ThinkingLevel = "minimal" | "low" | "medium" | "high" | "max" | numb
 export interface Thinking {
   /** The requested level. */
   readonly level: ThinkingLevel;
-  /** What to do with thinking by other providers. */
+  /** What to do with thinking that other providers created. */
   readonly foreign: "preserve" | "drop";
 }
 
 /** Parameters of one provider; they override the general ones, whatever layer they come from. */
 export type ProviderParameters = Readonly<Record<string, unknown>>;
 
-/** A person's facts about a model. They override those known about it, or about the model it is like. */
+/**
+ * Facts about a model that the person states. They override what the program knows about this model, or about the model
+ * named by `like`.
+ */
 export interface ModelSetting {
   /** The model whose facts apply where this setting has none. @default the model itself, if known */
   readonly like?: string;
@@ -22,7 +25,7 @@ export interface ModelSetting {
   readonly context?: number;
   /** Maximum tokens of a reply. */
   readonly max_output?: number;
-  /** How requests configure its thinking. */
+  /** How a request for the model configures thinking. */
   readonly thinking?: "adaptive" | "effort" | "budget" | "switch" | "none";
   /** Prices in US dollars per million tokens. */
   readonly prices?: {
@@ -47,7 +50,7 @@ export interface NetworkList {
 export interface ResourceLimits {
   /** Seconds of processor time. */
   readonly cpu_seconds?: number;
-  /** Bytes of address space of one process. */
+  /** Maximum number of bytes of address space of one process. */
   readonly memory?: number;
   /** Bytes of one file. */
   readonly file_size?: number;
@@ -55,11 +58,13 @@ export interface ResourceLimits {
   readonly processes?: number;
   /** Number of open files. */
   readonly open_files?: number;
-  /** Bytes of a private /tmp that replaces the host's. */
+  /** Size in bytes of a private /tmp that replaces the /tmp of the host. */
   readonly tmp_size?: number;
 }
 
-/** A preset; members not about approval are for `model = "$name"`. */
+/**
+ * A preset. Its members about approval apply where a list names the preset; the others apply through `model = "$name"`.
+ */
 export interface ApprovalPreset {
   /** Names of tools to approve. */
   readonly approve?: readonly string[];
@@ -69,7 +74,7 @@ export interface ApprovalPreset {
   readonly provider?: string;
   /** The model to switch to. */
   readonly model?: string;
-  /** Parameters by their name below `parameters`, as written; `null` clears one. */
+  /** Parameters by their name below `parameters`, as written; a value of `null` clears the parameter. */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
@@ -106,7 +111,7 @@ export interface DocumentApproval {
   readonly presets: Presets;
   /** True if the document assigned a list, a function or nothing, which is then its complete policy. */
   readonly assigned: boolean;
-  /** Tools it removed, directly or with a preset. */
+  /** Tools that the document removed, directly or with a preset. */
   readonly removed: readonly string[];
 }
 
@@ -146,7 +151,9 @@ export interface CredentialVariables {
   readonly keys: readonly string[];
 }
 
-/** Returns the variable with the key of the person's own server, by its name in the settings. */
+/**
+ * Given the name of the person's own server in the settings, returns the name of the environment variable with its key.
+ */
 export function ownKeyVariable(name: string): string {
   return `${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`;
 }

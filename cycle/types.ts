@@ -73,7 +73,7 @@ export interface FileIdentity {
   readonly links: number | null;
 }
 
-/** Snapshot of a document just before commands start that must not change it. */
+/** Snapshot of a document, made just before commands start that must not change the document. */
 export interface TamperCheck {
   /** The path as given, and the real path it resolved to. */
   readonly name: string;
@@ -114,7 +114,7 @@ export type ThinkingEntry =
   | ({ readonly kind: "thinking" } & ThinkingRecord)
   /** Thinking that is left out permanently, because restoring it would invalidate the thinking made without it. */
   | { readonly kind: "stale"; readonly keys: readonly string[] }
-  /** Thinking that the model or account in use at that time could not read, which was reported. */
+  /** Thinking that the model or account could not read at that time. A notice about it was already shown. */
   | { readonly kind: "unread"; readonly keys: readonly string[] }
   /** A value that a provider expects back with a reply, stored for the item with this digest. */
   | { readonly kind: "note"; readonly key: string; readonly value: string }
@@ -270,7 +270,10 @@ export type CycleEvent =
   | {
     readonly event: "text";
     readonly text: string;
-    /** Line of the document, 1-based, on which the text begins at this moment; a host's own send may not know it. */
+    /**
+     * Line of the document, 1-based, on which the text begins when the event is sent. Absent if a host sends requests
+     * itself and does not know the line.
+     */
     readonly line?: number;
   }
   /**
@@ -291,7 +294,7 @@ export type CycleEvent =
     readonly event: "request:finished";
     readonly status: RequestStatus;
     readonly usage: Usage | null;
-    /** What was used as far as known, with its cost; absent if the provider did not report it. */
+    /** What the request used, as far as known, and its cost; absent if the provider did not report it. */
     readonly record?: UsageRecord;
     readonly error?: ProviderError;
   }

@@ -1,4 +1,4 @@
-// Carries out cancel requests of other processes in the run that they address.
+// Carries out a cancel request of another process in the run that the request addresses.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
@@ -13,8 +13,8 @@ export interface Cancellable {
   readonly running: readonly Call[];
   readonly requesting: boolean;
   /**
-   * Cancels the request. Without a request, cancels the call that started first; without a call, a step that is about
-   * to begin. Null if there is nothing to cancel.
+   * Cancels one thing: the request; if none is running, the call that started first; if no call is running either, a
+   * step that is about to begin. Returns null if there is nothing to cancel.
    */
   cancel(): Cancelled | null;
   /** Cancels one call; false if that call is not running. */

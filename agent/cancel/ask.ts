@@ -20,7 +20,7 @@ export interface LiveRun extends RunInfo {
   readonly folder: string;
 }
 
-/** Milliseconds to wait for an answer; a run checks for requests every 100. */
+/** Milliseconds to wait for an answer. A run checks for requests every 100 milliseconds. */
 const PATIENCE = 10_000;
 const CHECK_EVERY = 20;
 
@@ -66,7 +66,7 @@ async function runIn(folder: string): Promise<RunInfo | "over" | "unknown"> {
     using file = await Deno.open(`${folder}/${RUN_FILE}`, { read: true, write: true });
     const alive = !await file.tryLock(true);
     if (alive) return infoIn(await Deno.readTextFile(`${folder}/${RUN_FILE}`)) ?? "unknown";
-    // A new file is empty and not locked for a moment.
+    // For a moment after its creation, the file of a run is empty and not locked.
     const { size, mtime } = await file.stat();
     return size > 0 || Date.now() - (mtime?.getTime() ?? 0) > NAMELESS_MILLISECONDS ? "over" : "unknown";
   } catch (thrown) {
@@ -153,7 +153,7 @@ async function answerAt(path: string): Promise<CancelAnswer | null> {
   }
 }
 
-/** Withdraws a request. If the run took it at this moment, returns the answer. */
+/** Withdraws a request and returns null. If the run has just taken the request, returns the run's answer instead. */
 async function takeBack(asked: string, answered: string): Promise<CancelAnswer | null> {
   try {
     await Deno.remove(asked);

@@ -1,4 +1,4 @@
-// Receives cancel requests of other processes for a run, and reports them to the person who watches it.
+// Receives cancel requests of other processes for a run, and reports the requests to the person who watches the run.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -43,7 +43,7 @@ export async function hear({ environment, path, run, tell }: HearParts): Promise
   }
 }
 
-/** Names what was cancelled, as part of a sentence. */
+/** Returns words for what was cancelled, such as "the request", for use in a sentence. */
 export function cancelledWords(cancelled: Cancelled): string {
   switch (cancelled.what) {
     case "request":

@@ -56,7 +56,7 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
     place = null;
     place = await tell(parts);
   };
-  // Checks run one at a time, because they would pile up under load.
+  // Only one check runs at a time, because parallel checks would pile up under load.
   const later = () => {
     rest = after(CHECK_EVERY, () => checking = checkOnce().then(later, parts.reportFailure));
   };
@@ -136,7 +136,7 @@ export async function removeRunFolder(folder: string): Promise<void> {
     for await (const { name } of Deno.readDir(gone)) await removeIfThere(`${gone}/${name}`);
     Deno.removeSync(gone);
   } catch (thrown) {
-    // Another process already removed it, because the run had ended.
+    // Another process already removed the folder, because the run had ended.
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
 }

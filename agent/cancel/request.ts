@@ -35,7 +35,7 @@ export interface CancelAnswer {
   readonly running: readonly RunningCall[];
   /** True if a request to the provider still runs. */
   readonly requesting: boolean;
-  /** Reason why nothing was cancelled; null if something was, or if only a list was requested. */
+  /** Reason why nothing was cancelled; null if something was cancelled, or if the request only asked for a list. */
   readonly problem: Problem | null;
 }
 

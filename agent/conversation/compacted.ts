@@ -19,8 +19,8 @@ const REQUEST =
   "commands, numbers and error messages exact. Do not call tools. Reply with the summary only.";
 
 /**
- * Returns the conversation up to the cut, with a message that asks for a summary. Its request begins like the last
- * one, so that the provider has the beginning cached.
+ * Returns the conversation up to the cut, with a message that asks for a summary. The request of this conversation
+ * begins with the same text as the last request, which the provider has cached.
  *
  * @param instructions additional instructions of the user for the summary; empty for none
  */

@@ -12,8 +12,8 @@ export interface Cut {
   readonly summed: readonly Turn[];
   readonly turns: readonly Turn[];
   /**
-   * The person's message that the first kept reply answers, if the cut separates the two; else null. In that case the
-   * message is kept too.
+   * The person's message that the first kept reply answers, if the cut would separate this message from the reply; the
+   * message is then kept too. Null if the cut does not separate them.
    */
   readonly asked: Turn | null;
 }
@@ -31,7 +31,7 @@ export function cutOf(chat: Chat, keep: number): Outcome<Cut> {
   return cut !== null ? success(cut) : failure(
     "nothing-to-compact",
     "All messages are kept, so there is nothing to summarize.",
-    // A single question is not worth a summary either.
+    // A cut that summarizes only a question, without a reply, is not useful either.
     keepLess(chat, keep, ({ summed }) => summed.some(({ role }) => role === "Assistant")),
   );
 }
@@ -54,8 +54,8 @@ function cutOrNull(chat: Chat, keep: number): Cut | null {
 }
 
 /**
- * Returns the remedy for a useless cut: the largest `--keep` below `keep` with a useful cut, or to continue without
- * compacting.
+ * Returns the remedy for a useless cut: the largest `--keep` below `keep` that gives a useful cut. If there is none,
+ * the remedy is to continue without compacting.
  */
 export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean): string {
   const most = Math.min(keep, chat.turns.length) - 1;

@@ -1,4 +1,4 @@
-// Makes a document from another one: its name, its relative paths, and the file itself.
+// Makes a document from another one: chooses its name, adapts relative paths in its text, and creates the file.
 
 import type { Environment } from "../../base/environment.ts";
 import { isThere, makeFile } from "../../base/files.ts";
@@ -9,7 +9,7 @@ import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
 import { parse } from "../../parser/mod.ts";
 import { referencesFrom } from "./question.ts";
 
-/** Returns the first free name of `notes.chat` → `notes.2.chat` → `notes.3.chat`. */
+/** Returns the first unused name in the series `notes.chat`, `notes.2.chat`, `notes.3.chat` and so on. */
 export function nextCompacted(environment: Environment, path: string): string {
   // A number of four or more digits is a year or a date, not our counter.
   const [, stem = "", number = "1", end = ""] = /^(.*?)(?:\.(\d{1,3}))?(\.[^.]+)?$/s.exec(lastName(path)) ??
@@ -17,7 +17,7 @@ export function nextCompacted(environment: Environment, path: string): string {
   return firstFree(environment, path, Number(number) + 1, (at) => `${stem}.${at}${end}`);
 }
 
-/** Returns the first free name of `notes.chat` → `notes.fork-1.chat` → `notes.fork-2.chat`. */
+/** Returns the first unused name in the series `notes.fork-1.chat`, `notes.fork-2.chat` and so on. */
 export function nextForked(environment: Environment, path: string): string {
   const [, stem = "", end = ""] = /^(.*?)(\.[^.]+)?$/s.exec(lastName(path)) ?? [];
   return firstFree(environment, path, 1, (at) => `${stem.replace(/\.fork-\d+$/, "")}.fork-${at}${end}`);

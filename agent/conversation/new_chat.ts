@@ -82,7 +82,8 @@ export async function newChat(
 }
 
 /**
- * Returns what a text would be read as if it is not only text, for the end of "the text …"; null if it is only text.
+ * If a document would read a text as more than plain text, returns what it would read, as the end of a sentence that
+ * begins with "the text". Returns null for plain text.
  */
 function structureIn(chat: Chat, roles: readonly string[]): string | null {
   if (chat.turns.length < roles.length) return "opens a fence that hides the text after it";

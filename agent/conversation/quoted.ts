@@ -21,8 +21,8 @@ export function quoteText(text: string, name: string, { tags = true } = {}): str
 }
 
 /**
- * Ends raw text and begins it again. The tags produce no text, and the two parts that they separate are not read as
- * one.
+ * Closes a raw section and opens another one. These tags produce no text, but they keep the text before them and the
+ * text after them from being read together.
  */
 const SEAM = "{% endraw %}{% raw %}";
 

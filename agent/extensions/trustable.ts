@@ -7,7 +7,7 @@ export interface Trustable {
   readonly path: string;
   /** What the thing to trust would do, in words. */
   readonly lines: readonly string[];
-  /** The end of a sentence about the thing to trust, which is shown if there are no lines. */
+  /** The end of a sentence that begins with the path. This sentence is shown if `lines` is empty. */
   readonly nothing: string;
   isAgreed(): Promise<Outcome<boolean>>;
   /** Records the agreement; returns further lines to show. */
@@ -19,6 +19,6 @@ export interface Trustable {
 /** What a person can agree to at a path, and what is left out, with the reasons. */
 export interface TrustOffer {
   readonly trustables: readonly Trustable[];
-  /** Reasons for what is left out, as full sentences. */
+  /** Full sentences, one for each part that is left out, with the reason. */
   readonly leftOut: readonly string[];
 }

@@ -20,7 +20,7 @@ export async function waitForTools(tools: ToolRegistry, emit: Emit, signal?: Abo
 /**
  * Waits until no source can add or replace a tool any more.
  *
- * @param asked `code` for a call that is only shown, so that no other source is started for it
+ * @param asked `code` if the call is only shown; then only sources that are code are started
  * @param signal ends the wait
  */
 export async function waitForTool(

@@ -5,7 +5,7 @@ import { operands } from "../../base/shell_word.ts";
 import type { Call } from "../../parser/types.ts";
 
 /**
- * Returns why such a call is not approved together with others.
+ * Returns why a call with an incomplete preview is not approved together with other calls.
  *
  * @param name its id in a form that a person can type
  * @param file the document as commands name it; null for a text that is not from a file

@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Names a built-in resolver by its meaning, any other by its name.
+ * Returns words for a built-in resolver that say what it is; returns the name of any other resolver.
  *
  * @param byRule whether a rule decided
  */

@@ -63,8 +63,8 @@ function passage(group: readonly Hunk[], old: readonly string[], after: readonly
 }
 
 /**
- * Returns the line range of a hunk header: the first line and the number of lines. For an empty range, it is the line
- * before the range.
+ * Returns the line range of a hunk header: the first line and the number of lines. If the range is empty, the first
+ * number is the line before the range.
  */
 function range(from: number, to: number): string {
   const count = to - from;

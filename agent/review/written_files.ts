@@ -55,12 +55,13 @@ export class WrittenFiles {
   note(call: Pick<Call, "name" | "input">): string | null {
     const real = this.#target(call);
     if (real === null || this.#options.seen.get(real) !== null || !isFile(real)) return null;
-    // A call that knows the new text without reading the file replaces the whole file.
+    // If the new text is known without reading the file, the call replaces the whole file.
     return this.#rewrite(call, null).after === null ? null : "replaces an unread file";
   }
 
   /**
-   * Returns the change as a unified diff; null for other calls, and if the file cannot be compared.
+   * Returns the change that a call would make, as a unified diff; null if the call writes no file, or if the file
+   * cannot be compared.
    *
    * @param mostLines number of diff lines to show
    */
@@ -80,7 +81,10 @@ export class WrittenFiles {
     );
   }
 
-  /** Returns the complete change, and facts about the file that the person should know first; null for other calls. */
+  /**
+   * Returns the complete change that a call would make, and facts about the file that the person should know first;
+   * null if the call writes no file.
+   */
   async change(call: Pick<Call, "name" | "input">): Promise<FileChangeShown | null> {
     const real = this.#target(call);
     if (real === null) return null;
@@ -92,7 +96,10 @@ export class WrittenFiles {
     };
   }
 
-  /** Returns the file before and after the call; null for other calls, and if the file cannot be compared. */
+  /**
+   * Returns the text of the file before and after the call; null if the call writes no file, or if the file cannot be
+   * compared.
+   */
   texts(call: Pick<Call, "name" | "input">): FileTexts | null {
     const real = this.#target(call);
     if (real === null) return null;

@@ -32,7 +32,7 @@ export async function ruleFor(
   return written === undefined ? await proposeRule(call, parts) : await checkedRule(written, call, parts);
 }
 
-/** The sources that decide after approving rules, or only if nothing else decided. */
+/** Sources that have lower precedence than approving rules: an approving rule overrides their decision. */
 const BELOW_RULES: ReadonlySet<string> = new Set([
   "default",
   "urn:flemma:approval:risk",

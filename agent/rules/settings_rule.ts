@@ -54,7 +54,10 @@ export async function settingsRule(
   });
 }
 
-/** Replaces the text of the file if it is still `before`; null means that there is no file. */
+/**
+ * Replaces the text of the file, but only if the file still has the text `before`. A null text means that the file does
+ * not exist.
+ */
 async function exchange(path: string, before: string | null, after: string | null): Promise<Problem | null> {
   const encoder = new TextEncoder();
   try {

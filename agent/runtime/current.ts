@@ -34,7 +34,7 @@ export class CurrentRuntime {
   /**
    * Returns the runtime for the current frontmatter. Fails with the mistake in the frontmatter or in the settings.
    *
-   * @param isFixed whether work uses the present runtime, which then stays
+   * @param isFixed returns whether running work uses the present runtime; if so, this runtime is not replaced
    */
   current(isFixed: () => boolean): Promise<Outcome<Runtime>> {
     return this.#composing ??= this.#compose(isFixed).finally(() => this.#composing = null);

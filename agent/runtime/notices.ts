@@ -67,7 +67,9 @@ export function createNotices(
   };
 }
 
-/** Forwards events, but of the notices that the state folder cannot be written only the first: all have one cause. */
+/**
+ * Forwards events, but drops repeated notices that the state folder cannot be written, because all have the same cause.
+ */
 export function reportStateOnce(emit: Emit): Emit {
   let isReported = false;
   return (event) => {

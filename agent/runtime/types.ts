@@ -39,7 +39,10 @@ export interface Runtime {
   readonly blockers: SubjectSettings["diagnostics"];
   /** Looks up a tool, after loading the code that the settings name. */
   tool(name: string): Promise<RegisteredTool | undefined>;
-  /** Returns the tools that a request offers, by name, of those available now. */
+  /**
+   * Returns the definitions of the tools that a request would offer now, by name. Tools of sources that have not
+   * answered are missing.
+   */
   offered(): readonly ToolDefinition[];
   /** Returns the names of the tools whose result may be a reference to a file. */
   templatedTools(): readonly string[];

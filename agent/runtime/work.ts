@@ -52,7 +52,7 @@ export class Work {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Lets other processes cancel the running work. Does not wait until it listens. */
+  /** Lets other processes cancel the running work. Returns immediately, before the listener is ready. */
   listen(): void {
     const { environment, emit } = this.#options;
     const { path } = this.#store;

@@ -33,8 +33,8 @@ export function untrustedDowngrade(
       if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return null;
       if (!isReported) emit({ event: "notice", code: "document-not-trusted", message: sentence });
       isReported = true;
-      // The decision is bound, because the document itself could contain the word `approved`. The approval counts only
-      // for the text that the person was asked about.
+      // The decision is bound to the text of the call: a later `approved` in the document is valid only for the text
+      // that the person was asked about. The reason is that the document itself could contain the word.
       return { detail, bound: true, keepsSource: asks };
     },
     doubts: (id) => !onlyItsOwn && journal.approval(id)?.by !== "person" && !journal.isFromThisRun(id),
@@ -73,7 +73,7 @@ export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: 
   };
 }
 
-/** Takes the place of a recorded approval that does not count; no call has this hash. */
+/** Replaces a recorded approval that does not count. No call has this hash, so policy decides the call again. */
 const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be decided again" };
 
 /** Returns the recorded approvals without those in doubt. */

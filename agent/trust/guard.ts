@@ -151,8 +151,8 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   /**
-   * Checks a text that another writer saved while commands run, before the run takes it over: what the run merges and
-   * writes is no longer recognizable as theirs.
+   * Checks a text that another writer saves while commands run. This happens before the run takes the text over,
+   * because after a merge nobody can tell who wrote which part.
    */
   async checkForeign(
     { text, file }: { readonly text: Uint8Array; readonly file: FileIdentity },
@@ -179,7 +179,8 @@ export class DocumentGuard implements CommandsWatch {
     try {
       problem = await this.#end();
     } catch (thrown) {
-      // The record from before the commands stays, so the next process that opens the document checks it.
+      // The record that was made before the commands started stays, so the next process that opens the document checks
+      // the document.
       problem = cannotRecord(this.#options.environment, thrown);
     }
     if (problem !== null) emit({ event: "notice", code: problem.code, message: problemLine(problem) });

@@ -33,7 +33,7 @@ export interface UntrustedDocument {
   readonly sentence: string;
   /** True if calls of read-only tools wait too. */
   readonly all: boolean;
-  /** True if only those calls wait that the person's own settings would not approve. */
+  /** True if a call waits only when the person's own settings would not approve it. */
   readonly onlyItsOwn: boolean;
 }
 
@@ -80,8 +80,8 @@ async function loosening(question: TrustQuestion): Promise<Loosening | null> {
 }
 
 /**
- * True if a call of such a document would not run even after a rule approved it, because that approval is downgraded
- * too.
+ * True if an approving rule would not be enough to run a call of an untrusted document, because that approval is
+ * downgraded too.
  */
 export function downgradesCall(
   untrustedDocument: UntrustedDocument | null,

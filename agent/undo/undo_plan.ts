@@ -40,7 +40,7 @@ export function planUndo(
     const { path, before, after } = change;
     const present = holds.get(path) ?? null;
     if (!meant.has(change)) {
-      // A change that did not happen replaces nothing.
+      // A change that left the file as it was does not cover an earlier change.
       if (!sameContent(present, before)) remaining.set(path, change);
       continue;
     }

@@ -49,7 +49,7 @@ function byPlace(a: Place, b: Place): number {
   return lineOf(a) - lineOf(b) || (a.startCol ?? 0) - (b.startCol ?? 0);
 }
 
-/** A finding about the whole frontmatter may know the exact line. */
+/** A finding. If it is about the whole frontmatter, it may also have the exact line. */
 type Place = Diagnostic & { readonly line?: number };
 
 function lineOf({ line, start }: Place): number {

@@ -58,7 +58,7 @@ export interface ToolsQuestion {
   readonly named?: string | null;
   readonly subject: SubjectSettings;
   readonly own?: readonly OwnTool[];
-  /** True to ask MCP servers again whose tools are cached. @default false */
+  /** True to request the tool list of each MCP server again, even if the list is cached. @default false */
   readonly refresh?: boolean;
   /** Receives problems of tools, and of sources that do not answer. */
   readonly tell?: (problem: Problem) => void;

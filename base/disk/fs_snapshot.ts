@@ -7,7 +7,10 @@ import { StatCache } from "./stat_cache.ts";
 export interface Trace {
   /** The real location, as `realPath` returns it. */
   readonly path: string;
-  /** Links on the way. Each has its path, real except for the link itself, and its target as written. */
+  /**
+   * The links on the way to the location. Each has its path, in which all earlier links are resolved, and its target as
+   * written.
+   */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
@@ -15,7 +18,7 @@ export interface Trace {
 const PATIENCE = 2;
 /** Number of bytes of the folder entry up to which a folder counts as small. */
 const SMALL_FOLDER = 4096;
-/** Number of bytes of a folder entry that can be listed in the time of one look-up of a missing path. */
+/** Listing this many bytes of a folder entry takes as long as looking up one missing path. */
 const LISTED_PER_MISS = 512;
 
 /**
@@ -27,7 +30,7 @@ export function patienceWith({ size }: Pick<Deno.FileInfo, "size">): number {
 }
 
 /**
- * Age in milliseconds of a folder's last change after which the next change certainly gives a different time stamp.
+ * Once a folder's last change is this many milliseconds old, the next change certainly gives a different time stamp.
  * Some file systems have a resolution of two seconds.
  */
 const SETTLED = 2500;
@@ -184,7 +187,7 @@ export interface Sealed {
    * are not read again.
    */
   holds(stats?: StatCache): boolean;
-  /** Accepts rewritten files at these paths, if a file with the same rights replaced a file. */
+  /** Accepts new versions of the files at these paths, if the new file has the same rights as the old one. */
   accept(paths: readonly string[]): void;
 }
 
@@ -194,7 +197,7 @@ interface Source {
   readonly files: ReadFile[];
 }
 
-/** A file as it was read. Without text, there is nothing to compare. */
+/** A file as it was read. If `text` is null, the content is not compared. */
 interface ReadFile {
   readonly info: Deno.FileInfo | null;
   readonly text: string | null;

@@ -89,7 +89,10 @@ function slashed(folder: string): string {
 interface Listing {
   readonly dev: number;
   readonly names: ReadonlySet<string>;
-  /** Folders and regular files; `sorted` adds a slash to folders, as in the paths below them. */
+  /**
+   * Folders and regular files. In `sorted`, a folder's name ends with a slash, so that folders sort like the paths
+   * below them.
+   */
   readonly entries: readonly { readonly name: string; readonly sorted: string }[];
 }
 

@@ -1,6 +1,6 @@
 // Reads untrusted files safely: reads no system pseudo-files and no replaced files, and never reads endlessly. This
 // program itself never reads or writes pseudo-files about processes, the kernel and devices for a document or a model.
-// They contain the environment of every process, and some never end.
+// Such files contain the environment of every process, and some of them never end.
 
 import { afterSilence } from "./timer.ts";
 import { isInside } from "../paths.ts";
@@ -84,7 +84,7 @@ export async function readChecked(path: string, check: CheckFile): Promise<Uint8
   return new Uint8Array(await new Response(file.readable).arrayBuffer());
 }
 
-/** Like `readChecked`, synchronously. */
+/** Synchronous version of `readChecked`. */
 export function readCheckedSync(path: string, check: CheckFile): Uint8Array<ArrayBuffer> | string {
   const real = Deno.realPathSync(path);
   const info = Deno.statSync(real);
@@ -104,7 +104,7 @@ function isSame(opened: Deno.FileInfo, checked: Deno.FileInfo): boolean {
   return opened.dev === checked.dev && opened.ino === checked.ino;
 }
 
-/** Maximum number of seconds for reading a file, more than any file needs that fits into a request. */
+/** Maximum number of seconds for reading a file. A file that is small enough for a request never needs that long. */
 export const READ_SECONDS = 30;
 
 /** Thrown when the time is over. */

@@ -5,8 +5,8 @@ import { sameBytes } from "../bytes.ts";
 /** Milliseconds without a change after which a file counts as complete. */
 const STILL = 20;
 /**
- * Milliseconds without a change after which a file counts as complete that seems unfinished: it became shorter, ends
- * inside a line, or was renamed away.
+ * Milliseconds without a change after which a file that seems unfinished counts as complete. A file seems unfinished if
+ * it became shorter, ends inside a line, or was renamed away.
  */
 export const STILL_UNFINISHED = 400;
 /**

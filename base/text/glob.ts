@@ -11,13 +11,13 @@ import { failed, type Outcome, success } from "../problem.ts";
 type Token =
   | { readonly is: "char"; readonly text: string }
   | { readonly is: "set"; readonly fits: (text: string) => boolean }
-  /** Matches any characters of a component. */
+  /** Matches any characters within one path component. */
   | { readonly is: "star" }
   /** Matches any characters. */
   | { readonly is: "all" }
-  /** Matches nothing, or any folders with a final slash. */
+  /** Matches the empty text, or any number of folders with the slash after the last one. */
   | { readonly is: "folders" }
-  /** Matches the end, or a slash and everything after it. */
+  /** Matches only the end of the path, or a slash and everything after it. */
   | { readonly is: "below" };
 
 /** Maximum number of patterns to which the braces of one pattern expand. */

@@ -143,7 +143,8 @@ function itemAt(text: string, from: number, place: number): number | null {
 }
 
 /**
- * Returns the offset after the value at `from` and its comma. This is the next item or member, or the closing bracket.
+ * Returns the offset after the value at `from` and its comma. At that offset the next item or member begins, or the
+ * closing bracket is there.
  */
 function afterNext(text: string, from: number): number {
   const end = afterBlanks(text, valueEnd(text, from));

@@ -16,7 +16,7 @@ export interface TextFault {
 
 /** Number of bytes that are examined to detect two-byte encodings. */
 const SAMPLE = 200;
-/** Minimum number of bytes for that detection; fewer do not prove anything. */
+/** Minimum number of bytes for detecting a two-byte encoding; fewer bytes do not prove anything. */
 const LEAST_SAMPLE = 8;
 
 /** Finds the first invalid byte: NUL, or one that is not UTF-8; null if all bytes are text. */
@@ -59,7 +59,10 @@ export function textRemedy({ encoding }: TextFault, path: string | null): string
   } ${target}`;
 }
 
-/** Returns Latin-1, or Windows-1252 if it has letters and quotes in place of control characters. */
+/**
+ * Returns Windows-1252 if any byte is one that stands for a control character in Latin-1, but for a letter or quote in
+ * Windows-1252. Else returns Latin-1.
+ */
 function narrowEncoding(bytes: Uint8Array): string {
   return bytes.some((byte) => byte >= 0x80 && byte < 0xa0) ? "WINDOWS-1252" : "ISO-8859-1";
 }
@@ -88,7 +91,7 @@ export function faultyText(
 /** Value of `readAs` of `faultyText` for a text that is UTF-8 except for some bytes. */
 export const DAMAGED = "damaged UTF-8";
 
-/** Detects UTF-16 by its byte order mark, or by a NUL in every other byte, as in ASCII text. */
+/** Detects UTF-16 by its byte order mark, or by a NUL in every other byte, which ASCII characters have in UTF-16. */
 function wideEncoding(bytes: Uint8Array): string | null {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return "UTF-16";

@@ -8,13 +8,13 @@ import { parse } from "../../parser/mod.ts";
 export interface Fragment {
   /** The fragment inside a message, so that its blocks can be parsed. */
   readonly bytes: Uint8Array;
-  /** Removes that message again; null if the change is outside the fragment. */
+  /** Removes the message that was added around the fragment; null if the message itself was changed. */
   unwrap(bytes: Uint8Array): Uint8Array | null;
 }
 
 const MARKER = "@You:\n";
 
-/** Takes the place of the header of a status fence; no provider uses ids like this one. */
+/** Header for a status fence that has none. No provider uses an id like the one in it. */
 const HEADER = `${MARKER}**Tool Result:** \`flemma:selection\`\n\n`;
 
 /** Wraps the text; null if it already has messages, or if it has neither a result block nor a status. */

@@ -43,8 +43,8 @@ export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive
 const loadAgent = () => import("../../agent/open.ts");
 
 /**
- * Opens the document of the command line and calls `body` with it. In filter mode the whole document is
- * written to standard output exactly once, however `body` ends: in its current form, or at least unchanged.
+ * Opens the document of the command line and calls `body` with it. In filter mode the whole document is written to
+ * standard output exactly once, however `body` ends: with its changes or, if that is not possible, unchanged.
  */
 export async function withDocument(
   invocation: Invocation,
@@ -140,9 +140,9 @@ const HEADER_OUTSIDE: Problem = {
 };
 
 /**
- * Success if the text changed, because editors discard the output of a failed filter. If a person must decide, the
- * text shows it, so that is a success too. Only if the model's turn is last must the exit code and the message explain
- * why nothing happened.
+ * Success if the text changed, because editors discard the output of a failed filter. If a person must decide, the text
+ * shows it, so that is a success too. If the model's turn is last, the text does not show why nothing happened, so the
+ * exit code and the message must explain it.
  */
 function filterExit(exit: number, now: Uint8Array, before: Uint8Array): number {
   if (!sameBytes(now, before)) return Exit.ok;

@@ -48,7 +48,7 @@ export function exitOfStop(
 ): number {
   switch (reason) {
     case "answered":
-      // Having nothing to do is success, except for `send`: its request was not made.
+      // If there is nothing to do, the command succeeds, except for `send`, whose request was not made.
       return command === "send" ? Exit.person : Exit.ok;
     case "done":
     case "cut":

@@ -66,6 +66,6 @@ function truncateQuietly(file: Deno.FsFile): void {
   try {
     file.truncateSync(0);
   } catch {
-    // The file can be neither extended nor truncated. If the final write fails too, it is reported.
+    // The file can be neither extended nor truncated. If the final write fails too, that failure is reported.
   }
 }

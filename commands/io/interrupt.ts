@@ -23,8 +23,8 @@ const ENDING: readonly Deno.Signal[] = [
 const TOGETHER_MILLISECONDS = 100;
 const TWICE_MILLISECONDS = 2000;
 /**
- * Time in which a terminated run ends in order. A program that terminates this one does not wait forever, so the run
- * exits on its own well before that.
+ * Time in which a terminated run ends in order. A program that terminates this one may soon kill it, so the run exits
+ * on its own well before that.
  */
 const TERMINATE_GRACE_MILLISECONDS = 4000;
 

@@ -12,7 +12,7 @@ import { writeError } from "./streams.ts";
 
 /**
  * Where message lines go. `live`: to standard error immediately. `failure`: saved, and printed at the end if the run
- * failed. `journal`: saved and never printed. With any other value, they are appended to a file.
+ * failed. `journal`: saved and never printed. `file`: appended to that file.
  */
 export type MessageTarget = "live" | "failure" | "journal" | { readonly file: string };
 
@@ -30,7 +30,7 @@ export function placeOf(
   if (chosen === "stderr") return "live";
   if (chosen === "journal") return "journal";
   if (chosen !== undefined) return { file: absolutePath(environment, chosen) };
-  // Messages are events on standard error then, and only lines of JSON may be written to it.
+  // With `--events stderr`, messages are printed as events, because standard error may then contain only lines of JSON.
   if (events === "stderr") return "journal";
   if (!filter) return "live";
   if (mayReachDocument(environment)) return "journal";

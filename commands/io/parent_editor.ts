@@ -27,7 +27,7 @@ export function isInEditor({ variables }: Environment): boolean {
 /** True if a filter's standard error could end up in the document. */
 export function mayReachDocument(environment: Environment): boolean {
   if (errorIsOutput()) return true;
-  // Some editors read both streams even when they are separate.
+  // Some editors put standard error into the buffer even if it is separate from standard output.
   return !Deno.stderr.isTerminal() && (isInEditor(environment) || takesErrors());
 }
 

@@ -10,7 +10,7 @@ export interface UsageMistake {
   /** The unknown word, and the words that may have been meant. */
   readonly unknown?: { readonly word: string; readonly known: readonly string[] };
   readonly command: Command | null;
-  /** The group whose help fits better than that of the command. */
+  /** The group to show help for, if that help fits the mistake better than the help of the command. */
   readonly group?: string;
   /** Positional arguments read so far; they show whether the document would come from standard input. */
   readonly positionals: readonly string[];
@@ -150,7 +150,10 @@ const NUMBERS = {
   amount: "a number of 0 or more, such as 0.50",
 } as const;
 
-/** Returns how to pass a command line, including the likely intent if `--` was forgotten. */
+/**
+ * Returns an example of how to pass a command line. If `--` was probably forgotten, the example is the corrected
+ * command line.
+ */
 function commandMissing(
   { name, example }: Command,
   positionals: readonly string[],

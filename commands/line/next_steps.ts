@@ -54,7 +54,7 @@ export function suggestNextStep(chat: Chat, file: string | null): string {
 export function suggestAfterProblem(problem: Problem, chat: Chat, file: string | null): string | null {
   // The same content would be refused again, so only the problem's own advice applies.
   if (problem.code === "provider-blocked") return null;
-  // If the person has to do something first, the failure of the request does not change that.
+  // If the document needs something else before the next request, the failure of this request does not change that.
   if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return suggestNextStep(chat, file);
   if (problem.next !== undefined) return null;
   return `The same request is likely to fail again. Inspect it with: ${

@@ -55,7 +55,7 @@ function openTarget(environment: Environment, path: string, document: string | n
   const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
   if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
   const absolute = absolutePath(environment, path);
-  // A missing file cannot be the document. Opening it reports any other error.
+  // A missing file cannot be the document. If the file is inaccessible for another reason, opening it reports that.
   if (document !== null && (realPathOrNull(absolute) ?? absolute) === document) {
     return failure(
       "usage",

@@ -25,7 +25,7 @@ export type Words =
 export interface EndedRun {
   readonly stop: Stop;
   readonly chat: Chat;
-  /** Returns the document on disk. After a failed write, advice must fit what the next run will read. */
+  /** Returns the document on disk. If a write failed, advice must fit that text, because the next run reads it. */
   readonly onDisk: () => Chat;
   /** The file as commands name it; null for piped text. */
   readonly file: string | null;

@@ -101,7 +101,7 @@ class Watched {
     this.#teller = new Teller(options);
   }
 
-  /** Records the current state of the file: only later saves are advanced. */
+  /** Records the current state of the file. From now on, only a later save starts a run. */
   async begin(): Promise<void> {
     this.#known = { fileState: await readFileState(this.#options.path), failed: false };
   }

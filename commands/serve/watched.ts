@@ -20,7 +20,7 @@ export interface IdleDocument {
 
 /** True if another program saved the file, so that it should be advanced. */
 export function isSaved({ fileState, failed }: IdleDocument, now: FileState | null): boolean {
-  // A missing file may return, and an empty file is about to be written.
+  // A missing file may come back, and an empty file is probably about to be written.
   if (now === null || now.text.length === 0) return false;
   // Compares texts, because a save during the check or in the same clock tick leaves the stamp unchanged.
   if (fileState === null || !isSame(fileState.text, now.text)) return true;

@@ -105,7 +105,7 @@ const KEY_IN_ARGUMENTS = failure(
   "Leave it out and type it at the prompt, or pipe it in.",
 ).problem;
 
-/** Reads the key from a pipe, or typed without being shown; null if the person canceled. */
+/** Reads the key from a pipe, or from the terminal without showing it; null if the person canceled. */
 async function keyFrom({ input }: Invocation, provider: KnownProvider): Promise<Outcome<string> | null> {
   let text: string | null;
   try {

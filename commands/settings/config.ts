@@ -68,7 +68,7 @@ async function show(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Returns the old key that makes `key` a setting without effect and without a value; null for settings. */
+/** If `key` is an old key without effect, returns facts about it; null if `key` is a setting. */
 function oldKeyOf(key: string, catalog: Catalog): NonNullable<KeyMatch["old"]> | null {
   const found = findKey(key.split("."), catalog);
   return found.ok && found.value.node.node === "old" ? found.value.old ?? null : null;

@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Returns the path, followed by what it would do. */
+/** Returns the path, followed by words for what the thing at this path would do. */
 function inWords({ path, lines, nothing }: Trustable): string[] {
   return lines.length === 0 ? [`${path} ${nothing}.`] : [path, ...lines.map((line) => `  ${line}`)];
 }

@@ -5,7 +5,10 @@ import type { Problem } from "../../base/problem.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import type { Invocation } from "../invocation.ts";
 
-/** Returns why no sandbox works for the document (null for all documents); null if one works. */
+/**
+ * Returns why no sandbox works for the document; null if one works. If `document` is null, the answer is for all
+ * documents.
+ */
 export async function sandboxProblem(
   { environment }: Invocation,
   document: string | null,

@@ -155,7 +155,10 @@ export async function editorStates(
   );
 }
 
-/** State of an editor's files. `taken` and `lines` apply to editors that only have settings written by the person. */
+/**
+ * State of an editor's files. `taken` and `lines` occur only for editors whose settings are a file that the person
+ * writes.
+ */
 type State = Installed["state"] | FoundPassage["state"] | "lines";
 
 function words(state: State, folder: string | null): string {

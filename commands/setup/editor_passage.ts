@@ -8,8 +8,8 @@ import { VERSION } from "../line/version.ts";
 
 export interface FoundPassage {
   /**
-   * `current`: the passage is as it should be; `older`: written by another version; `changed`: by the person since;
-   * `taken`: the person's own lines configure the same things, so both would conflict.
+   * `current`: the passage is as it should be; `older`: another version wrote it; `changed`: the person changed it
+   * later; `taken`: the person's own lines configure the same things, so they would conflict with the passage.
    */
   readonly state: "absent" | "current" | "older" | "changed" | "taken";
   /** The version that wrote the passage; null if there is none. */
@@ -52,7 +52,7 @@ async function hashOf(passage: string): Promise<string> {
  * Determines the state of the passage.
  *
  * @param text the whole file; null if there is none
- * @param conflict must not match outside of the passage in the file
+ * @param conflict matches lines that conflict with the passage; no such line may exist outside of the passage
  */
 export async function findPassage(
   text: string | null,

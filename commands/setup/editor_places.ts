@@ -9,8 +9,9 @@ export interface EditorPlace {
   /** Returns the folder to install to; null if the files are lines for a person's own file. */
   folder(environment: Environment): string | null;
   /**
-   * The only file to install, as a passage in the person's file; the other files are only printed. `conflict` must not
-   * match outside of the passage in that file. @default all files go into a folder of their own
+   * The only file to install, as a passage in the person's file; the other files are only printed. `conflict` matches
+   * lines that conflict with the passage; no such line may exist outside of it. @default all files go into a folder of
+   * their own
    */
   readonly passage?: { readonly file: string; readonly conflict: RegExp };
   /** Returns what else the person must do, for files in `folder`; null if nothing. */

@@ -71,7 +71,10 @@ function counted(number: number, noun: string): string {
   return number === 0 ? "" : `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Lists approved calls that were plain text before the conversion, so that a run does not surprise. */
+/**
+ * Lists calls that were plain text before the conversion and are approved after it, because the next run would execute
+ * them.
+ */
 function revived(before: Chat, after: Chat): string[] {
   return after.results.flatMap(({ id, status, place }) =>
     status === "approved" && before.result(id)?.status !== "approved" && after.call(id) !== undefined

@@ -36,7 +36,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Returns options that contradict each other; null if none do. */
+/** Returns the usage error if options contradict each other; null if they do not. */
 function mistakeIn(
   { arguments: given }: Invocation,
   question: string | undefined,

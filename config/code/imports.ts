@@ -81,7 +81,7 @@ export async function sealCode(file: string, home: string): Promise<SealedCode> 
   return { ...followed, hash: await sha256(lines.join("\n")) };
 }
 
-/** Seals one file; null if it cannot be read, so that it does not load either. */
+/** Records the content of one code file; null if the file cannot be read. Such a file cannot be loaded either. */
 export async function sealOf(path: string, home: string): Promise<SealedCode | null> {
   try {
     return await sealCode(path, home);
@@ -134,7 +134,7 @@ function filesOf({ specifier, why, kind }: LoadedName, importer: string): readon
 function pathOf(name: string, importer: string): string | null {
   if (!URL.canParse(name, fileUri(importer))) return null;
   const { protocol, host, pathname } = new URL(name, fileUri(importer));
-  // An encoded slash, backslash or NUL would name another file than the one that is compared.
+  // With an encoded slash, backslash or NUL, the decoded path would name another file than the one that is compared.
   if (protocol !== "file:" || host !== "" || /%(?:2f|5c|00)/i.test(pathname)) return null;
   try {
     return decodeURIComponent(pathname);

@@ -61,7 +61,7 @@ export function namesLoadedBy(code: string): LoadedName[] {
   }
   for (const { index, 0: words } of text.matchAll(WORKER)) {
     const end = index + words.length;
-    // Paths of that form are found by the forms below.
+    // The patterns below find a path that is written as a text.
     if (matchAt(NEARBY_ARGUMENT, text, end) === null) {
       add(index, "import", null, "the path of a worker is computed");
     }
@@ -116,8 +116,8 @@ const LINE_COMMENT = new RegExp(String.raw`${LINE}\/\/.*$`, "gm");
 const BLOCK_COMMENT = new RegExp(LINE + "\\/\\*[^`]*?\\*\\/", "gm");
 
 /**
- * Blanks out comments that begin a line, since explanations often contain words such as `import(path)`. Keeps what
- * could be the end of a template or of another comment with code behind it, and what could be a value in a template.
+ * Blanks out comments that begin a line, since explanations often contain words such as `import(path)`. Keeps a comment
+ * if it could end a template, if code could follow it, or if it could contain a value of a template.
  */
 function withoutComments(code: string): string {
   const blank = (comment: string) => comment.replace(/[^\n]/g, " ");

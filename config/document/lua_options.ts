@@ -27,7 +27,7 @@ export class Options {
   readonly #cell: Cell;
   readonly #draft: LayerDraft;
   readonly #paths: (readonly string[])[] = [];
-  /** Indexes of paths, so that loops over the same settings add no new ones. */
+  /** Index of each path, so that a loop over the same settings adds no new paths. */
   readonly #numbers = new Map<string, number>();
   readonly #mark: number;
   /** Registry slot of the `flemma` table given to the block. */
@@ -269,7 +269,8 @@ export class Options {
     const target = [...path, cell.text(2)!];
     const source = this.#pathAt(3);
     if (source !== null) {
-      // The result of `+`, `-` or `^` is assigned back to its source. The operator has already applied the change.
+      // The code assigns the result of `+`, `-` or `^` back to its source. Nothing is left to do, because the operator
+      // has already applied the change.
       if (this.#canonical(source) === this.#canonical(target)) return 0;
       return this.#refuse(target, `"${target.join(".")}" cannot be set to another part of flemma.opt`);
     }

@@ -35,7 +35,7 @@ import { groupList, isPresetPath, resolveValue } from "./resolve.ts";
 
 export interface DraftOptions {
   readonly layer: Layer;
-  /** All other layers, weakest first. */
+  /** All other layers, in ascending order of precedence. */
   readonly others: readonly LayerLog[];
   readonly catalog: Catalog;
   /** Returns the absolute path of a named module. If absent, this layer may not name a module. */

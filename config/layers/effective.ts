@@ -37,10 +37,11 @@ export interface EffectiveOptions {
   readonly approved?: readonly string[];
 }
 
-/** Resolves all keys. `given` are all layers above the defaults, weakest first. */
+/** Resolves all keys. `given` are all layers except the defaults, in ascending order of precedence. */
 export function effectiveSettings(given: readonly LayerLog[], options: EffectiveOptions): Effective {
   const model = resolveModel(given);
-  // A model preset is one more log directly below the layer that named it, whose own values stay stronger.
+  // A model preset becomes a log of its own. It has lower precedence than the layer that named it, but higher
+  // precedence than the layers below that one.
   const logs = model.log === null ? given : insertBelow(given, model.log, model.layer);
   const members = resolveGroup(logs, SCHEMA, []) as unknown as Settings;
   const { env } = members.tools;
@@ -100,7 +101,7 @@ function offerOf(logs: readonly LayerLog[], catalog: Catalog): Pick<ToolSettings
   return { offered, left_out: leftOut };
 }
 
-/** Returns the list of skills, with the names removed from it. */
+/** Returns the list of skills, and the names that layers removed from it. */
 function skillsOf(logs: readonly LayerLog[]): ResolvedSkills {
   const key = (nodeAt(["skills"]) as Group).list!;
   const list = resolveList(logs, "skills", listStart(logs, "skills", key), listPresets(logs, "skills"));

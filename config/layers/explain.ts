@@ -15,11 +15,14 @@ export interface Row {
   readonly key: string;
   /** Value of the key: `null` for no value, a function for an assigned policy. */
   readonly value: unknown;
-  /** Layers, weakest first; several for a list that several layers changed. */
+  /**
+   * The layers that the value comes from, in ascending order of precedence. There are several only for a list that
+   * several layers changed.
+   */
   readonly layers: readonly Layer[];
   /** Names excluded from the presets of the list. */
   readonly excluded?: readonly string[];
-  /** A session value that a stronger layer overrides. */
+  /** A session value that a layer with higher precedence overrides. */
   readonly hidden?: { readonly layer: Layer; readonly value: unknown };
 }
 

@@ -47,18 +47,18 @@ export interface Scalar {
   readonly layer: Layer;
 }
 
-/** Sorts logs by the strength of their layers, weakest first; logs of one layer keep their order. */
+/** Sorts logs in ascending order of their layers' precedence; logs of one layer keep their order. */
 export function sortLogs(logs: readonly LayerLog[]): readonly LayerLog[] {
   return [...logs].sort((a, b) => compareLayers(a.layer, b.layer));
 }
 
-/** Keys for which the session is stronger than the document. */
+/** Keys for which the session has higher precedence than the document. */
 const SESSION_FIRST: ReadonlySet<string> = new Set(["sandbox.enabled"]);
 
 /** Lists that every layer can extend, but from which no layer can remove another's items. */
 const ACCUMULATING: ReadonlySet<string> = new Set(["tools.rules"]);
 
-/** Returns the layers in the order for a key, weakest first. */
+/** Returns the layers in ascending order of precedence for a key. */
 function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   if (!SESSION_FIRST.has(key)) return logs;
   const of = (layer: Layer) => logs.filter((log) => log.layer === layer);
@@ -66,7 +66,10 @@ function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   return [...below, ...of("R"), ...of("C")];
 }
 
-/** Resolves a scalar: the strongest layer that set the key decides, and within the layer the last write. */
+/**
+ * Resolves a scalar: the layer with the highest precedence that set the key decides. Within the layer, the last write
+ * decides.
+ */
 export function resolveScalar(logs: readonly LayerLog[], key: string, fallback: unknown): Scalar {
   const ordered = orderFor(key, logs);
   for (let at = ordered.length - 1; at >= 0; at--) {
@@ -79,7 +82,7 @@ export function resolveScalar(logs: readonly LayerLog[], key: string, fallback: 
 /** A resolved list. `value` is null after an explicit "no value", a function after one was assigned. */
 export interface ResolvedList {
   readonly value: readonly unknown[] | CallableFunction | null;
-  /** Every layer that contributed since the last set, weakest first. */
+  /** Every layer that contributed since the last set, in ascending order of precedence. */
   readonly layers: readonly Layer[];
   /** Names that were removed, but that a preset may still contain. */
   readonly excluded: readonly string[];
@@ -123,11 +126,11 @@ export function resolveList(
         continue;
       }
       if (op === "remove" && items === null && callable === null) {
-        // Nothing can be removed from no value, and a removal must not turn no value into a list.
+        // If there is no value, there is nothing to remove, and the removal must not create an empty list.
         if (typeof value === "string" && presets !== undefined) excluded.add(value);
         continue;
       }
-      // A new list starts if a weaker layer has a function or no value.
+      // If a layer with lower precedence has a function or no value, a new list starts here.
       callable = null;
       items ??= [];
       if (op === "remove") {
@@ -170,7 +173,7 @@ function removeFrom(
   return changed;
 }
 
-/** True if two values are equal for a reader. */
+/** True if two values have the same content. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {

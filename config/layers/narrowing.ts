@@ -4,13 +4,13 @@ import { isObject } from "../../base/is_object.ts";
 import type { Op } from "../types.ts";
 import type { SettingKey } from "../schema/define.ts";
 
-/** True if a write only restricts rights. `current` returns the value of weaker layers. */
+/** True if a write only restricts rights. `current` returns the value from the layers with lower precedence. */
 export function narrows(op: Op, key: SettingKey, value: unknown, current: () => unknown): boolean {
   switch (key.narrows) {
     case "true":
       return op === "set" && value === true;
     case "false":
-      // A list of hosts is less than all hosts.
+      // Allowing a list of hosts is a restriction if all hosts were allowed before.
       return op === "set" && (value === false || (isObject(value) && current() === true));
     case "remove":
       return op === "remove";

@@ -183,8 +183,8 @@ class KnownNames {
   }
 
   /**
-   * True if a source may still provide the name. Names that only sources know are checked later; one letter off an
-   * existing name is a mistake.
+   * True if a source may still provide the name. Such a name is checked later. A name that differs from an existing
+   * name by one letter is a mistake, so no source is expected to provide it.
    */
   #mayCome(name: string): boolean {
     return this.#open && nearest(name, this.#tools, 1) === null;

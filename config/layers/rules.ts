@@ -89,7 +89,7 @@ function listedRules(logs: readonly LayerLog[], listed: ListedApproval): PlacedR
   return found;
 }
 
-/** Returns the strongest layer and key that contain an item of a list or preset. */
+/** Returns the layer with the highest precedence that contains an item of a list or preset, and the key. */
 function placeOf(logs: readonly LayerLog[], item: string): Pick<PlacedRule, "key" | "layer"> {
   for (const log of [...logs].reverse()) {
     const listed = log.on("tools.auto_approve").some(({ op, value }) =>

@@ -15,7 +15,7 @@ export function isTooDeep(value: unknown, level = 0): boolean {
 }
 
 export interface Mismatch {
-  /** Keys below the value that lead to the wrong part of it. */
+  /** The keys that lead from the value to its wrong part. */
   readonly at: readonly string[];
   /** The wrong part, an item or a member. It serves to find the position in the source. */
   readonly part?: unknown;

@@ -10,7 +10,7 @@ export type Type =
   | { readonly is: "integer"; readonly min?: number }
   | { readonly is: "word"; readonly words: readonly string[] }
   | { readonly is: "list"; readonly item: Type }
-  /** One value with free names. Layers are not merged member by member. */
+  /** A table whose names are not fixed. The table is one value: layers do not merge its members. */
   | { readonly is: "map"; readonly of: Type }
   | { readonly is: "any" }
   | {
@@ -40,7 +40,10 @@ export interface SettingKey {
   /** True if `null` (no value) is allowed. */
   readonly optional?: boolean;
   readonly who: readonly Layer[];
-  /** True if the key names a program, a file to load or a place to write. A project may set it only if `loads`. */
+  /**
+   * True if the key names a program, a file to load or a place to write. A project may set the key only if `loads` is
+   * true.
+   */
   readonly host?: boolean;
   /** True if the value names a code file to load. */
   readonly loads?: boolean;
@@ -66,7 +69,7 @@ export interface SettingKey {
 export interface Group {
   readonly node: "group";
   readonly members: Readonly<Record<string, Node>>;
-  /** Node of members with free names. */
+  /** Node of the members whose names are not fixed. */
   readonly others?: Node;
   /** Expands a bare value to an object; undefined if the value does not represent one. */
   readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
@@ -130,7 +133,7 @@ export function hostKey(type: Type, doc: string, rest: Rest = {}): SettingKey {
   return key(type, doc, { who: HOST, host: true, ...rest });
 }
 
-/** A key for the global file, a trusted project and the command line. */
+/** A key that the global file, a trusted project and the command line may set. */
 export function policyKey(type: Type, doc: string, rest: Rest = {}): SettingKey {
   return key(type, doc, { who: ["G", "P", "C"], ...rest });
 }

@@ -124,7 +124,7 @@ function namesOf(group: Group, catalog: Catalog): string[] {
   ];
 }
 
-/** True if free names of the group are tools. */
+/** True if the group's members with free names are tools. */
 function isToolTable(group: Group): boolean {
   return group.list !== undefined && group.others !== undefined;
 }

@@ -30,7 +30,7 @@ export async function assemble(options: LoadOptions, sources: SettingsSources): 
   return problem === null ? await assembly.loaded() : { ok: false, problem };
 }
 
-/** Collects layers from the weakest to the strongest; each method returns the problem that stops it. */
+/** Collects layers in ascending order of precedence; each method returns the problem that stops it. */
 class Assembly {
   readonly #options: LoadOptions;
   readonly #sources: SettingsSources;
@@ -116,7 +116,7 @@ class Assembly {
     return null;
   }
 
-  /** Adds the servers of mcporter's own file, weaker than all settings. */
+  /** Adds the servers of mcporter's own file. They have lower precedence than all settings. */
   async addMcporter(): Promise<null> {
     if (resolveScalar(this.#logs, "tools.mcporter.enabled", false).value !== true) return null;
     const { mcporterServers, mcporterWarning } = await import("./mcporter_file.ts");
@@ -203,7 +203,10 @@ class Assembly {
     return success(draft.log.operations.length > 0 ? draft.log : null);
   }
 
-  /** Returns the position in the strongest settings file that contains a key, or an item of its list. */
+  /**
+   * Returns the position of a key, or of an item of its list. If several settings files contain it, returns the
+   * position in the one with the highest precedence.
+   */
   #placeOf(key: string, item: unknown): string | null {
     const says = (layer: Layer) =>
       item === undefined ||

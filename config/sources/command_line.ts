@@ -1,4 +1,4 @@
-// The layer of settings from the command line, above all files.
+// The layer of settings from the command line, which has higher precedence than all files.
 
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { draftLayer } from "../layers/draft.ts";

@@ -70,7 +70,7 @@ export interface LoadedSettings {
 }
 
 export interface Loaded extends LoadedSettings {
-  /** The layers above the defaults, weakest first. */
+  /** All layers except the defaults, in ascending order of precedence. */
   readonly logs: readonly LayerLog[];
   readonly catalog: Catalog;
   /** Returns `FILE:LINE:COL` of the key or its item in a settings file; null if no file contains it. */
@@ -93,7 +93,7 @@ export interface UnreadFile {
   readonly read: string;
 }
 
-/** Names of the person's settings file; the first existing one counts. */
+/** Names of the person's settings file. If several exist, the first one in this order is read. */
 const GLOBAL_NAMES = ["config.yaml", "config.yml", "config.json"];
 /** The only name of a project's settings file. */
 const PROJECT_NAME = "config.yaml";
@@ -212,7 +212,10 @@ function projectIn(folder: string): Outcome<Found> {
   return unread.length > 0 ? notRead(unread[0]!) : success({ source: null, unread });
 }
 
-/** Returns files of the folder that look like settings, except the given names; `read` is the file that counts. */
+/**
+ * Returns files of the folder that look like settings, except the given names; `read` is the settings file that is read
+ * instead of them.
+ */
 function besides(folder: string, names: readonly string[], read: string): UnreadFile[] {
   const there = namesIn(folder);
   return OTHER_NAMES.filter((name) => there.has(name) && !names.includes(name))

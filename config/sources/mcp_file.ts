@@ -21,7 +21,7 @@ const NAMELESS: ReadonlySet<string> = new Set(["", "__proto__"]);
 export interface NamedServers {
   /** The servers, in the shape of `mcp.servers`. */
   readonly servers: Record<string, Record<string, unknown>>;
-  /** Groups of names in the file that become the same name in flemma; the first name of each group counts. */
+  /** Groups of names in the file that become the same name in flemma; only the first name of each group is used. */
   readonly alike: readonly (readonly string[])[];
   readonly nameless: readonly string[];
 }

@@ -6,8 +6,8 @@ import type { SettingFault } from "../types.ts";
 import type { SourceTree } from "./yaml.ts";
 
 /**
- * Finds positions in one text. A fault found late knows only the canonical key, while the text may contain an alias or
- * a dotted name.
+ * Finds positions in one text. For a fault that is found late, only the canonical key is known, but the text may
+ * contain an alias or a dotted name.
  *
  * @param below keys of the text that contain the settings
  */

@@ -24,7 +24,7 @@ export interface ProjectShare {
   readonly operations: readonly SettingOperation[];
   /** Tools that presets in the file's lists deny. */
   readonly denied: readonly string[];
-  /** Keys without effect: not trusted, or never allowed in a project. */
+  /** Keys without effect, because the person has not trusted the file, or because a project may never set them. */
   readonly ignored: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export function trustedShare(
 /**
  * Returns the operations of an untrusted file that take effect: parameters, and anything that only restricts rights.
  *
- * @param below the weaker layers, which restrictions are compared with
+ * @param below the layers with lower precedence; a restriction is compared with their values
  */
 export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalog: Catalog): ProjectShare {
   const operations: SettingOperation[] = [];
@@ -86,8 +86,8 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
       continue;
     }
     if (node.neutral) {
-      // A model preset of the project grants something, so a model that names one has no effect before the project is
-      // trusted.
+      // A preset can approve tools. So a `model` that names one of the project's presets has no effect until the person
+      // trusts the project.
       const preset = key === "model" && typeof value === "string" && Object.hasOwn(own, value);
       if (preset) ignored.add(key);
       else operations.push(operation);

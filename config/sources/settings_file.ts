@@ -26,7 +26,7 @@ export interface FileLayer {
   readonly notices: readonly Problem[];
 }
 
-/** Reads the text of a settings file above the given layers. */
+/** Reads the text of a settings file as a layer above the given ones. */
 export async function readSettingsFile(
   layer: "G" | "P",
   source: { readonly path: string; readonly text: string },

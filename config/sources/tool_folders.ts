@@ -73,7 +73,7 @@ export async function trustFiles(
   return await recordTrust(environment, folder, names.join("\n"), agreedFiles(folder, names), new Date());
 }
 
-/** Returns the files of code in those of some folders that exist, with the files that they load. */
+/** Returns the code files in those of the given folders that exist, and the files that this code loads. */
 export async function codeIn(folders: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const folder of folders) {

@@ -1,4 +1,4 @@
-// Emits each event about a call, and each cursor request, only once.
+// Emits no event twice: neither an event about a call, nor one that asks the host to move the cursor.
 
 import type { Call, Chat } from "../../parser/types.ts";
 import type { Step } from "../plan/types.ts";
@@ -38,25 +38,25 @@ export class Announcements {
     this.#cursor = null;
   }
 
-  /** Announces completed parts of a plan, and requests the cursor at the first new pending block. */
+  /** Announces completed parts of a plan, and asks the host to move the cursor to the first new pending block. */
   steps(steps: readonly Step[]): void {
     for (const step of steps) this.#step(step);
     this.cursorTo(steps.flatMap((step) => step.do === "place" && step.status === "pending" ? [step.id] : []));
   }
 
-  /** Announces calls that wait for the user, and requests the cursor at the first. */
+  /** Announces calls that wait for the user, and asks the host to move the cursor to the first of them. */
   waiting(ids: readonly string[]): void {
     for (const id of ids) this.#announce(id, "document");
     this.cursorTo(ids);
   }
 
-  /** Requests the cursor at the first block of these calls. */
+  /** Asks the host to move the cursor to the first block of these calls. */
   cursorTo(ids: readonly string[]): void {
     const line = firstLine(this.#chat, ids);
     if (line !== null) this.cursor(line);
   }
 
-  /** Requests the cursor at a line; not repeated while the line stays the same. */
+  /** Asks the host to move the cursor to a line; not repeated while the line stays the same. */
   cursor(line: number): void {
     if (line === this.#cursor) return;
     this.#cursor = line;

@@ -146,7 +146,7 @@ export class Runs implements RunningCalls {
     const { id } = run.call;
     const problem = await this.#parts.writer.commit((chat) => {
       const call = chat.call(id);
-      // Both cases are reported when the answer is written.
+      // If the call is gone or its block has other text, that is reported later, when the answer is written.
       if (run.over || call === undefined || (chat.result(id)?.content ?? "") !== "") return success([]);
       run.written = block.content;
       return success(writeResult(chat, call, block));

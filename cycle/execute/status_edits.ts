@@ -21,7 +21,8 @@ export function markApproved(
     const found = placeholders(chat, ids);
     if (!found.ok) return found;
     const results = found.value;
-    // In a fragment of a document, blocks may have no calls; then there is no text to bind to.
+    // In a fragment of a document, blocks may have no calls. For such a block there is no call text to bind the
+    // approval to.
     const calls = results.map(({ id }) => chat.call(id)).filter((call) => call !== undefined);
     const problem = await writer.recordDecisions(calls.map((call) => ({ call, by: "person" })));
     if (problem !== null) return failed(problem);

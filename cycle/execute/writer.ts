@@ -6,7 +6,10 @@ import type { Call, Chat } from "../../parser/types.ts";
 import { callHash } from "../plan/call_hash.ts";
 import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 
-/** Returns edits for the document as it is when their turn comes, or the reason why there are none. */
+/**
+ * Called when it is these edits' turn, with the document at that time. Returns the edits, or the reason why there are
+ * none.
+ */
 export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outcome<readonly Edit[]>>;
 
 /** The decision about a call and who made it, or that the user was asked to decide. */
@@ -57,7 +60,10 @@ export class Writer {
     return this.#keep(id, why, (journal) => journal.keepBody(id, body));
   }
 
-  /** Like `keepBody`, for the result of a call that finished: the next run reports the path. */
+  /**
+   * Saves the result of a call that finished, if the document is about to lose it or cannot take it. The next run
+   * reports the path.
+   */
   keepResult(id: string, body: string, why: string): Promise<Problem | null> {
     return this.#keep(id, why, (journal) => journal.keepResult(id, body));
   }

@@ -10,7 +10,10 @@ export type ToolKind =
   | "definition-only"
   /** No tool source provides the tool, and every source has answered. */
   | "unknown"
-  /** A source that may provide the tool is not available. The user decides when it is. */
+  /**
+   * A source that may provide the tool is not available now. Once the source is available, the user decides about the
+   * call.
+   */
   | "unasked";
 
 /** True if the tool cannot run even if a call is approved. */

@@ -180,7 +180,7 @@ export function shortCallNames(chat: Chat, ids: readonly string[]): string[] {
   const known = new Set([...numbers.keys(), ...chat.results.map(({ id }) => id)]);
   return ids.map((id) => {
     const number = numbers.get(id);
-    // A number names a call unless it is also the id of a call.
+    // The number names the call, unless another call has this number as its id.
     return HANDY.test(id) || number === undefined || known.has(String(number)) ? id : String(number);
   });
 }

@@ -75,6 +75,6 @@ export type Step =
   | { readonly do: "confirm"; readonly id: string; readonly decided: ApprovalDecision }
   | { readonly do: "run"; readonly id: string }
   | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }
-  /** A plan ends with one of these two. */
+  /** Every plan ends with either `rest` or `send`. */
   | { readonly do: "rest"; readonly at: PlanEnd; readonly ids: readonly string[] }
   | { readonly do: "send" };

@@ -323,8 +323,8 @@ export class Cycle {
     if (!await this.#write(steps)) return null;
     await this.#forgetInterrupted(inputs);
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
-    // The cursor is requested before the calls start, so that their results do not move it while the autopilot
-    // continues.
+    // The request to move the cursor comes before the calls start. Their results must not move the cursor while the
+    // autopilot continues.
     if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) {
       this.#state.react({ kind: "worked" });
     }

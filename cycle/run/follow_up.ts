@@ -78,7 +78,7 @@ export class FollowUp {
     return effect === "advance";
   }
 
-  /** Requests the cursor at a result, unless the autopilot continues. */
+  /** Asks the host to move the cursor to a result, unless the autopilot continues. */
   showResult(id: string): void {
     const { state, settings: { cursor_after_result: where }, announcements } = this.#parts;
     const result = this.#chat.result(id);

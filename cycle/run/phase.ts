@@ -12,7 +12,10 @@ export type RunPhase =
   /** A step is planned and written and its calls are started; calls that end meanwhile trigger no step. */
   | {
     readonly at: "starting";
-    /** True after a reply with calls has just arrived, because sending immediately would only repeat that reply. */
+    /**
+     * True directly after a reply with calls arrived: sending again without running a call would only repeat that
+     * reply.
+     */
     readonly mustFindWork: boolean;
   }
   /** A request runs, and aborting `request` ends it. No call runs meanwhile. */
@@ -85,8 +88,8 @@ function afterPhase(current: RunPhase): RunPhase {
 }
 
 /**
- * Combines two reasons to stop. The first one counts, but a failure replaces a cancel, and several cancels name all
- * their calls.
+ * Combines two reasons to stop. The first reason stays, but a failure replaces a cancel, and two cancels become one
+ * that names all their calls.
  */
 function ended(current: RunPhase, end: Stop): RunPhase {
   const before = endOf(current);

@@ -13,8 +13,8 @@ export interface Signature {
 
 /**
  * Returns a thinking block with LF; null if it would be empty. A signature covers every byte, including leading and
- * trailing whitespace; content that no document can hold exactly is written without one. Long content is changed into
- * the block.
+ * trailing whitespace; if a document cannot hold the content exactly, the content is written without a signature. Long
+ * content is changed in place.
  */
 export function thinkingBlock(content: string | LongText, signature?: Signature): string | LongText | null {
   if (signature !== undefined && !holdsNul(content)) {
@@ -45,8 +45,9 @@ export function redactedBlock(data: string): string | LongText {
 }
 
 /**
- * Closes a fence that the content left open, because the fence would hide the markers below. An empty block after the
- * tag closes the fence by the rule for fences, and keeps fences balanced for readers that do not know the tag.
+ * Closes a fence that the content left open, because the fence would hide the markers below. For this purpose, an empty
+ * fenced block follows the tag. It closes the fence by the usual rule, and fences stay balanced for readers that do not
+ * know the tag.
  */
 function blockOf(tag: string, content: string | LongText): string | LongText {
   const escaper = new ThinkingEscaper();

@@ -55,7 +55,8 @@ export class ReplyCommits {
     const { chat } = this.#store;
     const { growsFrom = chat.byteLength } = this.#store;
     if (growsFrom === 0) return 1;
-    // After a final line end no further line is counted, but the text continues on it.
+    // If the text before the block ends with a line end, the block begins on the next line, which `lineAt` does not
+    // count.
     const below = chat.slice(growsFrom - 1, growsFrom)[0] === LF ? 1 : 0;
     return chat.lineAt(growsFrom - 1) + below;
   }

@@ -6,7 +6,7 @@ import type { Exchange } from "../../providers/http/post.ts";
 import type { Effect, Provider, ProviderError, Usage } from "../../providers/types.ts";
 import type { RequestEnd } from "../types.ts";
 
-/** Maximum times that a reply the provider paused is sent back to it. */
+/** If a provider pauses a reply, the reply is sent back to the provider, at most this many times. */
 export const MOST_RESUMES = 20;
 
 /** The event with which a provider closes a reply. */

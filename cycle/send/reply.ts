@@ -245,7 +245,7 @@ export class ReplyWriter {
       if (separate) this.#out.write(this.#out.endsLine ? "\n" : "\n\n");
       else if (!this.#out.endsLine) this.#out.write("\n");
     } else {
-      // Received blanks are not written, but they count for the spacing between blocks.
+      // Received blanks are not written, but they determine how many line ends separate the blocks.
       const spacing = this.#blank === "" || !separate ? "" : this.#blank.endsWith("\n") ? "\n" : "\n\n";
       this.#blank = "";
       this.#begin();

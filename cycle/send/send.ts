@@ -203,7 +203,7 @@ interface Attempt {
   /** True if the model's last turn is a reply that the provider paused. */
   readonly resumes: boolean;
   readonly may: MayAgain;
-  /** Warnings of earlier attempts; this one takes them over. */
+  /** Warnings of earlier attempts. This attempt adds its own. */
   readonly reported: string[];
   /** True if the user asks for this very request. */
   readonly byPerson: boolean;

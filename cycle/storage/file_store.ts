@@ -26,7 +26,7 @@ export interface FileStoreOptions {
   readonly wait: number;
   /** Where the lock file is. @default state */
   readonly place?: Settings["lock"]["place"];
-  /** Cancels the wait when it aborts. */
+  /** Signal that cancels the wait when the signal aborts. */
   readonly signal?: AbortSignal;
   /** Opens without a lock and never writes. */
   readonly readOnly?: boolean;
@@ -143,7 +143,7 @@ export class FileStore implements DocumentStore {
   readonly leftElsewhere: boolean;
   /** The intended document, which is ahead of the disk while a write is pending. */
   #chat: Chat;
-  /** Once set, this run no longer writes the file and saves its text to `#aside`. */
+  /** If this is set, the run saves its text to `#aside` instead of writing the file. */
   #lost: Lost | null = null;
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
@@ -284,7 +284,7 @@ export class FileStore implements DocumentStore {
 
   async #merge(foreign: Foreign): Promise<boolean> {
     const { text: theirs, astray } = foreign;
-    // Edits that are committed during the check must not be lost by a merge from before them.
+    // Edits may be committed during the check, so the merge begins only after it. Otherwise the merge would lose them.
     await this.checkForeign(foreign);
     const merged = this.#growing === null ? this.#merged(theirs) : this.#mergedGrowing(theirs, this.#growing);
     if (merged === null) return false;

@@ -167,8 +167,8 @@ interface Seen {
 }
 
 /**
- * A text that the other writer may have started from. With `part`, it also has the beginning of the line after the
- * `seen` ones.
+ * A text that the other writer may have started from: the document with the first `seen` lines of the block. If `part`
+ * is true, the text also contains the beginning of the next line.
  */
 interface Base {
   readonly lines: readonly string[];
@@ -177,7 +177,7 @@ interface Base {
   readonly hunks: readonly Hunk[];
 }
 
-/** Returns the text closest to theirs, among texts that contain more or less of the block. */
+/** Among texts that contain different amounts of the block, returns the one that is closest to their text. */
 function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: boolean): Base | null {
   let best: Base | null = null;
   let least = Infinity;
@@ -221,8 +221,8 @@ const MAX_COMPARED = 300;
 const MAX_BEGINNINGS = 6;
 
 /**
- * Returns the moments at which a line of the block had only just begun, one moment for each line of theirs that equals
- * such a beginning.
+ * For each line of their text that is only the beginning of a line of the block, returns what the other writer had read
+ * when that line had just begun.
  */
 function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
@@ -237,8 +237,8 @@ function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
 }
 
 /**
- * Returns how much the other writer had probably read: up to the last line of the block that their text still has, and
- * the longest contiguous part.
+ * Returns how much of the block the other writer had probably read. One guess ends at the last line of the block that
+ * their text still has; the other ends where their text stops matching the block.
  */
 function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
@@ -297,9 +297,9 @@ function theirIndex(hunks: readonly Hunk[], at: number): number {
 }
 
 /**
- * Returns where to cut theirs, so that everything before line `at` of the base stays before the cut. If they replaced
- * lines across that border, as many new lines as they replaced stay before it; other new lines, and insertions at the
- * border, follow.
+ * Returns the line at which to cut their text, so that everything before line `at` of the base stays before the cut. If
+ * they replaced lines on both sides of that border, at most as many of their new lines stay before the cut as they
+ * replaced there. Lines that they inserted exactly at the border come after the cut.
  */
 function cutAt(hunks: readonly Hunk[], at: number): number {
   let cut = at;

@@ -48,7 +48,7 @@ export interface LockOptions {
   readonly wait: number;
   /** Where the lock file is. @default state */
   readonly place?: Settings["lock"]["place"];
-  /** Cancels the wait when it aborts. */
+  /** Signal that cancels the wait when the signal aborts. */
   readonly signal?: AbortSignal;
 }
 
@@ -272,10 +272,11 @@ async function take(
     before,
     async release() {
       try {
-        // The name is erased first. If the file must stay, the next run must not take it for the name of a dead run.
+        // The name in the file is erased first. If the file cannot be removed, the next run would otherwise take this
+        // run for a dead one.
         file.truncateSync(0);
-        // The file is removed while it is locked, so that a waiting run sees that its file is no longer at the path.
-        // If another process removed it earlier, the file at the path may be the lock of another run.
+        // The file is removed while it is locked, so that a waiting run sees that its file is no longer at the path. If
+        // another process already removed our file, the file that is now at the path may be the lock of another run.
         if (isStillAt(file, lockPath)) await Deno.remove(lockPath);
         return null;
       } catch (thrown) {

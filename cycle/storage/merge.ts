@@ -63,7 +63,7 @@ interface Versions {
   readonly theirs: Uint8Array;
 }
 
-/** Merges by lines; null if both changed the same lines, or if they changed a line of a block of ours. */
+/** Merges by lines; null if both sides changed the same lines, or if they changed a line in one of our blocks. */
 function mergeLines(
   before: Chat,
   { base, ours, theirs }: Versions,
@@ -104,7 +104,7 @@ export function graftResults(before: Chat, ours: Chat, theirs: Chat): Chat | nul
   return sameBytes(replayed.bytes, ours.bytes) ? grafted : null;
 }
 
-/** A document with the block that another one has for a call. */
+/** Returns `chat` with the result block of one call taken from another document. */
 function withBlock(chat: Chat, from: Chat, id: string): Chat {
   const { place } = from.result(id)!;
   const lines = from.text(place.from, place.to).split(/\r?\n/);
@@ -115,8 +115,8 @@ function withBlock(chat: Chat, from: Chat, id: string): Chat {
 }
 
 /**
- * The merged document without approvals that their text no longer has: an editor that undoes one writes back an older
- * text, which looks as if it had missed the approval.
+ * Returns the merged document without approvals that their text no longer contains. If a person undoes an approval in
+ * an editor, the editor writes back an older text, which looks as if it only lacked the approval.
  *
  * @param ids calls whose approval came from a text of others
  */

@@ -56,7 +56,7 @@ class Memory implements SeenFiles {
       this.#seen.set(path, seen);
     }
     for (const path of this.paths.slice(0, -MAX_FILES)) this.#seen.delete(path);
-    // Recorded after the act, so a failure must not look like one of the act.
+    // The result of the call is already known, so a failed record must not look like a failure of the call.
     this.#writing = this.#writing.then(() => this.#write()).catch(this.#failed);
     return this.#writing;
   }

@@ -1,4 +1,5 @@
-// State of replies that their document cannot hold, mainly of signed thinking: digests only, never its text.
+// State about replies that the document itself cannot hold, mainly about signed thinking. It contains digests, never
+// the text of thinking.
 
 import type { ThinkingEntry, ThinkingRecord, ThinkingState } from "../types.ts";
 

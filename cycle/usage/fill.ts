@@ -53,7 +53,7 @@ export function expectedTokens(rough: number, last: Measured | null): number {
  * Returns the estimated cost of a request in dollars. Earlier content is read from the provider's cache if it has one,
  * and the reply is as long as the last one.
  * @param tokens of the request
- * @param last the previous request of this run; null for the first, whose reply counts nothing
+ * @param last the previous request of this run; null for the first request, whose reply is estimated at zero tokens
  */
 export function expectedCost(tokens: number, prices: Prices, last: Measured | null): number {
   const usage = last?.record.usage;

@@ -22,7 +22,7 @@ export function openUsageLog(environment: Environment): UsageLog {
       const name = record.document === null ? UNSAVED : await documentKey(record.document);
       try {
         await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-        // One line in one write, since other runs append to the same file.
+        // Each record is written as one line in one write, because other runs append to the same file.
         await Deno.writeTextFile(`${folder}/${name}.jsonl`, `${JSON.stringify(record)}\n`, {
           append: true,
           mode: 0o600,

@@ -60,7 +60,7 @@ export function promptText(blocks: unknown, { templates, attach }: PromptPlace):
       pieces.push(reference);
     } else return failure("prompt-unreadable", `Blocks of type ${String(type)} are not supported.`);
   }
-  // Blanks at the beginning stay, because one may be what makes the line text.
+  // Blanks at the beginning of a line stay, because such a blank may keep the line from being read as structure.
   const text = pieces.join("\n").replace(/^\n+/, "").trimEnd();
   if (text.trim() === "") return failure("prompt-empty", "The prompt is empty.", "Write something.");
   return success({ text, attachments });
@@ -71,7 +71,7 @@ const TAGS = /\{[{%]/g;
 const REFERENCE = /@(?=\.{1,2}\/|~\/|\/\/)/;
 /** The beginning of a result, which is read as a result even in fences. */
 const RESULT = /^\*\*(?=Tool)/m;
-/** The beginning of any of these signs. */
+/** The beginning of a template tag, of a file reference or of a result. */
 const SIGNS = new RegExp([TAGS, REFERENCE, RESULT].map(({ source }) => source).join("|"), "gm");
 
 /** Escapes a person's words so that nothing in them is read as structure or as a template; file references stay. */

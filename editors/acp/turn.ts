@@ -46,7 +46,10 @@ class Turn {
   /** Calls whose result the client already has. */
   readonly #finished = new Set<string>();
   #session: ChatSession | null = null;
-  /** Settles when the last update was sent. It keeps updates in order, although describing a call takes a moment. */
+  /**
+   * Settles when the last update was sent. Each update waits for this promise, so updates stay in order although
+   * describing a call takes a moment.
+   */
   #telling: Promise<void> = Promise.resolve();
 
   constructor(host: TurnHost) {

@@ -289,7 +289,7 @@ export class Commands {
   }
 }
 
-/** Makes the text in a block its result. */
+/** Makes the text in a call's block the result of the call. */
 async function takeText(session: ChatSession, id: string): Promise<Outcome<unknown>> {
   const result = session.chat.result(id);
   const problem = result === undefined

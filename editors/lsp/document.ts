@@ -42,7 +42,10 @@ export class OpenDocument {
   #working: Working | null = null;
   /** True if the document is being opened for work, which takes a moment. */
   #opening = false;
-  /** Settles when short work ends. Other work waits for it instead of being refused. */
+  /**
+   * Settles when the running short work ends; null if there is none. Other work waits for this promise instead of being
+   * refused.
+   */
   #brief: Promise<void> | null = null;
   /** Edits offered as approvals, with the version they apply to. */
   #approvals: { readonly version: number; readonly id: string; readonly edits: readonly Edit[] }[] = [];

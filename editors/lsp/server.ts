@@ -237,7 +237,8 @@ class Server {
   open(params: unknown): void {
     const { uri, text, version } = item(params);
     if (typeof uri !== "string" || typeof text !== "string") return;
-    // If an editor opens a document again, it has lost track of it, so the text that it sends now counts.
+    // An editor that opens an open document again no longer knows its state, so the text that it sends now replaces
+    // that state.
     this.#documents.get(uri)?.store.close();
     const document = new OpenDocument(uri, text, typeof version === "number" ? version : 0, {
       environment: this.environment,

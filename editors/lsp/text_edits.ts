@@ -67,7 +67,7 @@ function commonSuffix(a: Uint8Array, b: Uint8Array, start: number): number {
   return count;
 }
 
-/** Returns the same prefix without a partial character at its end. */
+/** Shortens a common prefix so that it does not end inside a character; returns its length. */
 function wholeCharacters(text: Uint8Array, prefix: number): number {
   let at = prefix;
   while (at > 0 && at < text.length && isInside(text[at]!)) at--;

@@ -49,7 +49,7 @@ function week({ yearday, weekday }: DateTime, first: number): string {
   return padded(Math.floor((yearday + 7 - ((weekday + 7 - first) % 7)) / 7));
 }
 
-/** Returns a conversion that is a format of other conversions. */
+/** Returns a conversion that is short for a format made of other conversions. */
 function as(format: string): (dateTime: DateTime) => string {
   return (dateTime) => formatted(format, dateTime);
 }

@@ -63,7 +63,7 @@ const STEPS_PER_LOAD = 200;
 const GROWTH = 2;
 /** Minimum memory of the machine. */
 const LEAST_MACHINE = 32 * 1024 * 1024;
-/** Number of stack slots for work entered from outside without reserving; functions called by Lua have 20. */
+/** Number of stack slots to reserve for work that is entered from outside Lua. Functions that Lua calls have 20. */
 const ROOM = 60;
 
 const encoder = new TextEncoder();

@@ -85,7 +85,7 @@ export function escapeThinking(content: string, ticks = 0): string {
 /** Escapes the content of a thinking block that arrives in parts. */
 export class ThinkingEscaper {
   #fence: number;
-  /** The unfinished line, while its continuation decides whether its beginning is escaped. */
+  /** The unfinished line, held back until the text after it shows whether its beginning must be escaped. */
   #line = "";
   /** The beginning of the unfinished line was returned, so the line is text. */
   #isText = false;
@@ -99,7 +99,9 @@ export class ThinkingEscaper {
     return this.#fence;
   }
 
-  /** Returns the next part, escaped, as far as its form is certain. */
+  /**
+   * Takes the next part. Returns escaped text up to the point from which later text could still change the escaping.
+   */
   write(part: string): string {
     const lines = part.split("\n");
     const rest = lines.pop() ?? "";
@@ -155,8 +157,8 @@ export function unescapeThinking(content: string, ticks = 0): string {
 }
 
 /**
- * Returns Assistant text as the provider sent it. `value` is the whole text of one segment; `ticks` is the fence that
- * is open where it begins.
+ * Returns Assistant text as the provider sent it. `value` is the whole text of one segment; `ticks` is the number of
+ * backticks of the fence that is open where the segment begins, 0 if none.
  */
 export function unescapeText(value: string, ticks = 0): string {
   if (!value.includes("\\")) return value;

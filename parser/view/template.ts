@@ -60,9 +60,9 @@ interface Opened {
 }
 
 /**
- * Returns a function that finds the first opener at or after an offset, called in ascending order. It skips the rest
- * of a fence after an opener that is not closed in that fence. After any other unclosed opener the remaining bytes are
- * text.
+ * Returns a function that finds the first opener at or after an offset; callers must pass ascending offsets. If an
+ * opener in a fence is not closed there, the rest of the fence is skipped. If any other opener is not closed,
+ * everything after it is text.
  */
 function tagReader(bytes: Uint8Array, fenced: boolean): (from: number) => Opened | null {
   const { length } = bytes;

@@ -1,4 +1,5 @@
-// Runs a program that returns a key. Its output counts as secret until the program has succeeded in giving a key.
+// Runs a program that returns a key. Of its output, only the standard error of a failed program is ever shown, because
+// everything else may contain the key.
 
 import type { Environment } from "../../base/environment.ts";
 import { thrownText } from "../../base/problem.ts";

@@ -126,7 +126,7 @@ const CAUSES: readonly Cause[] = [
     remedy: () => "Install bubblewrap 0.8 or later, or set sandbox.backends.bwrap.path to such a version.",
   },
   {
-    // This matches only if the kernel has no filters, because lack of memory must not disable the filter.
+    // Matches only the error of a kernel without seccomp filters. An out-of-memory error must not turn the filter off.
     pattern: /PR_SET_(?:SECCOMP|NO_NEW_PRIVS)\S*: (?:Invalid argument|Function not implemented)/,
     cause: () => "the system call filter is refused",
     remedy: () => "Set sandbox.policy.block_unix_sockets to false; then the filter is optional.",

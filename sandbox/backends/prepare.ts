@@ -289,7 +289,7 @@ async function removeLeftover(path: string): Promise<void> {
     const { isFile, size, uid } = Deno.lstatSync(path);
     if (isFile && size === 0 && uid === Deno.uid()) await removeEmptyFromFolder(path);
   } catch {
-    // There is no file, or it is not accessible, so the mask left nothing.
+    // The file does not exist or is not accessible, so there is no leftover to remove.
   }
 }
 

@@ -128,7 +128,10 @@ function makeFolders(folder: string, folderAccess: FolderAccess): void {
   }
 }
 
-/** Returns the replaced file, still open; null if there was none, or if the path still leads to it. */
+/**
+ * Returns the old file, still open. Null if there was no old file, or if the new content was written into the old file
+ * itself.
+ */
 function replaceInFolder(
   handle: FolderHandle,
   real: string,

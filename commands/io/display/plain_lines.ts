@@ -57,7 +57,8 @@ export class PlainLines implements Display {
         this.#text(`thinks   ${event.text}\n`);
         break;
       case "reply:progress":
-        // This event is not logged, because it occurs many times a second. The text before it is complete.
+        // This event is not logged, because it occurs many times a second, but it shows that the text before it is
+        // complete.
         this.#endText();
         break;
       case "request:finished":

@@ -99,7 +99,7 @@ export class Terminal implements Display {
         this.#line(`\x1b[2m${visible(event.text, { lines: true })}\x1b[0m`);
         break;
       case "reply:progress":
-        // The text before this event is complete.
+        // This event shows that the text before it is complete.
         this.#stepAside();
         this.#relabel(`${this.#request}  ${progressText(event)}`);
         break;

@@ -46,7 +46,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Returns options that contradict each other or do not exist; null if all are valid. */
+/** Returns the usage error if options contradict each other or do not exist; null if all are valid. */
 function contradictionOf({ arguments: given }: Invocation): Problem | null {
   const usage = (message: string, next: string): Problem => ({ code: "usage", message, next });
   const html = switchOption(given, "html") === true;

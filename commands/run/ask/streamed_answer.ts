@@ -9,7 +9,7 @@ import { writeOutput } from "../../io/streams.ts";
 
 /** Shows text as it arrives; calls, results and requests get lines of their own. */
 export class StreamedAnswer implements Display {
-  /** Prints calls, results and requests; null if only the answer is wanted. */
+  /** Prints calls, results and requests. Null if only the answer is printed. */
   readonly #lines: PlainLines | null;
   /** True if the last output was text without a line end. */
   #inText = false;

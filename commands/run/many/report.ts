@@ -35,7 +35,7 @@ export class BatchReport {
     this.#total = total;
   }
 
-  /** Starts a document. The returned functions receive the messages and the end of its run. */
+  /** Begins the report on a document. The returned functions receive the messages and the end of the document's run. */
   begin(file: string): { readonly messages: Messages; readonly among: Pick<Among, "ended"> } {
     const { environment, arguments: given } = this.#invocation;
     const running: Running = { lines: [], stop: null };

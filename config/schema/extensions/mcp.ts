@@ -10,7 +10,7 @@ const address: Type = {
   json: { type: "string", pattern: "^https?://" },
 };
 
-/** A key for the person's settings, a trusted project's, and the command line, but never for a document. */
+/** A key that the person's settings, a trusted project and the command line may set, but never a document. */
 function serverKey(type: Type, doc: string, rest: Partial<SettingKey> = {}): SettingKey {
   return key(type, doc, { who: ["G", "P", "C"], optional: true, ...rest });
 }

@@ -36,7 +36,7 @@ export function preserve(outline: Outline, journal: Journal | undefined): Preser
 
 /** Follows a reply, and records at its end what the next request has to know. */
 export class ThinkingLog {
-  /** Results without the outline, which would keep the texts of the conversation in memory. */
+  /** These results exclude the outline, which would keep the texts of the conversation in memory. */
   readonly #preserved: Pick<Preserved, "digests" | "evaluation"> & Pick<Outline, "mismatch">;
   readonly #model: string;
   /** The thinking in the request, by its path in the body. */

@@ -14,7 +14,7 @@ import type { ThinkingEntry, ThinkingState } from "../../types.ts";
 export interface Digests {
   /** Digests of the pieces, one for each. */
   readonly pieces: readonly string[];
-  /** Digests of all pieces before each piece, and of all pieces at the end. */
+  /** For each piece, the digest of all pieces before it; at the end, the digest of all pieces. */
   readonly prefixes: readonly string[];
   readonly thinking: readonly {
     readonly part: ThinkingPart;
@@ -30,7 +30,7 @@ export interface ThinkingEvaluation {
   readonly leftOut: ReadonlySet<ThinkingPart>;
   /** Thinking that this evaluation left out in addition to earlier ones, in order. */
   readonly lost: readonly ThinkingPart[];
-  /** Keys that are left out from now on. */
+  /** Keys of thinking blocks that are left out from now on. */
   readonly stale: readonly string[];
   /** Index of the first piece that differs from the last request; null if no piece differs, or if nothing is known. */
   readonly changed: number | null;
@@ -55,7 +55,7 @@ export function digestsOf(outline: Outline): Digests {
     const piece = quickHash(text);
     const before = prefixes.at(-1)!;
     pieces.push(piece);
-    // A piece that is sent only for its thinking does not count for later thinking.
+    // A piece without text is sent only for its thinking, so later thinking does not depend on it.
     prefixes.push(text === "" ? before : quickHash(before + piece));
   }
   const thinking = outline.pieces.flatMap((piece, index) =>
@@ -111,7 +111,8 @@ function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: Th
       // The record has no prefix if the model that made the thinking does not check the text before it.
       if (record.prefix !== null && (outline.mismatch === "drop" || outline.mismatch === "error")) {
         if (record.prefix !== prefixes[piece]) return index;
-        // Thinking may be missing from the start of the run. Any other gap invalidates the thinking after it.
+        // The first thinking blocks of the conversation may be missing. Any other gap invalidates the thinking after
+        // the gap.
         if (before !== null && record.before !== before) return index;
       }
     }

@@ -2,7 +2,7 @@
 
 import { sameBytes } from "../../../base/bytes.ts";
 
-/** Bytes that are joined only if all of them are requested, such as a parsed document. */
+/** Bytes in pieces that are joined only if somebody asks for all of them, such as the bytes of a parsed document. */
 export interface Content {
   readonly byteLength: number;
   readonly bytes: Uint8Array;
@@ -12,7 +12,7 @@ export interface Content {
   parts(from?: number): Iterable<Uint8Array>;
 }
 
-/** Returns the content of bytes that are already in one piece. */
+/** Wraps bytes that are already in one piece. */
 export function contentFromBytes(bytes: Uint8Array): Content {
   return {
     byteLength: bytes.length,

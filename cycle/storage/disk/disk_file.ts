@@ -31,7 +31,7 @@ export interface Foreign {
   readonly text: Uint8Array;
   /** True if the text was written into a file that had already been replaced; the file at the path is then ours. */
   readonly astray: boolean;
-  /** The file that held it when it was read. */
+  /** The file that contained the text when it was read. */
   readonly file: FileIdentity;
 }
 
@@ -178,8 +178,8 @@ export class DiskFile {
   }
 
   /**
-   * Saves what completes the write after a crash. If the state folder cannot be written, the new text lies next to the
-   * document during the write; a result must not be lost because of a record.
+   * Saves both texts, so that the write can be completed after a crash. If the state folder cannot be written, saves
+   * the new text next to the document until the write is done; the write itself continues.
    */
   async #guardFor(old: Uint8Array, text: Uint8Array): Promise<{ after(): Promise<void> }> {
     const failed = (thrown: unknown) => this.#notify(stateNotice(this.#environment, thrown, UNGUARDED));
@@ -196,7 +196,10 @@ export class DiskFile {
     }
   }
 
-  /** Text written into a file after it was replaced. The file is not checked again. */
+  /**
+   * Returns a text that another process wrote into an old file after this run had replaced that file. Does not check
+   * that file again.
+   */
   async #astray(): Promise<Foreign | null> {
     for (const [index, { file, known }] of this.#replaced.entries()) {
       if (isUntouched(file.statSync(), known)) continue;

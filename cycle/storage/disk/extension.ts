@@ -9,7 +9,7 @@ import type { Content } from "./content.ts";
  */
 export const MAX_STEP_BYTES = 16 * 1024;
 
-/** Text at the end of a content that another one lacks. */
+/** The text at the end of one content that another content lacks. */
 export interface GrownText {
   /** Both contents are the same up to this byte. */
   readonly from: number;

@@ -43,8 +43,9 @@ export class OverwriteGuard {
   }
 
   /**
-   * Looks for a write that a crash interrupted. Completes a torn document; leaves one that changed since and names the
-   * file with the intended text. Returns null if there was nothing to do.
+   * Looks for a write that a crash interrupted. If the document is torn, completes it. If the document has changed
+   * since the crash, leaves it and names the file that contains the intended text. Returns null if there was nothing to
+   * do.
    */
   async recover(realPath: string, current: Uint8Array): Promise<Problem | null> {
     let old: Uint8Array;

@@ -23,8 +23,8 @@ export interface Findings {
 }
 
 /**
- * Finds everything that is wrong with the editor's text. While the editor is asked for an edit, these are the findings
- * for the text before; the next change brings new ones.
+ * Finds everything that is wrong with the editor's text. While the editor is asked to apply an edit, the findings are
+ * those of the text without the edit; the editor's next change brings new ones.
  */
 export async function findingsOf(document: OpenDocument): Promise<Findings> {
   const { store, uri } = document;
@@ -59,7 +59,7 @@ function problemFinding(code: string, message: string, next?: string): Diagnosti
   };
 }
 
-/** A finding about the whole frontmatter may know the exact line. */
+/** A finding. If it is about the whole frontmatter, it may also have the exact line. */
 type Finding = Diagnostic & { readonly line?: number };
 
 function shown(
