@@ -4,6 +4,7 @@ import { expandHome, isInside } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { isSystemPath } from "../base/system/reading.ts";
 import type { BackendEntry } from "./backends/registry.ts";
+import { ARCHITECTURES } from "./backends/seccomp.ts";
 import { FsSnapshot } from "../base/disk/fs_snapshot.ts";
 import { realPath, traceLinks } from "../base/disk/real_path.ts";
 import { strayLink } from "./paths/stray_link.ts";
@@ -20,6 +21,7 @@ import { WHOLE_VIEW } from "./policy/view.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
 import { describeLeftCommands } from "./process/leftovers.ts";
 import { denoFolderForCommands } from "./protect/own_code.ts";
+import { refusesSockets } from "./protect/mountable.ts";
 import { traceProtected } from "./protect/protect.ts";
 import { recover } from "./protect/recover.ts";
 import { type FileChange, obeyedBy } from "./protect/watched.ts";
@@ -347,6 +349,15 @@ export class RunSandbox implements Sandbox {
   sockets(): FoundSockets {
     if (!this.#policy.ok) return { runtime: [], masked: [], kept: [] };
     return findSockets(this.host.environment, this.#policy.value);
+  }
+
+  /** True if commands can create no local sockets with this backend. */
+  refusesSockets(entry: BackendEntry | null): boolean {
+    if (!this.#policy.ok) return false;
+    const { block_unix_sockets } = this.#policy.value;
+    const filters = entry !== null && this.#backend.configOf(entry).seccomp !== false &&
+      Object.hasOwn(ARCHITECTURES, Deno.build.arch);
+    return block_unix_sockets || (filters && refusesSockets(this.#policy.value));
   }
 
   /** Reason why the last refused command did not run; null if none was refused. */

@@ -96,7 +96,7 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
     sockets: {
       masked: [...sockets.runtime, ...sockets.masked],
       kept: sockets.kept,
-      blocked: resolved?.block_unix_sockets ?? false,
+      blocked: sandbox.refusesSockets(entry),
     },
     limits: resolved?.limits ?? {},
     hardening: entry === null

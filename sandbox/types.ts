@@ -61,6 +61,8 @@ export interface MountablePolicy extends Required<Policy> {
   readonly masked: readonly string[];
   /** Folders of runtime sockets. An empty folder is mounted over each. */
   readonly runtime: readonly string[];
+  /** True if commands are refused new local sockets, as far as this machine can filter system calls. */
+  readonly refuses_sockets: boolean;
   /**
    * True if another process could replace a path while it is being mounted: a command of another run, or another user.
    * If so, a script inside the sandbox checks the mounts before the command begins.

@@ -117,7 +117,7 @@ function assemble(
     },
     argv: handOver(withMountsFile(around(options)).short, descriptors),
     gated: (kind) => handOver(withMountsFile(around(options, kind)).short, descriptors),
-    fingerprint: around(network.value?.lasting ?? []),
+    fingerprint: withoutMasks(around(network.value?.lasting ?? []), policy),
     refusedHosts: () => [...network.value?.refused ?? []],
     setupFailure: (stderr, signal) => failureIn(readReport(status), stderr, signal, host),
     dispose: async () => {
@@ -169,6 +169,16 @@ function assembleArguments(
       ],
     });
   };
+}
+
+/**
+ * Returns the list without the masks of sockets. Sockets come and go, and a mask over a file is never refused, so a test
+ * of the list need not be repeated for them.
+ */
+function withoutMasks(list: readonly string[], { masked }: MountablePolicy): string[] {
+  const isMask = (at: number) =>
+    list[at] === "--ro-bind" && list[at + 1] === "/dev/null" && masked.includes(list[at + 2]!);
+  return list.filter((_, at) => !isMask(at) && !isMask(at - 1) && !isMask(at - 2));
 }
 
 /** Policies are immutable, and most commands in a row use the same one. */
@@ -265,7 +275,7 @@ function filterFile(
   const privileged = host.root && policy.allow_privileged;
   const filter = (wanted && !privileged) || policy.block_unix_sockets
     ? filterFor({
-      blockUnixSockets: policy.block_unix_sockets,
+      blockUnixSockets: policy.refuses_sockets,
       blockHostSockets: !policy.network,
       refuseSetuid: host.root && !privileged,
     })

@@ -19,6 +19,7 @@ interface Architecture {
   readonly audit: number;
   readonly ioctl: number;
   readonly socket: number;
+  readonly socketpair: number;
   readonly refused: Readonly<Record<string, number>>;
   /** The calls that set a file's mode, each with the position of the argument that holds the mode. */
   readonly modes: readonly (readonly [call: number, argument: number])[];
@@ -45,6 +46,7 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     audit: 0xc000003e,
     ioctl: 16,
     socket: 41,
+    socketpair: 53,
     refused: {
       mount: 165,
       umount2: 166,
@@ -65,6 +67,7 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     audit: 0xc00000b7,
     ioctl: 29,
     socket: 198,
+    socketpair: 199,
     refused: {
       mount: 40,
       umount2: 39,
@@ -89,6 +92,8 @@ const SET_ID = 0o6000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const AF_UNIX = 1;
+/** A bit that the type of a datagram socket has, and the types of streams and sequenced packets do not have. */
+const DATAGRAM = 2;
 const AF_VSOCK = 40;
 
 const ALLOW = 0x7fff0000;
@@ -116,7 +121,7 @@ interface Instruction {
 }
 
 export interface FilterOptions {
-  /** Refuse local sockets, with a path or abstract. */
+  /** Refuse local sockets, with a path or abstract. Connected pairs stay, except of datagrams. */
   readonly blockUnixSockets: boolean;
   /** Refuse vsock sockets to the host of a virtual machine: a network namespace does not block them. */
   readonly blockHostSockets: boolean;
@@ -139,7 +144,7 @@ export function seccompFilter(
   { blockUnixSockets, blockHostSockets, refuseSetuid }: FilterOptions,
 ): Uint8Array<ArrayBuffer> | null {
   if (!Object.hasOwn(ARCHITECTURES, architecture)) return null;
-  const { audit, ioctl, socket, refused, modes, secondTable } = ARCHITECTURES[architecture]!;
+  const { audit, ioctl, socket, socketpair, refused, modes, secondTable } = ARCHITECTURES[architecture]!;
   const refusals: Refusal[] = [
     ...Object.values(refused).map((call) => ({ call })),
     { call: ioctl, argument: { index: 1, test: "equals", value: TIOCSTI } },
@@ -147,6 +152,10 @@ export function seccompFilter(
     ...[...(blockUnixSockets ? [AF_UNIX] : []), ...(blockHostSockets ? [AF_VSOCK] : [])].map((family) => (
       { call: socket, argument: { index: 0, test: "equals", value: family } } as const
     )),
+    // Pairs stay, but the ends of a datagram pair could be connected to other sockets.
+    ...(blockUnixSockets
+      ? [{ call: socketpair, argument: { index: 1, test: "has bits", value: DATAGRAM } } as const]
+      : []),
     ...(refuseSetuid
       ? [
         ...modes.map((

@@ -3,6 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { SocketGroupName } from "../../config/schema/sandbox_words.ts";
+import { listeningSockets } from "./listening.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
@@ -112,13 +113,16 @@ export interface FoundSockets {
 }
 
 /**
- * Finds the sockets of every group, and those that variables name. Sockets that only another user's program answers, or
- * that commands cannot reach, need no mask.
+ * Finds the sockets of every group, those that variables name, and those that programs listen on now. Sockets that only
+ * another user's program answers, or that commands cannot reach, need no mask.
+ *
+ * @param listening paths of sockets that programs listen on
  */
 export function findSockets(
   environment: Environment,
   policy: SocketPolicy,
   snapshot = new FsSnapshot(),
+  listening: readonly string[] = listeningSockets(),
 ): FoundSockets {
   const runtime = runtimeFoldersOf(environment, snapshot);
   const folders = new Set(runtime);
@@ -129,8 +133,9 @@ export function findSockets(
     const real = realPath(path, "/", snapshot);
     if (real === null || !snapshot.lstat(real)?.isSocket) return;
     if (keepsGroup || isListed(real)) kept.add(real);
-    else if (actsForUser(real, snapshot)) masked.add(real);
+    else if (actsForUser(real, snapshot) && mayConnect(real, snapshot)) masked.add(real);
   };
+  const keptFolders: string[] = [];
   for (const [name, group] of Object.entries(SOCKET_GROUPS)) {
     const keepsGroup = policy.socketGroups.includes(name);
     for (const pattern of group.paths.flatMap((pattern) => expandPattern(pattern, environment, runtime))) {
@@ -138,14 +143,16 @@ export function findSockets(
         for (const path of matching(pattern, snapshot)) cover(path, keepsGroup);
         continue;
       }
-      for (const path of keepsGroup ? [] : matching(pattern.slice(0, -1), snapshot)) {
-        if (snapshot.lstat(path)?.isDirectory && actsForUser(path, snapshot)) folders.add(path);
+      for (const path of matching(pattern.slice(0, -1), snapshot)) {
+        if (keepsGroup) keptFolders.push(path);
+        else if (snapshot.lstat(path)?.isDirectory && actsForUser(path, snapshot)) folders.add(path);
       }
     }
     for (const variable of group.variables) {
       for (const path of socketsNamedBy(environment.variables[variable] ?? "")) cover(path, keepsGroup);
     }
   }
+  for (const path of listening) cover(path, keptFolders.some((folder) => isInside(path, folder)));
   // A socket that the policy lists by path stays reachable, even if it is in no group.
   for (const path of policy.sockets) if (snapshot.has(path)) kept.add(path);
   const empty = [...folders].filter((folder) => !isListed(folder)).sort();
@@ -172,6 +179,13 @@ function actsForUser(path: string, snapshot: FsSnapshot): boolean {
     if (((info.mode ?? 0o111) & (info.uid === user ? 0o100 : 0o011)) === 0) return false;
   }
   return true;
+}
+
+/** True if this user may write to a socket, which connecting requires. */
+function mayConnect(path: string, snapshot: FsSnapshot): boolean {
+  const { uid, mode } = snapshot.lstat(path) ?? { uid: null, mode: null };
+  // It is unknown whether this user is a member of other groups.
+  return ((mode ?? 0o222) & (uid === Deno.uid() ? 0o200 : 0o022)) !== 0;
 }
 
 /**

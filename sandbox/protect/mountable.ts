@@ -10,6 +10,7 @@ import { isSteady } from "../paths/steady.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import type { Protection } from "./protect.ts";
 import { isInside } from "../../base/paths.ts";
+import { listeningSockets } from "../policy/listening.ts";
 import { findSockets } from "../policy/sockets.ts";
 import type { HiddenPath, MountablePolicy } from "../types.ts";
 
@@ -29,9 +30,24 @@ export function emptyPolicy(allow_privileged: boolean): MountablePolicy {
     runtime: [],
     masked: [],
     block_unix_sockets: false,
+    refuses_sockets: false,
     limits: {},
     unsteady: false,
   };
+}
+
+/**
+ * True if commands create no local sockets: by the setting, or because they have no network and the policy lists no
+ * socket. Then a socket that appears later is out of reach too.
+ */
+export function refusesSockets(
+  { block_unix_sockets, network, network_allow, sockets, socketGroups }: Pick<
+    ResolvedPolicy,
+    "block_unix_sockets" | "network" | "network_allow" | "sockets" | "socketGroups"
+  >,
+): boolean {
+  const isOffline = !network && network_allow.length === 0;
+  return block_unix_sockets || (isOffline && sockets.length === 0 && socketGroups.length === 0);
 }
 
 /**
@@ -69,6 +85,7 @@ export function mountablePolicy(
   protection: Protection,
   environment: Environment,
   snapshot = new FsSnapshot(),
+  listening: readonly string[] = listeningSockets(),
 ): { policy: MountablePolicy; notices: Problem[] } {
   const notices: Problem[] = [];
   const present = policy.writable.filter(({ path, entry, byDefault }) => {
@@ -81,7 +98,7 @@ export function mountablePolicy(
     }
     return reason === null;
   });
-  const { runtime, masked, kept } = findSockets(environment, policy, snapshot);
+  const { runtime, masked, kept } = findSockets(environment, policy, snapshot, listening);
   const protect = protection.real.filter((path) => snapshot.has(path));
   const user = { uid: Deno.uid(), gid: Deno.gid() };
   return {
@@ -99,6 +116,7 @@ export function mountablePolicy(
       runtime,
       masked,
       block_unix_sockets: policy.block_unix_sockets,
+      refuses_sockets: refusesSockets(policy),
       limits: policy.limits,
       unsteady: !present.every(({ path }) => isSteady(path, user, snapshot)) ||
         !protect.every((path) => isSteady(path, user, snapshot)),

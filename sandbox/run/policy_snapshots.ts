@@ -3,7 +3,9 @@
 import { isInside } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 import { realPath } from "../../base/disk/real_path.ts";
+import { listeningSockets } from "../policy/listening.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { othersAlive } from "../process/leftovers.ts";
 import { mountablePolicy } from "../protect/mountable.ts";
@@ -30,6 +32,8 @@ export interface PolicySnapshot {
   /** Real paths that are protected, existing or not. */
   readonly real: readonly string[];
   readonly before: Before;
+  /** Paths at which programs listened, as one text. */
+  readonly listening: string;
 }
 
 export class PolicySnapshots {
@@ -60,7 +64,12 @@ export class PolicySnapshots {
   lastHolding(checked: boolean): PolicySnapshot | null {
     const last = this.#last;
     if (last === undefined || last.compares !== this.#compares(last.apart)) return null;
-    return !checked || last.before.sealed.holds() ? last : null;
+    return !checked || this.holds(last) ? last : null;
+  }
+
+  /** True if a snapshot is still valid. A socket on which a program listens since then makes it invalid. */
+  holds({ before, policy, listening }: PolicySnapshot, stats = new StatCache()): boolean {
+    return before.sealed.holds(stats) && listeningOutside(policy.runtime) === listening;
   }
 
   /** The policy for a command that starts now, and the state to compare with when it has ended. */
@@ -91,7 +100,8 @@ export class PolicySnapshots {
       [...settings, ...(compares ? apart : [])].filter((path) => canRemember(path, snapshot)),
     );
     const mounted = { ...protection, real: protection.real.filter((path) => !compared.has(path)) };
-    const { policy, notices } = mountablePolicy(resolved, mounted, environment, snapshot);
+    const listening = listeningSockets();
+    const { policy, notices } = mountablePolicy(resolved, mounted, environment, snapshot, listening);
     this.#notices.add(
       paths.filter(({ path, whole }) => whole && snapshot.has(path)).map(({ path }) => wholeFolder(path)),
     );
@@ -103,6 +113,7 @@ export class PolicySnapshots {
       compares,
       real: protection.real,
       before: before(protection, reach, snapshot),
+      listening: listeningOutside(policy.runtime, listening),
     };
   }
 
@@ -121,6 +132,11 @@ export class PolicySnapshots {
   #compares(apart: readonly string[]): boolean {
     return apart.length > MOST_APART || (apart.length > 0 && this.othersReach(apart));
   }
+}
+
+/** Returns the paths at which programs listen outside the folders that commands do not see, as one text. */
+function listeningOutside(folders: readonly string[], paths = listeningSockets()): string {
+  return paths.filter((path) => !folders.some((folder) => isInside(path, folder))).join("\n");
 }
 
 function withoutTwins(links: Protection["links"]): Protection["links"] {

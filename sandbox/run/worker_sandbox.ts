@@ -45,7 +45,8 @@ export async function createWorkerSandbox(
   const policy = live === null ? snapshot.policy : withoutVanished(snapshot.policy);
   const unsteady = policy.unsteady || snapshots.othersReach(policy.rw_paths);
   // Limits and network rules are for commands. The worker uses no network.
-  const free = { limits: {}, network: true, network_allow: [] };
+  const { block_unix_sockets: refuses_sockets } = resolved;
+  const free = { limits: {}, network: true, network_allow: [], refuses_sockets };
   return success({
     mounts: snapshot,
     own: context.ownPlaces.map(stampOf).join(),

@@ -35,7 +35,7 @@ test("the status of a working sandbox names backend, version, paths with their e
       network: "blocked",
       hosts: [],
       hidden: [],
-      sockets: { masked: 0, kept: [], blocked: false },
+      sockets: { masked: 0, kept: [], blocked: true },
       limits: {},
       privileged: false,
       writable: [

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
+import { listeningSockets } from "../../../sandbox/policy/listening.ts";
 import { findSockets, SOCKET_VARIABLES, socketVariablesOf } from "../../../sandbox/policy/sockets.ts";
 import { plant, projectSandbox, runInside, world } from "../fixture.ts";
 import { inFolder, testInFolder as test } from "../../folder.ts";
@@ -55,13 +56,13 @@ test("commands cannot reach the sockets of agents, multiplexers and editors, nor
     const refused = "ConnectionRefused";
     // Where the folder holds nothing but sockets, it is the folder that is covered.
     const gone = "NotFound";
-    assert.deepEqual(await reached([]), [gone, gone, gone, refused, "reached"]);
+    assert.deepEqual(await reached([]), [gone, gone, gone, refused, refused]);
     assert.deepEqual(
       await reached(["tmux", bus, "$SSH_AUTH_SOCK"]),
-      ["reached", "reached", "reached", refused, "reached"],
+      ["reached", "reached", "reached", refused, refused],
     );
     assert.deepEqual(
-      await reached(["$XDG_RUNTIME_DIR", "nvim"]),
+      await reached(["$XDG_RUNTIME_DIR", "nvim", own]),
       [gone, gone, "reached", "reached", "reached"],
     );
   });
@@ -78,7 +79,7 @@ test("only real sockets are masked, also through links and in the forms that var
       DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus},guid=1;unix:abstract=/x`,
       TMUX: `${root}/tmp/tmux-1/file,12,0`,
     });
-    const { masked, runtime } = findSockets(environment, NOTHING);
+    const { masked, runtime } = findSockets(environment, NOTHING, undefined, []);
     assert.deepEqual(masked.filter((path) => path.startsWith(root)), [bus]);
     assert.deepEqual(
       runtime.filter((path) => path.startsWith(root)),
@@ -94,7 +95,7 @@ test("a listed name matches exactly, and a star matches any number of characters
   const others = [".docker/run/docker.sock2", ".docker/run/my-docker.sock", ".gnupg/T.x", ".ssh/a/b/agent"]
     .map(at);
   await listening([...named, ...others], () => {
-    const { masked } = findSockets(world(root), NOTHING);
+    const { masked } = findSockets(world(root), NOTHING, undefined, []);
     assert.deepEqual(masked.filter((path) => path.startsWith(root)), named.toSorted());
     return Promise.resolve();
   });
@@ -110,7 +111,7 @@ test("a path in a variable is masked or kept only if it is an existing socket", 
       ]] as const
     ) {
       const environment = world(root, { NVIM: `${root}/${name}` });
-      const found = (policy: typeof NOTHING) => findSockets(environment, policy);
+      const found = (policy: typeof NOTHING) => findSockets(environment, policy, undefined, []);
       assert.equal(found(NOTHING).masked.includes(`${root}/${name}`), isSocket, name);
       const keeping = { sockets: [], socketGroups: ["nvim"] } as unknown as typeof NOTHING;
       assert.equal(found(keeping).kept.includes(`${root}/${name}`), isSocket, name);
@@ -163,11 +164,11 @@ Deno.test(
         Deno.chownSync(foreign!, 64123, 64123);
         Deno.chownSync(`${root}/closed`, 64123, 64123);
         Deno.chmodSync(`${root}/closed`, 0o700);
-        const { masked } = findSockets(world(root, variables), NOTHING);
+        const { masked } = findSockets(world(root, variables), NOTHING, undefined, []);
         assert.deepEqual(masked.filter((path) => path.startsWith(root)), [reachable]);
         Deno.chmodSync(`${root}/closed`, 0o711);
         assert.ok(
-          findSockets(world(root, variables), NOTHING).masked.includes(closed!),
+          findSockets(world(root, variables), NOTHING, undefined, []).masked.includes(closed!),
           "it can be entered now",
         );
         return Promise.resolve();
@@ -199,4 +200,125 @@ test("a socket that disappears before it is covered leaves no empty file, and th
     });
     assert.deepEqual([...Deno.readDirSync(`${root}/tmp`)], [], `try ${at}`);
   }
+});
+
+Deno.test("the table of the kernel is read for sockets that accept connections or receive messages", () => {
+  const row = (flags: string, type: string, path: string) =>
+    `00000000c200b43a: 00000003 00000000 ${flags} ${type} 01  12345 ${path}`;
+  const table = [
+    "Num       RefCount Protocol Flags    Type St Inode Path",
+    row("00010000", "0001", "/home/me/.colima/default/docker.sock"),
+    row("00010000", "0005", "/home/me/.lima/a b/ha.sock"),
+    row("00000000", "0002", "/run/systemd/notify"),
+    row("00000000", "0001", "/connected"),
+    row("00010000", "0001", "@/tmp/.X11-unix/X0"),
+    row("00010000", "0001", "relative.sock"),
+    row("00010000", "0001", "/dev/log"),
+    row("00010000", "0001", "/run/nscd/socket"),
+    row("00010000", "0001", "/var/run/nscd/socket"),
+    row("00010000", "0001", "/run/systemd/resolve/io.systemd.Resolve"),
+    row("00010000", "0001", "/var/lib/sss/pipes/nss"),
+    row("00010000", "0001", "/run/nscd2/socket"),
+    row("00010000", "0001", "/home/me/.lima/a b/ha.sock"),
+    "00000000c200b43a: 00000003 00000000 00010000 0001 01  12345",
+    "",
+  ];
+  assert.deepEqual(listeningSockets(table.join("\n")), [
+    "/home/me/.colima/default/docker.sock",
+    "/home/me/.lima/a b/ha.sock",
+    "/run/nscd2/socket",
+    "/run/systemd/notify",
+  ]);
+  assert.deepEqual(listeningSockets(""), []);
+});
+
+/** Places of sockets of container runtimes, password agents and key rings, below a home folder. */
+const AGENT_SOCKETS: readonly string[] = [
+  ".colima/default/docker.sock",
+  ".lima/default/sock/docker.sock",
+  ".local/share/containers/podman/machine/podman.sock",
+  ".rd/docker.sock",
+  ".orbstack/run/docker.sock",
+  ".1password/agent.sock",
+  ".bitwarden-ssh-agent.sock",
+  ".cache/keyring-X/control",
+  "any/name/at/all",
+];
+
+test("commands cannot reach any socket on which a program of the person listens, unless the policy lists it", async (root) => {
+  plant(root, "project/", "home/");
+  Deno.writeTextFileSync(`${root}/project/connect.js`, CONNECT);
+  const paths = AGENT_SOCKETS.map((name) => `${root}/home/${name}`);
+  await listening(paths, async () => {
+    const reached = async (sockets: string[]) => {
+      const sandbox = projectSandbox(root, { policy: { sockets } });
+      const words = paths.map((path) => `'${path}'`).join(" ");
+      const { out } = await runInside(sandbox, `"${Deno.execPath()}" run -A --no-config connect.js ${words}`);
+      return out.trim().split("\n");
+    };
+    assert.deepEqual(await reached([]), paths.map(() => "ConnectionRefused"));
+    const listed = await reached([paths[0]!, `${root}/home/.orbstack`]);
+    assert.deepEqual(
+      paths.filter((_, at) => listed[at] === "reached"),
+      [paths[0], `${root}/home/.orbstack/run/docker.sock`],
+    );
+  });
+});
+
+test("a socket that appears between two commands of a run is masked for the second", async (root) => {
+  plant(root, "project/", "home/");
+  Deno.writeTextFileSync(`${root}/project/connect.js`, CONNECT);
+  const sandbox = projectSandbox(root);
+  const path = `${root}/home/later.sock`;
+  const reach = async () =>
+    (await runInside(sandbox, `"${Deno.execPath()}" run -A --no-config connect.js ${path}`)).out.trim();
+  assert.equal(await reach(), "NotFound");
+  await listening([path], async () => assert.equal(await reach(), "ConnectionRefused"));
+});
+
+test("a socket that the person may not write to needs no mask", async (root) => {
+  const path = `${root}/s`;
+  await listening([path], () => {
+    const masked = () => findSockets(world(root), NOTHING, undefined, [path]).masked;
+    assert.deepEqual(masked(), [path]);
+    Deno.chmodSync(path, 0o500);
+    assert.deepEqual(masked(), []);
+    return Promise.resolve();
+  });
+});
+
+test("the group of a folder with sockets keeps the sockets in it", async (root) => {
+  const path = `${root}/tmp/tmux-5/default`;
+  const environment = world(root, { TMPDIR: `${root}/tmp` });
+  await listening([path], () => {
+    const found = (socketGroups: string[]) =>
+      findSockets(environment, { sockets: [], socketGroups }, undefined, [path]);
+    assert.ok(found(["tmux"]).kept.includes(path));
+    assert.ok(!found(["tmux"]).masked.includes(path));
+    assert.ok(found([]).runtime.includes(`${root}/tmp/tmux-5`));
+    return Promise.resolve();
+  });
+});
+
+/** Creates sockets: one to connect, one to listen on, a pair of streams, and a pair of datagrams. */
+const CREATE = `use Socket;
+print socket(my $s, AF_UNIX, SOCK_STREAM, 0) ? "socket " : "refused ";
+print socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) ? "pair " : "refused ";
+print socketpair(my $c, my $d, AF_UNIX, SOCK_DGRAM, 0) ? "datagrams " : "refused ";
+print socket(my $i, AF_INET, SOCK_STREAM, 0) ? "network" : "refused";`;
+
+test("without a network, commands create no local sockets but pairs, unless the policy lists a socket", async (root) => {
+  plant(root, "project/");
+  Deno.writeTextFileSync(`${root}/project/create.pl`, CREATE);
+  const created = async (policy: NonNullable<Parameters<typeof projectSandbox>[1]>["policy"]) =>
+    (await runInside(projectSandbox(root, { policy }), "perl create.pl")).out;
+  const everything = "socket pair datagrams network";
+  const pairs = "refused pair refused network";
+  assert.equal(await created({}), everything);
+  assert.equal(await created({ network: false }), pairs);
+  assert.equal(await created({ network: { allow: [] } }), pairs);
+  assert.equal(await created({ block_unix_sockets: true }), pairs);
+  assert.equal(await created({ network: false, sockets: ["tmux"] }), everything);
+  assert.equal(await created({ network: false, sockets: ["/run/nscd"] }), everything);
+  assert.equal(await created({ network: { allow: ["example.org"] } }), everything);
 });
