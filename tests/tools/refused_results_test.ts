@@ -130,3 +130,26 @@ try: s.connect('${path}')
 except OSError as e: print(e, '${path}'); raise SystemExit(1)"`;
   assert.match(String(await lineOf(place, command, sandbox)), /sandbox\.policy\.sockets/);
 });
+
+test("file tools name the setting, and only the one that is the reason", async (place) => {
+  Deno.mkdirSync(place.path("secret"));
+  Deno.writeTextFileSync(place.path("secret/key"), "k\n");
+  Deno.writeTextFileSync(place.path(".envrc"), "x\n");
+  const sandbox = realSandbox(place, { deny_read: [place.path("secret")] });
+  const error = (name: string, input: object) => place.error(name, { label: "l", ...input }, { sandbox });
+  assert.match(
+    await error("write", { path: "/usr/share/x", content: "" }),
+    /add one to sandbox\.policy\.rw_paths\.$/,
+  );
+  assert.match(
+    await error("write", { path: ".envrc", content: "" }),
+    /only the user .*\(sandbox\.policy\.protect\)\.$/,
+  );
+  assert.match(
+    await error("read", { path: "secret/key" }),
+    /tools may not read .*sandbox\.policy\.deny_read\.$/,
+  );
+  assert.match(await error("ls", { path: "secret" }), /tools may not read .*sandbox\.policy\.deny_read\.$/);
+  assert.doesNotMatch(await error("read", { path: "/proc/self/environ" }), /policy/);
+  assert.doesNotMatch(await error("ls", { path: "/proc/self" }), /policy/);
+});

@@ -2,7 +2,7 @@
 
 import { canBeSeen } from "../../base/files.ts";
 import { thrownText } from "../../base/problem.ts";
-import { parentOf } from "../../base/paths.ts";
+import { isInside, parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "../../base/disk/failures.ts";
@@ -73,6 +73,15 @@ async function namesIn(folder: string, places: FileContext): Promise<readonly st
   } catch {
     return []; // An unreadable folder gives no hint.
   }
+}
+
+/** The message about a path that tools may not read. The setting is named only if it is the reason. */
+export function unreadableSentence(shown: string, real: string, context: FileContext): string {
+  const policy = context.sandbox.policy();
+  const isHidden = policy.ok && (policy.value.deny_read ?? []).some((hidden) => isInside(real, hidden));
+  return `Sandbox: tools may not read ${describeTarget(shown, real, context)}${
+    isHidden ? "; the user can change that with sandbox.policy.deny_read" : ""
+  }.`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Decides which file a call may write, and runs writes to the same file in order.
 
 import { isSystemPath } from "../../base/system/reading.ts";
-import { baseName, parentOf } from "../../base/paths.ts";
+import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import type { Changed, ChangeTarget } from "../files/change.ts";
@@ -64,12 +64,20 @@ function writableTarget(path: string, context: ExecutionContext): string {
   }
   if (!context.sandbox.isPathWritable(real)) {
     throw new FileFailure(
-      `Sandbox: tools may not write to ${
-        describeTarget(path, real, context)
-      }. Choose a path in a writable folder.`,
+      `Sandbox: tools may not write to ${describeTarget(path, real, context)}. ${wayOut(real, context)}`,
     );
   }
   return real;
+}
+
+/** What to do about a path that the sandbox does not let tools write, with the setting. */
+function wayOut(real: string, { sandbox }: ExecutionContext): string {
+  const policy = sandbox.policy();
+  const isProtected = !sandbox.enabled ||
+    (policy.ok && policy.value.rw_paths.some((root) => isInside(real, root)));
+  return isProtected
+    ? "Other programs run it or read settings from it, so only the user may change it (sandbox.policy.protect)."
+    : "Choose a path in a writable folder, or let the user add one to sandbox.policy.rw_paths.";
 }
 
 function isRunningDocument(real: string, { document, environment }: ExecutionContext): boolean {

@@ -19,7 +19,7 @@ import type { LineSelection } from "../../files/text/line_selector.ts";
 import { STOPPED } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { describeTarget, fileSentence, nowhereSentence } from "../file_failures.ts";
+import { fileSentence, nowhereSentence, unreadableSentence } from "../file_failures.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
 import { labelComment, READS_FILES, strictSchema, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
@@ -121,7 +121,7 @@ function isReadable(real: string, { sandbox }: ExecutionContext): boolean {
 }
 
 function refusedSentence(shown: string, real: string, context: ExecutionContext): string {
-  return `Sandbox: tools may not read ${describeTarget(shown, real, context)}.`;
+  return unreadableSentence(shown, real, context);
 }
 
 function resultOf(read: ReadFileResult, shown: string, offset: number, limits: ReadOptions): ExecutionResult {

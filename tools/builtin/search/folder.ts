@@ -5,7 +5,7 @@ import { resolvePath } from "../../../base/paths.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../../definition.ts";
 import { FileFailure } from "../../../base/disk/failures.ts";
-import { describeTarget, type FileContext, nowhereSentence } from "../file_failures.ts";
+import { type FileContext, nowhereSentence, unreadableSentence } from "../file_failures.ts";
 
 /** Target of a path of a call. */
 export interface PathTarget {
@@ -26,8 +26,7 @@ export function placesOf({ cwd, environment, sandbox, disk }: ExecutionContext):
 export async function resolveTarget(shown: string, places: FileContext): Promise<PathTarget> {
   const real = realPath(places.path.resolve(shown), "/");
   if (real === null) throw new FileFailure(nowhereSentence(shown));
-  const refused = () =>
-    new FileFailure(`Sandbox: tools may not read ${describeTarget(shown, real, places)}.`);
+  const refused = () => new FileFailure(unreadableSentence(shown, real, places));
   if (isSystemPath(real) || !places.sandbox.isPathReadable(real)) throw refused();
   const info = await Deno.stat(real);
   if (isSystemFile(real, info)) throw refused();
