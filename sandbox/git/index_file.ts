@@ -13,6 +13,9 @@ export interface IndexEntry {
   readonly hash: string;
   /** True if the entry is another repository. */
   readonly link: boolean;
+  /** Size and modification time, in whole seconds, of the file that git last compared with the entry. */
+  readonly size: number;
+  readonly seconds: number;
 }
 
 /** The entries of an index; empty if it is not an index or cannot be read completely. */
@@ -65,6 +68,8 @@ function parse(bytes: Uint8Array, hashBytes: number): IndexEntry[] | null {
       path: decoder.decode(name),
       hash: Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join(""),
       link: (mode & 0o170000) === MODE_LINK,
+      size: view.getUint32(start + 36),
+      seconds: view.getUint32(start + 8),
     });
     at = version === 4 ? end + 1 : start + Math.ceil((end + 1 - start) / 8) * 8;
   }

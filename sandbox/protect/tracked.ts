@@ -2,7 +2,7 @@
 
 import { isInside, parentOf } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { readIndex } from "../git/index_file.ts";
+import { type IndexEntry, readIndex } from "../git/index_file.ts";
 import { settledStamp } from "../paths/stamp.ts";
 import { indexesOf } from "../git/repository.ts";
 
@@ -17,7 +17,7 @@ export class TrackedGuard {
   /** Entries by the path of the index; valid until the index changes. */
   readonly #known = new Map<
     string,
-    { readonly stamp: string | null; readonly protectedPaths: string; files: TrackedFiles }
+    { readonly stamp: string | null; readonly protectedPaths: string; files: ReadonlyMap<string, IndexEntry> }
   >();
 
   /** @param folders real paths of the working folders */
@@ -35,29 +35,46 @@ export class TrackedGuard {
         let known = this.#known.get(index);
         if (known === undefined || stamp === null || known.stamp !== stamp || known.protectedPaths !== key) {
           const files = new Map(
-            readIndex(index).map(({ path, hash }) => [`${root}/${path}`, hash] as const)
+            readIndex(index).map((entry) => [`${root}/${entry.path}`, entry] as const)
               .filter(([path]) => protectedPaths.some((around) => isInside(path, around))),
           );
           this.#known.set(index, known = { stamp, protectedPaths: key, files });
         }
-        return [...known.files];
+        return [...known.files].map(([path, { hash }]) => [path, hash] as const);
       })
     );
     return new Map(found);
   }
+
+  /** True if a file is as the last index that was read says: git took it from the file, so nothing is missing. */
+  isAsIndexed(path: string): boolean {
+    const info = new FsSnapshot().lstat(path);
+    const entries = [...this.#known.values()].map(({ files }) => files.get(path));
+    return info !== null &&
+      entries.some((entry) =>
+        entry !== undefined && entry.size === info.size % 2 ** 32 &&
+        entry.seconds === Math.floor((info.mtime?.getTime() ?? -1) / 1000)
+      );
+  }
 }
 
 /**
- * The protected files that a command failed to change, sorted: git's index differs from before, or an error message of
- * git names them.
+ * The protected files that a command failed to change, sorted: git's index differs from before and from the file, or an
+ * error message of git names them.
  */
-export function notChanged(before: TrackedFiles, after: TrackedFiles, output: string): string[] {
+export function notChanged(
+  before: TrackedFiles,
+  after: TrackedFiles,
+  output: string,
+  isAsIndexed: (path: string) => boolean,
+): string[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   const refusals = output.split("\n").filter((line) => REFUSED.test(line));
   const named = new Set(refusals.flatMap((line) => line.split(/['"\s:/]+/)));
   return paths.filter((path) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
-    return before.get(path) !== after.get(path) || (before.has(path) && named.has(name));
+    const differs = before.get(path) !== after.get(path) && !(after.has(path) && isAsIndexed(path));
+    return differs || (before.has(path) && named.has(name));
   });
 }
 

@@ -281,7 +281,7 @@ export class LiveCommands {
       wrapped: true,
       note: (output, failed) => {
         const trackedAfter = tracked.now(protectedPaths);
-        const paths = notChanged(trackedBefore, trackedAfter, output);
+        const paths = notChanged(trackedBefore, trackedAfter, output, (path) => tracked.isAsIndexed(path));
         // If git has changed its index, the working tree is incomplete, which matters more than the cause.
         const isPartial = paths.some((path) => trackedBefore.get(path) !== trackedAfter.get(path));
         const refused = failed === undefined || isPartial ? null : refusalNote({

@@ -80,7 +80,8 @@ test("a git index of any version and hash type is read as git lists it", (root) 
         const [, mode, hash, path] = /^(\d+) (\w+) \d\t(.*)$/s.exec(line)!;
         return { path, hash, link: mode === "160000" };
       });
-      assert.deepEqual(readIndex(`${folder}/.git/index`), listed, `${format} ${version}`);
+      const read = readIndex(`${folder}/.git/index`).map(({ path, hash, link }) => ({ path, hash, link }));
+      assert.deepEqual(read, listed, `${format} ${version}`);
     }
   }
 });

@@ -215,14 +215,27 @@ test("if git could not check out a protected file that it tracks, the command's 
     /protects \S+\/\.envrc, which git tracks/,
   );
   assert.equal(await note("cat .envrc"), null);
+  // The running document can be committed although commands cannot write it.
+  Deno.writeTextFileSync(`${project}/notes.chat`, "more\n");
+  const as = "-c user.name=a -c user.email=a@example.org";
+  assert.equal(await note(`git add -A && git ${as} commit -qm all`), null);
+  Deno.writeTextFileSync(`${project}/notes.chat`, "even more\n");
+  assert.equal(await note(`git ${as} commit -qam all`), null);
 });
 
 Deno.test("a file that git could not change in the sandbox is found by the index or by git's message: one row per condition", () => {
   const retained = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);
-  const reported = (after: [string, string][], output = "") => notChanged(retained, new Map(after), output);
+  const reported = (after: [string, string][], output = "", isAsIndexed = false) =>
+    notChanged(retained, new Map(after), output, () => isAsIndexed);
   assert.deepEqual(reported([...retained]), []);
   assert.deepEqual(reported([["/w/.envrc", "3"], ["/w/.vscode/a", "2"]]), ["/w/.envrc"], "other content");
+  assert.deepEqual(
+    reported([["/w/.envrc", "3"], ["/w/.vscode/a", "2"]], "", true),
+    [],
+    "git took it from the file",
+  );
   assert.deepEqual(reported([["/w/.vscode/a", "2"]]), ["/w/.envrc"], "no longer tracked");
+  assert.deepEqual(reported([["/w/.vscode/a", "2"]], "", true), ["/w/.envrc"], "no longer tracked");
   assert.deepEqual(reported([...retained, ["/w/.vscode/b", "4"]]), ["/w/.vscode/b"], "newly kept");
   assert.deepEqual(reported([...retained], "error: unable to unlink old '.envrc': Device or resource busy"), [
     "/w/.envrc",
