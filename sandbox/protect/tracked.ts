@@ -1,10 +1,11 @@
 // Protected files that git tracks: git cannot check them out in the sandbox, and reports that badly or not at all.
 
-import { isInside, parentOf } from "../../base/paths.ts";
+import { isInside } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { type IndexEntry, readIndex } from "../git/index_file.ts";
 import { settledStamp } from "../paths/stamp.ts";
 import { indexesOf } from "../git/repository.ts";
+import { repositoryAround } from "../git/worktree.ts";
 
 /** Protected files by path, with the object id that git's index has for each. */
 export type TrackedFiles = ReadonlyMap<string, string>;
@@ -22,7 +23,7 @@ export class TrackedGuard {
 
   /** @param folders real paths of the working folders */
   constructor(folders: readonly string[], snapshot = new FsSnapshot()) {
-    const roots = folders.map((folder) => repositoryOf(folder, snapshot));
+    const roots = folders.map((folder) => repositoryAround(folder, snapshot));
     this.#roots = [...new Set(roots.filter((root) => root !== null))];
   }
 
@@ -83,12 +84,4 @@ export function notChangedSentence(paths: readonly string[]): string {
     paths.join(", ")
   }, which git tracks, so this command could not update the ` +
     "working tree completely. Check git status; the user can finish the change outside the sandbox.]";
-}
-
-/** The folder at or above a folder that contains a `.git`; null if there is none. */
-function repositoryOf(folder: string, snapshot: FsSnapshot): string | null {
-  for (let at = folder;; at = parentOf(at)) {
-    if (snapshot.has(`${at === "/" ? "" : at}/.git`)) return at;
-    if (at === "/") return null;
-  }
 }

@@ -3,7 +3,8 @@
 
 import { configFolder } from "../../base/folders.ts";
 import { expandHome, foldersBetween, isInside, parentOf } from "../../base/paths.ts";
-import type { Outcome, Problem } from "../../base/problem.ts";
+import type { Environment } from "../../base/environment.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { SandboxSettings } from "../../config/settings.generated.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
@@ -33,6 +34,7 @@ import { TrackedGuard } from "../protect/tracked.ts";
 import { isWatchedName, WatchedFiles } from "../protect/watched.ts";
 import type { Host } from "../types.ts";
 import type { Notices } from "./notices.ts";
+import { type SharedGitFolder, sharedGitFolder } from "../git/worktree.ts";
 import type { SandboxOptions } from "./options.ts";
 
 /** Values that are fixed from the first use of the sandbox on. */
@@ -44,6 +46,8 @@ interface Fixed {
   /** Paths that this program, or the person's editor, may create while a command runs. */
   readonly ownPlaces: readonly string[];
   readonly workingFolders: readonly string[];
+  /** Git folders of worktrees and submodules that commands may write to, although no setting names them. */
+  readonly shared: readonly SharedGitFolder[];
   readonly ownCode: OwnCode;
   readonly turns: Turns;
 }
@@ -82,7 +86,13 @@ export class RunContext {
     if (this.#fixed !== undefined) return this.#fixed;
     const { environment, document, protect } = this.#options;
     const snapshot = new FsSnapshot();
-    const policy = resolvePolicy(this.settings, { environment, document });
+    const resolved = resolvePolicy(this.settings, { environment, document });
+    const workingFolders = [
+      realPath(environment.cwd, "/", snapshot),
+      document === null ? null : folderOf(document, environment.cwd, snapshot),
+    ].filter((place) => place !== null);
+    const shared = resolved.ok ? sharedFolders(workingFolders, resolved.value, environment, snapshot) : [];
+    const policy = resolved.ok ? success(withShared(resolved.value, shared)) : resolved;
     const code = ownCode(environment, this.#options.running ?? runningProgram());
     const writable = policy.ok ? policy.value.rw_paths : [];
     const note = (problem: Problem) => this.#notices.add([problem]);
@@ -94,10 +104,8 @@ export class RunContext {
       ownPlaces: [...runtimeFolders(environment), ...code.mayAppear, ...(document === null ? [] : [document])]
         .map((path) => realPath(path, environment.cwd, snapshot))
         .filter((path) => path !== null),
-      workingFolders: [
-        realPath(environment.cwd, "/", snapshot),
-        document === null ? null : folderOf(document, environment.cwd, snapshot),
-      ].filter((place) => place !== null),
+      workingFolders,
+      shared,
       ownCode: code,
       turns: new Turns(environment, note),
     };
@@ -150,7 +158,9 @@ export class RunContext {
         root,
       ) => [root, ...foldersBetween(root, place)])
     );
-    const scan = new TreeScan({ near: folders, elsewhere: writable, levels }, isWatchedName);
+    const { shared } = this.fix();
+    const elsewhere = writable.filter((root) => !shared.some(({ path }) => path === root));
+    const scan = new TreeScan({ near: folders, elsewhere, levels }, isWatchedName);
     const known = new KnownRepositories(this.host.environment);
     const places = { folders, writable, known: known.below(writable) };
     const found = scan.scan(stats);
@@ -178,10 +188,14 @@ export class RunContext {
   /** The paths that are protected now, as they were named. */
   protectedNow(snapshot: FsSnapshot): ProtectedPath[] {
     const policy = this.policy.ok ? this.policy.value : null;
-    const { asked, workingFolders } = this.fix();
+    const { asked, workingFolders, shared } = this.fix();
     return findProtectedPaths({
       asked: [...asked, ...(policy?.protectAsked ?? [])],
-      listed: [...(policy?.protectHome ?? []), ...this.ownCode.protect],
+      listed: [
+        ...(policy?.protectHome ?? []),
+        ...this.ownCode.protect,
+        ...shared.flatMap(({ held }) => held),
+      ],
       words: policy?.protectWords ?? [],
       writable: policy?.rw_paths ?? [],
       workingFolders,
@@ -204,6 +218,35 @@ export class RunContext {
     const { cwd, home } = this.host.environment;
     return realPath(expandHome(path, home), cwd, snapshot);
   }
+}
+
+/** The git folders that the working folders need for commits, if a policy protects git and grants these folders. */
+function sharedFolders(
+  workingFolders: readonly string[],
+  { rw_paths, protectWords }: ResolvedPolicy,
+  environment: Environment,
+  snapshot: FsSnapshot,
+): SharedGitFolder[] {
+  if (!protectWords.includes("$git")) return [];
+  const user = { uid: Deno.uid(), home: realPath(environment.home, environment.cwd, snapshot) ?? "/" };
+  const found = workingFolders.filter((place) => rw_paths.some((root) => isInside(place, root)))
+    .map((place) => sharedGitFolder(place, user, snapshot))
+    .filter((shared) => shared !== null && !rw_paths.some((root) => isInside(shared.path, root)));
+  return [...new Map(found.map((shared) => [shared!.path, shared!])).values()];
+}
+
+function withShared(policy: ResolvedPolicy, shared: readonly SharedGitFolder[]): ResolvedPolicy {
+  if (shared.length === 0) return policy;
+  const added = shared.map(({ path }) => ({
+    path,
+    entry: "the repository of this worktree",
+    byDefault: true,
+  }));
+  return {
+    ...policy,
+    writable: [...policy.writable, ...added],
+    rw_paths: [...policy.rw_paths, ...shared.map(({ path }) => path)],
+  };
 }
 
 function folderOf(document: string, cwd: string, snapshot: FsSnapshot): string | null {

@@ -43,8 +43,17 @@ const SHAPES: Readonly<Record<string, Shape>> = {
       repository(`${root}/main`);
       git(`${root}/main`, "worktree", "add", "-q", "../project");
     },
-    hooks: ["main/.git/hooks/pre-commit", "project/.git"],
-    commits: false,
+    hooks: [
+      ...[
+        "main/.git/hooks/pre-commit",
+        "main/.git/config",
+        "main/.git/HEAD",
+        "main/.git/index",
+        "project/.git",
+      ],
+      ...["main/.git/worktrees/project/commondir", "main/file", "main/.git/info/attributes"],
+    ],
+    commits: true,
   },
   "a submodule": {
     make(root) {
@@ -55,6 +64,16 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     },
     writable: ["outer"],
     hooks: ["outer/.git/modules/sub/hooks/pre-commit", "outer/.git/modules/sub/config", "outer/.git/config"],
+    commits: true,
+  },
+  "a submodule whose repository is not writable": {
+    make(root) {
+      repository(`${root}/lib`);
+      repository(`${root}/outer`);
+      git(`${root}/outer`, "submodule", "--quiet", "add", "../lib", "sub");
+      Deno.symlinkSync("outer/sub", `${root}/project`);
+    },
+    hooks: ["outer/.git/modules/sub/hooks/pre-commit", "outer/.git/config", "outer/.git/HEAD", "outer/file"],
     commits: true,
   },
   "a .git that is a link inside the writable paths": {
