@@ -65,7 +65,9 @@ export async function runHook(call: HookCall): Promise<Problem | null> {
   if (name === null || command === null) return null;
   const { reason, ids, line, problem } = stop;
   const hookInput = { event: "stopped", hook: name, document, reason, ids, line, problem };
-  const place = makeOutsidePlace("hooks", call.variables, environment, roots);
+  const made = makeOutsidePlace("hooks", call.variables, environment, roots);
+  if (!made.ok) return made.problem;
+  const place = made.value;
   const code = codeOf(command, { home: environment.home, folders: [environment.cwd, place.cwd], roots });
   if (code !== null) {
     return {

@@ -16,7 +16,10 @@ export function helperPlace(
   return () => {
     const policy = sandbox.enabled ? resolvePolicy(sandbox, { environment, document }) : null;
     const roots = policy?.ok ? policy.value.rw_paths : [];
-    const { cwd, variables } = makeOutsidePlace("keys", environment.variables, environment, roots);
+    const made = makeOutsidePlace("keys", environment.variables, environment, roots);
+    // Keys may be needed to find out that the state folder is unusable.
+    if (!made.ok) return { environment, refusal: () => made.problem.message.replace(/\.$/, "") };
+    const { cwd, variables } = made.value;
     const within = { home: environment.home, folders: [environment.cwd, cwd], roots };
     return {
       environment: { ...environment, cwd, variables },

@@ -4,6 +4,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { cutName, isInside } from "../../base/paths.ts";
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { cacheVariables } from "../policy/tool_caches.ts";
 import type { Sandbox } from "../types.ts";
@@ -62,7 +63,7 @@ export interface OutsidePlace {
 
 /**
  * Creates the working folder of a program outside the sandbox, and adapts its variables: caches and temporary files lie
- * in the state folder, and nothing is searched for where commands can write.
+ * in the state folder, and nothing is searched for where commands can write. Fails with `outside-folder`.
  *
  * @param name whose folder it is; the same name has the same folder
  * @param variables of the program before that
@@ -73,21 +74,27 @@ export function makeOutsidePlace(
   variables: Readonly<Record<string, string>>,
   environment: Environment,
   roots: readonly string[],
-): OutsidePlace {
+): Outcome<OutsidePlace> {
   const outside = outsideFolder(environment);
   const cwd = `${outside}/work/${cutName(encodeURIComponent(name), 200)}`;
   const reached = outOfReach(variables, roots);
   const caches = cacheVariables(`${outside}/cache`, { ...environment, variables: reached });
-  for (const folder of [cwd, `${outside}/cache`, `${outside}/tmp`]) {
-    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  }
   try {
+    for (const folder of [cwd, `${outside}/cache`, `${outside}/tmp`]) {
+      Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    }
     // Package runners look for a project in the folders around theirs, up to the first one that is a package.
     Deno.writeTextFileSync(`${cwd}/package.json`, '{ "private": true }\n', { createNew: true, mode: 0o600 });
   } catch (thrown) {
-    if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
+    if (!(thrown instanceof Deno.errors.AlreadyExists)) {
+      return failure(
+        "outside-folder",
+        `The folder ${cwd} for a program outside the sandbox cannot be created: ${thrownText(thrown)}.`,
+        "Free disk space, or set XDG_STATE_HOME to a writable folder.",
+      );
+    }
   }
-  return { cwd, variables: { ...reached, ...caches, TMPDIR: `${outside}/tmp` } };
+  return success({ cwd, variables: { ...reached, ...caches, TMPDIR: `${outside}/tmp` } });
 }
 
 /** The variables without places that commands can write, and without those that depend on the working folder. */

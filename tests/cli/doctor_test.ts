@@ -53,3 +53,39 @@ test("config show --changed says so if no setting is changed, and status --json 
   assert.deepEqual([next, problems[0].code, problems[0].severity], ["idle", "config_unknown_key", "error"]);
   assert.deepEqual([in_use_by, left_running], [null, []]);
 });
+
+test("doctor shows the size of the caches of commands, and sandbox reset --caches removes them", async (place) => {
+  const env = { ANTHROPIC_API_KEY: "sk" };
+  const fill = [
+    "sandbox",
+    "run",
+    "--",
+    "sh",
+    "-c",
+    'mkdir -p "$PIP_CACHE_DIR" && head -c 20000 /dev/zero >"$PIP_CACHE_DIR/x"',
+  ];
+  assert.ok(!(await place.exits(0, ["doctor"], { env })).stdout.includes("caches of commands"));
+  await place.exits(0, fill);
+  assert.match(
+    (await place.exits(0, ["doctor"], { env })).stdout,
+    /^caches of commands\n {2}\S+-[0-9a-f]{28} +20 kB$/m,
+  );
+  const json = JSON.parse((await place.run(["doctor", "--json"], { env })).stdout);
+  assert.deepEqual(json.caches.map(({ bytes }: { bytes: number }) => bytes), [20000]);
+  assert.match(
+    (await place.exits(0, ["sandbox", "reset", "--caches"])).stderr,
+    /Removed the caches of commands \(20 kB\)\./,
+  );
+  assert.ok(!(await place.exits(0, ["doctor"], { env })).stdout.includes("caches of commands"));
+  assert.match((await place.exits(0, ["sandbox", "reset", "--caches"])).stderr, /\(0 B\)/);
+});
+
+test("doctor reports files of an editor that commands can write", async (place) => {
+  const env = { ANTHROPIC_API_KEY: "sk" };
+  await place.exits(0, ["editor", "vim", "--install"], { env });
+  const words = /^ {2}vim +! \S+ is in \S+, which commands can write: install it elsewhere/m;
+  assert.doesNotMatch((await place.exits(0, ["doctor"], { env })).stdout, words);
+  const { folder } = JSON.parse((await place.run(["doctor", "--json"], { env })).stdout).editors[0];
+  place.settings(`sandbox: { policy: { rw_paths: ["${folder.replace(/\/[^/]*$/, "")}"], protect: [] } }\n`);
+  assert.match((await place.run(["doctor"], { env })).stdout, words);
+});

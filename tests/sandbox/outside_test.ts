@@ -130,9 +130,11 @@ test("variables lose what commands can write and what depends on the working fol
 test("a program outside the sandbox gets a folder of its own, caches in the state folder, and the rest of its variables", (root) => {
   const environment = world(root, {}, `${root}/project`);
   plant(root, "project/");
-  const { cwd, variables } = makeOutsidePlace("mcp a/b", { TOKEN: "x", PATH: "/usr/bin" }, environment, [
+  const made = makeOutsidePlace("mcp a/b", { TOKEN: "x", PATH: "/usr/bin" }, environment, [
     `${root}/project`,
   ]);
+  assert.ok(made.ok);
+  const { cwd, variables } = made.value;
   const state = `${root}/home/.local/state/flemma/outside`;
   assert.equal(cwd, `${state}/work/mcp%20a%2Fb`);
   assert.deepEqual([...Deno.readDirSync(cwd)].map(({ name }) => name), ["package.json"]);
@@ -140,5 +142,9 @@ test("a program outside the sandbox gets a folder of its own, caches in the stat
   for (const name of ["npm_config_cache", "UV_CACHE_DIR", "DENO_DIR", "PIP_CACHE_DIR", "GOMODCACHE"]) {
     assert.ok(variables[name]?.startsWith(`${state}/cache/`), name);
   }
-  makeOutsidePlace("mcp a/b", {}, environment, []);
+  assert.ok(makeOutsidePlace("mcp a/b", {}, environment, []).ok, "a second time");
+  Deno.removeSync(state, { recursive: true });
+  Deno.writeTextFileSync(state, "");
+  const refused = makeOutsidePlace("mcp a/b", {}, environment, []);
+  assert.equal(refused.ok ? "" : refused.problem.code, "outside-folder");
 });

@@ -69,7 +69,9 @@ function startOutside(name: string, server: McpServer, place: SpawnPlace): Outco
   const { environment, sandbox } = place;
   const roots = writableRoots(sandbox);
   const asked = folderOf(server, place);
-  const own = makeOutsidePlace(`mcp ${name}`, serverVariables(place), environment, roots);
+  const made = makeOutsidePlace(`mcp ${name}`, serverVariables(place), environment, roots);
+  if (!made.ok) return made;
+  const own = made.value;
   const isAway = isInReach(asked, roots);
   const cwd = isAway ? own.cwd : asked;
   const env = { ...own.variables, ...outOfReach(server.env ?? {}, roots) };

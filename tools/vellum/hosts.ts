@@ -125,7 +125,9 @@ function startUnwrapped(
   stdin: ReadableStream<Uint8Array>,
 ): Outcome<StartedHost> {
   const roots = writableRoots(sandbox);
-  const own = makeOutsidePlace("tool files", env("host"), environment, roots);
+  const made = makeOutsidePlace("tool files", env("host"), environment, roots);
+  if (!made.ok) return made;
+  const own = made.value;
   const deno = findDeno({ ...environment, variables: own.variables }, roots);
   if (!deno.ok) return deno;
   const word = newMessagePrefix();

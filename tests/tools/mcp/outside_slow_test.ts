@@ -147,3 +147,40 @@ Deno.test("a hook runs in a folder of its own, and a variable names the project'
     const state = `${place.root}/state/flemma/outside/work/hooks`;
     assert.equal(Deno.readTextFileSync(told), `${state}\n${place.folder}\n`);
   }));
+
+Deno.test("a server outside the sandbox does not load what a command planted in the project, whatever it searches for", () =>
+  withPlace(async (place) => {
+    const planted = `open(${JSON.stringify(`${place.root}/planted`)}, "w").write("x")\n`;
+    for (const name of ["json.py", "sitecustomize.py", "usercustomize.py", "tool.py"]) {
+      Deno.writeTextFileSync(`${place.folder}/${name}`, planted);
+    }
+    Deno.writeTextFileSync(`${place.folder}/.npmrc`, `node-options=--require ${place.folder}/planted.js\n`);
+    Deno.writeTextFileSync(
+      `${place.folder}/planted.js`,
+      `require("fs").writeFileSync(${JSON.stringify(`${place.root}/planted`)}, "x")`,
+    );
+    const servers: readonly McpServer[] = [
+      { command: "python3", args: ["-m", "json.tool"], sandbox: false },
+      {
+        command: "python3",
+        args: ["-m", "json.tool"],
+        sandbox: false,
+        env: { PYTHONPATH: `.:${place.folder}` },
+      },
+      { command: "npm", args: ["exec", "--offline", "--", "node", "-e", "1"], sandbox: false },
+      {
+        command: "node",
+        args: ["-e", "1"],
+        sandbox: false,
+        env: { NODE_OPTIONS: `--require=${place.folder}/planted.js` },
+      },
+    ];
+    for (const server of servers) {
+      await place.run({ one: { ...server, start_timeout: 5 } }, CALL);
+      assert.throws(
+        () => Deno.statSync(`${place.root}/planted`),
+        Deno.errors.NotFound,
+        JSON.stringify(server),
+      );
+    }
+  }));
