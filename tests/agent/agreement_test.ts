@@ -73,7 +73,7 @@ test("a document that flemma created is trusted if its frontmatter needs trust",
   assert.deepEqual(shown.ok && shown.value, { lines: [], agreed: true });
 });
 
-Deno.test("the effects of frontmatter are described in the same way whether or not a settings reader is loaded", async () => {
+Deno.test("the effects of frontmatter are described in the same way whether or not the module that reads settings is loaded", async () => {
   const off = [{ op: "set", path: ["sandbox", "enabled"], value: false }] as const;
   const files = new LayerLog("G", off);
   const frontmatter = { language: "lua", code: "x", from: 0, to: 1, start: 1, end: 1 };

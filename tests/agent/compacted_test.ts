@@ -54,7 +54,7 @@ Deno.test("compact never separates a result from its call, even if the result's 
   assert.deepEqual(parts(begin + work, 1), ["", begin, work, 1]);
 });
 
-Deno.test("if the work on one message is long, compact splits inside this work and keeps the message", () => {
+Deno.test("if one message led to a long series of calls, compact summarizes only the beginning of the series", () => {
   const one = ask("Mend it.") + call("a") + result("a") + call("b") + result("b");
   const kept = call("c") + result("c") + say("Done.");
   assert.deepEqual(parts(HEAD + one + kept, 2), [HEAD, one, kept, HEAD.split("\n").length]);
@@ -106,7 +106,7 @@ Deno.test("compacting keeps CR LF line ends, and a document without a final line
   assert.ok(made.endsWith("@Assistant:\r\n2."));
 });
 
-Deno.test("the request for a summary begins with the conversation byte for byte", () => {
+Deno.test("the request for a summary begins with exactly the bytes of the part that is summarized", () => {
   const old = ask("One?") + say("1.");
   const chat = chatOf(HEAD + old + ask("Two?") + say("2."));
   const cut = cutOf(chat, 1);
@@ -116,7 +116,7 @@ Deno.test("the request for a summary begins with the conversation byte for byte"
   assert.match(text, /In \{% raw %\}\{\{\{% endraw %\} German \}\}\.\n$/);
 });
 
-Deno.test("compact shortens long results before the kept turns to their first and last lines", () => {
+Deno.test("compact shortens each long result that precedes the kept turns to its first and last lines", () => {
   const long = Array.from({ length: 300 }, (_, at) => `line ${at + 1}`).join("\n");
   const text = ask("One?") + call("a") + result("a", long) + call("b") + result("b", "short") + say("1.") +
     ask("Two?") + call("c") + result("c", long) + say("2.");

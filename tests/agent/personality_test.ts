@@ -90,7 +90,7 @@ test("a document without the built-in prompt stores no date", async (place) => {
   assert.ok(!Object.values(kept).some((text) => text.includes('"kind":"day"')));
 });
 
-Deno.test("over twenty turns, each request extends the bytes of the request before, wherever the program is started", async (t) => {
+Deno.test("each of twenty requests begins with the bytes of the previous request, wherever the program is started", async (t) => {
   await inPlace(async (place) => {
     const turns = 20;
     place.write("AGENTS.md", "Use tabs.\n");

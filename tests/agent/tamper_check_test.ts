@@ -81,7 +81,7 @@ Deno.test("parts that were reported as tampered are still reported when more tam
   });
 });
 
-Deno.test("before commands start, all text that is not known to be tampered is trusted", () => {
+Deno.test("before commands start, flemma trusts all text except the parts already known as tampered", () => {
   assert.deepEqual(withoutTampered(NOW, null), { approved: { c1: "one" }, block: "says" });
   const tampered: TamperedParts = { why: "so", calls: { c1: "one" }, block: "says" };
   const left = withoutTampered({ ...NOW, approved: { c1: "one", c2: "two" } }, tampered);

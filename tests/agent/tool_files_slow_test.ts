@@ -469,7 +469,7 @@ Deno.test("processes started by a host tool end when the document is closed, eve
   });
 });
 
-Deno.test("if a person can be asked, flemma asks for a secret and does not store it", async () => {
+Deno.test("if a tool needs a secret and a person can be asked, flemma asks for the secret and does not store it", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -556,7 +556,7 @@ Deno.test("a project's tool files are used only in the trusted version: not befo
   });
 });
 
-Deno.test("the definition of a tool file is read once for each content of the file", async () => {
+Deno.test("flemma reads the definition in a tool file again only if the content of the file changed", async () => {
   await inPlace(async (place) => {
     userTool(place, "plain.ts", file(`return { content: "ran" };`, `description: "first",`));
     assert.equal((await called(place, "plain")).text, "ran");
@@ -603,7 +603,7 @@ Deno.test("if one of two parallel calls in a shared host process ends the proces
   });
 });
 
-Deno.test("a tool file's text for generated prompts is used in prompts, and its format_preview is reported and ignored", async () => {
+Deno.test("flemma uses the text for prompts in a tool file, and reports and ignores the function format_preview", async () => {
   await inPlace(async (place) => {
     const says =
       `personalities: { "coding-assistant": { snippet: "looks up tides", guidelines: ["Ask for a place."] } },`;

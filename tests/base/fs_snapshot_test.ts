@@ -186,7 +186,7 @@ for (const [name, [change, holds]] of Object.entries(ACCEPTED)) {
     }));
 }
 
-Deno.test("a snapshot accepts neither a path that was not queried nor a folder", () =>
+Deno.test("accepting a folder, or a path that was not queried, does not make an outdated snapshot valid", () =>
   inFolder((root) => {
     for (const accepted of ["w/other", "w/folder"]) {
       plant(root, "w/asked", "w/other", "w/folder/");

@@ -13,7 +13,7 @@ Deno.test("the confidence interval of too few values is their whole range", () =
   assert.deepEqual(medianInterval([3, 1, 2]), [1, 3]);
 });
 
-Deno.test("two versions take turns in going first, and each pair of runs gives one ratio per measure", async () => {
+Deno.test("two measured versions take turns in running first, and each pair of runs gives one ratio per measure", async () => {
   const order: string[] = [];
   let run = 0;
   const figures = await compare({

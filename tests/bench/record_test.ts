@@ -37,7 +37,7 @@ Deno.test("a new measurement replaces only the earlier measurement of the same b
   }
 });
 
-Deno.test("the page contains each bench by name, with machine, day and whether goals are met, and reports a busy machine", () => {
+Deno.test("the page names each bench with its machine, its day and whether its goals are met, and says if the machine was busy", () => {
   const page = pageOf([
     measured("startup", 150),
     measured("parse", 130, { machine: { ...machine, processor: "", cores: 1, load: 7 } }),

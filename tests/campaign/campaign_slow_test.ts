@@ -13,7 +13,7 @@ import { KEPT_SEEDS, readers } from "./reader_fuzz.ts";
 import { replies } from "./replies.ts";
 import { saves } from "./saves.ts";
 
-Deno.test("saves by another program at random and chosen moments lose no text", async () => {
+Deno.test("no text is lost if another program saves the document at random or chosen moments", async () => {
   await saves(16, 1);
 });
 
@@ -21,7 +21,7 @@ Deno.test("if a file is saved in the way of any editor while a reply streams, no
   await replies(8, 1);
 });
 
-Deno.test("kills at random moments lose no text, run no call twice and leave no files behind", async () => {
+Deno.test("if runs are killed at random moments, no text is lost, no call runs twice and no files remain", async () => {
   await kills(3, 1);
 });
 

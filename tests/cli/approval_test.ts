@@ -87,7 +87,7 @@ Deno.test("approval explain --json and status --json report the same reasons, wi
   });
 });
 
-Deno.test("if the id is unknown, approval explain reports it and writes nothing", async () => {
+Deno.test("if no call has the given id, approval explain says so and writes nothing", async () => {
   await inProject(async (world) => {
     const before = await Deno.readTextFile(`${world.project}/talk.chat`);
     const { code, err } = await world.run("approval", "explain", "talk.chat", "nonesuch");

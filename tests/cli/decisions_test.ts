@@ -10,7 +10,7 @@ import { readsInput, wantsDocument } from "../../commands/main.ts";
 
 const environment = { cwd: "/w", home: "/home", variables: {} };
 
-Deno.test("each problem code has an exit code, and an unknown problem exits like a failure", () => {
+Deno.test("each problem code has an exit code; an unknown problem code has the exit code of a failure", () => {
   const rows: readonly (readonly [code: string, exit: number])[] = [
     ["config-invalid", Exit.usage],
     ["config-missing", Exit.usage],

@@ -57,7 +57,7 @@ function drawn() {
   };
 }
 
-Deno.test("the terminal shows progress while a reply thinks and while the input of a call streams in", () => {
+Deno.test("the terminal shows progress while the model thinks and while the input of a call streams in", () => {
   const { world, show } = drawn();
   show(sending);
   assert.match(world.pass(100), /anthropic m.*0\.1s/);

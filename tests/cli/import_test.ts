@@ -153,7 +153,7 @@ Deno.test("imported text that looks like document syntax is sent unchanged", asy
   }
 });
 
-Deno.test("import refuses JavaScript and JSON without messages, and says what to provide", () => {
+Deno.test("import refuses JavaScript, and JSON that has no messages, and says what to provide", () => {
   const rows = [
     [
       "client.messages.create({ model: 'x', messages: [] })",

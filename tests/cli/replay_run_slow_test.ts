@@ -156,7 +156,7 @@ test("a replay does not run a refused call and continues the conversation", asyn
   assert.match(gone.stderr, /There is no file gone\.chat/);
 });
 
-Deno.test("a recorded script replays the same conversation, without the secrets it contained", () =>
+Deno.test("a script recorded from a conversation replays the same conversation, but without its secrets", () =>
   withExamples(async (place) => {
     const document = place.read("total/total.chat");
     place.write(

@@ -157,7 +157,7 @@ Deno.test("a question that is saved while a reply streams is sent next", () =>
       });
     })));
 
-Deno.test("watched files are independent, a deleted file may be created again, and a link is followed to its file", () =>
+Deno.test("watch handles each file separately, continues if a deleted file is created again, and follows a link to its file", () =>
   withServer(
     [textReply("One."), textReply("Two."), textReply("Three.")],
     ({ env, requests }) =>

@@ -72,7 +72,7 @@ Deno.test("the authority text contains the whole frontmatter only if the frontma
   assert.equal(text(list, "one"), text(list, "two"));
 });
 
-Deno.test("only settings in the document itself are examined when flemma decides which of its settings need trust", () => {
+Deno.test("to decide which settings need trust, flemma examines only those in the document itself", () => {
   const person = new LayerLog("G", [{ op: "set", path: ["sandbox", "enabled"], value: false }]);
   assert.equal(authorityOf([person], null).text, text(null));
   assert.equal(authorityOf([person, block(["sandbox.enabled", true])], null).lines.length, 1);

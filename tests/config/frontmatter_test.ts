@@ -59,7 +59,7 @@ Deno.test("for broken YAML the error names the line; duplicate keys, tags and al
   assert.equal((await evaluate("yaml", bomb)).diagnostics[0]!.code, "frontmatter_yaml_syntax");
 });
 
-Deno.test("JSON frontmatter that is not an object is ignored, but settings in it that are not an object are an error", async () => {
+Deno.test("JSON frontmatter that is not an object is ignored; it is an error if the settings inside such an object are not an object", async () => {
   for (const code of ["42", "null", '"x"', "[1]"]) {
     assert.deepEqual(codes(await evaluate("json", code)), ["frontmatter_not_object"]);
   }

@@ -23,7 +23,7 @@ import { inWorld, testInWorld as test } from "./world.ts";
 
 const catalog = BUILTIN_CATALOG;
 
-Deno.test("a change of a setting is a restriction only if its operation and direction restrict the current value", () => {
+Deno.test("a change of a setting is a restriction only if it narrows the current value: one row per setting and operation", () => {
   const rows: readonly (readonly [string, Op, unknown, unknown, boolean])[] = [
     ["tools.require_approval", "set", true, false, true],
     ["tools.require_approval", "set", false, true, false],

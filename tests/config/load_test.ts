@@ -95,7 +95,7 @@ Deno.test("for broken YAML, the error names file, line and column", async () => 
   });
 });
 
-Deno.test("a settings file that is named explicitly must exist, and an empty variable means no file", async () => {
+Deno.test("a settings file that is named explicitly must exist; an empty environment variable means that no file is read", async () => {
   await withFiles({ ".config/flemma/config.yaml": "model: from-file\n" }, async (environment) => {
     const missing = await loadSettingsLayers({ environment, configPath: "nowhere.yaml" });
     assert.ok(!missing.ok && missing.problem.code === "config-missing");

@@ -40,7 +40,7 @@ Deno.test("if frontmatter is meant to restrict but sets nothing, there is exactl
   }
 });
 
-Deno.test("a restriction without effect causes the same error in a document with CR LF or a byte order mark", async () => {
+Deno.test("in a document with CR LF or a byte order mark, a restriction without effect causes the same error as in any other", async () => {
   for (const [spelling, block, reported] of REFUSED) {
     for (
       const spelt of [(text: string) => text.replaceAll("\n", "\r\n"), (text: string) => `\ufeff${text}`]
@@ -80,7 +80,7 @@ Deno.test("a block that is not frontmatter and contains no settings causes at mo
   for (const [what, block, codes] of rows) assert.deepEqual(await warnings(block), codes, what);
 });
 
-Deno.test("a line above the frontmatter is an error even if it contains no settings, because its variables are lost", async () => {
+Deno.test("a line above frontmatter is an error even if the frontmatter has no settings, because its variables would be lost", async () => {
   assert.match((await errors("\n```lua\nx = 1\n```\n"))[0] ?? "", /^:2:1: This block has no effect/);
   assert.deepEqual(await warnings("\n```sh\nx = 1\n```\n"), []);
 });

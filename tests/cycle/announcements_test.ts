@@ -77,7 +77,7 @@ Deno.test("each kind of step is announced by its own event, except that calls wh
   }
 });
 
-Deno.test("a call is announced once and the cursor goes to the first new waiting block, until a person starts another step", () => {
+Deno.test("until a person starts another step, each call is announced once, and the cursor goes to the first new waiting block", () => {
   const { announcements, take } = reported(TEXT);
   const all = [
     "pending b echo <b> document",

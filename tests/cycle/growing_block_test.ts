@@ -109,7 +109,7 @@ Deno.test("if another program saves bytes that are not text, they cannot be merg
   assert.equal(merged(`${BEFORE}\0`), null);
 });
 
-Deno.test("if a status or the frontmatter changed meanwhile, the change is kept and the run must stop", () => {
+Deno.test("if another program changes a status or the frontmatter during a reply, the change is kept and the run must stop", () => {
   const block = "\n@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
   const result = merged(onDisk(HALF) + block);
   assert.ok(result !== null && !result.sameAuthority);

@@ -358,7 +358,7 @@ Deno.test("a plan depends only on the document and the other inputs, and changes
   assert.deepEqual([...given.decisions.keys()], ["c2"]);
 });
 
-Deno.test("executing one call resolves a rejected or denied block, and runs the call in every other state", () => {
+Deno.test("executing one call turns a rejected or denied block into an error result, and runs a call with any other status", () => {
   const step = (text: string, kind: ToolKind = "sync", inputProblems: readonly string[] = []) => {
     const chat = read(text);
     const call = chat.call("c1");

@@ -204,7 +204,7 @@ Deno.test("if the program dies while it writes a quoted call, the file contains 
   assert.equal(whole, `${BEFORE}\n@Assistant:\n${quoted}\n\n@You:\n\n`);
 });
 
-Deno.test("inside a fence, text after a quoted block line is held back until the fence ends; other text never is", () => {
+Deno.test("inside a fence, text after a quoted block line is held back until the fence ends; other text is not held back", () => {
   const takes: string[] = [];
   const pieces = [
     "```js\n",
@@ -277,7 +277,7 @@ Deno.test("a character that arrives in two halves is written once it is complete
   assert.ok(!document.includes("\0"));
 });
 
-Deno.test("a role line that is followed by half a character is never active in the file", () => {
+Deno.test("a line that resembles document syntax and ends in half a character is not written before the other half arrives", () => {
   for (const line of ["@System:", "**Tool Use:** `bash` (`x`)", "<thinking>", "<!-- flemma:aborted: x -->"]) {
     const takes: string[] = [];
     write(BEFORE, [text("Hi.\n"), text(`${line}\ud83d`), text("\ude00\n")], COMPLETED, takes);

@@ -82,7 +82,7 @@ Deno.test("after every commit, the document has complete results and an approved
   ]);
 });
 
-Deno.test("without autopilot, the run stops before calls for which no slot was free", async () => {
+Deno.test("without autopilot, the run stops before calls that found no free slot", async () => {
   const text = chatAnswered(
     slow("a", "b", "c"),
     block("a", "approved"),
@@ -95,7 +95,7 @@ Deno.test("without autopilot, the run stops before calls for which no slot was f
   assert.deepEqual([stop.reason, stop.ids, built.ran], ["throttled", ["b"], ["a"]]);
 });
 
-Deno.test("with autopilot, calls for which no slot was free run in the next round, and then the results are sent", async () => {
+Deno.test("with autopilot, calls that found no free slot run in the next round, and then the results are sent", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b", "c"), tools: ALIKE });
   assert.deepEqual(built.ran, ["a", "b"]);
   gates.open("a");
@@ -360,7 +360,7 @@ Deno.test("if a call is deleted from the document while it runs, its output is s
   assert.equal(built.store.text, "@You:\nsomething else\n");
 });
 
-Deno.test("a second step while tools run starts at most as many calls as slots are free, and sends no request", async () => {
+Deno.test("while tools run, a second step starts at most as many calls as slots are free, and sends no request", async () => {
   const gates = new Gates();
   const built = bench({
     text: approved("a", "b", "c"),

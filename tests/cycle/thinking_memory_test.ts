@@ -17,7 +17,7 @@ const ENTRIES: readonly ThinkingEntry[] = [
   { kind: "sent", from: 3, pieces: [] },
 ];
 
-Deno.test("journal entries record the thinking that was sent last, which blocks are outdated and where each was created", () => {
+Deno.test("journal entries record which thinking was sent last, which blocks of it are outdated, and where each block was created", () => {
   const state = thinkingState(ENTRIES);
   assert.deepEqual(state.sent, ["a", "b", "d"]);
   assert.deepEqual([...state.stale, ...state.unread, ...state.records.keys()], ["k", "u", "k", "l"]);

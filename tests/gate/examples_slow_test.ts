@@ -21,6 +21,6 @@ Deno.test("an ellipsis in an expected output matches any text or any lines, and 
   assert.ok(!matches(["a.c"], ["abc"]));
 });
 
-Deno.test("every example of README and docs prints the output on its page", async () => {
+Deno.test("every example in README and docs prints the output that its page shows", async () => {
   assert.deepEqual(await checkExamples(ROOT, PROGRAM), []);
 });

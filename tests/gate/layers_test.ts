@@ -164,7 +164,7 @@ Deno.test("text that only looks like an import is not treated as an import", asy
   assert.deepEqual(modules.get("tools/a.ts"), []);
 });
 
-Deno.test("the check also reads modules that nothing imports, except those of tests, benches and scripts", async () => {
+Deno.test("the check of layers also reads modules that nothing imports, except those of tests, benches and scripts", async () => {
   const { modules, folders } = await house({
     "tools/alone.ts": "",
     "tests/a_test.ts": "",

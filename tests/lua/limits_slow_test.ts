@@ -191,7 +191,7 @@ Deno.test("Lua functions may call one another two hundred levels deep", async ()
   assert.deepEqual(variables, { x: 190 });
 });
 
-Deno.test("garbage does not count towards the memory limit: a loop may create far more text than it keeps", async () => {
+Deno.test("garbage does not count toward the memory limit: a loop may create far more text than it keeps", async () => {
   const { variables } = await runLua(
     'local n = 0\nfor i = 1, 90 do n = n + #string.rep("x", 1e6) end\nx = n',
     { seconds: 60 },

@@ -42,7 +42,7 @@ const PLAIN = [
   "",
 ];
 
-Deno.test("in text, every line that would be active gets one more backslash, and no other line does", () => {
+Deno.test("in text, every line that would act as document syntax gets one more backslash, and no other line does", () => {
   for (const line of LIVE) {
     assert.ok(isLiveInText(line), line);
     assert.equal(escapeTextLine(line, 0), `\\${line}`);
@@ -52,7 +52,7 @@ Deno.test("in text, every line that would be active gets one more backslash, and
   for (const line of PLAIN) assert.equal(escapeTextLine(line, 0), line);
 });
 
-Deno.test("the beginning of a line that may become active is held back, and any other line is released as soon as possible", () => {
+Deno.test("the beginning of a line that may become document syntax is held back; any other line is released as soon as possible", () => {
   for (const line of LIVE) {
     for (let length = 1; length <= line.length; length++) {
       assert.ok(mayBecomeLive(line.slice(0, length)), line.slice(0, length));
@@ -79,7 +79,7 @@ Deno.test("the beginning of a line that may become active is held back, and any 
   }
 });
 
-Deno.test("inside thinking, only the closing tag and role lines outside a fence are active", () => {
+Deno.test("inside thinking, only the closing tag and role lines outside a fence act as document syntax", () => {
   const content = "a\n</thinking>\n@You:\n<thinking>\n```\n@You:\n</thinking>\n```\n\\@You:";
   const written = "a\n\\</thinking>\n\\@You:\n<thinking>\n```\n@You:\n\\</thinking>\n```\n\\\\@You:";
   assert.equal(escapeThinking(content), written);
@@ -122,7 +122,7 @@ const lines = fc.array(fc.oneof(pieces, fc.tuple(pieces, pieces).map((pair) => p
   maxLength: 12,
 });
 
-Deno.test("for any text, escaped lines are never active, and reading restores the text", () => {
+Deno.test("for any text, no escaped line acts as document syntax, and reading restores the text", () => {
   fc.assert(
     fc.property(lines, (source) => {
       let ticks = 0;

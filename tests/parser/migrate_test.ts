@@ -85,7 +85,7 @@ Deno.test("each older form is reported with its line in the original document", 
   ]);
 });
 
-Deno.test("all older forms of any document are converted in one step, by edits of only their lines", () => {
+Deno.test("all older forms in any document are converted in one step, and the edits change only lines with older forms", () => {
   const line = fc.constantFrom(
     "@You: a",
     "@You:",

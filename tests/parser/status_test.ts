@@ -72,12 +72,12 @@ Deno.test("inside quotes, a backslash escapes a quote or a backslash and is lite
   });
 });
 
-Deno.test("two quotes with nothing between them are an empty string, and a single quote is literal", () => {
+Deno.test("two quotes with nothing between them are an empty string; if a value is only one quote, the quote is literal", () => {
   const meta = (suffix: string) => readStatus(suffix, "", "").meta;
   assert.deepEqual(meta(`a="" b='' c="`), { a: "", b: "", c: '"' });
 });
 
-Deno.test("an unclosed quote extends to the end of the suffix", () => {
+Deno.test("if a quoted value is never closed, it extends to the end of the suffix", () => {
   assert.deepEqual(readStatus(`pending "a b`, "", ""), {
     status: "pending",
     style: "header",

@@ -48,7 +48,7 @@ const WHOLE: readonly string[] = [
   "{%\traw\r\n%}{% x %}{% endraws %}{% endra %}{%\n endraw\t%}",
 ];
 
-Deno.test("a template tag ends at its closing delimiter, and without the last byte the tag is still open", () => {
+Deno.test("a template tag ends at its closing delimiter; if the last byte of the delimiter is missing, the tag is still open", () => {
   for (const text of WHOLE) {
     assert.equal(end(text), text.length, text);
     assert.equal(end(text.slice(0, -1)), -1, `${text} without its end`);
@@ -94,7 +94,7 @@ Deno.test("a code tag begins a raw section only if its only word is raw, with an
   }
 });
 
-Deno.test("an opening delimiter has two bytes, and its first byte alone at the end of a text does not count", () => {
+Deno.test("an opening delimiter has two bytes; its first byte alone at the end of a text does not open a tag", () => {
   const at = (text: string, from = 0) => tagOpener(encoder.encode(text), from, text.length);
   assert.deepEqual(["{{", "a{%", "{ {{", "{{{", "{", "a{", "{a{", ""].map((text) => at(text)), [
     0,

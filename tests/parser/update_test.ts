@@ -105,7 +105,7 @@ Deno.test("if the opening fence of a long body gets shorter, the body ends at th
   }
 });
 
-Deno.test("a fence inserted far above hides the role lines below, and removing the fence makes them active again", () => {
+Deno.test("a fence that is inserted far above hides the role lines below; removing the fence makes them role lines again", () => {
   const turns = Array.from({ length: 100 }, (_, at) => `@You:\n${prose.repeat(3)}\n@Assistant:\n${call(at)}`)
     .join("");
   const before = chat(turns);

@@ -130,7 +130,7 @@ Deno.test("an invalid name of a saved file causes a warning, and no file is read
     assert.equal(prompt.diagnostics[0]!.start, 13);
   }));
 
-Deno.test("if a link, a folder or a pipe is in place of an attached file, it is not read", () =>
+Deno.test("flemma does not read an attached file that was replaced by a link, a folder or a pipe", () =>
   withState(async ({ environment, put }) => {
     const folder = attachmentsFolder(environment);
     await Deno.writeFile(`${environment.home}/elsewhere`, JPEG);

@@ -202,7 +202,7 @@ Deno.test("text in another encoding is decoded and reported, with a command that
   }
 });
 
-Deno.test("a file included in a loop is reported once", async () => {
+Deno.test("a problem with an included file is reported once, even if a loop includes the file several times", async () => {
   const loop = '@You:\n{% for _ = 1, 3 do %}{{ include("a.txt") }}{% end %}\n';
   const { reported } = await scene(loop, { "a.txt": new Uint8Array([0xe4]) });
   assert.deepEqual(reported, ["file_not_utf8 -"]);
@@ -225,7 +225,7 @@ Deno.test("for a file that no provider accepts, the model sees the path as it wa
   assert.deepEqual(messages[0].content.at(-1), { type: "text", text: "@./sub/../a.zip" });
 });
 
-Deno.test("from a System message an image is omitted, and text files are joined with its text", async () => {
+Deno.test("an image in a System message is omitted, and text files in the message are joined with its text", async () => {
   const prompt = await inFolder(
     { "a.md": "A\n", "p.png": "P" },
     "@System:\nRules: @./a.md @./p.png end\n@You:\nq\n",

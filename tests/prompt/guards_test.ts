@@ -64,7 +64,7 @@ Deno.test("if a file is read several times, its hash is that of the last read; a
   assert.notEqual(all[0]!.hash, all[1]!.hash);
 });
 
-Deno.test("a path starts at the root, the home folder or the document's folder, and parent steps stop at the root", () => {
+Deno.test("a path starts at the root, the home folder or the document's folder, and its .. parts never lead above the root", () => {
   const base = { folder: "/w/place", home: "/home/me" };
   const rows: readonly (readonly [path: string, resolved: string])[] = [
     ["./a", "/w/place/a"],

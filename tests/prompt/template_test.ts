@@ -90,7 +90,7 @@ Deno.test("text printed before an expression fails is not sent twice", async () 
   assert.equal(userText(result), '{{ print("x") .. error("no") }}');
 });
 
-Deno.test("an error in template code names its line, omits only its message, and prevents the request", async () => {
+Deno.test("if template code fails, the error names the line, only the message with the code is omitted, and no request is sent", async () => {
   const result = await scene(
     "@System:\nfine\n@You:\none\n{% local a = 1\n\nlocal b = a.x.y %}\n@You:\n{{ 1 + 1 }}\n",
   );

@@ -76,7 +76,7 @@ Deno.test("the depth of nesting counts arrays and objects, but not brackets insi
   for (const [text, depth] of rows) assert.equal(nestingDepth(text), depth, text.slice(0, 40));
 });
 
-Deno.test("a key that occurs twice in one object is found however it is escaped, and the same key in two objects is not", () => {
+Deno.test("a key that occurs twice in one object is found however it is escaped; the same key in two objects is not reported", () => {
   const rows: readonly (readonly [string, string | null])[] = [
     ["{}", null],
     ['{"a":1,"b":2}', null],

@@ -102,7 +102,7 @@ Deno.test("words, hashes, names and settings do not count as secrets", () => {
   for (const text of texts) assert.equal(secretMask().mask(text), text);
 });
 
-Deno.test("values of the person's own secret variables are masked everywhere, except short ones", () => {
+Deno.test("values of the person's own secret variables are masked everywhere, except short values", () => {
   const { mask } = secretMask({
     MY_API_KEY: "plain-words.only(here)",
     SHORT_TOKEN: "yes",

@@ -213,7 +213,7 @@ Deno.test("a document can require approval for every tool but cannot turn off ap
   );
 });
 
-Deno.test("an approval on the command line never overrides a denial or a rule that asks", async () => {
+Deno.test("an approval on the command line overrides neither a denial nor a rule that asks", async () => {
   const approved = ["bash"];
   const assigned = settingsOf({ M: { auto_approve: [] } }, { approved });
   assert.equal(await ask(assigned, "bash"), "approve by approve-rules");

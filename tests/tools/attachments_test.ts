@@ -65,7 +65,7 @@ Deno.test("a file of a type that no model accepts is saved, and its line in the 
     }
   }));
 
-Deno.test("a text file is inserted into the result, where a person can read it", () =>
+Deno.test("a text file that a tool returns is inserted into the result, where a person can read it", () =>
   withHome(async (environment, folder) => {
     for (const type of ["text/csv", "application/json", "image/svg+xml", "TEXT/Plain"]) {
       const taken = await takeFile({ type, data: text("a,ü\n").toBase64() }, environment);

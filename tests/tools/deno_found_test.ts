@@ -56,7 +56,7 @@ Deno.test("if there is no Deno, the message says what to install", () =>
     assert.match(found.problem.next ?? "", /npm install -g deno/);
   }));
 
-Deno.test("a Deno in a folder where commands could have written it is not used", () =>
+Deno.test("flemma does not use a Deno in a folder that commands could have written to", () =>
   inFolder((folder, at) => {
     install(`${folder}/bin`);
     const found = findDeno(at(`${folder}/bin`), [folder], null);

@@ -266,7 +266,7 @@ Deno.test("after a change, applying the difference to the earlier semantic token
     assert.deepEqual(range.data, [6, 0, 5, 0, 0]);
   }));
 
-Deno.test("the commands for status, explanation, request, line and session rules return a result", () =>
+Deno.test("the editor commands for status, explanation, request, line and session rules return their result to the editor", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const status = (await editor.execute("flemma.status", { uri })).result;
     assert.deepEqual(status.calls.map(({ id, status }: Json) => [id, status]), [["call_1", "pending"], [

@@ -92,7 +92,7 @@ Deno.test("the settings of bubblewrap accept only a program and a list of argume
   assert.deepEqual(read({ seccomp: false }), [true, false]);
 });
 
-Deno.test("a part of the sandbox is switched off only if it is still on, was refused itself, and is optional", () => {
+Deno.test("flemma switches off a part of the sandbox only if the part is on and optional, and the system refused this very part", () => {
   const refused = (part?: unknown) => ({ code: "x", message: "m", ...(part === undefined ? {} : { part }) });
   const rows: readonly (readonly [Record<string, unknown>, Problem, unknown])[] = [
     [{}, refused("proc"), { proc: false }],

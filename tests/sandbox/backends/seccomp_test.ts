@@ -186,7 +186,7 @@ Deno.test("the second system call table of x86_64 (x32) is refused as a whole", 
   assert.equal(evaluate(filter, { nr: 0x3fffffff, arch: 0xc000003e }), ALLOW);
 });
 
-Deno.test("for other architectures there is no filter, and property names such as toString are not architectures", () => {
+Deno.test("for an unknown architecture there is no filter; the name of an object property such as toString is unknown, too", () => {
   assert.deepEqual(Object.keys(ARCHITECTURES), ["x86_64", "aarch64"]);
   for (const name of ["riscv64", "toString", ""]) {
     assert.equal(

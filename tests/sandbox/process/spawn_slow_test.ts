@@ -202,7 +202,7 @@ Deno.test("kill does not end a process without a mark that left the process grou
   await running.stderr.cancel();
 });
 
-Deno.test("where flemma cannot list processes, it ends the process group instead", async () => {
+Deno.test("where flemma cannot list processes, kill ends only the process group of the command", async () => {
   const list = Deno.readDirSync;
   Deno.readDirSync = (path) => String(path) === "/proc" ? [].values() as ReturnType<typeof list> : list(path);
   try {

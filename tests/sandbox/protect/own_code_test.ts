@@ -45,7 +45,7 @@ Deno.test("the runtime is protected, and so is flemma's code, whether it runs fr
   ]);
 });
 
-Deno.test("a bundle includes the files next to its first file; an installed package includes all its files and the links to it", () => {
+Deno.test("flemma's own code in a bundle is its first file and the folder next to it; in a package, all files and the links to the package", () => {
   const own = (module: string, main: string) =>
     at({ module: `file://${module}`, main: `file://${main}` }).protect.slice(3, -1);
   assert.deepEqual(own("/opt/my%20x/flemma/commands.js", "/opt/my%20x/flemma.js"), [
