@@ -461,7 +461,7 @@ export class Session implements ChatSession {
     const before = this.#refusal();
     if (before !== null) return { ok: false, problem: before };
     const runtime = await this.#current();
-    // Closing may have begun while the settings were read.
+    // The document may have been closed while the settings were read.
     const after = this.#refusal();
     return after === null ? runtime : { ok: false, problem: after };
   }

@@ -1,4 +1,4 @@
-// The effective settings of one document: every layer, then the document's frontmatter.
+// The effective settings of one document, made from every layer, including the document's frontmatter.
 
 import type { Environment } from "../base/environment.ts";
 import { documentSettings } from "../config/frontmatter.ts";
@@ -181,7 +181,7 @@ async function keepHidden(
 class ReadPolicyOf {
   readonly #environment: Environment;
   readonly #document: string | null;
-  /** The person's sandbox, then the document's. A file that either of them hides is hidden. */
+  /** The person's sandbox, and after it the document's. A file is hidden if either of them hides it. */
   readonly #sandboxes: Sandbox[] = [];
   readonly #waiting: SandboxSettings[] = [];
 

@@ -258,8 +258,8 @@ function runnerOfTools(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     // A server without a running call must not keep file tools waiting.
     if (definition.files !== undefined) await subject.servers?.release();
     if (definition.command_input === undefined) return await run();
-    // A command may change a file that was unchanged since the document last saw it. The changed file counts as
-    // changed by the document itself.
+    // If a file was unchanged since a call of the document last saw it, and a command of the document then changes the
+    // file, that change counts as made by the document itself.
     const before = await findUnchanged(seen);
     const result = await run();
     for (const path of await catchUp(seen, before)) onFileChanged(path);

@@ -244,7 +244,7 @@ export interface ChatSession extends AsyncDisposable {
   readonly chat: Chat;
   /** The effective settings, including the document's frontmatter. */
   readonly settings: Settings;
-  /** The settings without those of the document, with their files, notices and origins. */
+  /** The settings of all layers except the document's, with the files, notices and origins of these settings. */
   readonly loaded: LoadedSettings;
   /** The settings and variables of the frontmatter, with its findings. */
   readonly document: FirstBlock;
@@ -255,8 +255,8 @@ export interface ChatSession extends AsyncDisposable {
   /** Findings that prevent all steps. */
   readonly blockers: readonly FrontmatterDiagnostic[];
   /**
-   * Sentences that explain why policy does not decide calls of this document, or which parts of the document count
-   * only after the person confirms them. Each names the remedy.
+   * Sentences that explain why policy does not decide calls of this document, or which parts of the document take
+   * effect only after the person confirms them. Each names the remedy.
    */
   readonly doubts: readonly string[];
 

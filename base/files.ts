@@ -57,7 +57,7 @@ export function canBeSeen(path: string): boolean {
   }
 }
 
-/** True if something may exist at a path. An inaccessible path counts too, because opening it reports the reason. */
+/** True if something may exist at a path. This includes an inaccessible path, because opening it reports the reason. */
 export function mayBeThere(path: string): boolean {
   try {
     return isThere(path);

@@ -1,7 +1,8 @@
 // Display width of text in terminal cells, and cutting text to a width.
 //
-// A package for this costs 30 ms at import, and every run shows previews. Text that went through `visible` contains
-// only letters, marks and emoji, for which the few classes below are enough. The tests compare with that package.
+// No package is used for this, because importing one takes 30 ms, and every run shows previews. Text that went through
+// `visible` contains only letters, marks and emoji, for which the few classes below are enough. The tests compare the
+// results with those of a package.
 
 const PLAIN = /^[\x20-\x7e]*$/;
 const MARKS_ONLY = /^\p{M}+$/u;

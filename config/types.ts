@@ -30,7 +30,7 @@ export type Op = "set" | "append" | "prepend" | "remove";
 /**
  * One step of a layer's log. `path` contains canonical keys, with aliases and dotted names resolved. `["tools"]` with a
  * list or an item is the tool list. `value` is one item for append, prepend and remove, otherwise the whole value in
- * its long form; `null` hides the value of weaker layers for an optional key.
+ * its long form; for an optional key, `null` hides the values of layers with lower precedence.
  */
 export interface SettingOperation {
   readonly op: Op;

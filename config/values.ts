@@ -147,7 +147,10 @@ export interface ResolvedSkills {
 
 /** Variables that are credentials because of other settings. */
 export interface CredentialVariables {
-  /** Variables with keys of the person's own servers; withheld like those of known providers. */
+  /**
+   * Variables with keys of the person's own servers. Tools do not get them, just as they do not get the keys of known
+   * providers.
+   */
   readonly keys: readonly string[];
 }
 

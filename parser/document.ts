@@ -33,7 +33,7 @@ export class Document implements Chat {
   #callsById: ReadonlyMap<string, Call> | null = null;
   #resultsById: ReadonlyMap<string, Result> | null = null;
   #diagnostics: readonly Diagnostic[] | null = null;
-  /** Id counts of an earlier version, and the changes since. */
+  /** Id counts of an earlier version, and the changes since that version. */
   #pending: Pending | null;
   readonly #past: Past | null;
 

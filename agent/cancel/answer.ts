@@ -61,7 +61,10 @@ function first(run: Cancellable): Done {
   return cancelled === null ? { problem: nothingRuns() } : { cancelled: [cancelled] };
 }
 
-/** Cancels the request and every running call. If there is none of these, cancels a step that is about to begin. */
+/**
+ * Cancels the request and every running call. If neither a request nor a call is running, cancels a step that is about
+ * to begin.
+ */
 function all(run: Cancellable): Done {
   const cancelled: Cancelled[] = [];
   if (run.requesting) {

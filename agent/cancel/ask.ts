@@ -25,8 +25,8 @@ const PATIENCE = 10_000;
 const CHECK_EVERY = 20;
 
 /**
- * Milliseconds after which leftovers are removed. One kind is the empty file of a run that was killed before it wrote
- * the file; the other is an answer whose receiver was killed.
+ * Milliseconds after which leftovers are removed. Leftovers are empty files of runs that were killed before they wrote
+ * the file, and answers whose receivers were killed.
  */
 const NAMELESS_MILLISECONDS = 60_000;
 

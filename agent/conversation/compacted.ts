@@ -32,7 +32,7 @@ export function appendSummaryRequest(chat: Chat, cut: Cut, instructions: string)
 
 /**
  * Returns the new document: the head of the old one, the summary, and the kept turns byte for byte. Thinking in the
- * kept turns is dropped, because it belongs to turns that are gone.
+ * kept turns is dropped, because it was made for the earlier text, which is gone.
  *
  * @param name the name of the old document
  */

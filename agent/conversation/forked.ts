@@ -77,8 +77,8 @@ function isWhole(turn: Turn): boolean {
 }
 
 /**
- * Returns edits that remove calls without a final result, each with the rest of its turn, and the blocks of unfinished
- * results.
+ * Returns edits that cut each turn before its first call without a final result, and edits that remove the blocks of
+ * unfinished results.
  */
 function unfinished(part: Chat): Edit[] {
   const isFinal = (result: Result | undefined) => result !== undefined && !isLifecycle(result.status);

@@ -16,7 +16,7 @@ export interface ToolServers {
   update(): Promise<void>;
   /** Requests the tools of every server again, even if its list is cached; returns the problems. */
   refresh(): Promise<readonly Problem[]>;
-  /** Ends idle servers, before a caller needs files that no command may change meanwhile. */
+  /** Ends idle servers. A caller does this before it uses files that no other process may change meanwhile. */
   release(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Selects the tools that a request offers and those that may attach files, and finds unknown names in the list of
+// Selects the tools that a request offers and the tools that may attach files. Also finds unknown names in the list of
 // tools.
 
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";

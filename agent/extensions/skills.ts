@@ -1,4 +1,4 @@
-// The skills of a document: finds them in the document's and the person's folders, and offers them to the model by
+// The skills of a document: finds them in the document's and the person's folders, and offers them to the model through
 // one tool.
 
 import type { Environment } from "../../base/environment.ts";
@@ -54,8 +54,8 @@ export async function checkSkillsAt(path: string): Promise<readonly CheckedSkill
 }
 
 /**
- * Checks all skills of a document, including those hidden by one of the same name in an earlier folder. Fails like
- * `skillsOf`.
+ * Checks all skills of a document, including a skill that another skill of the same name in an earlier folder hides.
+ * Fails like `skillsOf`.
  */
 export async function checkSkillsOf(subject: SkillsSubject): Promise<Outcome<readonly CheckedSkill[]>> {
   const found = await skillsOf(subject);

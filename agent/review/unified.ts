@@ -1,4 +1,4 @@
-// Writes two texts as a unified diff for a person.
+// Returns the difference between two texts as a unified diff for a person.
 
 import { difference, type Hunk } from "../../cycle/storage/lines.ts";
 

@@ -1,4 +1,4 @@
-// Shows what a call would do to a file, read at that moment for the person who decides about the call.
+// Shows what a call would do to a file. The file is read at the moment when the person decides about the call.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";

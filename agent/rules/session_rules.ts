@@ -1,4 +1,4 @@
-// The rules of one document of this session: adds the rule for the answer "always", and removes it again.
+// The session rules of one document: adds the rule for the answer "always", and removes it again.
 
 import type { Environment } from "../../base/environment.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";

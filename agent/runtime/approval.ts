@@ -19,7 +19,10 @@ import { assessTrust } from "../trust/untrusted.ts";
 import { callDoubts, unfinishedDoubts } from "../trust/unconfirmed.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
-/** Asks the chain and downgrades its approvals. Fails like `createDecideCall`. */
+/**
+ * Creates the functions that decide about a call: they ask the resolver chain, and downgrade its approvals. Fails like
+ * `createDecideCall`.
+ */
 export async function createDocumentApproval(
   { tools, subject, store, blocks, journal, guard }: Composed & {
     readonly tools: ToolsSubject;

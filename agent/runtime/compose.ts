@@ -126,7 +126,7 @@ function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<st
   };
 }
 
-/** Builds the cycle of the document, which stops as soon as the frontmatter changes. */
+/** Builds the cycle of the document. The cycle stops as soon as the frontmatter changes. */
 function cycleOf(
   { store, blocks, subject: { settings }, tools, journal, approvalOf, written, preview, send, blockers }:
     & Composed

@@ -65,8 +65,8 @@ export interface Runtime {
   /** Reason why policy may not approve the document's calls; null if it may. */
   readonly untrustedDocument: UntrustedDocument | null;
   /**
-   * Sentences that explain why policy does not decide calls of this document, or which parts of the document count
-   * only after the person confirms them.
+   * Sentences that explain why policy does not decide calls of this document, or which parts of the document take
+   * effect only after the person confirms them.
    */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;

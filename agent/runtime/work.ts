@@ -26,8 +26,8 @@ export class Work {
   }
 
   /**
-   * Returns why no work may start now; null if work may start. `alone` allows no other work at the same time. The
-   * cycle itself separates its own steps.
+   * Returns why no work may start now; null if work may start. With `alone`, no other work may run at the same time.
+   * Steps are not checked here, because the cycle itself runs only one at a time.
    */
   obstacle(alone: boolean): Problem | null {
     if (this.#runtime().cycle.requesting) return busySending();

@@ -1,5 +1,5 @@
-// Records that a person agreed to the permissions that one document's frontmatter claims, bound to the document's
-// real path.
+// Records that a person agreed to the permissions that one document's frontmatter claims. The agreement is bound to the
+// document's real path.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, success } from "../../base/problem.ts";

@@ -41,7 +41,7 @@ export function untrustedDowngrade(
   };
 }
 
-/** An approval that a command could have written counts only after a person confirmed it. */
+/** An approval that a command could have written is valid only after a person confirmed it. */
 export function unconfirmedDowngrade(guard: Pick<DocumentGuard, "tampered">): ApprovalDowngrade {
   const isCallTampered = (id: string) =>
     guard.tampered !== null && hashOf(guard.tampered.calls, id) !== undefined;

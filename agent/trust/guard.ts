@@ -1,5 +1,5 @@
-// Tamper check of a document. While commands run that must not write the document, watches it and records what they
-// could have written.
+// Tamper check of a document. Watches the document while commands run that must not write it, and records which parts
+// these commands could have written.
 
 import { isMissing } from "../../base/files.ts";
 import { stateNotice } from "../../base/folders.ts";

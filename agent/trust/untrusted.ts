@@ -1,5 +1,5 @@
-// Decides whether a document is trusted. Settings in its frontmatter that loosen restrictions count only after the
-// person agreed to them.
+// Decides whether a document is trusted. Settings in its frontmatter that loosen restrictions take effect only after
+// the person agreed to them.
 
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";

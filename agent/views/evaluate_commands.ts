@@ -20,7 +20,7 @@ export interface CommandTrial {
   readonly rules: readonly string[];
 }
 
-/** Evaluates one text after another as the command, or as the path, of a call. */
+/** Evaluates several texts one after another, each as the command, or as the path, of a call. */
 export type EvaluateText = (text: string) => Promise<ExplainedCall>;
 
 /**

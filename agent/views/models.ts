@@ -1,5 +1,4 @@
-// Lists the models of a provider: those that the program knows, with data of the provider's own list and of the
-// settings.
+// Lists the models of a provider. Combines the program's own table with the provider's list and with the settings.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -102,7 +101,7 @@ export interface ModelQuestion {
   readonly provider: string;
   /** Function that makes the request. @default `fetch` of the runtime */
   readonly fetch?: typeof fetch;
-  /** Time that counts as the present. @default now */
+  /** The time to use as the present. @default now */
   readonly now?: Date;
 }
 

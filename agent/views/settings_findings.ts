@@ -152,7 +152,10 @@ function isFolder(path: string, { cwd }: Environment): boolean {
   return statOf(path, cwd)?.isDirectory === true;
 }
 
-/** Returns the state of a path; null also if it cannot be examined, because then the sandbox cannot use it. */
+/**
+ * Returns the state of a path; null if the path does not exist. Also null if the path cannot be examined, because then
+ * the sandbox cannot use the path.
+ */
 function statOf(path: string, cwd: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path.startsWith("/") ? path : `${cwd}/${path}`);

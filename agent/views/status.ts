@@ -13,7 +13,7 @@ import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { mayHaveSkills } from "../extensions/skills.ts";
 import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } from "../settings.ts";
 
-/** The status of such a document, equal to that of a `ChatSession`. */
+/** The status of a document without open calls, equal to the status that a `ChatSession` would return. */
 export interface SettledStatus {
   readonly blockers: readonly Diagnostic[];
   /** The steps of the next advance. */

@@ -41,7 +41,7 @@ export interface ToolView {
   readonly byInput: boolean;
   /** The preview of a sample call, in which each value is the name of its member. */
   readonly preview: string;
-  /** Settings of the tool with its own defaults; null if it has none. */
+  /** Settings of the tool with its own defaults; null if the tool has no settings. */
   readonly settings: Readonly<Record<string, unknown>> | null;
   /**
    * Names of current environment variables that the tool's commands do not get; null for tools that run no commands.

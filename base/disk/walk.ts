@@ -117,7 +117,7 @@ function listFolder(real: string, around: number | null, disk: Disk): Listing | 
   }
 }
 
-/** Returns the rules of a folder, given those of its parent and the names in it. */
+/** Returns the rules of a folder, given the rules of its parent folder and the names of its entries. */
 async function rulesIn(
   folder: string,
   around: Rules,
@@ -134,7 +134,7 @@ async function rulesIn(
   return [...outer, ...own.map((file) => ({ folder, file }))];
 }
 
-/** Returns the rules above the start of the walk, without those that would ignore the start itself. */
+/** Returns the rules of the folders above the start of the walk, without rules that would ignore the start itself. */
 async function rulesAbove(start: string, disk: Disk): Promise<Rules> {
   const above: string[] = [];
   for (let folder = start; !hasEntry(folder, ".git", disk); folder = parentOf(folder)) {

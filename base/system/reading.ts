@@ -1,6 +1,6 @@
-// Reads untrusted files safely: reads no system pseudo-files and no replaced files, and never reads endlessly. This
-// program itself never reads or writes pseudo-files about processes, the kernel and devices for a document or a model.
-// Such files contain the environment of every process, and some of them never end.
+// Reads untrusted files safely: never reads a system pseudo-file, never reads a file that was replaced after its check,
+// and never reads endlessly. This program itself never reads or writes pseudo-files about processes, the kernel and
+// devices for a document or a model. Such files contain the environment of every process, and some of them never end.
 
 import { afterSilence } from "./timer.ts";
 import { isInside } from "../paths.ts";
@@ -58,7 +58,10 @@ function deviceNumber(major: number, minor: number): number {
   return high + (major % 0x1000) * 0x100 + minor % 0x100;
 }
 
-/** Returns the current mounts; empty if the system has no list of mounts, because then it has no such file systems. */
+/**
+ * Returns the current mounts; empty if the system has no list of mounts, because such a system has no file systems with
+ * pseudo-files.
+ */
 function mounts(): string {
   try {
     return Deno.readTextFileSync("/proc/self/mountinfo");

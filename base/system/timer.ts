@@ -1,5 +1,5 @@
-// Timers that do not use the runtime's own. The runtime's timers load the Node layer on first use, which takes 5 ms
-// of a process that may live for 60 ms. An abort signal with a timeout loads nothing.
+// Timers that are not based on the timers of the runtime. The runtime's timers load the Node layer on first use, which
+// takes 5 ms of a process that may live for 60 ms. An abort signal with a timeout loads nothing.
 
 /** Maximum number of milliseconds of a runtime timer. */
 const LONGEST = 2 ** 31 - 1;

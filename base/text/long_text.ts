@@ -1,5 +1,5 @@
-// Stores text that arrives in pieces and may become very long, once and as UTF-8. A string and its parts would take
-// several times the memory.
+// Stores a text that arrives in pieces and may become very long. The text is stored once, as UTF-8; a string and its
+// parts would take several times the memory.
 
 import { endsInHalf } from "../bytes.ts";
 

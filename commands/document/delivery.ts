@@ -34,7 +34,7 @@ export class Delivery {
     };
   }
 
-  /** Outputs the text; `wanted` is whether the reader accepts the output. */
+  /** Outputs the text. `wanted` tells whether the reader accepts the output. */
   finish(wanted: boolean): void {
     if (this.#delivered !== null) return;
     this.#delivered = false;

@@ -61,7 +61,7 @@ export function fillWords({ tokens, share, estimated }: Fill): string {
 }
 
 /**
- * Returns one line about what a run used; null if no usage was reported. `before` is what the document had used before
+ * Returns one line about what a run used; null if no usage was reported. `before` is the usage of the document before
  * the run.
  */
 export function runWords(

@@ -77,7 +77,7 @@ export function exitOfStop(
   }
 }
 
-/** Exit codes from worst to best. For several documents the worst one counts. */
+/** Exit codes from worst to best. For several documents, the worst code is returned. */
 const WORST: readonly number[] = [
   Exit.interrupted,
   Exit.usage,

@@ -43,7 +43,8 @@ export class FilterOutput {
 
 /** Returns standard output if it is an empty regular file that is written from its beginning; null otherwise. */
 function openEmptyFile(): Deno.FsFile | null {
-  // On other systems the opened path shares the position, so the early text could not be overwritten.
+  // On systems other than Linux, the path of standard output opens with a shared position, so the early text could not
+  // be overwritten.
   if (Deno.build.os !== "linux") return null;
   try {
     const path = descriptorPath(1);

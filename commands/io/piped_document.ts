@@ -31,8 +31,8 @@ export async function readPipedInput(environment: Environment, input: StandardIn
  * Returns input from a pipe or socket. Only reading shows whether there is any input, so all bytes read are returned.
  */
 async function streamBeside(environment: Environment, input: StandardInput): Promise<Input | null> {
-  // A filter never writes to a terminal. Here a person works on the FILE at a terminal, and the pipe belongs to
-  // another program.
+  // A filter never writes to a terminal. So if the output is a terminal, a person works on the FILE there, and the pipe
+  // belongs to another program.
   if (!isInEditor(environment) && Deno.stdout.isTerminal()) return null;
   return await input.comes(WAIT) ? input.read() : null;
 }

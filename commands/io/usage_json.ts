@@ -3,7 +3,7 @@
 import { cacheShare, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 
-/** Returns the total of the records with the cached share and the last record; null if there are no records. */
+/** Returns the sum of the records, their cached share, and the last record; null if there are no records. */
 export function usageJson(records: readonly UsageRecord[]) {
   const last = records.at(-1);
   if (last === undefined) return null;

@@ -92,7 +92,7 @@ async function runsOf(
   return runs.filter((_run, at) => same[at]);
 }
 
-/** Compares device and inode too, because a file may have several names. */
+/** True if two paths lead to the same file. Compares device and inode too, because one file may have several names. */
 async function isSame(one: string, other: string): Promise<boolean> {
   if (one === other) return true;
   try {

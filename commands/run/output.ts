@@ -160,8 +160,7 @@ export class Show {
     this.#among?.ended(stop, this.#records);
     const { command } = this.#invocation.arguments;
     const stopped = exitOfStop(stop, { command: command.name, interrupted: document.interrupts.received });
-    // The model is informed that its command did not run. The exit code shows it to the person who set up this
-    // machine.
+    // The model already knows that its command did not run. The exit code informs the person who set up this machine.
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
     showCursor(this.#invocation, document, line ?? this.#cursor);

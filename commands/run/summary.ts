@@ -34,7 +34,9 @@ export interface EndedRun {
   readonly command: string;
 }
 
-/** Returns messages about a finished run. Ids that a person must look at are reported even with `--quiet`. */
+/**
+ * Returns messages about a finished run. The ids of calls that a person must look at are reported even with `--quiet`.
+ */
 export function lastWords(run: EndedRun): readonly Words[] {
   return BY_REASON[run.stop.reason](run);
 }

@@ -80,8 +80,8 @@ async function confined(
     kept: sandbox.socketVariables(),
     added: sandbox.addedVariables(),
   });
-  // A program that is missing outside the sandbox is missing inside too, where the backend's error would name the
-  // backend.
+  // A program that is missing outside the sandbox is missing inside too. It is reported here, because inside the
+  // sandbox the error would be about the backend, not about the program.
   const hindered = explainUnstartable(program, environment.cwd, env.PATH);
   if (hindered !== null) {
     messages.problem(hindered.problem);

@@ -158,7 +158,7 @@ class Watched {
     }
   }
 
-  /** Runs once. Returns the stop and the resulting text, or the problem if the run could not start. */
+  /** Runs the document once. Returns the stop and the resulting text, or the problem if the run could not start. */
   async #once(): Promise<Ran | Problem> {
     const { label, host, signal } = this.#options;
     const { openChat } = await import("../../agent/open.ts");

@@ -1,5 +1,5 @@
-// `flemma completions`: prints shell scripts for completion. The scripts contain no lists of words, but ask the
-// program.
+// `flemma completions`: prints shell scripts for completion. The scripts contain no lists of words, but ask the program
+// for them.
 
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";

@@ -134,7 +134,7 @@ async function summaryOf(
   const { compact_model: model } = session.settings.context;
   const { settings = {} } = host.value;
   const own = model === null || textOption(invocation.arguments, "model") !== undefined ? {} : { model };
-  // This run does not continue the document, so no hook may report its end.
+  // This run only makes the summary and does not continue the document, so no hook may report its end.
   const chosen = { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } };
   const bytes = appendSummaryRequest(chat, cut, textOption(invocation.arguments, "instructions") ?? "");
   const opened = await chatInMemory(bytes, {

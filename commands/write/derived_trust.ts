@@ -6,7 +6,7 @@ import type { Problem } from "../../base/problem.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
 
-/** Returns the problem of a piped document: the new document needs a folder to be created in. */
+/** Returns the problem for a piped document: without a file, there is no folder in which to create the new document. */
 export function notAFile(command: string): Problem {
   return {
     code: "usage",

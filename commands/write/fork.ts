@@ -27,8 +27,8 @@ export async function run(invocation: Invocation): Promise<number> {
       next: "Leave one of them out.",
     });
   }
-  // In other commands a bare number names a turn or a call. Here it would name a file, although a turn is probably
-  // meant.
+  // In other commands a plain number names a turn or a call. Here a number would name a file, although the person
+  // probably means a turn.
   if (named !== undefined && /^\d+$/.test(named)) {
     return refuse(invocation, {
       code: "usage",

@@ -69,7 +69,7 @@ function byKey(operations: readonly SettingOperation[]): ReadonlyMap<string, rea
   return found;
 }
 
-/** Returns a text that is equal for equal values, in any order of keys. */
+/** Returns a text that is equal for equal values, whatever the order of their keys. */
 function canonical(
   operationsByKey: ReadonlyMap<string, readonly SettingOperation[]>,
   code: string | null,

@@ -1,4 +1,4 @@
-// Detection of misplaced frontmatter before the first message: on a wrong line, in a wrong fence, or without one. A
+// Detection of misplaced frontmatter before the first message: on a wrong line, in a wrong fence, or without a fence. A
 // misplaced block may be a restriction that has no effect, so it must be reported.
 
 import type { Preamble } from "../../parser/types.ts";
@@ -29,7 +29,7 @@ const LANGUAGES: ReadonlySet<string> = new Set(["lua", "json", "yaml", "yml"]);
 const FENCE = /^(?<indent>[ \t]*)(?<ticks>`{3,}|~{3,})(?<info>[^`]*)$/;
 /** Frontmatter delimiters of other programs, with their language. */
 const FRONT_MATTER: Readonly<Record<string, string>> = { "---": "yaml", "+++": "toml", ";;;": "json" };
-/** Detects a settings file pasted without a fence by words that do not begin a line of prose. */
+/** Detects a settings file that was pasted without a fence. Looks for words with which no line of prose begins. */
 const isSure = (word: SettingsWord, name: string) => word.sure && name === name.toLowerCase();
 
 /**
@@ -65,7 +65,7 @@ function findingsOf(piece: Piece, hasBlock: boolean): MisplacedBlock[] {
     const message = `the block in line ${start} has no effect, because the document already has frontmatter`;
     return [problem("warning", message, start, end)];
   }
-  // The position is probably an accident, whatever the block contains: a line was inserted before it.
+  // Whatever the block contains, its position is probably an accident: somebody inserted a line before the block.
   const slipped = flaw === null && isFirst;
   const severity = setting !== null || slipped ? "error" : "warning";
   const what = setting === null ? "this block" : `"${setting.name}" in line ${start + 1 + setting.line}`;

@@ -86,7 +86,7 @@ class Draft implements LayerDraft {
     if (!found.ok) return found;
     const { node, member } = found.value;
     if (node.node === "group") return success(node.list === undefined ? "object" : "tools");
-    // Members of an old key can be written like those of a table.
+    // Members of an old key can be written in the same ways as members of a table.
     if (node.node === "old") return success("object");
     if (member !== undefined) return success("scalar");
     return success(node.record ? "record" : node.type.is === "list" ? "list" : "scalar");

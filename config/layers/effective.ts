@@ -116,7 +116,7 @@ function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Rec
     let at = tree;
     const inner = path.slice(prefix.length);
     for (const name of inner.slice(0, -1)) {
-      // A name such as `constructor` exists on every object, so only own members count.
+      // A name such as `constructor` exists on every object, so only own members are used.
       if (!Object.hasOwn(at, name)) at[name] = {};
       at = at[name] as Record<string, unknown>;
     }

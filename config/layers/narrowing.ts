@@ -1,4 +1,5 @@
-// Detection of writes that only restrict rights: all that untrusted projects may do, and documents for some keys.
+// Detects writes that only restrict rights. An untrusted project may make only such writes; for some keys, this is also
+// true of a document.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Op } from "../types.ts";

@@ -226,7 +226,10 @@ function unknownName(key: string, name: string, what: string, known: readonly st
   }];
 }
 
-/** Reports a settings table for something that does not exist; `at` is the index of its name in the path. */
+/**
+ * Reports a settings table for something that does not exist. `at` is the index, in the path, of the name of that
+ * thing.
+ */
 function unknownTable(
   path: readonly string[],
   at: number,

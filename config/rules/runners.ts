@@ -1,7 +1,7 @@
 // Programs that start other programs or run their arguments as code, so that their name does not say what runs.
 //
-// A program of which all options that write or run something are known has a table of them instead
-// (`tools/approval/rules/hazards.ts`), and is not listed here.
+// A program is not listed here if all its options that write or run something are known. Such a program has a table of
+// these options instead (`tools/approval/rules/hazards.ts`).
 
 /**
  * Names without a trailing version. An approval with a wildcard for one of them would approve any command, so it

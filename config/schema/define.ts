@@ -71,9 +71,12 @@ export interface Group {
   readonly members: Readonly<Record<string, Node>>;
   /** Node of the members whose names are not fixed. */
   readonly others?: Node;
-  /** Expands a bare value to an object; undefined if the value does not represent one. */
+  /**
+   * If a single value was written in place of the group's table, expands the value to a table; undefined if that is not
+   * possible.
+   */
   readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
-  /** Suggests what to write instead of an invalid bare value. */
+  /** Suggests what to write instead of an invalid single value. */
   readonly hint?: (value: unknown) => string | undefined;
   /** The list that the group itself represents (`tools`, `skills`). */
   readonly list?: SettingKey;

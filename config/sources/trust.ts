@@ -21,7 +21,7 @@ export interface TrustEntry {
   /** Absolute real path. */
   readonly path: string;
   readonly hash: string;
-  /** Files loaded as code: those that the first one names, and what they import. */
+  /** Files loaded as code: the files that the agreed file names, and the files that these import. */
   readonly files: readonly { readonly path: string; readonly hash: string }[];
   /** Time of the agreement as an ISO date. */
   readonly at: string;

@@ -51,8 +51,8 @@ export class Results {
   }
 
   /**
-   * Writes until nothing waits. While calls keep ending, writes take at most half of the time: the cost of one grows
-   * with the document, and with thousands of calls it would dominate.
+   * Writes until nothing waits. While calls keep ending, writes take at most half of the time. Otherwise, with
+   * thousands of calls, writes would take nearly all of it, because each costs more the longer the document is.
    */
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {

@@ -68,7 +68,7 @@ function decisionOf(step: Step): Omit<CallDecision, "call"> | null {
     case "confirm":
       return { by: "policy", source: step.decided.source };
     case "demote":
-      // From here on only the user can approve the call, and the user sees its current text.
+      // From here on, only the user can approve the call, because the user sees its current text.
       return QUESTION;
     default:
       return null;

@@ -5,7 +5,7 @@ import { failed, type Outcome, success, thrownText } from "../../base/problem.ts
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
 
-/** Returns the block for a result. Output that JSON cannot express makes it an error. */
+/** Returns the block for a result. If JSON cannot express the output, the block is an error. */
 export function finalBlock(result: ExecutionResult): FinalBlock {
   const { attachments = [] } = result;
   return attachments.length === 0 ? blockOf(result) : { ...blockOf(result), attachments };

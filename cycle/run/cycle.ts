@@ -1,4 +1,4 @@
-// Runs one document through categorize, execute and send, and stops when a person is needed.
+// Runs one document through three steps (categorize, execute, send) and stops when a person is needed.
 
 import { type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -157,8 +157,8 @@ export class Cycle {
   }
 
   /**
-   * Takes one step; settles as soon as its calls are started, while asynchronous tools and a request continue. Returns
-   * a stop if the cycle is busy.
+   * Takes one step. Settles as soon as its calls are started, even if asynchronous tools or a request still run. If the
+   * cycle is busy, returns a stop.
    */
   async step({ goOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop | null> {
     const refusal = this.#busy();

@@ -74,7 +74,7 @@ export function failureOf(
     if (text.trim() === "" && status < 400) return endedEarly();
     return provider.readError(decodeBody(text), headers, status >= 400 ? status : undefined);
   }
-  // Lines that are not SSE may be an error body with the wrong content type. Such lines count only if there is no
+  // Lines that are not SSE may be an error body with the wrong content type. Such lines are used only if there is no
   // reply.
   const stray = begun ? "" : exchange.lines.join("\n");
   return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);

@@ -9,7 +9,7 @@ import type { Prices } from "../../providers/models/types.ts";
 import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
 import type { UsageRecord } from "../types.ts";
 
-/** A request that is about to be made. */
+/** The facts about a request that is about to be made. */
 export interface Upcoming {
   readonly provider: string;
   readonly model: string;

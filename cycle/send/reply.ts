@@ -183,8 +183,8 @@ export class ReplyWriter {
    */
   #isBuffered(): boolean {
     if (this.#line.length < this.#checkAgainAt) return true;
-    // A split surrogate pair is left out, because the line would end before it on disk, and the shorter line could
-    // have a meaning.
+    // The first half of a surrogate pair at the end is left out of the check. On disk the line would end before the
+    // pair, and that shorter line could be one of the format.
     const line = endsInHalf(this.#line) ? this.#line.slice(0, -1) : this.#line;
     const pending = line === "" || mayBecomeLive(line);
     this.#checkAgainAt = pending && line.length > ALWAYS_CHECKED ? Math.ceil(line.length * 1.25) : 0;

@@ -69,7 +69,7 @@ export class ReplyText {
     this.#pieces.push(text);
   }
 
-  /** From `position` on nothing is taken until `release`; completed pieces are not affected. */
+  /** Until `release`, nothing from `position` on is taken. Pieces that are already complete can still be taken. */
   hold(position: number): void {
     this.#buffered = position;
   }
@@ -96,8 +96,8 @@ export class ReplyText {
   }
 
   /**
-   * Returns how many characters of `#open` may be taken, without held text and without the first half of a surrogate
-   * pair.
+   * Returns how many characters of `#open` may be taken. This excludes text that is held back, and the first half of a
+   * surrogate pair.
    */
   #settled(): number {
     if (this.#buffered !== null) return Math.max(0, this.#buffered - this.#base);

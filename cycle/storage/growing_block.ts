@@ -22,7 +22,7 @@ export interface GrowingText {
   readonly block: BlockPlace;
 }
 
-/** Where text that is inserted exactly at the start of a block goes: above the block, or into it. */
+/** The place for text that is inserted exactly at the start of a block: above the block, or in the block. */
 export type AtStart = "above" | "into";
 
 /**
@@ -119,8 +119,8 @@ export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: 
   if (base === null) return null;
   const { hunks, seen, part } = base;
   const end = known.from + seen;
-  // A changed unfinished line is not part of any text close to theirs. If it occurs in such a text after all, the
-  // change cannot be placed.
+  // If the other writer changed the unfinished line, the closest text normally does not contain that line. If the
+  // closest text contains the line after all, the change has no definite place.
   if (part && hunks.some(({ from, to }) => from <= end && end < to)) return null;
   const head = part ? theirIndex(hunks, end) : cutAt(hunks, end);
   const rest = known.lines.slice(end, known.to);
@@ -266,7 +266,10 @@ function lastSurvivor(known: BlockLines, hunks: readonly Hunk[]): number {
   return known.from - 1;
 }
 
-/** Returns the longest beginning of the block that is contiguous in theirs, and the line after it in theirs. */
+/**
+ * Returns how many lines at the beginning of the block occur in their text without a gap, and the line that follows
+ * them there.
+ */
 function longestRun(
   known: BlockLines,
   theirs: readonly string[],

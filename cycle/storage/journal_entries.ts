@@ -113,7 +113,7 @@ export class JournalState {
       ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
       ...(this.#day === null ? [] : [{ kind: "day", day: this.#day } as const]),
       ...thinkingEntries(this.thinking),
-      // These entries must follow the approvals, which would change the unsettled state.
+      // These entries must come after the approvals, because a later approval would change the unsettled state again.
       ...entriesOf(this.#unsettled),
       ...(this.unfinished.size === 0 ? [] : [{ kind: "unfinished", ids: [...this.unfinished] } as const]),
     ];

@@ -178,7 +178,7 @@ function combined(
     ...our.map((hunk) => ({ hunk, mine: true })),
     ...their.map((hunk) => ({ hunk, mine: false })),
   ].sort((a, b) => a.hunk.from - b.hunk.from);
-  // Offset in lines of each side relative to the base.
+  // For each side, the number of lines by which its lines are shifted relative to the base.
   let ourShift = 0;
   let theirShift = 0;
   let at = 0;

@@ -79,7 +79,7 @@ function asWords(text: string, templates: boolean): string {
   const plain = text.replaceAll("\r\n", "\n");
   const inert = templates ? literal(plain, TAGS) : plain;
   if (isWords(inert)) return inert;
-  // A blank at the beginning of a line makes it text. If a fence would stay open, quotation marks replace its
+  // A blank at the beginning makes a line plain text. If a fence would stay open, quotation marks replace its
   // backticks.
   const moved = inert.replaceAll(/^(?=@|\*\*Tool|<|`{3,})/gm, " ");
   return isWords(moved) ? moved : moved.replaceAll("`", "'");
@@ -88,8 +88,8 @@ function asWords(text: string, templates: boolean): string {
 /** Encodes a text so that it evaluates to itself and none of `signs` takes effect. */
 function literal(text: string, signs: RegExp): string {
   if (text.search(signs) < 0) return text;
-  // The text is enclosed in one piece, unless something in it would end that piece, is structure even inside it, or
-  // must stay effective.
+  // The whole text is enclosed in raw tags, unless a part of it would end the raw section, would be structure even
+  // there, or must stay effective.
   const isWhole = !text.includes("endraw") && !RESULT.test(text) &&
     (signs === SIGNS || !REFERENCE.test(text));
   return isWhole ? `{% raw %}${text}{% endraw %}` : text.replaceAll(signs, (sign) => `{{ "${sign}" }}`);

@@ -53,7 +53,7 @@ function locationsOf({ path }: ChatSession, { input }: Call): ToolCallLocation[]
   return [{ path: real, ...(line === undefined ? {} : { line }) }];
 }
 
-/** Returns the whole file, or for a large one the changed lines with some context. */
+/** Returns the whole file. For a large file, returns only the changed lines with some context. */
 function passage(
   { path, before, after }: FileTexts,
 ): { path: string; oldText: string | null; newText: string } {

@@ -1,4 +1,4 @@
-// Stores a document in an editor's buffer. It asks the editor to apply the loop's edits, and merges what the person
+// Stores a document in an editor's buffer. It asks the editor to apply the edits of the run, and merges what the person
 // types meanwhile. The buffer is authoritative; text that it does not take is saved for recovery.
 
 import type { Environment } from "../../base/environment.ts";
@@ -195,7 +195,7 @@ export class BufferStore implements DocumentStore {
       this.#settle(null);
       return true;
     }
-    // More edits were committed meanwhile, so the editor is asked for them in the present text.
+    // More edits were committed meanwhile. So the editor is asked to apply these too, to the present text.
     const rest = movedPast(
       editsBetween(asked.bytes, this.#chat.bytes),
       editsBetween(asked.bytes, buffer.bytes),

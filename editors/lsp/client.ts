@@ -11,7 +11,7 @@ import type { Encoding } from "./positions.ts";
 /** The capabilities that the editor declared when it started the server. */
 export interface Abilities {
   readonly encoding: Encoding;
-  /** True if the editor asks for diagnostics; then none are sent unasked. */
+  /** True if the editor asks for diagnostics itself; the server then sends none without a request. */
   readonly pullsDiagnostics: boolean;
   /** True if the editor accepts edits with the version that they apply to. */
   readonly versionedEdits: boolean;

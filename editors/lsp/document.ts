@@ -238,8 +238,8 @@ function textEdit(counted: Counted, { from, to, insert }: Edit) {
  * cannot be read.
  */
 function applied(chat: Chat | null, change: unknown, encoding: Encoding): Chat | null {
-  // Only a change without the member gives the whole text. With an unreadable range, a part would replace the whole
-  // text.
+  // Only a change without `range` contains the whole text. A change whose range cannot be read contains only a part,
+  // which must not replace the whole text.
   if (isObject(change) && !Object.hasOwn(change, "range") && typeof change.text === "string") {
     return parse(new TextEncoder().encode(change.text));
   }

@@ -32,8 +32,8 @@ export interface Symbols {
 }
 
 /**
- * Reads a table that represents settings. It pushes the table's plain value and returns true, or raises, or returns
- * false.
+ * Reads a table that represents settings: pushes the table's plain value and returns true, or raises an error. Returns
+ * false for any other table.
  */
 export type SettingsValue = (cell: Cell, index: number) => boolean;
 

@@ -1,7 +1,8 @@
 // The Lua interpreter as a WASM machine with a minimal host: no files, no processes, no environment.
 //
-// The module is the one in the wasmoon package, without that package's JavaScript: that includes a file system, takes
-// most of the start-up time, and cannot stop a hostile chunk (docs/project/architecture.md has the figures).
+// The module is the one in the wasmoon package, without that package's JavaScript. Its JavaScript includes a file
+// system, takes most of the start-up time, and cannot stop a hostile chunk (docs/project/architecture.md has the
+// figures).
 
 /** The part of Lua's C interface used here. Numbers are addresses, indices or plain numbers. */
 export interface LuaExports {

@@ -84,7 +84,7 @@ async function check(vector: Vector): Promise<void> {
   const effective = vector.frontmatter === undefined
     ? configured
     : await withFrontmatter(vector, environment);
-  // The session's switch is stronger than the document.
+  // The session's switch has higher precedence than the document.
   const settings = { ...effective, enabled: vector.runtime_override ?? effective.enabled };
   const sandbox = createSandbox({
     settings,

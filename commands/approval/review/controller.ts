@@ -171,7 +171,7 @@ export class ReviewController {
   }
 }
 
-/** True if a person must decide: the call is pending, or its approval does not count as the person's own. */
+/** True if a person must decide: the call is pending, or its approval is not valid as the person's own decision. */
 function isAsked({ status, decided: { decision, source } }: OpenCall): boolean {
   return status === "pending" ||
     (status === "approved" && decision === "require_approval" &&

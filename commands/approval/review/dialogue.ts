@@ -31,7 +31,10 @@ export interface Ending {
   readonly problems: readonly Problem[];
 }
 
-/** What follows a key: the next call, the same question (`stay`), the same call from its beginning, or the end. */
+/**
+ * What happens after a key: show the next call, ask the same question again (`stay`), show the same call from its
+ * beginning, or end.
+ */
 type Turn = "next" | "stay" | "again" | "quit" | "interrupted";
 
 /** A step that can be undone, and the index of its document. */
@@ -78,7 +81,7 @@ export class Dialogue {
     }
   }
 
-  /** Handles one call of the current document; `next` if none is left. */
+  /** Handles one call of the current document; returns `next` if no call is left. */
   async #document(): Promise<Turn> {
     const at = this.#at;
     const controller = this.#controllers[at]!;

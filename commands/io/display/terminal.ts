@@ -245,7 +245,9 @@ function outputRow({ output = "" }: Activity): string[] {
     : [`\x1b[2m  ${cutToWidth(visible(text), Math.max(10, size().columns - 3))}\x1b[0m`];
 }
 
-/** Returns the last line that is not blank, as a terminal shows it: a carriage return restarts the line. */
+/**
+ * Returns the last line that is not blank, as a terminal would show it: text after a carriage return replaces the line.
+ */
 function lastLine(output: string): string {
   const lines = output.replace(TERMINAL_SEQUENCE, "").split(/[\n\r]/);
   return lines.findLast((line) => line.trim() !== "")?.trimEnd().replaceAll("\t", " ") ?? "";

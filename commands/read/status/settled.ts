@@ -15,7 +15,8 @@ import type { ReadText } from "../../document/read.ts";
 import type { StatusView } from "./report.ts";
 
 /**
- * Returns the view of such a document; null if a session is needed. `subject` holds the settings if they were loaded.
+ * Returns the view of a document that has no open call and sets no settings; null for other documents, which need a
+ * session. `subject` holds the settings if they were loaded.
  */
 export async function withoutSession(
   host: SettingsHost,

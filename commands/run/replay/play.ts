@@ -161,7 +161,9 @@ async function obstacleOf(session: ChatSession, bare: boolean): Promise<Outcome<
   return available.ok ? null : failure("sandbox-unusable", available.problem.message, remedy);
 }
 
-/** Runs one call and compares its result. A call that had not run gets its recorded result instead. */
+/**
+ * Runs one call and compares its result. If the call had not run in the recording, it gets its recorded result instead.
+ */
 async function playResult(
   session: ChatSession,
   recorded: RecordedResult,

@@ -84,7 +84,7 @@ function stretchesOf(pieces: Pieces, versions: Versions): readonly Stretch[] | n
     const from = Math.min(mine[i]?.from ?? Infinity, other[j]?.from ?? Infinity);
     let to = from;
     const [firstMine, firstOther] = [i, j];
-    // Adjacent changes are merged as one, such as a call and its result.
+    // Adjacent changes, such as a call and its result, are merged as one.
     for (let grown = true; grown;) {
       grown = false;
       while (mine[i] !== undefined && mine[i]!.from <= to) {

@@ -65,7 +65,7 @@ export function mismatchProblem(outline: Outline, evaluation: ThinkingEvaluation
   ).problem;
 }
 
-/** Returns one sentence for each reason for which the provider ignored thinking. */
+/** Returns sentences about ignored thinking, one for each reason for which the provider ignored some. */
 export function droppedNotices(
   dropped: readonly { readonly part: ThinkingPart; readonly why: DroppedThinking["why"] }[],
   model: string,

@@ -95,9 +95,9 @@ export async function overwriteFile(
 }
 
 /**
- * Rewrites the end of a file in steps, where `content` continues beyond `known`; returns like `overwriteFile`. If the
- * program ends meanwhile, the file ends after a complete step. On a full disk the old end is restored before the error
- * is thrown.
+ * Rewrites only the end of a file, in steps. `content` must continue `known`; at most a final line end of `known` may
+ * be replaced. Returns the same values as `overwriteFile`. If the program ends meanwhile, the file ends after a
+ * complete step. On a full disk the old end is restored before the error is thrown.
  */
 export async function extendFile(
   path: string,

@@ -97,7 +97,10 @@ function rangeOf(counted: Counted, finding: Finding) {
   return toRange(counted, { from, to: Math.max(from, to) });
 }
 
-/** Returns the related place: the result for a finding about a call, the call for a finding about a result. */
+/**
+ * Returns the related place. For a finding about a call, this is the call's result; for a finding about a result, it is
+ * the call.
+ */
 function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string) {
   const { chat } = counted;
   const [call, result] = [chat.call(id), chat.result(id)];
