@@ -31,7 +31,7 @@ let pattern: RegExp | null = null;
  */
 export function learnSecret(name: string, value: string, { isKey = false } = {}): void {
   const secret = value.trim();
-  // A variable such as GOOGLE_APPLICATION_CREDENTIALS names a file, and its path is no secret.
+  // A variable such as GOOGLE_APPLICATION_CREDENTIALS names a file, and its path is not a secret.
   if (secret.length < SHORTEST || /^(?:~|\.{0,2})\//.test(secret)) return;
   const before = known.get(secret);
   if (before !== undefined && (before.isKey || !isKey)) return;
