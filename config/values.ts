@@ -27,6 +27,12 @@ export interface ModelSetting {
   readonly max_output?: number;
   /** How a request for the model configures thinking. */
   readonly thinking?: "adaptive" | "effort" | "budget" | "switch" | "none";
+  /** Accepted efforts, weakest first. */
+  readonly efforts?: readonly string[];
+  /** Thinking type that switches thinking off, for models with `adaptive` thinking. */
+  readonly thinking_off?: "disabled" | "between_tools";
+  /** Day from which requests fail, such as `2027-01-22`. */
+  readonly ends?: string;
   /** Prices in US dollars per million tokens. */
   readonly prices?: {
     readonly input: number;

@@ -92,10 +92,10 @@ export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource):
   const nameOnly = { kind: "unsupported_file", filename, path } as const;
   if (bytes.length === 0) return { part: nameOnly, flaw: { because: "empty" } };
   if (isImage(mimeType)) {
-    return { part: { kind: "image", mimeType, data: base64(bytes), filename } };
+    return { part: { kind: "image", mimeType, data: base64(bytes), filename, path } };
   }
   if (mimeType === "application/pdf") {
-    return { part: { kind: "pdf", mimeType, data: base64(bytes), filename } };
+    return { part: { kind: "pdf", mimeType, data: base64(bytes), filename, path } };
   }
   if (isTextual(mimeType)) {
     const { text, flaw } = decodeFile(bytes, filename);

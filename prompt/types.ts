@@ -40,6 +40,8 @@ export type Part =
     /** Content of the file in Base64. */
     readonly data: string;
     readonly filename: string;
+    /** Path as in the reference; absent for a file that a tool returned. */
+    readonly path?: string;
     /** Set for a file that a tool returned. The text of the result already mentions the file. */
     readonly attached?: true;
   }

@@ -39,8 +39,8 @@ export interface RequestInput {
   readonly tools: readonly OfferedTool[];
   /** The effective settings of the document. */
   readonly settings: Settings;
-  /** Absolute path of the document, or null. */
-  readonly document: string | null;
+  /** Random id of the document, under which the provider caches it; null if there is none. */
+  readonly cacheKey: string | null;
   /** The API key; empty if the provider takes none. */
   readonly key: string;
   /** Base URL of the provider, without a trailing slash. */
@@ -138,6 +138,8 @@ export interface Usage {
   readonly cache_read: number;
   /** Input tokens written to the prompt cache. */
   readonly cache_write: number;
+  /** Service tier that answered, in the provider's word; absent if the provider names none. */
+  readonly tier?: string;
 }
 
 /** The meaning of one stream event. Effects are listed in the order in which they happened. */
@@ -263,6 +265,8 @@ export interface Provider {
   readonly keyKind?: "api_key" | "access_token";
   /** True if requests are sent without a key if none is found. */
   readonly keyOptional?: boolean;
+  /** True if requests name the document's cache key. */
+  readonly usesCacheKey?: boolean;
   /** Model that is used unless the settings name one; null if there is no sensible default. */
   readonly defaultModel: string | null;
   /** Base URL that follows from these settings if they name none; absent if it is always `defaultBaseUrl`. */

@@ -22,20 +22,50 @@ export function promptTokens(usage: Usage): number {
   return usage.input + usage.cache_read + usage.cache_write;
 }
 
+/** What the cost of a request depends on in addition to its tokens and prices. */
+export interface CostOptions {
+  /** True if the provider counts thinking as output. */
+  readonly outputIncludesThoughts: boolean;
+  /** With `long`, cache writes have the price of long cache writes. @default "short" */
+  readonly retention?: "short" | "long" | "none";
+}
+
 /**
- * Computes the cost of one request. `outputIncludesThoughts` is true if the provider counts thinking as output. With
- * `long` retention, cache writes use the one-hour price if the model has one.
+ * Computes the cost of one request; null if a price that it needs is unknown.
  *
  * @param prices the model's prices for that day and prompt length, from `pricesAt`
  */
-export function costOf(
-  usage: Usage,
-  prices: Prices,
-  options: { readonly outputIncludesThoughts: boolean; readonly retention?: "short" | "long" | "none" },
-): Cost {
-  const hour = options.retention === "long" ? prices.cache_write_long : undefined;
-  const written = usage.cache_write * (hour ?? prices.cache_write ?? prices.input);
-  const input = usage.input * prices.input + usage.cache_read * (prices.cache_read ?? prices.input) + written;
-  const output = (usage.output + (options.outputIncludesThoughts ? 0 : usage.thoughts)) * prices.output;
-  return { input: input / 1e6, output: output / 1e6, total: (input + output) / 1e6 };
+export function costOf(usage: Usage, prices: Prices, options: CostOptions): Cost | null {
+  const share = tierShare(usage.tier);
+  const read = priced(usage.cache_read, prices.cache_read);
+  const written = priced(
+    usage.cache_write,
+    options.retention === "long" ? prices.cache_write_long : prices.cache_write,
+  );
+  if (share === null || read === null || written === null) return null;
+  const input = (usage.input * prices.input + read + written) * share / 1e6;
+  const output = (usage.output + (options.outputIncludesThoughts ? 0 : usage.thoughts)) * prices.output *
+    share / 1e6;
+  return { input, output, total: input + output };
+}
+
+/** Returns the most that a request can have cost, for limits: unknown cache prices count as the highest usual ones. */
+export function mostCost(usage: Usage, prices: Prices, options: CostOptions): number {
+  const { input } = prices;
+  const known = { cache_read: input, cache_write: input * 2, cache_write_long: input * 2, ...prices };
+  return costOf({ ...usage, tier: undefined }, known, options)?.total ?? 0;
+}
+
+/** Multiplies tokens by their price; null if there are tokens and the price is unknown. */
+function priced(tokens: number, price: number | undefined): number | null {
+  return tokens === 0 ? 0 : price === undefined ? null : tokens * price;
+}
+
+/** Service tiers with the listed prices, as providers name them. */
+const STANDARD_TIERS: ReadonlySet<string> = new Set(["standard", "default", "auto", "on_demand"]);
+
+/** Returns the share of the listed prices that a service tier costs; null for a tier whose price is unknown. */
+function tierShare(tier: string | undefined): number | null {
+  if (tier === undefined || STANDARD_TIERS.has(tier)) return 1;
+  return tier === "batch" ? 0.5 : null;
 }

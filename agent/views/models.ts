@@ -10,10 +10,10 @@ import { transportError } from "../../providers/http/transport_error.ts";
 import { choiceOf } from "../../providers/models/choice.ts";
 import { dayOf, findModel, isGone, modelsOf, pricesAt } from "../../providers/models/find.ts";
 import { type ListedFacts, listRequest, readList } from "../../providers/models/listing.ts";
-import type { Model, Prices } from "../../providers/models/types.ts";
+import type { Day, Model, Prices } from "../../providers/models/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { helperPlace } from "../extensions/helper_place.ts";
-import { keepLearned, learnedModels, withLearned } from "../../providers/models/learned.ts";
+import { keepLearned, learnedModels, withLearned, withoutThinking } from "../../providers/models/learned.ts";
 
 /** One model of a provider. */
 export interface ModelRow {
@@ -52,7 +52,6 @@ export async function modelList(
   const models = modelsOf(provider, known).filter((model) => !isGone(model, day)).map((model): ModelRow => {
     const names = [model.id, ...(findModel(provider, model.id)?.aliases ?? [])];
     const isMeant = (name: string | undefined) => name !== undefined && names.includes(name);
-    const learnedModel = learned?.models[model.id];
     const unknown = findModel(provider, model.id) === null;
     return {
       name: model.id,
@@ -65,8 +64,8 @@ export async function modelList(
         ...(isMeant(choice?.best) ? ["$best" as const] : []),
         ...(isMeant(choice?.cheap) ? ["$cheap" as const] : []),
       ],
-      context: unknown && learnedModel !== undefined ? learnedModel.context ?? null : model.context,
-      maxOutput: unknown && learnedModel !== undefined ? learnedModel.max_output ?? null : model.maxOutput,
+      context: model.context,
+      maxOutput: model.maxOutput,
       prices: pricesAt(model, day, 0),
       ends: model.ends ?? null,
       listed: learned === null ? null : names.some((name) => Object.hasOwn(learned.models, name)),
@@ -168,17 +167,26 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
       "Check the address of the provider: providers.NAME.base_url.",
     );
   }
-  await keepLearned(environment, name, { day: dayOf(now), models: newsOf(name, models) });
+  await keepLearned(environment, name, { day: dayOf(now), models: newsOf(name, models, dayOf(now)) });
   return success(Object.keys(models).length);
 }
 
-/** Returns the facts from a provider's list that the program's own table lacks. The table knows more about thinking. */
-function newsOf(provider: string, models: ListedFacts): ListedFacts {
+/**
+ * Returns the facts from a provider's list that the program's own table lacks. The table knows more about thinking, and
+ * about prices that depend on the day and the prompt. A day of retirement that has passed only means that it is late.
+ */
+function newsOf(provider: string, models: ListedFacts, day: Day): ListedFacts {
   return Object.fromEntries(
-    Object.entries(models).map(([name, { thinking, ...limits }]) => [
-      name,
-      thinking === undefined || findModel(provider, name) !== null ? limits : { ...limits, thinking },
-    ]),
+    Object.entries(models).map(([name, { ends, ...facts }]) => {
+      const known = findModel(provider, name);
+      const { prices, ...limits } = withoutThinking(facts);
+      const news = known === null
+        ? facts
+        : prices === undefined || known.prices.length > 0
+        ? limits
+        : { ...limits, prices };
+      return [name, ends === undefined || ends <= day ? news : { ...news, ends }];
+    }),
   );
 }
 

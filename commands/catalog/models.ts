@@ -59,7 +59,7 @@ function rows(models: readonly ModelRow[]): string[] {
 const WORDS = { older: "older", unknown: "unknown" } as const;
 
 function tokens(count: number | null): string {
-  return count === null ? "?" : count.toLocaleString("en-US");
+  return count === null ? "–" : count.toLocaleString("en-US");
 }
 
 function remarks({ marks, state, ends, listed }: ModelRow): string {

@@ -72,24 +72,25 @@ export function runWords(
   const last = records.at(-1);
   if (last === undefined) return null;
   const run = totalOf(records);
-  const shown = prices && run.unpriced < run.requests;
-  const so = before !== null && before.requests > 0 && shown ? costWords(plus(before, run)) : null;
+  const total = before === null ? run : plus(before, run);
+  const so = prices && total.requests > run.requests && total.cost !== null ? costWords(total) : null;
   return [
-    `${last.model}: ${usageWords(run, { prices: shown })}`,
+    `${last.model}: ${usageWords(run, { prices })}`,
     ...(so === null ? [] : [`this document so far ${so}`]),
     windowWords(last),
   ].filter((words) => words !== "").join("; ");
 }
 
 function plus(a: UsageTotal, b: UsageTotal): UsageTotal {
-  return Object.fromEntries(
-    (Object.keys(a) as (keyof UsageTotal)[]).map((name) => [name, a[name] + b[name]]),
+  const sums = Object.fromEntries(
+    (Object.keys(a) as (keyof UsageTotal)[]).map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]),
   ) as unknown as UsageTotal;
+  return { ...sums, cost: a.cost === null && b.cost === null ? null : sums.cost };
 }
 
 /** Returns the known cost of the requests, and how many of them have no known price. */
-export function costWords({ cost, unpriced, requests }: UsageTotal): string {
+export function costWords({ cost, unpriced }: UsageTotal): string {
+  if (cost === null) return "price unknown";
   if (unpriced === 0) return money(cost);
-  if (unpriced === requests) return "price unknown";
   return `${money(cost)} and ${unpriced} request${unpriced === 1 ? "" : "s"} of unknown price`;
 }

@@ -33,7 +33,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const rows = [...await allRecords(environment)]
       .map(([document, records]): Row => ({ name: document ?? UNSAVED, records: records.filter(wanted) }))
       .filter(({ records }) => records.length > 0)
-      .sort((a, b) => totalOf(b.records).cost - totalOf(a.records).cost || (a.name < b.name ? -1 : 1));
+      .sort((a, b) => knownCost(b) - knownCost(a) || (a.name < b.name ? -1 : 1));
     if (asJson) writeOutput(`${safeJson(allJson(rows))}\n`);
     else if (rows.length === 0) messages.note("flemma: No usage has been recorded yet.");
     else writeLines(table("document", rows));
@@ -50,6 +50,10 @@ export async function run(invocation: Invocation): Promise<number> {
   if (records.length === 0) messages.note(`flemma: No usage of ${file} has been recorded yet.`);
   else writeLines(table("model", byModel(records)));
   return Exit.ok;
+}
+
+function knownCost({ records }: Row): number {
+  return totalOf(records).cost ?? 0;
 }
 
 const UNSAVED = "(unsaved)";

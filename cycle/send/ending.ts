@@ -32,6 +32,8 @@ export interface EndingFacts {
   readonly tried: string | null;
   /** True if a reply that the provider paused may be sent back to it. */
   readonly mayResume: boolean;
+  /** The reply's token limit if flemma chose it, because the model's own is unknown; else null. */
+  readonly chosenLimit: number | null;
 }
 
 /** How a sent request ended. A failure comes from the provider or the connection. */
@@ -41,7 +43,7 @@ export type SentEnd =
 
 export function endingOf(
   { exchange, stop, error, begun }: Received,
-  { provider, usage, warnings, tried, mayResume }: EndingFacts,
+  { provider, usage, warnings, tried, mayResume, chosenLimit }: EndingFacts,
 ): SentEnd {
   if (exchange.kind === "cancelled") return { kind: "cancelled" };
   if (error !== null || stop === null) {
@@ -58,7 +60,7 @@ export function endingOf(
     kind: "completed",
     reply: !begun ? "empty" : isCut ? "cut" : "whole",
     usage,
-    warnings: [...warnings, ...replyWarnings(stop, begun)],
+    warnings: [...warnings, ...replyWarnings(stop, begun, chosenLimit)],
   };
 }
 
@@ -80,10 +82,14 @@ export function failureOf(
   return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
 }
 
-function replyWarnings(stop: StopEffect, begun: boolean): readonly string[] {
+function replyWarnings(stop: StopEffect, begun: boolean, chosenLimit: number | null): readonly string[] {
   const warnings: string[] = [];
   if (stop.outcome === "truncated") {
-    warnings.push(`The reply was cut off${own(CUTS, stop.reason ?? "") ?? ` (${stop.reason}).`}`);
+    const cut = stop.reason === "max_tokens" && chosenLimit !== null
+      ? `: it reached ${chosenLimit} tokens, which flemma chose because the model's own limit is unknown. Raise ` +
+        "parameters.max_tokens."
+      : own(CUTS, stop.reason ?? "") ?? ` (${stop.reason}).`;
+    warnings.push(`The reply was cut off${cut}`);
   }
   if (stop.outcome === "paused" && begun) {
     warnings.push(`The reply was cut off: the provider paused it more than ${MOST_RESUMES} times.`);

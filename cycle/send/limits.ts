@@ -7,6 +7,7 @@ import { providerError } from "../../providers/http/errors.ts";
 import type { ProviderError } from "../../providers/types.ts";
 import type { Prices } from "../../providers/models/types.ts";
 import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
+import { mostCost } from "../../providers/usage.ts";
 import type { UsageRecord } from "../types.ts";
 
 /** The facts about a request that is about to be made. */
@@ -76,7 +77,7 @@ export class RunLimits {
   /** Counts a request; returns a warning for the user, or null. */
   take(measured: Measured): string | null {
     const { record } = measured;
-    this.#dollars += record.cost ?? 0;
+    this.#dollars += record.cost ?? costAtMost(record);
     this.#tokens += usedTokens(record);
     this.#last = measured;
     return this.#warning(record);
@@ -142,6 +143,11 @@ export class RunLimits {
     } of the context window of ${record.model}; ` +
       "flemma compact continues it in a smaller document.";
   }
+}
+
+/** Returns what a request of unknown cost counts against a limit in dollars. */
+function costAtMost({ prices, usage }: UsageRecord): number {
+  return prices === null ? 0 : mostCost(usage, prices, { outputIncludesThoughts: false, retention: "long" });
 }
 
 function percent(share: number): string {

@@ -21,6 +21,7 @@ import { preserve, ThinkingLog } from "./thinking/log.ts";
 import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking/notices.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
 import { lastWord } from "../plan/refusals.ts";
+import { cacheKey } from "../memory/cache_key.ts";
 import type { Journal } from "../types.ts";
 
 export interface RequestOptions {
@@ -144,7 +145,18 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   const day = dayOf(options.now ?? new Date());
   const notes = options.journal?.thinking.notes;
   const recall = (about: string) => notes?.get(quickHash(about)) ?? null;
-  const input = { prompt, tools, settings, document, key: key.value, baseUrl: baseUrl.value, day, recall };
+  const isCached = provider.usesCacheKey === true && document !== null;
+  const cachedAs = isCached ? await cacheKey(chat, environment) : null;
+  const input = {
+    prompt,
+    tools,
+    settings,
+    cacheKey: cachedAs,
+    key: key.value,
+    baseUrl: baseUrl.value,
+    day,
+    recall,
+  };
   const outline = provider.outline?.(input) ?? null;
   const preserved = outline === null ? null : preserve(outline, options.journal);
   if (preserved?.outline.mismatch === "error" && preserved.evaluation.lost.length > 0) {

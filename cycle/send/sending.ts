@@ -7,6 +7,7 @@ import { isReachable, type Network } from "../../providers/http/network.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
+import { chosenReplyLimit } from "../../providers/request/reply_limit.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../../providers/types.ts";
 import { mergeUsage, promptTokens } from "../../providers/usage.ts";
 import type { RequestEnd } from "../types.ts";
@@ -133,6 +134,11 @@ export class Sending {
         warnings: [...this.#prepared.warnings, ...this.#losses(), ...this.#cut()],
         tried,
         mayResume: this.#may.resume,
+        chosenLimit: chosenReplyLimit(
+          this.#options.settings,
+          this.#options.provider.name,
+          this.#prepared.model,
+        ),
       },
     );
     const problem = await this.#commits.finish((answered) => this.#writer.finish(sent, answered));

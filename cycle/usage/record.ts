@@ -24,26 +24,29 @@ export function recordOf({ begun, ...request }: UsedRequest, { settings, ...opti
   const { provider, model, usage } = request;
   const known = findModel(provider, model, settings);
   const prices = known === null ? null : pricesAt(known, dayOf(begun), promptTokens(usage));
+  // Elsewhere, the setting does not make the provider keep its cache longer.
+  const isKept = provider === "anthropic" || known?.cacheTtl !== undefined;
+  const retention = isKept ? options.retention : "short";
   return {
     time: begun.toISOString(),
     ...request,
     seconds: Math.round(request.seconds * 1000) / 1000,
     context: known?.context ?? null,
     prices,
-    cost: prices === null ? null : costOf(usage, prices, options).total,
+    cost: prices === null ? null : costOf(usage, prices, { ...options, retention })?.total ?? null,
   };
 }
 
 /** The sum of several requests. */
-export interface UsageTotal extends Usage {
+export interface UsageTotal extends Omit<Usage, "tier"> {
   readonly requests: number;
-  /** Dollars of the requests whose price is known. */
-  readonly cost: number;
-  /** Number of requests whose price is unknown. */
+  /** Dollars of the requests whose cost is known; null if no cost of any request is known. */
+  readonly cost: number | null;
+  /** Number of requests whose cost is unknown. */
   readonly unpriced: number;
 }
 
-const NO_TOTAL: UsageTotal = {
+const NO_TOTAL = {
   requests: 0,
   input: 0,
   output: 0,
@@ -55,7 +58,7 @@ const NO_TOTAL: UsageTotal = {
 };
 
 export function totalOf(records: readonly UsageRecord[]): UsageTotal {
-  return records.reduce<UsageTotal>((sum, { usage, cost }) => ({
+  const total = records.reduce((sum, { usage, cost }) => ({
     requests: sum.requests + 1,
     input: sum.input + usage.input,
     output: sum.output + usage.output,
@@ -65,6 +68,7 @@ export function totalOf(records: readonly UsageRecord[]): UsageTotal {
     cost: sum.cost + (cost ?? 0),
     unpriced: sum.unpriced + (cost === null ? 1 : 0),
   }), NO_TOTAL);
+  return { ...total, cost: total.unpriced > 0 && total.unpriced === total.requests ? null : total.cost };
 }
 
 /** Returns the share of the sent tokens that the provider had cached, from 0 to 1; null if nothing was sent. */
@@ -84,7 +88,13 @@ export function readRecord(line: string): UsageRecord | null {
   }
 }
 
-const COUNTERS: readonly (keyof Usage)[] = ["input", "output", "thoughts", "cache_read", "cache_write"];
+const COUNTERS: readonly Exclude<keyof Usage, "tier">[] = [
+  "input",
+  "output",
+  "thoughts",
+  "cache_read",
+  "cache_write",
+];
 
 function isRecord(value: UsageRecord | null): value is UsageRecord {
   return typeof value?.time === "string" && typeof value.provider === "string" &&

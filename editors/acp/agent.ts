@@ -41,7 +41,7 @@ interface Conversation {
   chosen: Chosen;
   /** MCP servers given by the client, as settings. */
   readonly servers: Readonly<Record<string, unknown>>;
-  readonly spent: { cost: number };
+  readonly spent: { cost: number | null };
   turn: { readonly controller: AbortController; readonly ended: Promise<unknown> } | null;
 }
 

@@ -21,7 +21,8 @@ export interface TurnHost {
   readonly signal: AbortSignal;
   readonly sessionId: string;
   /** Cost of this conversation in dollars since it was opened. */
-  readonly spent: { cost: number };
+  /** Dollars spent so far; null once the cost of a request is unknown. */
+  readonly spent: { cost: number | null };
   /** True if the client shows forms, so that it can ask for a reason. */
   readonly asksForms: boolean;
 }
@@ -108,10 +109,11 @@ class Turn {
       case "request:finished": {
         const { record } = event;
         if (record === undefined) return;
-        this.#host.spent.cost += record.cost ?? 0;
+        const { spent } = this.#host;
+        spent.cost = spent.cost === null || record.cost === null ? null : spent.cost + record.cost;
         if (record.context === null) return;
         const { input, output, cache_read, cache_write } = record.usage;
-        const cost = record.cost === null ? {} : { cost: { amount: this.#host.spent.cost, currency: "USD" } };
+        const cost = spent.cost === null ? {} : { cost: { amount: spent.cost, currency: "USD" } };
         const used = input + output + cache_read + cache_write;
         return update({ sessionUpdate: "usage_update", used, size: record.context, ...cost });
       }

@@ -30,6 +30,6 @@ export function canRead(settings: Settings, writer: string): boolean {
  * current ones do.
  */
 function checks(name: string, settings: Settings): boolean {
-  const model = findModel("anthropic", name, settings);
-  return model === null ? name.startsWith("claude-") : model.prefixCheck !== undefined;
+  const prefixCheck = findModel("anthropic", name, settings)?.prefixCheck ?? null;
+  return prefixCheck === null ? name.startsWith("claude-") : prefixCheck !== "none";
 }

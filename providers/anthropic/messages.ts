@@ -3,6 +3,7 @@
 import { trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
+import { requestName } from "../request/file_name.ts";
 import { type JsonMembers, Raw } from "../request/json.ts";
 import type { CallPart, ResultPart } from "../request/pairing.ts";
 import { arrangeTurns, thinkingStandsLast } from "../request/turns.ts";
@@ -84,7 +85,7 @@ function isFile({ kind }: Part): boolean {
 
 function plainText(part: Part, binary: (path: string) => string): string {
   if (part.kind === "text" || part.kind === "text_file") return part.text;
-  return part.kind === "unsupported_file" ? binary(part.path) : "";
+  return part.kind === "unsupported_file" ? binary(requestName(part)) : "";
 }
 
 /** Converts a part of a user message or result to at most one block; blank text is dropped. */
@@ -100,7 +101,7 @@ function contentBlock(part: Part, unsupported: (path: string) => string): readon
       return [{ type: "document", source: source(part), title: title === "" ? undefined : title }];
     }
     case "unsupported_file":
-      return [{ type: "text", text: unsupported(part.path) }];
+      return [{ type: "text", text: unsupported(requestName(part)) }];
     default:
       return [];
   }

@@ -111,10 +111,11 @@ function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | un
 export function goesOnFromItsTurn(settings: Settings): boolean {
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name, settings);
-  if (model === null || model.refuses.prefill === "always") return false;
+  const refuses = model?.refuses ?? null;
+  if (refuses === null || refuses.prefill === "always") return false;
   const parameters = resolveParameters(settings, "anthropic");
   const { tokens } = resolveMaxTokens(parameters.maxTokens, model);
-  return model.refuses.prefill === undefined || !askThinking(parameters, name, model, tokens).thinks;
+  return refuses.prefill === undefined || !askThinking(parameters, name, model, tokens).thinks;
 }
 
 /**
@@ -141,11 +142,12 @@ function askTemperature(
   thinks: boolean,
 ): { readonly temperature?: number; readonly warnings: readonly string[] } {
   if (temperature === null || temperature === 1) return { warnings: [] };
-  const refused = model === null
+  const refuses = model?.refuses ?? null;
+  const refused = refuses === null
     ? name.startsWith("claude-")
-    : model.refuses.temperature === "always" || (model.refuses.temperature === "thinking" && thinks);
+    : refuses.temperature === "always" || (refuses.temperature === "thinking" && thinks);
   if (!refused) return { temperature, warnings: [] };
-  const why = model?.refuses.temperature === "thinking"
+  const why = refuses?.temperature === "thinking"
     ? `${name} does not accept a temperature while it thinks`
     : `${name} does not accept a temperature`;
   return { warnings: [`${why}; ${temperature} is ignored.`] };

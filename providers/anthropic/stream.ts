@@ -196,20 +196,22 @@ function unknownReason(reason: string | null): Effect {
 
 function startUsage(message: unknown): Effect[] {
   const usage = isObject(message) && isObject(message.usage) ? message.usage : {};
-  const counts: { -readonly [K in keyof Usage]?: number } = {};
+  const counts: { -readonly [K in keyof Usage]?: Usage[K] } = {};
   if (typeof usage.input_tokens === "number") counts.input = usage.input_tokens;
   if (typeof usage.cache_read_input_tokens === "number") counts.cache_read = usage.cache_read_input_tokens;
   if (typeof usage.cache_creation_input_tokens === "number") {
     counts.cache_write = usage.cache_creation_input_tokens;
   }
+  if (typeof usage.service_tier === "string") counts.tier = usage.service_tier;
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
 }
 
 /** Reads usage from later events; the last one counts. */
 function laterUsage(usage: unknown): Effect[] {
   if (!isObject(usage)) return [];
-  const counts: { -readonly [K in keyof Usage]?: number } = {};
+  const counts: { -readonly [K in keyof Usage]?: Usage[K] } = {};
   if (typeof usage.output_tokens === "number") counts.output = usage.output_tokens;
+  if (typeof usage.service_tier === "string") counts.tier = usage.service_tier;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   if (typeof details.thinking_tokens === "number") counts.thoughts = details.thinking_tokens;
   const iterations = Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : [];

@@ -53,7 +53,9 @@ function askAdaptive(
   const explicit = typeof own === "string" && own !== "" ? own : null;
   if (wanted === null && explicit === null) return switchOff(name, facts);
   const chosen = explicit ?? wanted?.effort ?? generalEffort(parameters.thinking.level);
-  const effort = explicit === null || model === null ? chosen : strongest(facts.words ?? [], chosen);
+  // The words of an unknown model are not known to be complete.
+  const isKnown = (model?.thinking ?? null) !== null;
+  const effort = explicit === null || !isKnown ? chosen : strongest(facts.words ?? [], chosen);
   return {
     thinking: { type: "adaptive", display: "summarized" },
     output_config: { effort },

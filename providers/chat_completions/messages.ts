@@ -6,6 +6,7 @@ import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
 import { type JsonMembers, Raw } from "../request/json.ts";
+import { requestName } from "../request/file_name.ts";
 import { resultFiles } from "../request/result_files.ts";
 import { answerText } from "../request/result_text.ts";
 import { arrangeTurns, type CallAnswer, type RequestTurn } from "../request/turns.ts";
@@ -130,9 +131,9 @@ function textOf(part: Part): string {
     case "text_file":
       return part.text;
     case "unsupported_file":
-      return `@${part.path}`;
+      return `@${requestName(part)}`;
     case "pdf":
-      return binaryFile(part.filename, part.mimeType);
+      return binaryFile(requestName(part), part.mimeType);
     default:
       return "";
   }
@@ -141,7 +142,7 @@ function textOf(part: Part): string {
 function pdfWarnings({ history }: Prompt): readonly string[] {
   const files = new Set(
     history.filter(({ role }) => role === "user").flatMap(({ parts }) =>
-      parts.flatMap((part) => part.kind === "pdf" ? [part.filename] : [])
+      parts.flatMap((part) => part.kind === "pdf" ? [requestName(part)] : [])
     ),
   );
   return [...files].map((file) =>

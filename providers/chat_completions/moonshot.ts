@@ -68,7 +68,9 @@ function buildRequest(input: RequestInput): { request: ProviderRequest; warnings
  */
 function dialectOf(model: Model | null, thinks: boolean): ChatDialect {
   return {
-    maxTokensKey: model !== null && model.thinking.kind !== "effort" ? "max_tokens" : "max_completion_tokens",
+    maxTokensKey: (model?.thinking ?? null) === null || model?.thinking?.kind === "effort"
+      ? "max_completion_tokens"
+      : "max_tokens",
     reasoningField: "reasoning_content",
     reasoningBack: "always",
     emptyReasoning: thinks,
@@ -89,8 +91,9 @@ interface Asked {
  */
 function askThinking({ thinking: { level } }: RequestParameters, name: string, model: Model | null): Asked {
   // An unknown model is assumed to think, so that it gets its reasoning back.
-  if (model === null) return { members: {}, thinks: true, warnings: [] };
-  const { kind, unasked } = model.thinking;
+  const facts = model?.thinking ?? null;
+  if (facts === null) return { members: {}, thinks: true, warnings: [] };
+  const { kind, unasked } = facts;
   if (kind === "effort") {
     const { effort, thinks, warnings } = resolveEffort(level, null, model, name);
     return { members: { reasoning_effort: effort ?? undefined }, thinks, warnings };

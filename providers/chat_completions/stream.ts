@@ -64,8 +64,10 @@ export class ChatReader extends ReplyReader {
     );
     const effects: Effect[] = [
       ...(data.system_fingerprint === OLLAMA ? [{ kind: "trims" } as const] : []),
-      ...this.#usage(data.usage),
-      ...(choice === undefined ? [] : [...this.#usage(choice.usage), ...this.#choice(choice)]),
+      ...this.#usage(data.usage, data.service_tier),
+      ...(choice === undefined
+        ? []
+        : [...this.#usage(choice.usage, data.service_tier), ...this.#choice(choice)]),
     ];
     // Token counts may arrive together with the end of the reply or right after it.
     if (this.#finished && this.#counted) this.close();
@@ -165,7 +167,7 @@ export class ChatReader extends ReplyReader {
     return [...effects, { kind: "stop", outcome, reason: shown }];
   }
 
-  #usage(usage: unknown): Effect[] {
+  #usage(usage: unknown, tier: unknown): Effect[] {
     if (!isObject(usage)) return [];
     this.#counted = true;
     const sent = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
@@ -176,6 +178,7 @@ export class ChatReader extends ReplyReader {
       thoughts: made.reasoning_tokens,
       read: numberOrNull(usage.cached_tokens) ?? sent.cached_tokens,
       written: sent.cache_write_tokens,
+      tier: usage.service_tier ?? tier,
     })];
   }
 }

@@ -6,6 +6,7 @@ import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
 import { type JsonMembers, Raw } from "../request/json.ts";
 import type { CallPart } from "../request/pairing.ts";
+import { requestName } from "../request/file_name.ts";
 import { MISSING_RESULT, plainResult } from "../request/result_text.ts";
 import { arrangeTurns, type CallAnswer, type RequestTurn } from "../request/turns.ts";
 import { wireName } from "../request/wire.ts";
@@ -51,7 +52,7 @@ const userParts = (options: ContentOptions) => (part: Part): readonly JsonMember
     case "pdf":
       return [inlineData(part, options)];
     case "unsupported_file":
-      return [{ text: `@${part.path}` }];
+      return [{ text: `@${requestName(part)}` }];
     default:
       return [];
   }

@@ -57,7 +57,7 @@ export function buildRequest(
       recall: input.recall ?? (() => null),
       signatures: fallbacks.has("earlier-thinking")
         ? "stand-ins"
-        : model === null || model.thinking.kind === "effort"
+        : (model?.thinking?.kind ?? "effort") === "effort"
         ? "demanded"
         : "own",
     }),
@@ -122,13 +122,13 @@ interface Asked {
 function askThinking(parameters: RequestParameters, name: string, model: Model | null): Asked {
   const { thinking_budget: budget } = parameters.own;
   const { level } = parameters.thinking;
-  if (model?.thinking.kind === "effort") {
+  if (model?.thinking?.kind === "effort") {
     const wanted = typeof budget === "number" ? budget : level;
     const { effort, thinks, warnings } = resolveEffort(wanted, null, model, name);
     const config = effort === null ? undefined : { includeThoughts: true, thinkingLevel: effort };
     return { config, thinks, warnings };
   }
-  if (model?.thinking.kind !== "budget") return { thinks: false, warnings: [] };
+  if (model?.thinking?.kind !== "budget") return { thinks: false, warnings: [] };
   const wanted = resolveThinking(level, budget, model, 1);
   if (wanted === null) return { thinks: false, warnings: [] };
   return { config: { includeThoughts: true, thinkingBudget: wanted.budget }, thinks: true, warnings: [] };

@@ -160,7 +160,7 @@ function randomId(): string {
 /** Returns usage. Later reports replace earlier ones; a count that is missing from a report keeps its value. */
 function usageOf(usage: unknown): Effect[] {
   if (!isObject(usage)) return [];
-  const counts: { -readonly [K in keyof Usage]?: number } = {};
+  const counts: { -readonly [K in keyof Usage]?: Usage[K] } = {};
   const read = numberOrNull(usage.cachedContentTokenCount) ?? 0;
   const sent = numberOrNull(usage.promptTokenCount);
   if (sent !== null) {

@@ -44,15 +44,28 @@ export async function keepLearned(
 }
 
 /**
- * Merges the stored list of the current provider into the settings. The person's own model settings take precedence.
+ * Merges the stored list of the current provider into the settings, member by member. The person's own model settings
+ * take precedence, and so does what they say about thinking by naming a similar model.
  */
 export async function withLearned(environment: Environment, settings: Settings): Promise<Settings> {
   const { provider, providers } = settings;
   const learned = await learnedModels(environment, provider);
   if (learned === null) return settings;
   const own = providers[provider];
-  const models = { ...learned.models, ...own?.models };
+  const models = { ...learned.models };
+  for (const [name, setting] of Object.entries(own?.models ?? {})) {
+    const listed = learned.models[name] ?? {};
+    const isDescribed = setting.like !== undefined || setting.thinking !== undefined;
+    models[name] = { ...(isDescribed ? withoutThinking(listed) : listed), ...setting };
+  }
   return { ...settings, providers: { ...providers, [provider]: { ...own, models } } };
+}
+
+/** Returns the facts that are not about thinking. */
+export function withoutThinking(
+  { thinking: _kind, efforts: _words, thinking_off: _off, ...facts }: ModelSetting,
+): ModelSetting {
+  return facts;
 }
 
 function fileOf(environment: Environment, provider: string): string {

@@ -4,39 +4,35 @@ import type { ModelSetting } from "../../config/values.ts";
 import { effortsOf } from "./table.ts";
 import type { Model, ModelThinking, ThinkingKind } from "./types.ts";
 
-/** Token limits assumed if neither the setting nor a similar model gives any. */
-const CONTEXT = 200_000;
-const MAX_OUTPUT = 32_000;
-
 const WORDS = ["low", "medium", "high", "max"] as const;
 
+/** A model of which nothing is known but its name. */
+const NO_FACTS: Omit<Model, "id"> = {
+  state: "current",
+  context: null,
+  maxOutput: null,
+  prices: [],
+  thinking: null,
+  refuses: null,
+  prefixCheck: null,
+};
+
 /**
- * Combines the facts of a model.
+ * Combines the facts of a model. A fact that neither the setting nor a similar model states stays unknown.
  *
  * @param id the model's name in requests
  * @param setting the stated facts
  * @param like the model whose facts apply where none are stated, or null
  */
 export function ownModel(id: string, setting: ModelSetting, like: Model | null): Model {
-  const base: Model = like ?? {
-    id,
-    state: "current",
-    context: CONTEXT,
-    maxOutput: MAX_OUTPUT,
-    prices: [],
-    thinking: thinkingOf(id.startsWith("claude-") ? "adaptive" : "none"),
-    refuses: id.startsWith("claude-")
-      ? { temperature: "always", prefill: "always", forcedTools: "always" }
-      : {},
-  };
-  const { aliases: _aliases, ...facts } = base;
+  const { aliases: _aliases, ...facts } = like ?? { id, ...NO_FACTS };
   const { input, output, cache_read, cache_write, cache_write_long } = setting.prices ?? {};
-  const context = setting.context ?? base.context;
+  const context = setting.context ?? facts.context;
   return {
     ...facts,
     id,
     context,
-    maxOutput: Math.min(setting.max_output ?? base.maxOutput, context),
+    maxOutput: smaller(setting.max_output ?? facts.maxOutput, context),
     ...(input === undefined || output === undefined ? {} : {
       prices: [{
         input,
@@ -46,7 +42,31 @@ export function ownModel(id: string, setting: ModelSetting, like: Model | null):
         ...(cache_write_long === undefined ? {} : { cache_write_long }),
       }],
     }),
-    ...(setting.thinking === undefined ? {} : { thinking: thinkingOf(setting.thinking) }),
+    ...(setting.ends === undefined ? {} : { ends: setting.ends }),
+    ...thinkingFacts(setting, facts.thinking),
+  };
+}
+
+/** Returns the smaller of two limits, of which either may be unknown; null if the first is unknown. */
+function smaller(limit: number | null, other: number | null): number | null {
+  return limit === null || other === null ? limit : Math.min(limit, other);
+}
+
+/** Returns how thinking is configured, as far as the setting states it. */
+function thinkingFacts(
+  { thinking, efforts, thinking_off: off }: ModelSetting,
+  known: ModelThinking | null,
+): Pick<Model, "thinking"> {
+  const facts = thinking === undefined ? known : thinkingOf(thinking);
+  if (facts === null) return { thinking: null };
+  return {
+    thinking: {
+      ...facts,
+      ...(off === undefined || facts.kind !== "adaptive" ? {} : { off, unasked: "on" }),
+      ...(efforts === undefined || facts.efforts === undefined
+        ? {}
+        : { words: efforts, efforts: effortsOf(efforts.filter((word) => word !== "none")) }),
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type ModelThinking,
   type NamedLevel,
   type PricePeriod,
+  type TabledModel,
 } from "./types.ts";
 import type { Prices, Refusals } from "./types.ts";
 
@@ -66,13 +67,14 @@ export interface ListedModel {
     readonly forced_tools?: Refusals["forcedTools"];
     readonly short_retention?: Refusals["shortRetention"];
   };
+  readonly cache_ttl?: string;
   readonly min_cacheable?: number;
-  readonly prefix_check?: Model["prefixCheck"];
+  readonly prefix_check?: "every account" | "new accounts";
 }
 
 const LISTED = listed as unknown as Readonly<Record<string, ListedProvider>>;
 
-const read = new Map<string, readonly Model[]>();
+const read = new Map<string, readonly TabledModel[]>();
 
 /** Returns the providers with known models, in display order. */
 export function listedProviders(): readonly string[] {
@@ -80,7 +82,7 @@ export function listedProviders(): readonly string[] {
 }
 
 /** Returns the known models of a provider, current ones first; empty for any other provider. */
-export function listedModels(provider: string): readonly Model[] {
+export function listedModels(provider: string): readonly TabledModel[] {
   if (!Object.hasOwn(LISTED, provider)) return [];
   const known = read.get(provider);
   if (known !== undefined) return known;
@@ -98,7 +100,7 @@ export function listedChoice(provider: string): Choice {
   return { standard, best, cheap };
 }
 
-function modelOf(entry: ListedModel): Model {
+function modelOf(entry: ListedModel): TabledModel {
   const { id, aliases, state, ends, successor, note, limit, cost, later_costs: later = [] } = entry;
   return defined({
     id,
@@ -116,8 +118,9 @@ function modelOf(entry: ListedModel): Model {
     prices: cost === undefined ? [] : [cost, ...later].map(periodOf),
     thinking: thinkingOf(entry),
     refuses: refusalsOf(entry),
+    cacheTtl: entry.cache_ttl,
     minCacheable: entry.min_cacheable,
-    prefixCheck: entry.prefix_check,
+    prefixCheck: entry.prefix_check ?? "none",
   });
 }
 

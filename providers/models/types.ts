@@ -9,11 +9,11 @@ export interface Prices {
   readonly input: number;
   /** Price of output tokens. */
   readonly output: number;
-  /** Price of input tokens read from the prompt cache. @default the input price */
+  /** Price of input tokens read from the prompt cache; absent if unknown. */
   readonly cache_read?: number;
-  /** Price of tokens written to the cache for a short time (Anthropic: five minutes). @default the input price */
+  /** Price of tokens written to the cache for a short time (Anthropic: five minutes); absent if unknown. */
   readonly cache_write?: number;
-  /** Price of tokens written to the cache for an hour. @default the price of short cache writes */
+  /** Price of tokens written to the cache for a long time (Anthropic: an hour); absent if unknown. */
   readonly cache_write_long?: number;
 }
 
@@ -90,26 +90,38 @@ export interface Model {
   readonly successor?: string;
   /** Advice for choosing the model, as a short phrase. */
   readonly note?: string;
-  /** Maximum tokens of prompt and reply together. */
-  readonly context: number;
+  /** Maximum tokens of prompt and reply together; null if unknown. */
+  readonly context: number | null;
   /** Maximum tokens of the prompt, if less than `context`. */
   readonly maxInput?: number;
-  /** Maximum tokens of a reply, including thinking. */
-  readonly maxOutput: number;
+  /** Maximum tokens of a reply, including thinking; null if unknown. */
+  readonly maxOutput: number | null;
   /** Number that a share such as `50%` refers to, if less than `maxOutput`. */
   readonly usualOutput?: number;
   readonly minOutput?: number;
   /** Prices, oldest first; empty if no price is known. */
   readonly prices: readonly PricePeriod[];
-  readonly thinking: ModelThinking;
-  readonly refuses: Refusals;
+  /** How thinking is configured; null if unknown. */
+  readonly thinking: ModelThinking | null;
+  /** Refused parts of requests; null if unknown. */
+  readonly refuses: Refusals | null;
+  /** Longest time for which the provider keeps a prompt cached on request, as `prompt_cache_options.ttl`. */
+  readonly cacheTtl?: string;
   /** Minimum number of tokens of a prompt to be cached. */
   readonly minCacheable?: number;
   /**
-   * Accounts whose requests fail if text before signed thinking has changed: all, or those created since 2026-08-31.
+   * Accounts whose requests fail if text before signed thinking has changed: all, those created since 2026-08-31, or
+   * none; null if unknown.
    */
-  readonly prefixCheck?: "every account" | "new accounts";
+  readonly prefixCheck: "every account" | "new accounts" | "none" | null;
 }
+
+/** A model of the built-in table, which states every fact. */
+export type TabledModel =
+  & Model
+  & {
+    readonly [K in "context" | "maxOutput" | "thinking" | "refuses" | "prefixCheck"]: NonNullable<Model[K]>;
+  };
 
 /** A provider's models for requests that name none. */
 export interface Choice {

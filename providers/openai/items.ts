@@ -6,6 +6,7 @@ import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
 import { type JsonMembers, type JsonValue, Raw } from "../request/json.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
+import { requestName } from "../request/file_name.ts";
 import { answerText, errorText, MISSING_RESULT } from "../request/result_text.ts";
 import { arrangeTurns, type CallAnswer, type RequestTurn, sortForReplay } from "../request/turns.ts";
 import { WireIds, wireName } from "../request/wire.ts";
@@ -66,7 +67,7 @@ function contentPart(part: Part): readonly JsonMembers[] {
       return [{ type: "input_file", filename, file_data: dataUrl(part) }];
     }
     case "unsupported_file":
-      return [{ type: "input_text", text: `@${part.path}` }];
+      return [{ type: "input_text", text: `@${requestName(part)}` }];
     default:
       return [];
   }
@@ -88,7 +89,7 @@ function outputOf(answer: CallAnswer): JsonValue {
   if (!media) return answerText(answer, binaryFile);
   const content = result.parts.flatMap((part) =>
     part.kind === "unsupported_file"
-      ? [{ type: "input_text", text: binaryFile(part.path) }]
+      ? [{ type: "input_text", text: binaryFile(requestName(part)) }]
       : contentPart(part)
   );
   return result.isError ? [{ type: "input_text", text: "Error:" }, ...content] : content;

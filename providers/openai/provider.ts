@@ -13,6 +13,7 @@ export const openai: Provider = {
   ...KNOWN_PROVIDERS.openai,
   defaultModel: choiceOf("openai")!.standard,
   outputIncludesThoughts: true,
+  usesCacheKey: true,
   // The API accepts a conversation that ends with the model's turn, but starts another reply instead of continuing.
   takesPrefill: () => false,
   buildRequest,
@@ -22,7 +23,7 @@ export const openai: Provider = {
       /required following item|without its required|required 'reasoning' item|item with id \S+ not found|encrypted[_ ]content/i,
       "earlier-thinking",
     ],
-    [/prompt_cache_retention|extended caching/i, "retention"],
+    [/prompt_cache_(?:retention|options)|extended caching/i, "retention"],
     [/reasoning\.summary|reasoning summar/i, "summary"],
     [/temperature|top_p/i, "sampling"],
     [/reasoning\.effort|reasoning_effort|'reasoning'/i, "thinking"],

@@ -39,8 +39,10 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     store: false,
     temperature: fallbacks.has("sampling") ? undefined : sampling.temperature,
     ...(fallbacks.has("thinking") ? {} : reasoningMembers(effort, parameters, !fallbacks.has("summary"))),
-    ...cacheMembers(parameters.cacheRetention, model, input.document),
-    ...(fallbacks.has("retention") ? { prompt_cache_retention: undefined } : {}),
+    ...cacheMembers(parameters.cacheRetention, model, input.cacheKey),
+    ...(fallbacks.has("retention")
+      ? { prompt_cache_retention: undefined, prompt_cache_options: undefined }
+      : {}),
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 ? undefined : "auto",
     input: conversation.items,
@@ -99,19 +101,25 @@ function reasoningMembers(
   };
 }
 
-/** Maximum length of a cache key; its end distinguishes documents. */
-const LONGEST_CACHE_KEY = 64;
-
-/** Sets the prompt cache key per document, and the retention. Newer models refuse to cache in memory only. */
+/**
+ * Sets the prompt cache key per document, and how long the cache is kept. Models since GPT-5.6 take a duration; those
+ * before them a word.
+ */
 function cacheMembers(
   retention: RequestParameters["cacheRetention"],
   model: Model | null,
-  document: string | null,
+  cacheKey: string | null,
 ): JsonMembers {
   if (retention === "none") return {};
-  const word = retention === "long" ? "24h" : model?.refuses.shortRetention ? undefined : "in_memory";
+  const isLong = retention === "long";
+  const word = model?.cacheTtl !== undefined || (model?.refuses?.shortRetention && !isLong)
+    ? undefined
+    : isLong
+    ? "24h"
+    : "in_memory";
   return {
-    prompt_cache_key: document?.slice(-LONGEST_CACHE_KEY),
-    prompt_cache_retention: model === null ? undefined : word,
+    prompt_cache_key: cacheKey ?? undefined,
+    prompt_cache_retention: (model?.refuses ?? null) === null ? undefined : word,
+    prompt_cache_options: isLong && model?.cacheTtl !== undefined ? { ttl: model.cacheTtl } : undefined,
   };
 }

@@ -155,10 +155,12 @@ export class OpenAIReader extends ReplyReader {
 
   #end(response: unknown): Effect[] {
     this.close();
-    const { usage, incomplete_details: details, status, output } = isObject(response) ? response : {};
+    const { usage, incomplete_details: details, status, output, service_tier: tier } = isObject(response)
+      ? response
+      : {};
     // The end of the reply repeats all items. Items whose own events were lost or never sent are taken from it.
     const late = listOrEmpty(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
-    const effects = [...late, ...usageOf(usage)];
+    const effects = [...late, ...usageOf(usage, tier)];
     const cut = isObject(details) || status === "incomplete";
     const reason = isObject(details) ? textOrEmpty(details.reason) || "unknown" : "unknown";
     for (const name of this.#open.values()) this.incompleteCall(name);
@@ -203,7 +205,7 @@ function partOf(data: JsonObject): string {
   return `${place(data)}.${numberOrNull(data.content_index) ?? 0}`;
 }
 
-function usageOf(usage: unknown): Effect[] {
+function usageOf(usage: unknown, tier: unknown): Effect[] {
   if (!isObject(usage)) return [];
   const sent = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const made = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
@@ -213,5 +215,6 @@ function usageOf(usage: unknown): Effect[] {
     thoughts: made.reasoning_tokens,
     read: sent.cached_tokens,
     written: sent.cache_write_tokens,
+    tier,
   })];
 }

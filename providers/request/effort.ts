@@ -29,13 +29,13 @@ export function resolveEffort(
   model: Model | null,
   name: string,
 ): AskedEffort {
-  const facts = model?.thinking;
+  const facts = model?.thinking ?? null;
   if (typeof explicit === "string" && explicit !== "") {
     if (facts?.kind === "none") return { ...NO_EFFORT, warnings: [notThinking(name, explicit)] };
     const effort = facts?.words?.includes(explicit) ? explicit : translate(explicit, facts?.efforts);
     return { effort, thinks: effort !== facts?.off && effort !== "none", warnings: [] };
   }
-  if (facts === undefined || facts.kind !== "effort") return NO_EFFORT;
+  if (facts === null || facts.kind !== "effort") return NO_EFFORT;
   if (level === false || (typeof level === "number" && level <= 0)) {
     if (facts.off !== undefined) return { effort: facts.off, thinks: false, warnings: [] };
     if (facts.unasked === "off") return NO_EFFORT;

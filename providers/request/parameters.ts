@@ -89,7 +89,10 @@ function isLevel(value: unknown): value is ThinkingLevel {
     ["minimal", "low", "medium", "high", "max"].some((level) => level === value);
 }
 
-/** Number of tokens that a percentage refers to for an unknown model; every current model allows that many. */
+/**
+ * Token limit that flemma chooses for the reply of a model whose own limit is unknown; every current model allows that
+ * many.
+ */
 const UNKNOWN_MODEL_TOKENS = 16_000;
 
 /** Resolves the token limit of a reply, with warnings about limits that changed it. */
@@ -100,7 +103,7 @@ export function resolveMaxTokens(
   if (typeof value === "string") return resolvePercentage(value, model);
   if (model === null) return { tokens: value, warnings: [] };
   const least = model.minOutput ?? 1;
-  const tokens = Math.max(least, Math.min(model.maxOutput, value));
+  const tokens = Math.max(least, Math.min(model.maxOutput ?? Infinity, value));
   const limit = value > tokens ? "maximum" : "minimum";
   return {
     tokens,
@@ -117,13 +120,17 @@ function resolvePercentage(value: string, model: Model | null): ReturnType<typeo
       `max_tokens "${value}" is neither a number nor a percentage; ${UNKNOWN_MODEL_TOKENS} is used.`;
     return { tokens: UNKNOWN_MODEL_TOKENS, warnings: [warning] };
   }
-  if (model === null) return { tokens: UNKNOWN_MODEL_TOKENS, warnings: [] };
-  const whole = Math.min(model.maxOutput, model.usualOutput ?? model.maxOutput);
-  const share = Math.floor(whole * Number(percent[1]) / 100);
-  const tokens = Math.min(model.maxOutput, Math.max(share, 1024, model.minOutput ?? 0));
+  if (model === null || model.maxOutput === null) {
+    const room = model?.context ?? Infinity;
+    const tokens = Math.floor(Math.min(UNKNOWN_MODEL_TOKENS, room * Number(percent[1]) / 100));
+    return { tokens: Math.max(1, tokens), warnings: [] };
+  }
+  const { maxOutput, usualOutput = maxOutput, minOutput = 0 } = model;
+  const share = Math.floor(Math.min(maxOutput, usualOutput) * Number(percent[1]) / 100);
+  const tokens = Math.min(maxOutput, Math.max(share, 1024, minOutput));
   return {
     tokens,
-    warnings: share > model.maxOutput
+    warnings: share > maxOutput
       ? [`max_tokens ${value} was changed to ${tokens}, the maximum for ${model.id}.`]
       : [],
   };

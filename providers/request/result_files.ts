@@ -2,6 +2,7 @@
 
 import type { Part, Prompt } from "../../prompt/types.ts";
 import type { RequestFallback } from "../types.ts";
+import { requestName } from "./file_name.ts";
 
 type FilePart = Extract<Part, { kind: "image" | "pdf" }>;
 
@@ -32,7 +33,7 @@ function named(part: Part): Part {
     parts: part.parts.flatMap((inner): Part[] => {
       if (!isFile(inner)) return [inner];
       // A file returned by a tool is already mentioned in the text.
-      return inner.attached === true ? [] : [{ kind: "text", text: `[binary file: ${inner.filename}]` }];
+      return inner.attached === true ? [] : [{ kind: "text", text: `[binary file: ${requestName(inner)}]` }];
     }),
   };
 }

@@ -2,6 +2,7 @@
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
+import { requestName } from "./file_name.ts";
 import type { CallAnswer } from "./turns.ts";
 
 export const MISSING_RESULT = "No result provided";
@@ -15,10 +16,10 @@ export function plainResult(
 ): string {
   return parts.map((part) => {
     if (part.kind === "text" || part.kind === "text_file") return part.text;
-    if (part.kind === "unsupported_file") return binary(part.path, null);
+    if (part.kind === "unsupported_file") return binary(requestName(part), null);
     if (part.kind !== "image" && part.kind !== "pdf") return "";
     // A file returned by a tool is already mentioned in the text.
-    return part.attached === true ? "" : binary(part.filename, part.mimeType);
+    return part.attached === true ? "" : binary(requestName(part), part.mimeType);
   }).join("");
 }
 

@@ -14,7 +14,7 @@ export function sentTemperature(
   thinks: boolean,
 ): { readonly temperature: number | undefined; readonly warnings: readonly string[] } {
   if (temperature === null) return { temperature: undefined, warnings: [] };
-  const refused = model?.refuses.temperature;
+  const refused = model?.refuses?.temperature;
   if (model === null || refused === undefined || (refused === "thinking" && !thinks)) {
     return { temperature, warnings: [] };
   }

@@ -37,12 +37,12 @@ export function resolveThinking(
   if (level === false || (typeof level === "number" && level <= 0)) return null;
   if (typeof level === "number") return fromNumber(level, model, leastBudget);
   const budget = clamp(namedBudget(level, model), model, leastBudget);
-  return { budget, effort: model?.thinking.efforts?.[level] ?? null };
+  return { budget, effort: model?.thinking?.efforts?.[level] ?? null };
 }
 
 function fromNumber(tokens: number, model: Model | null, leastBudget: number): ThinkingRequest {
   const budget = clamp(Math.floor(tokens), model, leastBudget);
-  return { budget, effort: model?.thinking.efforts?.[levelOfBudget(budget)] ?? null };
+  return { budget, effort: model?.thinking?.efforts?.[levelOfBudget(budget)] ?? null };
 }
 
 function namedBudget(level: NamedLevel, model: Model | null): number {

@@ -91,7 +91,7 @@ export function textPiece(text: string): Effect[] {
 
 /** Counts tokens for an API whose sent tokens include cached ones. Values that are not numbers count as 0. */
 export function tokenCounts(
-  counts: Readonly<Record<"sent" | "output" | "thoughts" | "read" | "written", unknown>>,
+  counts: Readonly<Record<"sent" | "output" | "thoughts" | "read" | "written" | "tier", unknown>>,
 ): Effect {
   const read = numberOrNull(counts.read) ?? 0;
   const written = numberOrNull(counts.written) ?? 0;
@@ -101,6 +101,7 @@ export function tokenCounts(
     thoughts: numberOrNull(counts.thoughts) ?? 0,
     cache_read: read,
     cache_write: written,
+    ...(typeof counts.tier === "string" && counts.tier !== "" ? { tier: counts.tier } : {}),
   };
   return { kind: "usage", usage };
 }

@@ -1,8 +1,7 @@
 // Writes the page of models from the program's own tables, and the models of `$best` and `$cheap`.
 
-import { modelsOf } from "../../providers/models/find.ts";
-import { listedChoice, listedProviders } from "../../providers/models/table.ts";
-import type { Model, PricePeriod, Prices } from "../../providers/models/types.ts";
+import { listedChoice, listedModels, listedProviders } from "../../providers/models/table.ts";
+import type { PricePeriod, Prices, TabledModel } from "../../providers/models/types.ts";
 
 export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([
@@ -47,8 +46,12 @@ function page(): string {
     "      claude-next-6: { like: claude-opus-5-5, prices: { input: 5, output: 25 } }",
     "```",
     "",
-    "Members: `context`, `max_output`, `thinking` (`adaptive`, `effort`, `budget`, `switch`, `none`) and `prices` (`input`, `output`,",
-    "`cache_read`, `cache_write`, `cache_write_long`). A missing member comes from the model named by `like`, or else from the known model of this name.",
+    "Members: `context`, `max_output`, `thinking` (`adaptive`, `effort`, `budget`, `switch`, `none`), `efforts` (a list, weakest first),",
+    "`thinking_off` (`disabled`, `between_tools`), `ends` (a day) and `prices` (`input`, `output`, `cache_read`, `cache_write`,",
+    "`cache_write_long`). A missing member comes from the model named by `like`, or else from the known model of this name. A fact that",
+    "nothing states stays unknown: flemma decides as for a model without an entry, and shows no number. If the longest reply is unknown and",
+    "`max_tokens` is a percentage, flemma asks for at most 16,000 tokens; that number is flemma's choice. If a request used the cache and the",
+    "price of that is unknown, its cost is unknown too.",
     "",
     ...listedProviders().flatMap(section),
   ].join("\n");
@@ -56,7 +59,7 @@ function page(): string {
 
 function section(provider: string): string[] {
   const { standard, best, cheap } = listedChoice(provider);
-  const models = modelsOf(provider);
+  const models = listedModels(provider);
   const gone = models.filter(({ state }) => state === "gone");
   return [
     `## ${provider}`,
@@ -74,7 +77,7 @@ function section(provider: string): string[] {
   ];
 }
 
-function row(model: Model): string {
+function row(model: TabledModel): string {
   const { id, aliases = [], context, maxInput, maxOutput } = model;
   const cells = [
     [id, ...aliases].map((name) => `\`${name}\``).join(", "),
@@ -105,7 +108,7 @@ function dollars(
   return [input, output, read ?? "–", write].join(" / ");
 }
 
-function thinking({ thinking: { kind, unasked, words, defaultEffort } }: Model): string {
+function thinking({ thinking: { kind, unasked, words, defaultEffort } }: TabledModel): string {
   const efforts = words === undefined
     ? ""
     : `: ${words.map((word) => word === defaultEffort ? `**${word}**` : word).join(" ")}`;
@@ -119,7 +122,7 @@ function thinking({ thinking: { kind, unasked, words, defaultEffort } }: Model):
   return `${kind}${when}${efforts}`;
 }
 
-function refusals({ refuses }: Model): string {
+function refusals({ refuses }: TabledModel): string {
   const { temperature, prefill, forcedTools } = refuses;
   return [
     ...(temperature === undefined
@@ -130,12 +133,12 @@ function refusals({ refuses }: Model): string {
   ].join(", ");
 }
 
-function remarks({ state, released, ends, successor, note, prefixCheck }: Model): string {
+function remarks({ state, released, ends, successor, note, prefixCheck }: TabledModel): string {
   return [
     ...(released === undefined ? [] : [`since ${released}`]),
     ...(ends === undefined ? [] : [`**ends ${ends}**`]),
     ...(state === "older" && successor !== undefined ? [`older, now \`${successor}\``] : []),
-    ...(prefixCheck === undefined
+    ...(prefixCheck === "none"
       ? []
       : ["[checks the text before its thinking](providers.md#thinking-of-earlier-replies)"]),
     ...(note === undefined ? [] : [note]),

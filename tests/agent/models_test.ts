@@ -115,7 +115,7 @@ test("a provider's model list is fetched with the key and cached; it overrides t
   assert.equal((await row("claude-opus-5-5", own))?.context, 5000);
   // What is sent goes by the same: the table keeps how its models think, and the list tells of the others.
   const learned = await withLearned(keyed, DEFAULT_SETTINGS);
-  assert.equal(findModel("anthropic", "claude-opus-5-5", learned)?.thinking.unasked, "always");
+  assert.equal(findModel("anthropic", "claude-opus-5-5", learned)?.thinking?.unasked, "always");
   assert.equal(findModel("anthropic", "claude-next-6", learned)?.maxOutput, 200_000);
   assert.equal(
     await withLearned(environment, { ...DEFAULT_SETTINGS, provider: "openai" }).then(({ providers }) =>
@@ -191,15 +191,80 @@ Deno.test("settings can define a model as a copy of another model with some fact
   });
   const found = (name: string) => findModel("anthropic", name, settings)!;
   assert.equal(found("claude-next-6").id, "claude-next-6");
-  assert.equal(found("claude-next-6").thinking.unasked, "always");
+  assert.equal(found("claude-next-6").thinking?.unasked, "always");
   assert.deepEqual(found("claude-next-6").prices, [{ input: 5, output: 25, cache_write_long: 9 }]);
-  assert.equal(found("claude-bare").thinking.kind, "adaptive");
-  assert.equal(found("claude-bare").refuses.prefill, "always");
-  assert.deepEqual([found("gateway/llama").thinking.kind, found("gateway/llama").maxOutput], [
+  const { id: _id, ...bare } = found("claude-bare");
+  assert.deepEqual(bare, {
+    state: "current",
+    context: null,
+    maxOutput: null,
+    prices: [],
+    thinking: null,
+    refuses: null,
+    prefixCheck: null,
+  });
+  assert.deepEqual([found("gateway/llama").thinking?.kind, found("gateway/llama").maxOutput], [
     "switch",
-    8192,
+    null,
   ]);
   assert.deepEqual([found("claude-haiku-4-5").maxOutput, found("claude-haiku-4-5").context], [1000, 200_000]);
   assert.equal(findModel("openai", "claude-next-6", settings), null);
   assert.equal(findModel("anthropic", "constructor", settings), null);
+});
+
+test("a refreshed list makes nothing worse: it adds facts, and never replaces better ones", async ({ environment }) => {
+  const supported = { supported: true };
+  const rows = [
+    {
+      id: "claude-next-6",
+      max_input_tokens: 2_000_000,
+      max_tokens: null,
+      pricing: { input: 9, output: 9 },
+      capabilities: { thinking: { supported: true, types: { adaptive: supported, disabled: supported } } },
+    },
+    {
+      id: "claude-opus-5-5",
+      pricing: { input: 9, output: 9 },
+      lifecycle: "deprecated",
+      retires_at: "2026-11-01T00:00:00Z",
+      capabilities: { thinking: { supported: true, types: { enabled: supported } } },
+    },
+    { id: "claude-opus-4-5-20251101", lifecycle: "deprecated", retires_at: "2027-02-01T00:00:00Z" },
+    { id: "claude-bare" },
+  ];
+  await using server = serving(() => Response.json({ data: rows }));
+  const variables = {
+    ...environment.variables,
+    ANTHROPIC_API_KEY: "k",
+    FLEMMA_ANTHROPIC_BASE_URL: server.url,
+  };
+  const keyed = { ...environment, variables };
+  const question = { environment: keyed, settings: DEFAULT_SETTINGS, provider: "anthropic", now: NOW };
+  assert.deepEqual(await refreshModels(question), { ok: true, value: 4 });
+  const found = async (name: string, models: Readonly<Record<string, ModelSetting>> = {}) =>
+    findModel("anthropic", name, await withLearned(keyed, settingsWith("anthropic", models)));
+  const plain = findModel("anthropic", "claude-opus-5-5")!;
+  assert.deepEqual(await found("claude-opus-5-5"), { ...plain });
+  assert.equal((await found("claude-opus-4-5-20251101"))?.ends, "2027-02-01");
+  const next = (await found("claude-next-6"))!;
+  assert.deepEqual([next.context, next.maxOutput, next.refuses, next.prefixCheck], [
+    2_000_000,
+    null,
+    null,
+    null,
+  ]);
+  assert.deepEqual([next.thinking?.kind, next.thinking?.off], ["adaptive", "disabled"]);
+  assert.deepEqual(next.prices, [{ input: 9, output: 9 }]);
+  // The person's prices do not hide what the list states about the same model.
+  const priced = (await found("claude-next-6", { "claude-next-6": { prices: { input: 1, output: 2 } } }))!;
+  assert.deepEqual([priced.context, priced.thinking?.kind, priced.prices], [
+    2_000_000,
+    "adaptive",
+    [{ input: 1, output: 2 }],
+  ]);
+  const like = (await found("claude-next-6", { "claude-next-6": { like: "claude-opus-5-5" } }))!;
+  assert.deepEqual([like.context, like.maxOutput, like.thinking], [2_000_000, 128_000, plain.thinking]);
+  const list = await modelList(question);
+  const row = list.models.find(({ name }) => name === "claude-bare");
+  assert.deepEqual([row?.context, row?.maxOutput, row?.prices], [null, null, null]);
 });

@@ -58,6 +58,15 @@ Deno.test("if a request could exceed the run's cost limit, flemma does not send 
   assert.equal(codeOf(limits({ max_cost: 0 })), "budget-reached");
 });
 
+Deno.test("a request whose cost is not exactly known counts at most its highest usual price against the limit", () => {
+  const prices = { input: 3, output: 15 };
+  const usage = { input: 0, output: 0, thoughts: 0, cache_read: 1000, cache_write: 0 };
+  const of = limits({ max_cost: 0.004 });
+  assert.equal(codeOf(of, { prices, rough: 1 }), null);
+  of.take({ rough: 1000, record: record(0, 0, { cost: null, prices, usage }) });
+  assert.equal(codeOf(of, { prices, rough: 1000 }), "budget-reached", "0.003 + 0.003");
+});
+
 Deno.test("if a cost limit is set and the price is unknown, flemma reports this before the first request", () => {
   assert.equal(codeOf(limits({ max_cost: 5 }), { prices: null }), "price-unknown");
   assert.equal(codeOf(limits({ max_cost: 5, max_tokens: 1 }), { prices: null }), "price-unknown");

@@ -98,10 +98,12 @@ Deno.test("a run is reported with its model, its cost, the cost of the document 
   );
   assert.doesNotMatch(runWords([record()], null, prices) ?? "", /so far/);
   assert.doesNotMatch(runWords([record()], before, { prices: false }) ?? "", /\$/);
-  assert.doesNotMatch(
-    runWords([record({ model: "mine", cost: null, context: null })], before, prices) ?? "",
-    /price|\$|window/,
-  );
+  const unpriced = runWords([record({ model: "mine", cost: null, context: null })], before, prices) ?? "";
+  assert.match(unpriced, /, price unknown; this document so far \$0\.25 and 1 request of unknown price$/);
+  assert.doesNotMatch(unpriced, /window/);
+  const never = totalOf([record({ cost: null })]);
+  assert.equal(never.cost, null);
+  assert.match(runWords([record({ cost: null })], never, prices) ?? "", /, price unknown; 1 %/);
   assert.equal(runWords([], before, prices), null);
 });
 

@@ -29,7 +29,7 @@ async function build(
     prompt,
     tools,
     settings,
-    document: null,
+    cacheKey: null,
     key: "k",
     baseUrl: "http://x",
     day: "2026-11-28",
@@ -449,8 +449,8 @@ Deno.test("thinking without its signature is sent as text, to every model", asyn
 Deno.test("tokens written to the one-hour cache cost twice the input price", () => {
   const prices = pricesAt(findModel("anthropic", "claude-sonnet-4-6")!, "2026-11-28", 1000)!;
   const usage = { ...NO_USAGE, cache_write: 1_000_000 };
-  assert.equal(costOf(usage, prices, { outputIncludesThoughts: true }).total, 3.75);
-  assert.equal(costOf(usage, prices, { outputIncludesThoughts: true, retention: "long" }).total, 6);
+  assert.equal(costOf(usage, prices, { outputIncludesThoughts: true })?.total, 3.75);
+  assert.equal(costOf(usage, prices, { outputIncludesThoughts: true, retention: "long" })?.total, 6);
 });
 
 Deno.test("an unknown provider is refused, and the nearest name is suggested", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { choiceOf } from "../../providers/models/choice.ts";
 import listed from "../../providers/models/models.json" with { type: "json" };
 import { findModel, isGone, modelsOf, pricesAt } from "../../providers/models/find.ts";
-import { effortsOf, listedProviders } from "../../providers/models/table.ts";
+import { effortsOf, listedModels, listedProviders } from "../../providers/models/table.ts";
 import { modelWarnings, otherModel } from "../../providers/models/warnings.ts";
 import { LEVELS } from "../../providers/models/types.ts";
 
@@ -22,7 +22,7 @@ for (const provider of listedProviders()) {
   });
 
   Deno.test(`the facts about ${provider}'s models are consistent`, () => {
-    for (const model of modelsOf(provider)) {
+    for (const model of listedModels(provider)) {
       const { id, thinking, prices, aliases = [] } = model;
       assert.ok(!aliases.includes(id), id);
       assert.ok(model.maxOutput <= model.context, id);
@@ -61,7 +61,15 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
       "cost",
       "later_costs",
     ],
-    ...["reasoning", "reasoning_options", "thinking", "refuses", "min_cacheable", "prefix_check"],
+    ...[
+      "reasoning",
+      "reasoning_options",
+      "thinking",
+      "refuses",
+      "cache_ttl",
+      "min_cacheable",
+      "prefix_check",
+    ],
   ],
   limit: ["context", "input", "output", "usual_output", "min_output"],
   cost: PRICES,
@@ -165,7 +173,13 @@ Deno.test("if a prompt is longer than the limit of the price table, all of its t
   const raised = { input: 0.5, output: 2.5, cache_read: 0.05, cache_write: 0.625, cache_write_long: 1 };
   assert.deepEqual(pricesAt(haiku, TODAY, 100_001), raised);
   const sol = findModel("openai", "gpt-6.1-sol")!;
-  assert.deepEqual(pricesAt(sol, TODAY, 272_001), { input: 4, output: 15, cache_read: 0.2, cache_write: 5 });
+  assert.deepEqual(pricesAt(sol, TODAY, 272_001), {
+    input: 4,
+    output: 15,
+    cache_read: 0.2,
+    cache_write: 5,
+    cache_write_long: 10,
+  });
 });
 
 Deno.test("a model that is unknown, retired or about to retire is reported with its replacement", () => {
@@ -174,6 +188,23 @@ Deno.test("a model that is unknown, retired or about to retire is reported with 
   assert.equal(stated("anthropic", "claude-sonnet-5-5"), "");
   assert.match(stated("anthropic", "claude-sonet-5-5"), /used as given\. Did you mean claude-sonnet-5-5\?/);
   assert.match(stated("anthropic", "x"), /used as given\.$/);
+  for (
+    const [provider, name] of [
+      ["anthropic", "claude-opus-6"],
+      ["anthropic", "claude-fable-5-3"],
+      ["openai", "gpt-7-sol"],
+      ["openai", "gpt-6.3-sol"],
+      ["gemini", "gemini-4.5-argon"],
+      ["moonshot", "kimi-k4-pro"],
+    ] as const
+  ) {
+    assert.match(
+      stated(provider, name),
+      /is newer than the table of known models; it is used as given\.$/,
+      name,
+    );
+  }
+  assert.match(stated("openai", "gpt-6.0-sol"), /Did you mean/);
   assert.equal(stated("openai_chat", "qwen3"), "");
   assert.match(stated("anthropic", "claude-opus-4-1"), /no longer served since 2026-08-05.*claude-opus-5-5/);
   assert.match(

@@ -120,7 +120,7 @@ Deno.test("if there is a key for a person's own server it is sent, and otherwise
       prompt,
       tools: [],
       settings: { ...DEFAULT_SETTINGS, ...settings, model: "m" },
-      document: null,
+      cacheKey: null,
       key: credential.value.secret,
       baseUrl: "http://lab:1",
       day: "2026-11-28",

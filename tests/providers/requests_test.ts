@@ -17,7 +17,7 @@ interface Given {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly servers?: Settings["providers"];
   readonly tools?: readonly OfferedTool[];
-  readonly path?: string;
+  readonly cacheKey?: string;
 }
 
 async function build(given: Given): Promise<{ body: Body; warnings: readonly string[] }> {
@@ -39,7 +39,7 @@ async function build(given: Given): Promise<{ body: Body; warnings: readonly str
     prompt,
     tools: given.tools ?? [],
     settings,
-    document: given.path ?? null,
+    cacheKey: given.cacheKey ?? null,
     key: "k",
     baseUrl: "http://x",
     day: "2026-11-28",
@@ -111,18 +111,22 @@ Deno.test("a temperature is sent to OpenAI only if the model does not think, and
   assert.equal((await build({ provider: "gemini", parameters: hot })).body.generationConfig.temperature, 0.5);
 });
 
-Deno.test("OpenAI gets the cache options that the model accepts, with a cache key made from the document's path", async () => {
-  const path = `/home/ada/${"long-".repeat(20)}talk.chat`;
+Deno.test("OpenAI gets the cache options that the model accepts, with the document's cache key", async () => {
+  const cacheKey = "0123456789abcdef";
   const cache = async (model: string, cache_retention: string) => {
-    const { body } = await build({ provider: "openai", model, parameters: { cache_retention }, path });
-    return [body.prompt_cache_key, body.prompt_cache_retention];
+    const { body } = await build({ provider: "openai", model, parameters: { cache_retention }, cacheKey });
+    return [body.prompt_cache_key, body.prompt_cache_retention, body.prompt_cache_options];
   };
-  const key = path.slice(-64);
-  assert.deepEqual(await cache("gpt-5.4", "short"), [key, "in_memory"]);
-  assert.deepEqual(await cache("gpt-6.1-sol", "short"), [key, undefined]);
-  assert.deepEqual(await cache("gpt-6.1-sol", "long"), [key, "24h"]);
-  assert.deepEqual(await cache("gpt-9-new", "long"), [key, undefined]);
-  assert.deepEqual(await cache("gpt-5.4", "none"), [undefined, undefined]);
+  assert.deepEqual(await cache("gpt-5.4", "short"), [cacheKey, "in_memory", undefined]);
+  assert.deepEqual(await cache("gpt-5.4", "long"), [cacheKey, "24h", undefined]);
+  assert.deepEqual(await cache("gpt-5.5", "long"), [cacheKey, "24h", undefined]);
+  assert.deepEqual(await cache("gpt-5.5", "short"), [cacheKey, undefined, undefined]);
+  for (const model of ["gpt-5.6-luna", "gpt-6.1-sol", "gpt-6.2-astra"]) {
+    assert.deepEqual(await cache(model, "short"), [cacheKey, undefined, undefined]);
+    assert.deepEqual(await cache(model, "long"), [cacheKey, undefined, { ttl: "12h" }]);
+  }
+  assert.deepEqual(await cache("gpt-9-new", "long"), [cacheKey, undefined, undefined]);
+  assert.deepEqual(await cache("gpt-5.4", "none"), [undefined, undefined, undefined]);
 });
 
 /** Items of a request in short: what they are and what tells them apart. */

@@ -57,7 +57,7 @@ async function sent(
     prompt: given,
     tools: [],
     settings,
-    document: null,
+    cacheKey: null,
     key: "k",
     baseUrl: "http://x",
     day: "2026-11-28",

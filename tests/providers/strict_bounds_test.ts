@@ -63,7 +63,10 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", { model: "gpt-5.4", stream: tr
   ["caching for a day", { prompt_cache_retention: "24h" }, null],
   ["caching for a day with a new model", { model: "gpt-6-luna", prompt_cache_retention: "24h" }, null],
   ["in-memory caching with 5.5", { model: "gpt-5.5", prompt_cache_retention: "in_memory" }, /24h/],
-  ["only cache options", { prompt_cache_options: { ttl: "30m" } }, null],
+  ["only cache options", { model: "gpt-6-luna", prompt_cache_options: { ttl: "30m" } }, null],
+  ["a cache of 12 hours", { model: "gpt-5.6", prompt_cache_options: { ttl: "12h" } }, null],
+  ["a cache of a day", { model: "gpt-5.6", prompt_cache_options: { ttl: "24h" } }, /'24h' is not supported/],
+  ["cache options before 5.6", { model: "gpt-5.5", prompt_cache_options: { ttl: "12h" } }, /not supported/],
   ...([
     ["gpt-6.1-sol", "low", true],
     ["gpt-6.1-sol", "none", false],

@@ -73,7 +73,7 @@ const outlined = (...history: Prompt["history"]): Outline => {
     prompt: { system: null, history, warnings: [] } as unknown as Prompt,
     tools: [],
     settings: DEFAULT_SETTINGS,
-    document: null,
+    cacheKey: null,
     key: "k",
     baseUrl: "http://x",
     day: "2026-11-28",

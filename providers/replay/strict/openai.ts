@@ -14,7 +14,9 @@ const MEMBERS: ReadonlySet<string> = new Set(
 
 /** Matches models since 5.5, which refuse to cache a prompt in memory only. */
 const NEW_CACHE = /^(?:gpt-5\.[5-9]|gpt-6)/;
-const ALWAYS_REASON = /^(?:gpt-6\.1-sol|gpt-6-astra)/;
+const ALWAYS_REASON = /^(?:gpt-6\.1-sol|gpt-6(?:\.2)?-astra|gpt-6\.2-sol)/;
+/** Matches models that take a duration for their cache; for them, the older word has no effect. */
+const TTL_CACHE = /^(?:gpt-5\.[6-9]|gpt-6)/;
 const REASONS = /^(?:gpt-5|gpt-6|o\d)/;
 const NO_EFFORT = /^gpt-5(?:\.\d)?-chat/;
 const GONE = /^(?:gpt-3\.5|gpt-4$|gpt-4-turbo|gpt-4o-2024-05-13|o1|o3-mini|o4-mini|gpt-4\.1-nano)/;
@@ -52,6 +54,12 @@ function cacheProblems(body: JsonObject, model: string): readonly string[] {
   }
   if (retention === "in_memory" && NEW_CACHE.test(model)) {
     problems.push(`prompt_cache_retention: the model ${model} is compatible only with 24h extended caching.`);
+  }
+  const ttl = isObject(options) ? options.ttl : undefined;
+  if (
+    options !== undefined && (!TTL_CACHE.test(model) || (ttl !== undefined && ttl !== "30m" && ttl !== "12h"))
+  ) {
+    problems.push(`prompt_cache_options: '${ttl}' is not supported with the model ${model}.`);
   }
   if (retention !== undefined && options !== undefined) {
     problems.push("prompt_cache_retention and prompt_cache_options cannot be used together.");
