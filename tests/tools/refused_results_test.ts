@@ -3,10 +3,26 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.generated.ts";
 import { createSandbox, type RunSandbox } from "../../sandbox/sandbox.ts";
-import { type Scene, testInScene as test } from "./scene.ts";
+import { inFolder } from "../folder.ts";
+import { inScene, type Scene } from "./scene.ts";
+
+/** A scene, and a folder with a home that this user can write, but commands cannot. */
+interface World extends Scene {
+  readonly out: string;
+}
+
+function test(name: string, body: (place: World) => Promise<void>): void {
+  Deno.test(name, () =>
+    inScene((place) =>
+      inFolder(async (root) => {
+        for (const folder of ["out", "home"]) Deno.mkdirSync(`${root}/${folder}`);
+        await body(Object.assign(place, { out: `${root}/out` }));
+      })
+    ));
+}
 
 function realSandbox(
-  place: Scene,
+  place: World,
   policy: Partial<SandboxSettings["policy"]> = {},
   variables: Record<string, string> = {},
 ): RunSandbox {
@@ -18,7 +34,7 @@ function realSandbox(
     },
     environment: {
       cwd: place.folder,
-      home: `${place.folder}-home`,
+      home: `${place.out}/../home`,
       variables: { PATH: Deno.env.get("PATH") ?? "", XDG_RUNTIME_DIR: `${place.folder}-run`, ...variables },
     },
     document: place.document,
@@ -27,7 +43,7 @@ function realSandbox(
 }
 
 /** The line about the sandbox in the result of a failed command; null if there is none. */
-async function lineOf(place: Scene, command: string, sandbox = realSandbox(place)): Promise<string | null> {
+async function lineOf(place: World, command: string, sandbox = realSandbox(place)): Promise<string | null> {
   const error = await place.error("bash", { label: "l", command }, { sandbox });
   const lines = error.split("\n").filter((line) => /^\[.*sandbox/i.test(line));
   assert.ok(lines.length <= 1, error);
@@ -37,25 +53,26 @@ async function lineOf(place: Scene, command: string, sandbox = realSandbox(place
 test("a refused path is named with its setting, whatever program says it", async (place) => {
   Deno.mkdirSync(place.path(".git/hooks"), { recursive: true });
   Deno.writeTextFileSync(place.path(".envrc"), "x\n");
+  const out = place.out;
   const rows: readonly (readonly [command: string, line: RegExp])[] = [
-    ["touch /usr/share/x", /\/usr\/share\/x is read-only\. .*sandbox\.policy\.rw_paths/],
-    ["echo x > /usr/share/x", /\/usr\/share\/x is read-only/],
-    ["mkdir /usr/share/x", /\/usr\/share\/x is read-only/],
-    ["cd /usr/share && touch x", /\/usr\/share\/x is read-only/],
-    ["cd /usr; cd share; touch x", /\/usr\/.*x is read-only|^null$/],
-    [`python3 -c "open('/usr/share/x', 'w')"`, /\/usr\/share\/x is read-only/],
-    [`sh -c 'echo x > .envrc'`, /\.envrc cannot be changed.*sandbox\.policy\.protect/],
+    [`touch ${out}/x`, /\/out\/x is read-only\. .*sandbox\.policy\.rw_paths/],
+    [`echo x > ${out}/x`, /\/out\/x is read-only/],
+    [`mkdir ${out}/x`, /\/out\/x is read-only/],
+    [`cd ${out} && touch x`, /\/out\/x is read-only/],
+    [`cd ${out}/..; cd ${out}; touch x`, /\/out\/x is read-only/],
+    [`python3 -c "open('${out}/x', 'w')"`, /\/out\/x is read-only/],
+    ["sh -c 'echo x > .envrc'", /\.envrc cannot be changed.*sandbox\.policy\.protect/],
     ["rm .envrc", /\.envrc cannot be changed/],
     ["mv .git x", /\.git cannot be changed/],
     ["echo x >> talk.chat", /talk\.chat cannot be changed, because it is this conversation/],
-    ["touch /usr/share/x || true; exit 5", /\/usr\/share\/x is read-only/],
+    [`touch ${out}/x || true; exit 5`, /\/out\/x is read-only/],
   ];
   for (const [command, line] of rows) assert.match(String(await lineOf(place, command)), line, command);
 });
 
 test("the line is about the refused path, also if git tracks a file of the same name", async (place) => {
   await place.output("bash", { label: "l", command: "git init -q . && git add -A" });
-  assert.match(String(await lineOf(place, "cp talk.chat /opt/")), /\/opt\/talk\.chat is read-only/);
+  assert.match(String(await lineOf(place, `cp talk.chat ${place.out}/`)), /\/out\/talk\.chat is read-only/);
   assert.match(
     String(await lineOf(place, "chown 1000 talk.chat")),
     /talk\.chat cannot be changed, because it is this/,
@@ -81,8 +98,16 @@ test("errors that have nothing to do with the sandbox get no line", async (place
   for (const command of rows) assert.equal(await lineOf(place, command), null, command);
 });
 
+test("a path that this user could not write without the sandbox either gets no line", async (place) => {
+  if (Deno.uid() === 0) return; // The superuser can write everywhere.
+  await place.output("bash", { label: "l", command: "git init -q . && git add -A" });
+  for (const command of ["touch /usr/share/x", "cp talk.chat /usr/share/"]) {
+    assert.equal(await lineOf(place, command), null, command);
+  }
+});
+
 test("a command that succeeds gets no line, whatever it prints", async (place) => {
-  const output = await place.output("bash", { label: "l", command: "touch /usr/share/x; true" }, {
+  const output = await place.output("bash", { label: "l", command: `touch ${place.out}/x; true` }, {
     sandbox: realSandbox(place),
   });
   assert.doesNotMatch(output, /sandbox/);
@@ -138,7 +163,7 @@ test("file tools name the setting, and only the one that is the reason", async (
   const sandbox = realSandbox(place, { deny_read: [place.path("secret")] });
   const error = (name: string, input: object) => place.error(name, { label: "l", ...input }, { sandbox });
   assert.match(
-    await error("write", { path: "/usr/share/x", content: "" }),
+    await error("write", { path: `${place.out}/x`, content: "" }),
     /add one to sandbox\.policy\.rw_paths\.$/,
   );
   assert.match(
