@@ -70,7 +70,10 @@ export function notChanged(
   isAsIndexed: (path: string) => boolean,
 ): string[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
-  const refusals = output.split("\n").filter((line) => REFUSED.test(line));
+  // Other programs may name a file of the same name elsewhere.
+  const refusals = output.split("\n").filter((line) =>
+    /^(?:error|fatal|warning): /.test(line) && REFUSED.test(line)
+  );
   const named = new Set(refusals.flatMap((line) => line.split(/['"\s:/]+/)));
   return paths.filter((path) => {
     const name = path.slice(path.lastIndexOf("/") + 1);

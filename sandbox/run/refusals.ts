@@ -34,6 +34,8 @@ export interface FailedCommand {
 const MOST_OUTPUT = 64 * 1024;
 /** Number of characters at both ends of a line that are searched. An endless line must not take endless time. */
 const LINE_END = 500;
+/** Number of folders that a command enters, beyond which no more are considered. */
+const MOST_FOLDERS = 8;
 /** Number of paths and hosts to name. */
 const MOST_NAMED = 3;
 
@@ -173,10 +175,8 @@ function pathsIn(line: string, { command, cwd, environment }: FailedCommand, sna
   names.sort((a, b) => a.at - b.at);
   // Such messages do not say where the file would be.
   if (TEMPORARY.test(text)) names.push({ name: environment.variables.TMPDIR || "/tmp", at: Infinity });
-  const bases = [
-    cwd,
-    ...foldersOf(command).map((folder) => folder.startsWith("/") ? folder : `${cwd}/${folder}`),
-  ];
+  // The last folder is the most likely one.
+  const bases = [cwd, ...foldersOf(command, cwd)].reverse();
   const absolute = [...new Set(names.map(({ name }) => name))].flatMap((name) => {
     const path = expandHome(name, environment.home);
     return path.startsWith("/") ? [path] : bases.map((base) => `${base}/${path}`);
@@ -197,10 +197,17 @@ function withoutProgram(text: string): string {
   return text.replace(/^[^:'"`]*?:\s+(?:(?:line )?\d+:\s+)?(?=.*:\s)/i, "");
 }
 
-/** Relative or absolute folders that a command enters. */
-function foldersOf(command: string): string[] {
-  const entered = command.matchAll(/(?:^|[\s;&|(])(?:cd|pushd|-C)\s+(["']?)([^\s"';&|)]+)\1/g);
-  return [...entered].map(([, , folder = ""]) => folder).slice(0, MOST_NAMED);
+/** Absolute paths of the folders that a command enters, in order. */
+function foldersOf(command: string, cwd: string): string[] {
+  const entered = command.matchAll(/(?:^|[\s;&|(])(cd|pushd|-C)\s+(["']?)([^\s"';&|)]+)\2/g);
+  const folders: string[] = [];
+  let at = cwd;
+  for (const [, how, , folder = ""] of entered) {
+    const path = folder.startsWith("/") ? folder : `${at}/${folder}`;
+    if (how !== "-C") at = path;
+    if (folders.push(path) === MOST_FOLDERS) break;
+  }
+  return folders;
 }
 
 function socketSentence({ output, environment, policy }: FailedCommand): string | null {
