@@ -76,7 +76,7 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     parts: partsOf(known),
     warnings: warningsOf(known),
     folder: visible(folderOfCalls(subject, call.name)),
-    ...placeOf(definition, sandbox),
+    ...placeOf(call.name, definition, { subject, sandbox }),
     explained,
   };
   // Moving a call to another line does not change its meaning, but the text in its block does.
@@ -170,13 +170,35 @@ function hides(input: Readonly<Record<string, unknown>>): boolean {
 }
 
 function placeOf(
+  name: string,
   definition: RegisteredTool | undefined,
-  sandbox: SandboxNow,
+  { subject, sandbox }: { readonly subject: Known["subject"]; readonly sandbox: SandboxNow },
 ): Pick<ShownCall, "sandboxed" | "wall"> {
-  if (definition === undefined) return { sandboxed: false, wall: "nowhere: its tool does not exist here" };
+  if (definition === undefined) return missingPlaceOf(name, subject, sandbox);
   if (isBounded(definition)) return { sandboxed: sandbox.works, wall: sandbox.text };
   const where = definition.runs === "here" ? "in the flemma process" : "in a separate process";
   return { sandboxed: false, wall: `outside the sandbox: this tool runs ${where}` };
+}
+
+/** Returns where a call would run if its tool is not known yet, as far as the settings tell. */
+function missingPlaceOf(
+  name: string,
+  { tools, settings }: Known["subject"],
+  sandbox: SandboxNow,
+): Pick<ShownCall, "sandboxed" | "wall"> {
+  if (tools.unaskedSource(name) === null && !tools.mayCome(name)) {
+    return { sandboxed: false, wall: "nowhere: its tool does not exist here" };
+  }
+  const found = Object.entries(settings.mcp.servers).find(([server]) => name.startsWith(`${server}:`));
+  if (found === undefined) {
+    return { sandboxed: false, wall: "unknown: the source of its tool has not listed its tools yet" };
+  }
+  const [server, { url = null, sandbox: isInside = true }] = found;
+  if (url === null && isInside) return { sandboxed: sandbox.works, wall: sandbox.text };
+  return {
+    sandboxed: false,
+    wall: `outside the sandbox: this tool runs in the MCP server ${visible(server)}`,
+  };
 }
 
 async function sandboxNow(sandbox: RunSandbox): Promise<SandboxNow> {

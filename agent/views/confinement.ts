@@ -1,13 +1,16 @@
 // Describes the confinement of a document's tools, and the policy for each tool, without any call.
 
 import type { Environment } from "../../base/environment.ts";
+import { type Outcome, success } from "../../base/problem.ts";
 import { originOf } from "../../config/layers/explain.ts";
 import { type SandboxStatus, sandboxStatus, withheldVariables } from "../../sandbox/mod.ts";
 import { type ApprovalDecision, createApproval, sandboxObstacle } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
-import { ToolRegistry } from "../../tools/registry.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
+import type { ToolOrigin } from "../../tools/definition.ts";
+import { waitForTools } from "../extensions/waiting.ts";
 import { sandboxOf } from "../sandbox.ts";
+import { registerTools } from "../tools.ts";
 import type { SubjectSettings } from "../settings.ts";
 
 /** The sandbox of a document, and which calls it approves. */
@@ -56,24 +59,34 @@ export async function confinement(
   };
 }
 
-/** A tool, and the policy's decision for a call without any input. */
+/** A tool, who registered it, and the policy's decision for a call without any input. */
 export interface ToolRow {
   readonly name: string;
+  readonly origin: ToolOrigin;
   readonly decided: ApprovalDecision;
 }
 
-/** Lists every tool by name, with the policy's decision. */
-export async function toolRows({ environment, path, named, subject }: ConfinedSubject): Promise<ToolRow[]> {
-  const tools = new ToolRegistry();
-  tools.registerFrom("built-in", builtinTools(subject.settings.tools));
-  const sandbox = sandboxOf(environment, { path, named }, subject);
+/** Lists every tool of the program, of modules and of tool files with the policy's decision, by name. Starts no server. */
+export async function toolRows(
+  { environment, path, named, subject }: ConfinedSubject,
+): Promise<Outcome<readonly ToolRow[]>> {
   const { settings, loaded } = subject;
-  const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });
-  const approval = createApproval({ settings: settings.tools, sandbox, tools, rules });
-  const context = { toolId: "", document: path, dirname: null, cwd: environment.cwd };
-  const rows: ToolRow[] = [];
-  for (const { name } of tools.getAll({ includeDisabled: true })) {
-    rows.push({ name, decided: await approval.resolveWithSource(name, {}, context) });
+  const sandbox = sandboxOf(environment, { path, named }, subject);
+  const withoutServers = { ...settings, mcp: { ...settings.mcp, servers: {} } };
+  const registered = await registerTools({ settings: withoutServers, environment, document: path, sandbox });
+  if (!registered.ok) return registered;
+  const { tools, end } = registered.value;
+  try {
+    await waitForTools(tools, () => {});
+    const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });
+    const approval = createApproval({ settings: settings.tools, sandbox, tools, rules });
+    const context = { toolId: "", document: path, dirname: null, cwd: environment.cwd };
+    const rows: ToolRow[] = [];
+    for (const { name, origin } of tools.getAll({ includeDisabled: true })) {
+      rows.push({ name, origin, decided: await approval.resolveWithSource(name, {}, context) });
+    }
+    return success(rows);
+  } finally {
+    await end();
   }
-  return rows;
 }

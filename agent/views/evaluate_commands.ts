@@ -8,6 +8,7 @@ import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { blocksOf, type SettingsHost, subjectSettings } from "../settings.ts";
+import { waitForTool } from "../extensions/waiting.ts";
 import { createDecideCall, registerTools } from "../tools.ts";
 import type { ExplainedCall } from "../types.ts";
 import { explainCall } from "./explain.ts";
@@ -43,9 +44,17 @@ export async function createCommandEvaluator(
     ...subject.value.settings,
     tools: { ...subject.value.settings.tools, rules: [...subject.value.settings.tools.rules, ...added] },
   };
-  const registered = await registerTools({ settings, environment, document: null }, host.tools);
+  const sandbox = sandboxOf(environment, { path: null }, { settings, loaded });
+  // Tools of servers take neither a command nor a path, so no server is started.
+  const withoutServers = { ...settings, mcp: { ...settings.mcp, servers: {} } };
+  const registered = await registerTools(
+    { settings: withoutServers, environment, document: null, sandbox },
+    host.tools,
+  );
   if (!registered.ok) return registered;
   const { tools } = registered.value;
+  // A module or tool file may bring the tool, or replace a built-in one.
+  await waitForTool(tool, tools, () => {}, { asked: "code" });
   const definition = tools.get(tool);
   const member = definition?.command_input ?? definition?.path_input;
   if (member === undefined) {
@@ -54,7 +63,6 @@ export async function createCommandEvaluator(
       : "Neither a command nor a path is given to the tool";
     return failure("usage", `${what} ${tool}.`);
   }
-  const sandbox = sandboxOf(environment, { path: null }, { settings, loaded });
   const rules = await rulesOf({ settings, tools, sandbox, environment, document: null, loaded });
   const seen = await openSeenFiles(environment, null);
   const decideCall = createDecideCall(

@@ -87,6 +87,7 @@ async function examine(
   const { problem } = evaluated.ok ? { problem: null } : evaluated;
   const blocks = evaluated.ok ? evaluated.value.diagnostics.map(({ message }) => message) : [];
   const notices = evaluated.ok ? evaluated.value.loaded.notices.map(({ message }) => message) : [];
+  const tools = evaluated.ok ? await toolRows({ environment, path, subject: evaluated.value }) : null;
   const sandbox = evaluated.ok ? await confinement({ environment, path, subject: evaluated.value }) : null;
   return {
     versions: {
@@ -96,7 +97,12 @@ async function examine(
     },
     settings: {
       files: files.ok ? files.value : [],
-      problems: [...(problem === null ? [] : problem.message.split("\n")), ...blocks, ...notices],
+      problems: [
+        ...(problem === null ? [] : problem.message.split("\n")),
+        ...blocks,
+        ...notices,
+        ...(tools === null || tools.ok ? [] : [tools.problem.message]),
+      ],
     },
     provider: evaluated.ok ? evaluated.value.settings.provider : null,
     model: evaluated.ok ? currentModel(evaluated.value.settings) : null,
@@ -109,9 +115,7 @@ async function examine(
       : null,
     credentials,
     state: { folder: stateFolder(environment), problem: await stateProblem(stateFolder(environment)) },
-    tools: evaluated.ok
-      ? (await toolRows({ environment, path, subject: evaluated.value })).map(toolJson)
-      : [],
+    tools: tools?.ok ? tools.value.map(toolJson) : [],
     editors: (await editorStates(environment)).flatMap(({ name, folder, state }) =>
       folder === null || state === "absent" || state === "taken"
         ? []
@@ -131,8 +135,9 @@ function reachableRoot(folder: string, sandbox: Confinement | null): string | nu
   return writable.find(({ path }) => isInside(real, path))?.path ?? null;
 }
 
-function toolJson({ name, decided: { decision, source } }: ToolRow): Report["tools"][number] {
-  return { name, source: "built in", approval: approvalWords(decision, source) };
+function toolJson({ name, origin, decided: { decision, source } }: ToolRow): Report["tools"][number] {
+  const words = origin === "built-in" ? "built in" : `from a ${origin}`;
+  return { name, source: words, approval: approvalWords(decision, source) };
 }
 
 function approvalWords(decision: ToolRow["decided"]["decision"], source: string): string {

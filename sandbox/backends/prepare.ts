@@ -1,6 +1,7 @@
 // Prepares bubblewrap for this machine: descriptors, filter, proxy, limits, and the report whether the set-up worked.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { isInside } from "../../base/paths.ts";
 import { bwrapArguments, type BwrapSettings, bwrapSettings } from "./bwrap.ts";
 import { makeProcessGroup } from "./cgroup.ts";
 import { classifySetupFailure } from "./failures.ts";
@@ -33,6 +34,7 @@ import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from ".
 const STATUS_DESCRIPTOR = "9";
 const FILTER_DESCRIPTOR = "8";
 const MOUNTS_DESCRIPTOR = "7";
+const MASKS_DESCRIPTOR = "5";
 
 /**
  * Read-only mounts over kernel settings. The superuser owns these files by user id, so dropped capabilities do not
@@ -101,8 +103,10 @@ function assemble(
     return path;
   };
   const mark = newMark();
+  const masks = lateMasks(policy, parts);
   const descriptors = {
     status,
+    masks,
     filter: filter.value,
     group: limited.value.group,
     mounts: fileWith("mounts", withMountsFile(around(options)).mounts.map((word) => `${word}\0`).join("")),
@@ -115,8 +119,8 @@ function assemble(
       const { inside } = readReport(status);
       return inside !== null && (endsWithOutside(inside, outside, filter.value !== null) ?? true);
     },
-    argv: handOver(withMountsFile(around(options)).short, descriptors),
-    gated: (kind) => handOver(withMountsFile(around(options, kind)).short, descriptors),
+    argv: handOver(withMountsFile(around(options), masks).short, descriptors),
+    gated: (kind) => handOver(withMountsFile(around(options, kind), masks).short, descriptors),
     fingerprint: withoutMasks(around(network.value?.lasting ?? []), policy),
     refusedHosts: () => [...network.value?.refused ?? []],
     setupFailure: (stderr, signal) => failureIn(readReport(status), stderr, signal, host),
@@ -197,12 +201,37 @@ function mountsOf(policy: MountablePolicy): readonly string[] {
         ...policy.runtime.map((path) => ({ path })),
         ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
       ],
-      masked: policy.masked,
+      masked: policy.masked.filter((path) => !isLate(path, policy)),
       kept: policy.sockets,
     });
     mountsByPolicy.set(policy, mounts);
   }
   return mounts;
+}
+
+/**
+ * True if a socket is masked at the last moment. Where commands cannot write, the mask needs the socket as its mount
+ * point, and the socket may vanish at any time. Elsewhere bubblewrap creates a missing mount point.
+ */
+function isLate(path: string, { rw_paths }: MountablePolicy): boolean {
+  return !path.includes("\n") && !rw_paths.some((root) => isInside(path, root));
+}
+
+/** Files for masks at the last moment: the paths of the sockets, and the arguments that the shell writes for them. */
+interface LateMasks {
+  readonly paths: string;
+  readonly written: string;
+}
+
+/** Returns the files for masks at the last moment; null if there is nothing to mask. Hidden sockets need no mask. */
+function lateMasks(policy: MountablePolicy, { files }: Parts): LateMasks | null {
+  const late = policy.masked.filter((path) =>
+    isLate(path, policy) && !policy.hidden.some((hidden) => isInside(path, hidden.path))
+  );
+  if (late.length === 0) return null;
+  const paths = files.fresh("sockets");
+  Deno.writeTextFileSync(paths, late.map((path) => `${path}\n`).join(""), { createNew: true, mode: 0o600 });
+  return { paths, written: files.fresh("masks") };
 }
 
 /** The first argument after the mounts. The argument marks the end of the mounts. */
@@ -212,11 +241,22 @@ const FIRST_AFTER_MOUNTS = "--dev";
  * Takes the mounts out of a list, because they may not fit on a command line. bubblewrap reads them from a descriptor
  * at the same position.
  */
-function withMountsFile(list: readonly string[]): { short: string[]; mounts: string[] } {
+function withMountsFile(
+  list: readonly string[],
+  masks: LateMasks | null = null,
+): { short: string[]; mounts: string[] } {
   const [program = "", ...words] = list;
   const end = words.indexOf(FIRST_AFTER_MOUNTS);
-  return { short: [program, "--args", MOUNTS_DESCRIPTOR, ...words.slice(end)], mounts: words.slice(0, end) };
+  const late = masks === null ? [] : ["--args", MASKS_DESCRIPTOR];
+  return {
+    short: [program, "--args", MOUNTS_DESCRIPTOR, ...late, ...words.slice(end)],
+    mounts: words.slice(0, end),
+  };
 }
+
+/** Writes the arguments that mask those sockets in `$1` that still exist, into `$2`. */
+const WRITE_MASKS =
+  `while IFS= read -r s; do [ ! -S "$s" ] || printf '%s\\0' --ro-bind /dev/null "$s"; done <"$1" >"$2"`;
 
 /**
  * Wraps the list in a shell that opens the descriptors and then executes it, because Deno passes no descriptors on. The
@@ -225,12 +265,13 @@ function withMountsFile(list: readonly string[]): { short: string[]; mounts: str
  */
 function handOver(
   wrapped: readonly string[],
-  { status, filter, group, mounts, promised, mark }: {
+  { status, filter, group, mounts, promised, masks, mark }: {
     status: string;
     filter: string | null;
     group: string | null;
     mounts: string;
     promised: string | null;
+    masks: LateMasks | null;
     mark: string;
   },
 ): string[] {
@@ -242,6 +283,7 @@ function handOver(
     `exec ${MOUNTS_DESCRIPTOR}<"$1"; shift`,
     ...(filter === null ? [] : [`exec ${FILTER_DESCRIPTOR}<"$1"; shift`]),
     ...(promised === null ? [] : [`exec ${PROMISED_DESCRIPTOR}<"$1"; shift`]),
+    ...(masks === null ? [] : [`${WRITE_MASKS}; exec ${MASKS_DESCRIPTOR}<"$2"; shift 2`]),
     `exec "$@"`,
   ];
   return [
@@ -250,6 +292,7 @@ function handOver(
     mounts,
     ...(filter === null ? [] : [filter]),
     ...(promised === null ? [] : [promised]),
+    ...(masks === null ? [] : [masks.paths, masks.written]),
     ...wrapped,
   ];
 }

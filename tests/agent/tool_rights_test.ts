@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
 import type { ChatSession, MemoryOptions } from "../../agent/types.ts";
+import { createCommandEvaluator } from "../../agent/views/evaluate_commands.ts";
+import { toolRows } from "../../agent/views/confinement.ts";
 import { toolViews } from "../../agent/views/tools.ts";
 import { blocksOf, subjectSettings } from "../../agent/settings.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -130,6 +132,48 @@ test("a call is shown together with where its tool would run", async (place) => 
   const never = { name: "the server", mayHave: (name: string) => name === "far", resolve: () => {} };
   const far = await shown(place, asking(["c1", "far"]), { tools: [never] });
   assert.match(far.warnings, /may come from a source that has not listed its tools/);
+  assert.deepEqual([far.sandboxed, far.wall], [
+    false,
+    "unknown: the source of its tool has not listed its tools yet",
+  ]);
+  const server = async (settings: string) => {
+    place.settings(`mcp: { servers: { out: { ${settings} } } }\n`);
+    return await shown(place, asking(["c1", "out:deploy"]));
+  };
+  const outside = "outside the sandbox: this tool runs in the MCP server out";
+  for (const settings of ["command: cat, sandbox: false", "url: 'https://example.org/mcp'"]) {
+    const call = await server(settings);
+    assert.deepEqual([call.sandboxed, call.wall], [false, outside], settings);
+  }
+  const confined = await server("command: cat");
+  assert.deepEqual([confined.sandboxed, confined.wall], [inside.sandboxed, inside.wall]);
+});
+
+test("the list of doctor and the trial of policy use the tool that would run", async (place) => {
+  place.write(
+    "replacing.ts",
+    moduleFor("ls").replace('description: "",', 'description: "", path_input: "path",'),
+  );
+  place.settings(`tools:\n  modules: [${place.path("replacing.ts")}]\n`);
+  Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
+  Deno.writeTextFileSync(
+    `${place.folder}/config/flemma/tools/on_host.ts`,
+    `export default { executionTarget: "host", path_input: "path", execute: () => "" };\n`,
+  );
+  const host = { environment: place.environment };
+  const subject = await subjectSettings(host, { path: null, ...blocksOf(null) });
+  assert.ok(subject.ok);
+  const rows = await toolRows({ environment: place.environment, path: null, subject: subject.value });
+  assert.ok(rows.ok);
+  const found = Object.fromEntries(
+    rows.value.map(({ name, origin, decided }) => [name, [origin, decided.decision]]),
+  );
+  assert.deepEqual([found.ls, found.on_host], [["module", "require_approval"], ["file", "require_approval"]]);
+  for (const tool of ["ls", "on_host"]) {
+    const trial = await createCommandEvaluator({ host, environment: place.environment, tool, rules: [] });
+    assert.ok(trial.ok, tool);
+    assert.equal((await trial.value("x")).decision, "require_approval", tool);
+  }
 });
 
 test('a rule for the sandbox approves only sandboxed calls, and "always" writes a rule for the sandbox only for sandboxed calls', async (place) => {
