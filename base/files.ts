@@ -297,7 +297,7 @@ const MOST_OF_REGULAR = 64 * 1024 * 1024;
 
 /**
  * Reads a file from an untrusted folder. Its path may lead to a device or a pipe, and reading those may never end.
- * Throws the system's errors, and for anything but a regular file of at most 64 MiB.
+ * Throws the system's errors. Also throws if the path leads to anything but a regular file of at most 64 MiB.
  */
 export async function readRegular(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const { isFile, size } = await Deno.stat(path);

@@ -54,15 +54,15 @@ export interface NetworkList {
 
 /** Limits for one command; absent means unlimited. */
 export interface ResourceLimits {
-  /** Seconds of processor time. */
+  /** Maximum number of seconds of processor time. */
   readonly cpu_seconds?: number;
   /** Maximum number of bytes of address space of one process. */
   readonly memory?: number;
-  /** Bytes of one file. */
+  /** Maximum number of bytes of one file. */
   readonly file_size?: number;
-  /** Number of processes. */
+  /** Maximum number of processes. */
   readonly processes?: number;
-  /** Number of open files. */
+  /** Maximum number of open files. */
   readonly open_files?: number;
   /** Size in bytes of a private /tmp that replaces the /tmp of the host. */
   readonly tmp_size?: number;

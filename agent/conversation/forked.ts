@@ -25,7 +25,7 @@ export interface Forked {
 
 /**
  * Copies the document up to the end of a turn, ready for the person's next message. Removes every call without a final
- * result together with the rest of its turn, and the blocks of unfinished results below it.
+ * result, together with the rest of its turn. Also removes the blocks of unfinished results.
  *
  * @param fork where; for `last` without a complete reply, after the last turn
  * @returns the new document. Fails with `no-such-turn`; the problem says which turns exist.

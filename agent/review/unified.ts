@@ -12,7 +12,7 @@ const AROUND = 3;
  * @param before the lines with their ends; null for a new file
  * @param after the lines with their ends
  * @param most number of diff lines to show; the number of omitted lines follows them
- * @returns null if both are the same
+ * @returns the diff; null if both texts are the same
  */
 export function formatUnifiedDiff(
   path: string,

@@ -9,8 +9,8 @@ import { concerns, type UntrustedDocument } from "./untrusted.ts";
 
 /**
  * Returns the downgrade for an untrusted document: policy approves none of the affected calls, and the user sees the
- * reason once. Of the recorded approvals, only those of this run and those by the person count. Others may have been
- * made for a sandbox that no longer exists.
+ * reason once. Of the recorded approvals, only those of this run and those by the person are valid, because other
+ * approvals may have been made for a sandbox that no longer exists.
  *
  * @param person decides by the person's own settings alone
  */

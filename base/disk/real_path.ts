@@ -8,7 +8,7 @@ const MAX_LINKS = 40;
 /**
  * Returns the absolute path without links for `path`, relative to `cwd`. Links are followed component by component,
  * including the last one, and `..` is applied after the links before it. Components that do not exist, or cannot be
- * accessed, are kept as text, so a dangling link gives its target. `snapshot` caches what is already known of this
+ * accessed, are kept as text, so a dangling link gives its target. `snapshot` caches what was already read at this
  * moment. Null if the path leads nowhere, because it has more than 40 links or contains a NUL character.
  */
 export function realPath(path: string, cwd: string, snapshot = new FsSnapshot()): string | null {

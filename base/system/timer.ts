@@ -8,7 +8,7 @@ const LONGEST = 2 ** 31 - 1;
  * Calls `act` once, after at least this many milliseconds, and keeps the process alive until then. A cancelled call
  * does not keep the process alive, but uses some hundred bytes until its time. Code that postpones a call repeatedly
  * should check when the call is due, instead of creating a new one each time.
- * @returns a function that cancels the call, without effect once it is done
+ * @returns a function that cancels the call; it does nothing once the call was made
  */
 export function after(milliseconds: number, act: () => void): () => void {
   const signal = AbortSignal.timeout(Math.max(0, Math.min(milliseconds, LONGEST)));

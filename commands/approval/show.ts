@@ -1,4 +1,4 @@
-// `flemma approval show`: shows calls in full, with the change that one would make to a file.
+// `flemma approval show`: shows calls in full, with the change that each call would make to a file.
 
 import type { ChatSession, ShownCall, ShownPart } from "../../agent/types.ts";
 import { type Outcome, success } from "../../base/problem.ts";

@@ -159,7 +159,7 @@ class RuleReader {
     return env === undefined ? {} : { env };
   }
 
-  /** Reads members that loosen a rule; only approvals may have them. */
+  /** Reads members that loosen a rule; only a rule that approves may have such members. */
   #allowance(decision: Decision): Pick<Rule, "allow_runner" | "sandboxed"> {
     for (const member of ["within", "env", "allow_runner", "sandboxed"]) {
       const isGiven = this.#value[member] !== undefined;

@@ -23,7 +23,8 @@ export interface EndedRequest {
 }
 
 /**
- * Reports how a request ended. If it is not completed, also reports its warnings, which the end event does not contain.
+ * Reports how a request ended. If the request is not completed, also reports its warnings, because the end event does
+ * not contain them.
  */
 export async function reportEnd(ended: EndedRequest, options: TimedOptions): Promise<void> {
   const { prepared, status, error, losses } = ended;

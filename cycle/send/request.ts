@@ -139,7 +139,7 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   if (lack !== null) return { kind: "failed", problem: lack };
   const key = await secret();
   if (!key.ok) return { kind: "failed", problem: key.problem };
-  // After the look-up, because only then the key is known.
+  // This check comes after the key was looked up, because the check compares the document with the key.
   const leak = findKeyInPrompt(prompt, chat);
   if (leak !== null) return { kind: "failed", problem: leak };
   const day = dayOf(options.now ?? new Date());

@@ -105,11 +105,10 @@ export interface Grown extends GrowingText {
 
 /**
  * Merges another writer's text with a block that grew. `ours` is the document with the whole block so far; `unfinished`
- * says whether its last line will continue.
- * Their text may contain the block as it was at any earlier moment, or not at all; a part that it lacks did not exist
- * when they read the file. All their lines stay, and the block goes where it began. Text that they wrote below the
- * block follows it, and so does a line that they made from the unfinished one. Returns null if theirs is not text, or
- * too different.
+ * says whether its last line will continue. Their text may contain the block as it was at any earlier moment, or not at
+ * all; a part that it lacks did not exist when they read the file. All their lines stay, and the block goes where it
+ * began. Text that they wrote below the block stays below it. If they changed the unfinished line, their version of
+ * that line goes below the block too. Returns null if their version is not text, or if it is too different.
  */
 export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: boolean): Grown | null {
   if (checkText(theirs, "") !== null) return null;

@@ -18,9 +18,9 @@ import {
 import { checkText } from "./read.ts";
 
 /**
- * Merges a foreign change with ours. `bases` are texts of this run that the writer may have started from, newest
- * first: an editor that missed a change writes back an older one. The base that is nearest to the other writer's text
- * is used. Returns null when merging would be unsafe, as for `mergeDocuments`.
+ * Merges a foreign change with ours. `bases` are texts of this run that the writer may have started from, newest first:
+ * an editor that missed a change writes back an older text. The base that is nearest to the other writer's text is
+ * used. Returns null when merging would be unsafe, as for `mergeDocuments`.
  */
 export function mergeFrom(
   bases: readonly Uint8Array[],
@@ -42,9 +42,9 @@ export function mergeFrom(
 
 /**
  * Merges another writer's change with ours, both relative to `base`. Returns null if that would lose something: their
- * change touches our lines or lines next to them, or the call that a block of ours answers. Results of calls are put into
- * their text whatever else changed in it, unless they wrote a text into the block. What they changed about other calls is
- * decided again by the caller.
+ * change touches our lines or lines next to them, or the call that a block of ours answers. Our results of calls are
+ * put into their text, whatever else they changed, unless they wrote a text into the block of the call. If they changed
+ * other calls, the caller decides about those again.
  */
 export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array): Uint8Array | null {
   if (checkText(theirs, "") !== null) return null;

@@ -53,7 +53,7 @@ export function replacementsOf(length: number, edits: readonly ByteEdit[]): Byte
  * their order.
  * @param bytes the text before
  * @param edits the changes, in any order
- * @returns the text after; `bytes` itself if there is no edit
+ * @returns the text after the edits; `bytes` itself if there is no edit
  * @throws RangeError if edits overlap or lie outside `bytes`
  */
 export function applyEdits(bytes: Uint8Array, edits: readonly ByteEdit[]): Uint8Array {

@@ -23,9 +23,9 @@ type Stretch =
   | { readonly kind: "conflict"; readonly ours: readonly string[]; readonly theirs: readonly string[] };
 
 /**
- * Merges two versions that share `base`. A change on one side only is taken. All other changes are kept between
- * markers of `size` characters. Everything else is kept between markers of `size` characters. Nothing of either side
- * is lost, and the result approves nothing that nobody approved in this form.
+ * Merges two versions that share `base`. A change on one side only is taken. All other changes are kept between markers
+ * of `size` characters. Nothing of either side is lost, and the result approves nothing that nobody approved in this
+ * form.
  */
 export function mergeTurns(base: string, ours: string, theirs: string, size = 7): Merged {
   const versions = [base, ours, theirs].map(versionOf) as [Version, Version, Version];
