@@ -4,7 +4,12 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { pointerIn } from "./repository.ts";
-import { judgeChanges, type JudgedSettings, judgeNew, type RepositoryFacts } from "./settings_changes.ts";
+import {
+  checkChangedSettings,
+  type CheckedSettings,
+  checkNewSettings,
+  type RepositoryFacts,
+} from "./settings_changes.ts";
 import { CONFIG_BYTES } from "./settings_file.ts";
 import { isGitFolder } from "../paths/git_folder.ts";
 import { GIT_SETTINGS } from "./table.ts";
@@ -42,22 +47,22 @@ export function isHarmlessGit(path: string): boolean {
         pointerIn(path, parentOf(path), /^(.+)$/m, snapshot) === parentOf(parentOf(parentOf(path)));
     case "config":
     case "config.worktree":
-      return judgeNewFile(path, null)?.refused.length === 0;
+      return checkNewSettingsFile(path, null)?.refused.length === 0;
     default:
       return false;
   }
 }
 
-/** Judges the configuration at a path; null if it is not a file that git accepts. */
-export function judgeNewFile(path: string, before: string | null): JudgedSettings | null {
+/** Checks the configuration at a path; null if it is not a file that git accepts. */
+export function checkNewSettingsFile(path: string, before: string | null): CheckedSettings | null {
   const text = settingsIn(path);
-  return text === null ? null : judgeNew(before, text, factsOf(path));
+  return text === null ? null : checkNewSettings(before, text, factsOf(path));
 }
 
-/** Judges the changes of the configuration at a path; null if it is not a file that git accepts. */
-export function judgeChangedFile(path: string, before: string | null): JudgedSettings | null {
+/** Checks the changes of the configuration at a path; null if it is not a file that git accepts. */
+export function checkChangedSettingsFile(path: string, before: string | null): CheckedSettings | null {
   const text = settingsIn(path);
-  return text === null ? null : judgeChanges(before, text, factsOf(path));
+  return text === null ? null : checkChangedSettings(before, text, factsOf(path));
 }
 
 /** The text of a configuration as Latin-1, which preserves each byte. */

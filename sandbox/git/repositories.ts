@@ -252,7 +252,7 @@ function withoutCrowds(
 }
 
 /** Reports folders that are read-only because they contain too many repositories. */
-export function heldFolderNotice(folder: string): Problem {
+export function readOnlyFolderNotice(folder: string): Problem {
   return {
     code: "too-many-repositories",
     message:

@@ -5,7 +5,7 @@ import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { settledStamp } from "../paths/stamp.ts";
 import { readIndex } from "./index_file.ts";
-import { HELD_IN_GIT, HELD_IN_WORKTREE } from "./table.ts";
+import { PROTECTED_IN_GIT, PROTECTED_IN_WORKTREE } from "./table.ts";
 
 /** Bytes that are read of a `.git` file or a `commondir`; both have one line. */
 const POINTER_BYTES = 4096;
@@ -75,7 +75,7 @@ function listed({ own, inner, whole }: GitHooks): string[] {
 }
 
 function hooksOf(gitFolder: string): string[] {
-  return HELD_IN_GIT.map((name) => `${gitFolder}/${name}`);
+  return PROTECTED_IN_GIT.map((name) => `${gitFolder}/${name}`);
 }
 
 /** The hooks of submodules and worktrees whose git folders are inside another one. */
@@ -87,7 +87,7 @@ function innerHooks(gitFolder: string, snapshot: FsSnapshot): Pick<GitHooks, "in
   if (names.length > MOST_INNER) whole.push(worktrees);
   else {
     for (const name of names) {
-      inner.push(...HELD_IN_WORKTREE.map((held) => `${worktrees}/${name}/${held}`));
+      inner.push(...PROTECTED_IN_WORKTREE.map((file) => `${worktrees}/${name}/${file}`));
     }
   }
   const modules = submodules(`${gitFolder}/modules`, snapshot);

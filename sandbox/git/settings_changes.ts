@@ -13,7 +13,7 @@ export interface RefusedChange {
 }
 
 /** What a configuration should contain after commands. */
-export interface JudgedSettings {
+export interface CheckedSettings {
   readonly text: string;
   /** Empty if the text stays as it is. */
   readonly refused: readonly RefusedChange[];
@@ -28,15 +28,15 @@ export interface RepositoryFacts {
 }
 
 /**
- * Judges the settings of a repository that existed before the commands. Null if git would refuse one of the texts.
+ * Checks the settings of a repository that existed before the commands. Null if git would refuse one of the texts.
  *
  * @param before the text before, or null if there was none
  */
-export function judgeChanges(
+export function checkChangedSettings(
   before: string | null,
   after: string,
   facts: RepositoryFacts,
-): JudgedSettings | null {
+): CheckedSettings | null {
   const now = readSettings(after);
   const { settings: old, valid } = readSettings(before ?? "");
   if (!now.valid || !valid) return null;
@@ -57,16 +57,16 @@ export function judgeChanges(
 }
 
 /**
- * Judges the settings of a repository that commands made: only what runs something does not stay. Null if git would
+ * Checks the settings of a repository that commands made: only what runs something does not stay. Null if git would
  * refuse the text.
  *
  * @param before the text before the last commands, or null. Settings that it has stay: a person may have added them.
  */
-export function judgeNew(
+export function checkNewSettings(
   before: string | null,
   after: string,
   facts: Pick<RepositoryFacts, "isOwnWorktree">,
-): JudgedSettings | null {
+): CheckedSettings | null {
   const now = readSettings(after);
   if (!now.valid) return null;
   const old = valuesOf(readSettings(before ?? "").settings);

@@ -83,12 +83,14 @@ export const REPORTED_IN_GIT: readonly GitFile[] = GIT_FILES.filter(({ treatment
   treatment === "reported"
 );
 
-/** Files that the sandbox holds: mounted or compared. */
-export const HELD_IN_GIT: readonly string[] = GIT_FILES.filter(({ treatment }) => treatment !== "reported")
+/** Files that the sandbox protects: a file is mounted read-only, or compared after commands. */
+export const PROTECTED_IN_GIT: readonly string[] = GIT_FILES.filter(({ treatment }) =>
+  treatment !== "reported"
+)
   .map(({ path }) => path);
 
-/** Files of `HELD_IN_GIT` that the git folder of a linked worktree has. */
-export const HELD_IN_WORKTREE: readonly string[] = GIT_FILES
+/** Files of `PROTECTED_IN_GIT` that the git folder of a linked worktree has. */
+export const PROTECTED_IN_WORKTREE: readonly string[] = GIT_FILES
   .filter(({ treatment, inWorktrees }) => treatment !== "reported" && inWorktrees).map(({ path }) => path);
 
 /** Files with settings, which are compared. */

@@ -4,7 +4,7 @@
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { isGitSettings, judgeChangedFile } from "../git/harmless.ts";
+import { checkChangedSettingsFile, isGitSettings } from "../git/harmless.ts";
 import { isGitFolder } from "../paths/git_folder.ts";
 import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
@@ -85,9 +85,11 @@ export async function putBack(compared: readonly Compared[], repairs: Repairs): 
 async function settings(before: Compared, repairs: Repairs): Promise<Problem[]> {
   const { path, text } = before;
   if (isSameText(before) || isRemovedRepository(path)) return [];
-  const judged = text === null ? null : judgeChangedFile(path, text);
-  if (judged?.refused.length === 0) return [];
-  const act = judged === null ? () => restore(before, repairs) : () => putSettingsBack(path, judged, repairs);
+  const checked = text === null ? null : checkChangedSettingsFile(path, text);
+  if (checked?.refused.length === 0) return [];
+  const act = checked === null
+    ? () => restore(before, repairs)
+    : () => putSettingsBack(path, checked, repairs);
   return [await repairs.attempt(path, act)];
 }
 

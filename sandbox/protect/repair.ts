@@ -14,7 +14,12 @@ import {
 } from "../paths/open_folder.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { type Compared, putBack, remember } from "./compared.ts";
-import { isGitSettings, isHarmlessGit, judgeChangedFile, judgeNewFile } from "../git/harmless.ts";
+import {
+  checkChangedSettingsFile,
+  checkNewSettingsFile,
+  isGitSettings,
+  isHarmlessGit,
+} from "../git/harmless.ts";
 import { putSettingsBack } from "./settings.ts";
 
 /** The state before commands of everything they must not change. */
@@ -120,15 +125,15 @@ async function putRight(
     // A file in a folder that was moved away has moved with the folder.
     if (!new FsSnapshot().has(path)) continue;
     // A configuration of a new repository, or one that an existing repository did not have.
-    const judged = !isGitSettings(path)
+    const checked = !isGitSettings(path)
       ? null
       : found.includes(path) || path.endsWith("/config")
-      ? judgeNewFile(path, textBefore(path))
-      : judgeChangedFile(path, null);
-    if (judged === null ? isHarmlessGit(path) : judged.refused.length === 0) continue;
+      ? checkNewSettingsFile(path, textBefore(path))
+      : checkChangedSettingsFile(path, null);
+    if (checked === null ? isHarmlessGit(path) : checked.refused.length === 0) continue;
     reported.push(
       await attempt(path, async () => {
-        if (judged !== null) return await putSettingsBack(path, judged, repairs);
+        if (checked !== null) return await putSettingsBack(path, checked, repairs);
         const kept = await moveAway(path, keep());
         return {
           code: "protected-path-appeared",

@@ -2,7 +2,7 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import type { JudgedSettings } from "../git/settings_changes.ts";
+import type { CheckedSettings } from "../git/settings_changes.ts";
 import { refusedSentence } from "../git/settings_changes.ts";
 
 /** Steps of a repair. */
@@ -20,7 +20,7 @@ const MOST_NAMED = 5;
 /** Writes what a configuration should contain in place of what a command left there. */
 export async function putSettingsBack(
   path: string,
-  { text, refused }: JudgedSettings,
+  { text, refused }: CheckedSettings,
   { moveAway, putBack }: Repairs,
 ): Promise<Problem> {
   const mode = new FsSnapshot().lstat(path)?.mode ?? 0o644;

@@ -26,8 +26,8 @@ import { KnownRepositories } from "../git/known.ts";
 import {
   foldersInReach,
   gitConfigsOf,
-  heldFolderNotice,
   partialScanNotice,
+  readOnlyFolderNotice,
   RepositoriesOfRun,
 } from "../git/repositories.ts";
 import { TrackedGuard } from "../protect/tracked.ts";
@@ -175,7 +175,7 @@ export class RunContext {
     );
     const protection = { real: [], links: [] };
     const partial = found.partial.filter((folder) => !held.includes(folder));
-    const limits = [...held.map(heldFolderNotice), ...partial.map(partialScanNotice)];
+    const limits = [...held.map(readOnlyFolderNotice), ...partial.map(partialScanNotice)];
     const tracked = new TrackedGuard(folders, snapshot);
     this.#start = { repositories, known, limits, scan, watched, tracked, protection };
     // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during the

@@ -1,6 +1,6 @@
 // Writes the table of files that other programs obey into docs/reference/sandbox.md.
 
-import { HELD_IN_GIT } from "../../sandbox/git/table.ts";
+import { PROTECTED_IN_GIT } from "../../sandbox/git/table.ts";
 import { OBEYED_FILES, type Treatment } from "../../sandbox/policy/hooks.ts";
 
 const PAGE = "docs/reference/sandbox.md";
@@ -23,7 +23,7 @@ function tables(): string {
   return [
     "| obeyed by | held | reported |",
     "| --- | --- | --- |",
-    `| git, in a git folder (\`$git\`) | ${HELD_IN_GIT.map(code).join(", ")} | |`,
+    `| git, in a git folder (\`$git\`) | ${PROTECTED_IN_GIT.map(code).join(", ")} | |`,
     ...programs.map((who) => {
       const instructions = files(who, "instructions");
       const reported = [files(who, "reported"), instructions === "" ? "" : `with a diff: ${instructions}`]

@@ -1,7 +1,11 @@
 // Settings of git: read as git reads them, sorted by what they do, and kept or taken out after commands.
 
 import assert from "node:assert/strict";
-import { judgeChanges, judgeNew, refusedSentence } from "../../../sandbox/git/settings_changes.ts";
+import {
+  checkChangedSettings,
+  checkNewSettings,
+  refusedSentence,
+} from "../../../sandbox/git/settings_changes.ts";
 import { readSettings, settingAsText } from "../../../sandbox/git/settings_file.ts";
 import { settingEffect } from "../../../sandbox/git/settings_table.ts";
 import { git } from "../fixture.ts";
@@ -125,7 +129,7 @@ const FACTS = {
   isOwnWorktree: (value: string) => value === "ok",
 };
 
-/** Arguments of `git config` after which the text is judged, and the keys that do not stay. */
+/** Arguments of `git config` after which the text is checked, and the keys that do not stay. */
 const CHANGES: readonly (readonly [string, readonly string[][], readonly string[]])[] = [
   ["nothing", [], []],
   ["a remote that is added", [["remote.b.url", "https://h/b"], ["remote.b.fetch", "+c:d"]], []],
@@ -179,32 +183,32 @@ for (const [name, changes, expected] of CHANGES) {
     Deno.writeTextFileSync(file, BEFORE);
     for (const change of changes) git(root, "config", "--file", file, ...change);
     git(root, "config", "--file", file, "remote.also.url", "https://h/also");
-    const judged = judgeChanges(BEFORE, Deno.readTextFileSync(file), FACTS);
-    assert.deepEqual(judged?.refused.map(({ key }) => key).sort(), expected);
-    Deno.writeTextFileSync(file, judged!.text);
-    for (const { key, before } of judged!.refused) {
-      const left: string[] = readSettings(judged!.text).settings.filter((each) => each.key === key).map((
+    const checked = checkChangedSettings(BEFORE, Deno.readTextFileSync(file), FACTS);
+    assert.deepEqual(checked?.refused.map(({ key }) => key).sort(), expected);
+    Deno.writeTextFileSync(file, checked!.text);
+    for (const { key, before } of checked!.refused) {
+      const left: string[] = readSettings(checked!.text).settings.filter((each) => each.key === key).map((
         { value },
       ) => value);
       assert.deepEqual(left, before, key);
     }
     // What else was changed stays, and so does the person's comment.
     assert.equal(git(root, "config", "--file", file, "remote.also.url"), "https://h/also\n");
-    assert.match(judged!.text, /^# mine\n/);
+    assert.match(checked!.text, /^# mine\n/);
   });
 }
 
-Deno.test("a text that git would refuse is not judged", () => {
-  assert.equal(judgeChanges(BEFORE, "[core", FACTS), null);
-  assert.equal(judgeChanges("[core", BEFORE, FACTS), null);
-  assert.equal(judgeNew(null, "not a configuration", FACTS), null);
+Deno.test("a text that git would refuse is not checked", () => {
+  assert.equal(checkChangedSettings(BEFORE, "[core", FACTS), null);
+  assert.equal(checkChangedSettings("[core", BEFORE, FACTS), null);
+  assert.equal(checkNewSettings(null, "not a configuration", FACTS), null);
 });
 
 Deno.test("in a new repository only what runs something is taken out, except what was there before", () => {
   const text =
     "# made\n[core]\n\tbare = false\n\teditor = vim\n[pull] rebase = true\n[core] fsmonitor = ./evil ; c\n[a]\nb = c\n" +
     '[url "x"]\n\tinsteadOf = y\n[core]\n\tworktree = /\n';
-  assert.deepEqual(judgeNew(null, text, FACTS), {
+  assert.deepEqual(checkNewSettings(null, text, FACTS), {
     text:
       '# made\n[core]\n\tbare = false\n\t[pull] rebase = true\n[core] [a]\nb = c\n[url "x"]\n\tinsteadOf = y\n[core]\n\t',
     refused: [
@@ -213,7 +217,7 @@ Deno.test("in a new repository only what runs something is taken out, except wha
       { key: "core.worktree", before: [], after: ["/"], reason: "leads" },
     ],
   });
-  const kept = judgeNew("[core]\n\teditor = vim\n", text, FACTS);
+  const kept = checkNewSettings("[core]\n\teditor = vim\n", text, FACTS);
   assert.deepEqual(kept?.refused.map(({ key }) => key), ["core.fsmonitor", "core.worktree"]);
 });
 

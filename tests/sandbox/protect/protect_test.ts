@@ -9,7 +9,7 @@ import {
 } from "../../../sandbox/protect/protect.ts";
 import { areHarmlessHooks } from "../../../sandbox/git/harmless.ts";
 import { gitHooks } from "../../../sandbox/git/repository.ts";
-import { judgeNew } from "../../../sandbox/git/settings_changes.ts";
+import { checkNewSettings } from "../../../sandbox/git/settings_changes.ts";
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
@@ -127,7 +127,7 @@ Deno.test("a git configuration is harmless only if it has the content that init 
     "not a configuration",
   ];
   const refused = (text: string) =>
-    judgeNew(null, text, { isOwnWorktree: () => false })?.refused.length ?? -1;
+    checkNewSettings(null, text, { isOwnWorktree: () => false })?.refused.length ?? -1;
   for (const text of harmless) assert.equal(refused(text), 0, text);
   for (const text of harmful) assert.notEqual(refused(text), 0, text);
 });
