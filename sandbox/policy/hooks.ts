@@ -7,14 +7,14 @@
 // text; their changes are reported with a diff.
 
 /** How flemma treats a file. */
-export type Treatment = "held" | "reported" | "instructions";
+export type FileTreatment = "held" | "reported" | "instructions";
 
 /**
  * One row: the treatment, the program that obeys, and its paths. Paths are relative to a folder of the project, or begin
  * with `~` (home folder) or `$DATA` (data folder). A path stands for a file, or for a folder with everything in it. In
  * the first name of a reported path, `*` matches any characters.
  */
-export type ObeyedFiles = readonly [how: Treatment, who: string, ...paths: readonly string[]];
+export type ObeyedFiles = readonly [how: FileTreatment, who: string, ...paths: readonly string[]];
 
 export const OBEYED_FILES: readonly ObeyedFiles[] = [
   // Editors.
@@ -307,7 +307,7 @@ function heldPaths(belongs: (path: string) => boolean): string[] {
   return OBEYED_FILES.flatMap(([how, _, ...paths]) => how === "held" ? paths.filter(belongs) : []);
 }
 
-function watched(treatments: readonly Treatment[], pathOf: (path: string) => string | null): Watched[] {
+function watched(treatments: readonly FileTreatment[], pathOf: (path: string) => string | null): Watched[] {
   return OBEYED_FILES.filter(([how]) => treatments.includes(how)).flatMap(([how, obeyedBy, ...paths]) =>
     paths.map(pathOf).filter((path) => path !== null)
       .map((path) => ({ path, obeyedBy, instructs: how === "instructions" }))

@@ -1,7 +1,7 @@
 // Writes the table of files that other programs obey into docs/reference/sandbox.md.
 
 import { PROTECTED_IN_GIT } from "../../sandbox/git/table.ts";
-import { OBEYED_FILES, type Treatment } from "../../sandbox/policy/hooks.ts";
+import { type FileTreatment, OBEYED_FILES } from "../../sandbox/policy/hooks.ts";
 
 const PAGE = "docs/reference/sandbox.md";
 const BEGIN = "<!-- held and watched: generated from sandbox/policy/hooks.ts -->";
@@ -17,7 +17,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
 
 function tables(): string {
   const programs = [...new Set(OBEYED_FILES.map(([_, who]) => who))];
-  const files = (who: string, how: Treatment) =>
+  const files = (who: string, how: FileTreatment) =>
     OBEYED_FILES.filter((row) => row[1] === who && row[0] === how).flatMap(([_, __, ...paths]) => paths)
       .map(code).join(", ");
   return [
