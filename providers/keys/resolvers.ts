@@ -68,6 +68,8 @@ function gcloudResolver(
       const name = settings?.secrets.gcloud.path ?? "gcloud";
       const program = findHelper(name, environment);
       if (program === null) return { reason: `the program ${name} was not found` };
+      const refusal = asked.helpers?.().refusal([program]) ?? null;
+      if (refusal !== null) return { reason: refusal };
       const account = await serviceAccount(query, find(environment));
       const words = [program, "auth", "print-access-token"];
       const answer = account === null

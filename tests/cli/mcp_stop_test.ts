@@ -9,8 +9,8 @@ for (const sandbox of [true, false]) {
   const where = sandbox ? "in" : "outside of";
   test(`Ctrl-C stops a call of an MCP server ${where} the sandbox, notifies the server, and leaves no process running`, async (place) => {
     const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
-    const input = { command: `setsid sleep ${seconds} & touch started; wait` };
-    place.settings(JSON.stringify({ mcp: { servers: { one: { ...scripted(), sandbox } } } }));
+    const input = { command: `setsid sleep ${seconds} & touch ${place.path("started")}; wait` };
+    place.settings(JSON.stringify({ mcp: { servers: { one: { ...scripted(place.path(".")), sandbox } } } }));
     place.write(
       "a.chat",
       "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `one:shell` (`c1`)\n\n```json\n" +

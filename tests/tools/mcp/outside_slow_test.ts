@@ -128,6 +128,13 @@ Deno.test("a hook and a key command that name a file in the project do not run, 
         String(command),
       );
     }
+    const gcloud = await resolveCredential({
+      provider: { ...provider, keyKind: "access_token" },
+      environment,
+      settings: { providers: {}, secrets: { gcloud: { path: script } } } as never,
+      helpers: helperPlace({ sandbox }, environment, null),
+    }, RESOLVERS.filter(({ name }) => name === "gcloud"));
+    assert.match(gcloud.ok ? "" : gcloud.problem.message, /which commands in the sandbox can change/);
     assert.throws(() => Deno.statSync(`${place.root}/ran`), Deno.errors.NotFound);
   }));
 
@@ -151,7 +158,7 @@ Deno.test("a hook runs in a folder of its own, and a variable names the project'
 Deno.test("a server outside the sandbox does not load what a command planted in the project, whatever it searches for", () =>
   withPlace(async (place) => {
     const planted = `open(${JSON.stringify(`${place.root}/planted`)}, "w").write("x")\n`;
-    for (const name of ["json.py", "sitecustomize.py", "usercustomize.py", "tool.py"]) {
+    for (const name of ["this.py", "sitecustomize.py", "usercustomize.py", "tool.py"]) {
       Deno.writeTextFileSync(`${place.folder}/${name}`, planted);
     }
     Deno.writeTextFileSync(`${place.folder}/.npmrc`, `node-options=--require ${place.folder}/planted.js\n`);
@@ -160,10 +167,10 @@ Deno.test("a server outside the sandbox does not load what a command planted in 
       `require("fs").writeFileSync(${JSON.stringify(`${place.root}/planted`)}, "x")`,
     );
     const servers: readonly McpServer[] = [
-      { command: "python3", args: ["-m", "json.tool"], sandbox: false },
+      { command: "python3", args: ["-m", "this"], sandbox: false },
       {
         command: "python3",
-        args: ["-m", "json.tool"],
+        args: ["-m", "this"],
         sandbox: false,
         env: { PYTHONPATH: `.:${place.folder}` },
       },

@@ -18,8 +18,8 @@ const MISBEHAVING = new URL("misbehaving.ts", import.meta.url).pathname;
 const SCRIPTED = new URL("scripted.ts", import.meta.url).pathname;
 
 /** The one that does what the names of its tools say; it works in the document's folder. */
-export function scripted(): McpServer {
-  return denoServer(SCRIPTED, ".");
+export function scripted(folder = "."): McpServer {
+  return denoServer(SCRIPTED, folder);
 }
 
 /** A server that Deno runs: a file or a package. */
