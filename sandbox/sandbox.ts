@@ -311,6 +311,12 @@ export class RunSandbox implements Sandbox {
     return this.#notices.all();
   }
 
+  /** What is not protected repository by repository, or not searched completely, because there is too much of it. */
+  limits(): readonly Problem[] {
+    const isProtected = this.enabled && this.#policy.ok && this.#policy.value.protectWords.includes("$git");
+    return isProtected ? this.#context.atStart().limits : [];
+  }
+
   takeRepaired(): readonly string[] {
     return this.#commands.takeRepaired();
   }

@@ -103,7 +103,9 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
       ? []
       : hardening(sandbox, sandbox.hardeningOf(entry), resolved?.allow_privileged),
     // The reason is left out if `error` already states it.
-    notices: sandbox.notices().filter(({ message }) => answer.ok || message !== answer.problem.message),
+    notices: [...sandbox.limits(), ...sandbox.notices()].filter(({ message }) =>
+      answer.ok || message !== answer.problem.message
+    ),
   };
 }
 

@@ -15,6 +15,7 @@ import { spawn } from "../process/spawn.ts";
 import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
 import { partialScanNotice } from "../git/repositories.ts";
 import { serializeBefore } from "../protect/recover.ts";
+import { SettingsWatch } from "../protect/settings_watch.ts";
 import { type Before, repairChanges } from "../protect/repair.ts";
 import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tracked.ts";
 import type { FileChange } from "../protect/watched.ts";
@@ -184,7 +185,9 @@ export class LiveCommands {
     const found = scan.scan(stats);
     repositories.remember(found, scan.gitNames(), new FsSnapshot(stats));
     known.add(repositories.all(found, new FsSnapshot(stats)));
-    this.#parts.notices.add(limits.filter(({ code }) => code === "too-many-repositories"));
+    if (this.#watchesGit) {
+      this.#parts.notices.add(limits.filter(({ code }) => code === "too-many-repositories"));
+    }
     watched.remember(found.wanted, stats);
     batch.state = "begun";
     return true;
@@ -208,11 +211,16 @@ export class LiveCommands {
     await this.#settling;
   }
 
+  get #watchesGit(): boolean {
+    const { policy } = this.#parts.context;
+    return policy.ok && policy.value.protectWords.includes("$git");
+  }
+
   async #putRight(before: Before): Promise<void> {
     const { context, snapshots, notices } = this.#parts;
     const { repositories, known, limits, scan, watched } = context.atStart();
     const keep = () => `${stateFolder(context.host.environment)}/moved`;
-    const watchesGit = context.policy.ok && context.policy.value.protectWords.includes("$git");
+    const watchesGit = this.#watchesGit;
     let stats = new StatCache();
     let found: TreeScanResult | undefined;
     const reported = await repairChanges(before, keep, (now) => {
@@ -250,6 +258,20 @@ export class LiveCommands {
     }
   }
 
+  /** Ends a command that wrote a setting which git outside would run. Its effects are repaired as always. */
+  #endAt(leader: number, path: string): void {
+    try {
+      Deno.kill(-leader, "SIGKILL");
+    } catch {
+      return; // It has ended.
+    }
+    this.report([{
+      code: "protected-command-ended",
+      message: `Ended the command: it wrote a setting to ${path} that git outside the sandbox would run.`,
+      next: "For one git command, use git -c instead of git config.",
+    }]);
+  }
+
   #track(
     preparation: BackendPreparation,
     batch: Batch,
@@ -264,6 +286,7 @@ export class LiveCommands {
     let cwd = context.host.environment.cwd;
     let recorded: string | undefined;
     let neverBegan: Promise<unknown> | undefined;
+    let watch: SettingsWatch | undefined;
     const { policy: { rw_paths: writable, protect: protectedPaths }, before } = batch.snapshot;
     const { tracked } = context.atStart();
     let trackedBefore = waits ? NOTHING_TRACKED : tracked.now(protectedPaths);
@@ -307,7 +330,8 @@ export class LiveCommands {
             const stats = new StatCache();
             const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
-            else trackedBefore = tracked.now(protectedPaths, new FsSnapshot(stats));
+            else watch = new SettingsWatch(before.compared, (path) => this.#endAt(leader, path));
+            if (problem === null) trackedBefore = tracked.now(protectedPaths, new FsSnapshot(stats));
             return problem;
           },
           isTied: preparation.isTied,
@@ -331,6 +355,7 @@ export class LiveCommands {
         if (disposed) return;
         disposed = true;
         try {
+          await watch?.close();
           // The process may be creating its files at this moment.
           await neverBegan;
           await preparation.dispose();

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { GitSteps, newSteps } from "../../../sandbox/git/steps.ts";
-import { createSandbox, type RunSandbox } from "../../../sandbox/mod.ts";
+import { createSandbox, type RunSandbox, sandboxStatus } from "../../../sandbox/mod.ts";
 import { exists, git, plant, projectSandbox, runInside, settings, world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
@@ -129,6 +129,8 @@ test("more repositories than are protected one by one are read-only with their f
   assert.ok(!sandbox.isPathWritable(`${root}/project/many/r3/file`));
   assert.ok(sandbox.isPathWritable(`${root}/project/one/file`));
   assert.deepEqual(codes(sandbox), ["too-many-repositories"]);
+  const { notices } = await sandboxStatus(projectSandbox(root));
+  assert.deepEqual(notices.map(({ code }) => code), ["too-many-repositories"]);
   assert.equal((await runInside(sandbox, "echo x > file && mkdir -p more")).code, 0);
 });
 
