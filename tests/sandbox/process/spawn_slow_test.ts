@@ -79,7 +79,7 @@ Deno.test("if a program cannot start, the reason is reported", () => {
   assert.equal(code(["/etc/passwd"]), "program-not-executable");
   assert.equal(code(["/bin/true"], { cwd: "/no/such/folder" }), "no-such-directory");
   assert.equal(code(["/bin/true", "a\0b"]), "spawn-failed");
-  assert.equal(code(["/bin/true", "a".repeat(3_000_000)]), "spawn-failed");
+  assert.equal(code(["/bin/true", "a".repeat(3_000_000)]), "arguments-too-long");
   assert.equal(code([]), "spawn-failed");
 });
 
