@@ -125,7 +125,7 @@ function assemble(
     refusedHosts: () => [...network.value?.refused ?? []],
     setupFailure: (stderr, signal) => failureIn(readReport(status), stderr, signal, host),
     dispose: async () => {
-      for (const path of policy.masked) await removeLeftover(path);
+      for (const path of policy.masked) if (!isLate(path, policy)) await removeLeftover(path);
       await takeBack(parts);
     },
   });
