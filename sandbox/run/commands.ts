@@ -176,7 +176,7 @@ export class LiveCommands {
    * change.
    */
   #mayBegin(batch: Batch, stats = new StatCache()): boolean {
-    if (batch.state === "unchecked" && !this.#parts.snapshots.holds(batch.snapshot, stats)) {
+    if (batch.state === "unchecked" && !batch.snapshot.before.sealed.holds(stats)) {
       batch.state = "outdated";
       this.#parts.snapshots.forget();
     }

@@ -3,7 +3,6 @@
 import { isInside } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { StatCache } from "../../base/disk/stat_cache.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { listeningSockets } from "../policy/listening.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
@@ -32,8 +31,8 @@ export interface PolicySnapshot {
   /** Real paths that are protected, existing or not. */
   readonly real: readonly string[];
   readonly before: Before;
-  /** Paths at which programs listened, as one text. */
-  readonly listening: string;
+  /** Paths at which programs listened, outside the folders that commands do not see. */
+  readonly listening: readonly string[];
 }
 
 export class PolicySnapshots {
@@ -64,12 +63,10 @@ export class PolicySnapshots {
   lastHolding(checked: boolean): PolicySnapshot | null {
     const last = this.#last;
     if (last === undefined || last.compares !== this.#compares(last.apart)) return null;
-    return !checked || this.holds(last) ? last : null;
-  }
-
-  /** True if a snapshot is still valid. A socket on which a program listens since then makes it invalid. */
-  holds({ before, policy, listening }: PolicySnapshot, stats = new StatCache()): boolean {
-    return before.sealed.holds(stats) && listeningOutside(policy.runtime) === listening;
+    // Looked up even if the rest is verified later: a command must not wait for programs that often open sockets.
+    const known = new Set(last.listening);
+    if (listeningOutside(last.policy.runtime).some((path) => !known.has(path))) return null;
+    return !checked || last.before.sealed.holds() ? last : null;
   }
 
   /** The policy for a command that starts now, and the state to compare with when it has ended. */
@@ -134,9 +131,9 @@ export class PolicySnapshots {
   }
 }
 
-/** Returns the paths at which programs listen outside the folders that commands do not see, as one text. */
-function listeningOutside(folders: readonly string[], paths = listeningSockets()): string {
-  return paths.filter((path) => !folders.some((folder) => isInside(path, folder))).join("\n");
+/** Returns the paths at which programs listen, outside the folders that commands do not see. */
+function listeningOutside(folders: readonly string[], paths = listeningSockets()): string[] {
+  return paths.filter((path) => !folders.some((folder) => isInside(path, folder)));
 }
 
 function withoutTwins(links: Protection["links"]): Protection["links"] {
