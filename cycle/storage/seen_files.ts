@@ -27,7 +27,7 @@ export async function openSeenFiles(
   return new Memory(file, await readMemory(file), failed);
 }
 
-const UNREMEMBERED = "flemma cannot remember which files the model has seen; the results are complete.";
+const UNREMEMBERED = "Could not record which files the model has seen; the results are complete.";
 
 class Memory implements SeenFiles {
   readonly #file: string | null;

@@ -2,8 +2,8 @@
 
 import { isInside, parentOf } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { CONFIG_BYTES, readSettings } from "./settings_file.ts";
-import { COMMANDS, READ_FROM, RUN_FROM } from "./settings_table.ts";
+import { CONFIG_BYTES, readGitSettings } from "./settings_file.ts";
+import { COMMAND_SETTINGS, READ_FROM, RUN_FROM } from "./settings_table.ts";
 
 /** Depth of nested includes; git has the same limit. */
 const MOST_INCLUDES = 10;
@@ -23,7 +23,7 @@ export function pathsInConfig(
   const read = (file: string, depth: number) => {
     if (seen.has(file) || depth > MOST_INCLUDES) return;
     seen.add(file);
-    for (const { key, value } of readSettings(snapshot.read(file, CONFIG_BYTES) ?? "").settings) {
+    for (const { key, value } of readGitSettings(snapshot.read(file, CONFIG_BYTES) ?? "").settings) {
       if (READ_FROM.test(key)) {
         const included = absolute(value, parentOf(file), place.home);
         paths.push(included);
@@ -32,7 +32,7 @@ export function pathsInConfig(
         const path = absolute(value, place.folder, place.home);
         // Scripts in the folder `_` of husky run those in its parent folder.
         paths.push(path.endsWith("/_") ? parentOf(path) : path);
-      } else if (COMMANDS.some((form) => form.test(key))) {
+      } else if (COMMAND_SETTINGS.some((form) => form.test(key))) {
         const words = value.replace(/^!/, "").split(/[\s"'();|&<>$`=]+/);
         paths.push(
           ...words.filter((word) => word.includes("/") && !word.includes("://"))

@@ -1,6 +1,6 @@
 // Which changes of a git configuration by commands stay: additions that run nothing and lead nowhere else.
 
-import { type PlacedSetting, readSettings, settingAsText } from "./settings_file.ts";
+import { type PlacedSetting, readGitSettings, settingAsText } from "./settings_file.ts";
 import { settingEffect } from "./settings_table.ts";
 
 /** A change that does not stay. */
@@ -37,8 +37,8 @@ export function checkChangedSettings(
   after: string,
   facts: RepositoryFacts,
 ): CheckedSettings | null {
-  const now = readSettings(after);
-  const { settings: old, valid } = readSettings(before ?? "");
+  const now = readGitSettings(after);
+  const { settings: old, valid } = readGitSettings(before ?? "");
   if (!now.valid || !valid) return null;
   const values = { before: valuesOf(old), after: valuesOf(now.settings) };
   const refused: RefusedChange[] = [];
@@ -67,9 +67,9 @@ export function checkNewSettings(
   after: string,
   facts: Pick<RepositoryFacts, "isOwnWorktree">,
 ): CheckedSettings | null {
-  const now = readSettings(after);
+  const now = readGitSettings(after);
   if (!now.valid) return null;
-  const old = valuesOf(readSettings(before ?? "").settings);
+  const old = valuesOf(readGitSettings(before ?? "").settings);
   const isRefused = ({ key, value }: PlacedSetting) =>
     (settingEffect(key, value) === "runs" || (key === "core.worktree" && !facts.isOwnWorktree(value))) &&
     !old.get(key)?.includes(value);
@@ -142,7 +142,7 @@ function without(
     at = setting.end;
   }
   const cut = [...parts, text.slice(at)].join("");
-  const again = readSettings(cut);
+  const again = readGitSettings(cut);
   const isRight = again.valid && again.settings.length === kept.length &&
     kept.every(({ key, value }, index) =>
       again.settings[index]!.key === key && again.settings[index]!.value === value

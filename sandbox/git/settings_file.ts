@@ -23,7 +23,7 @@ export interface SettingsText {
 }
 
 /** Reads a configuration. Settings before an error are included. */
-export function readSettings(text: string): SettingsText {
+export function readGitSettings(text: string): SettingsText {
   const reader = new Reader(text);
   // For git, a NUL character ends a name or value early.
   return { valid: reader.read() && !text.includes("\0"), settings: reader.settings };

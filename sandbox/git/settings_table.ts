@@ -19,7 +19,7 @@ const SWITCHES = /^(?:core\.fsmonitor|pager\..*|submodule\..*\.update)$/s;
 const SWITCH_VALUES = /^(?:true|false|yes|no|on|off|[01]|checkout|rebase|merge|none|)$/i;
 
 /** Settings whose value is a command, a program, or an option that names one. */
-export const COMMANDS: readonly RegExp[] = [
+export const COMMAND_SETTINGS: readonly RegExp[] = [
   /^core\.(?:fsmonitor|sshcommand|pager|editor|askpass|gitproxy|alternaterefscommand)$/,
   /^(?:sequence\.editor|diff\.external|interactive\.difffilter|imap\.tunnel)$/,
   /^(?:uploadpack\.packobjectshook|gc\.recentobjectshook|hook\..*|gpg\.(?:.*\.)?program|gpg\.ssh\.defaultkeycommand)$/s,
@@ -64,11 +64,13 @@ const SOUNDS_LIKE_COMMAND =
 /**
  * What a setting does.
  *
- * @param key as `readSettings` returns it
+ * @param key as `readGitSettings` returns it
  */
 export function settingEffect(key: string, value: string): SettingEffect {
   if (SWITCHES.test(key) && SWITCH_VALUES.test(value)) return "plain";
-  if (RUN_FROM.test(key) || READ_FROM.test(key) || COMMANDS.some((form) => form.test(key))) return "runs";
+  if (RUN_FROM.test(key) || READ_FROM.test(key) || COMMAND_SETTINGS.some((form) => form.test(key))) {
+    return "runs";
+  }
   // `ext::` runs a command, and so may any transport of this form.
   if (/\.(?:url|pushurl)$/.test(key) && /^[^/]*::|^-/.test(value)) return "runs";
   if (!KNOWN.has(key.slice(0, key.indexOf(".")))) {

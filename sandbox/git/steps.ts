@@ -3,7 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { readEntryContent, settledStamp } from "../paths/stamp.ts";
-import { CONFIG_BYTES, readSettings } from "./settings_file.ts";
+import { CONFIG_BYTES, readGitSettings } from "./settings_file.ts";
 import { REPORTED_IN_GIT } from "./table.ts";
 
 /** Merge strategies of git itself. Any other name is a program. */
@@ -15,7 +15,7 @@ const RUNS: Readonly<Record<string, (text: string) => boolean>> = {
   "rebase-merge/strategy": (text) => !STRATEGIES.test(text),
   "sequencer/todo": (text) => /^\s*(?:x|exec)\s/m.test(text),
   "sequencer/opts": (text) => {
-    const { settings, valid } = readSettings(text);
+    const { settings, valid } = readGitSettings(text);
     return !valid || settings.some(({ key, value }) => key === "options.strategy" && !STRATEGIES.test(value));
   },
   BISECT_RUN: () => true,

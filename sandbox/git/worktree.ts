@@ -5,7 +5,7 @@ import { realPath } from "../../base/disk/real_path.ts";
 import { parentOf } from "../../base/paths.ts";
 import { isGitFolder } from "../paths/git_folder.ts";
 import { pointerIn } from "./repository.ts";
-import { CONFIG_BYTES, readSettings } from "./settings_file.ts";
+import { CONFIG_BYTES, readGitSettings } from "./settings_file.ts";
 
 /** Limit on worktrees of one repository. Each needs a mount. */
 const MOST_WORKTREES = 32;
@@ -71,7 +71,7 @@ function submodule(folder: string, own: string, snapshot: FsSnapshot): SharedGit
 
 /** The working folder that the configuration of a git folder names; null if it names none. */
 function worktreeIn(gitFolder: string, snapshot: FsSnapshot): string | null {
-  const { settings } = readSettings(snapshot.read(`${gitFolder}/config`, CONFIG_BYTES) ?? "");
+  const { settings } = readGitSettings(snapshot.read(`${gitFolder}/config`, CONFIG_BYTES) ?? "");
   const value = settings.findLast(({ key }) => key === "core.worktree")?.value;
   return value === undefined ? null : realPath(value, gitFolder, snapshot);
 }

@@ -134,7 +134,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["run"],
     ["execute", "send"],
     ["plan", "usage"],
-    ["storage"],
+    ["storage", "memory"],
     ["types.ts"],
   ],
   agent: [

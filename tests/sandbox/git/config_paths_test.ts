@@ -1,7 +1,7 @@
 // What git reads and runs because of its configuration, and what its index names.
 
 import assert from "node:assert/strict";
-import { readSettings } from "../../../sandbox/git/settings_file.ts";
+import { readGitSettings } from "../../../sandbox/git/settings_file.ts";
 import { pathsInConfig } from "../../../sandbox/git/config_paths.ts";
 import { indexEntries, readIndex } from "../../../sandbox/git/index_file.ts";
 import { git, plant } from "../fixture.ts";
@@ -28,7 +28,7 @@ test("a git configuration is read as git reads it", (root) => {
       const [key = "", ...value] = line.split("\n");
       return { key, value: value.length === 0 ? "true" : value.join("\n") };
     });
-    const read = readSettings(text).settings.map(({ key, value }) => ({ key, value }));
+    const read = readGitSettings(text).settings.map(({ key, value }) => ({ key, value }));
     assert.deepEqual(read, expected, text);
   }
 });

@@ -6,7 +6,7 @@ import {
   checkNewSettings,
   refusedSentence,
 } from "../../../sandbox/git/settings_changes.ts";
-import { readSettings, settingAsText } from "../../../sandbox/git/settings_file.ts";
+import { readGitSettings, settingAsText } from "../../../sandbox/git/settings_file.ts";
 import { settingEffect } from "../../../sandbox/git/settings_table.ts";
 import { git } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
@@ -42,7 +42,7 @@ test("any text is read as git reads it, and texts that git refuses are not valid
       env: { HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" },
       stderr: "null",
     }).outputSync();
-    const read = readSettings(text);
+    const read = readGitSettings(text);
     // Git reads settings outside a section too, but refuses to use them.
     if (/^[^[]*[A-Za-z]/.test(text.replace(/[#;].*/g, ""))) continue;
     assert.equal(read.valid, code === 0, JSON.stringify(text));
@@ -60,7 +60,7 @@ test("any text is read as git reads it, and texts that git refuses are not valid
     );
     // Each setting can be cut out, and written again.
     for (const { key, value } of read.settings) {
-      const [again] = readSettings(settingAsText({ key, value })).settings;
+      const [again] = readGitSettings(settingAsText({ key, value })).settings;
       assert.deepEqual([again?.key, again?.value], [key, value], JSON.stringify(text));
     }
   }
@@ -68,7 +68,7 @@ test("any text is read as git reads it, and texts that git refuses are not valid
 });
 
 Deno.test("a text with a NUL character is not valid, because git would read another name", () => {
-  assert.equal(readSettings('[core "fsmonitor\0"]\n\tx = evil\n').valid, false);
+  assert.equal(readGitSettings('[core "fsmonitor\0"]\n\tx = evil\n').valid, false);
 });
 
 /** Every setting of git-config(1), git-lfs-config(5) and others that runs a program or names where programs are. */
@@ -187,7 +187,7 @@ for (const [name, changes, expected] of CHANGES) {
     assert.deepEqual(checked?.refused.map(({ key }) => key).sort(), expected);
     Deno.writeTextFileSync(file, checked!.text);
     for (const { key, before } of checked!.refused) {
-      const left: string[] = readSettings(checked!.text).settings.filter((each) => each.key === key).map((
+      const left: string[] = readGitSettings(checked!.text).settings.filter((each) => each.key === key).map((
         { value },
       ) => value);
       assert.deepEqual(left, before, key);
