@@ -47,7 +47,7 @@ export interface ProviderSettings {
   readonly max_tokens_key?: "max_tokens" | "max_completion_tokens" | null;
   /** Message field that returns reasoning to a Chat Completions server. */
   readonly reasoning_field?: string | null;
-  /** Messages that return their reasoning to a Chat Completions server. If unset, `tools`: those of tool calls in progress. */
+  /** Messages that return their reasoning to a Chat Completions server. If unset, `always`, except to vendors known to refuse it. */
   readonly reasoning_back?: "always" | "tools" | "never" | null;
   /** Request field with the reasoning effort for a Chat Completions server; `reasoning_effort` if unset. */
   readonly reasoning_key?: "reasoning_effort" | "reasoning" | null;

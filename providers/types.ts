@@ -62,6 +62,10 @@ export type ThinkingPart = Extract<Part, { kind: "thinking" }>;
 export type RequestFallback =
   /** All thinking of earlier replies is left out. */
   | "earlier-thinking"
+  /** Reasoning of earlier replies is left out, because the server has no field for it. */
+  | "reasoning-field"
+  /** Reasoning items are sent without their ids. */
+  | "item-ids"
   /** The instruction about thinking that no longer matches its context is left out. */
   | "binding"
   /** Temperature and other sampling parameters are left out. */
@@ -213,7 +217,16 @@ export interface ProviderError extends Problem {
   /** Lines to show below the message, such as rate limit headers. */
   readonly details: readonly string[];
   /** Set if the same request may succeed later: seconds that the provider asks to wait, or null if it names none. */
-  readonly retry?: { readonly after: number | null };
+  readonly retry?: {
+    readonly after: number | null;
+    /**
+     * Most retries, also if the provider began to think, as long as nothing of the reply is written. @default retries
+     * end by the general limits, and once the reply has begun
+     */
+    readonly most?: number;
+  };
+  /** Codes and names of parameters in the error, which identify it in any language. @default none */
+  readonly codes?: readonly string[];
 }
 
 /** Reads one streamed reply, and keeps the blocks that are still open. */
@@ -225,6 +238,8 @@ export interface StreamReader {
   event(data: unknown, headers?: Headers | null, source?: string): Effect[];
   /** Reports an unreadable line of the stream, because blocks that are open at that time must not count as complete. */
   damaged(): void;
+  /** Returns the effects of a whole reply that came instead of a stream; null if a body is not a reply. */
+  whole(body: unknown): Effect[] | null;
   /** Returns the effects of `[DONE]`, which ends some streams; absent if an event ends the stream. */
   done?(): Effect[];
   /** True once the closing event was read. */
@@ -284,8 +299,8 @@ export interface Provider {
   modelList?(key: string): ListRequest | null;
   /** Summarizes the request to be built; absent if changes of earlier text do not matter to the provider. */
   outline?(input: RequestInput): Outline;
-  /** Returns what to leave out of a refused request before retrying, or null. */
-  fallback?(error: ProviderError): RequestFallback | null;
+  /** Returns what to leave out of a refused request before a retry, the likeliest first. */
+  fallbacks?(error: ProviderError): readonly RequestFallback[];
   /** Creates a reader for one reply; `offered` maps the names in a reply back to the tools' own names. */
   reader(offered?: readonly OfferedTool[]): StreamReader;
   /**

@@ -99,7 +99,7 @@ export const SCHEMA: Group = group("All settings.", {
       ),
       reasoning_back: hostKey(
         word("always", "tools", "never"),
-        "Messages that return their reasoning to a Chat Completions server. If unset, `tools`: those of tool calls in progress.",
+        "Messages that return their reasoning to a Chat Completions server. If unset, `always`, except to vendors known to refuse it.",
         { optional: true },
       ),
       reasoning_key: hostKey(

@@ -82,6 +82,12 @@ export function failureOf(
   return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
 }
 
+/** Returns the text of a response that is not a stream; empty for a stream. */
+export function bodyText(exchange: Exchange): string {
+  if (exchange.kind === "body") return exchange.text;
+  return exchange.kind === "stream" ? exchange.lines.join("\n") : "";
+}
+
 function replyWarnings(stop: StopEffect, begun: boolean, chosenLimit: number | null): readonly string[] {
   const warnings: string[] = [];
   if (stop.outcome === "truncated") {
@@ -100,6 +106,8 @@ function replyWarnings(stop: StopEffect, begun: boolean, chosenLimit: number | n
 
 /** Sentences that say why a reply ended before it was complete, and what to do. */
 const CUTS: Readonly<Record<string, string>> = {
+  continuation: ": the provider ended it at a limit of its own. To get the rest: flemma advance --continue.",
+  too_many_tool_calls: ": the provider's own tools were called too often.",
   max_tokens: ": the model reached its output limit (max_tokens).",
   model_context_window_exceeded: ": the conversation fills the model's context window. Continue in a new " +
     "document, or remove what you no longer need.",
@@ -129,7 +137,7 @@ function endedEarly(): ProviderError {
 }
 
 /** Returns decoded JSON, or the text itself if it is not JSON. */
-function decodeBody(text: string): unknown {
+export function decodeBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -15,6 +15,8 @@ export interface EndedRequest {
   readonly begun: { readonly at: number; readonly date: Date };
   /** Usage that the provider reported; null if it reported none. */
   readonly usage: Usage | null;
+  /** The model that answered, as the provider names it; null if it did not. */
+  readonly answered: string | null;
   readonly status: RequestStatus;
   /** An error of the provider or the connection. */
   readonly error: ProviderError | null;
@@ -28,13 +30,8 @@ export interface EndedRequest {
  */
 export async function reportEnd(ended: EndedRequest, options: TimedOptions): Promise<void> {
   const { prepared, status, error, losses } = ended;
-  const { emit, limits, usage } = options;
-  const record = recordEnded(ended, options);
-  if (record !== null) await keep(record, { usage, emit });
-  const filling = record === null
-    ? null
-    : limits.take({ rough: estimateRequestTokens(prepared.request), record });
-  if (filling !== null) emit({ event: "notice", code: "context-filling", message: filling });
+  const { emit } = options;
+  const record = await reportUsage(ended, options);
   const used = record === null ? {} : { record };
   if (status === "completed") {
     emit({ event: "request:finished", status, usage: ended.usage, ...used });
@@ -52,9 +49,23 @@ export async function reportEnd(ended: EndedRequest, options: TimedOptions): Pro
   });
 }
 
+/** Records the usage of a request, and counts it against the limits of the run; null if none was reported. */
+export async function reportUsage(
+  ended: Omit<EndedRequest, "error" | "losses">,
+  options: TimedOptions,
+): Promise<UsageRecord | null> {
+  const { emit, limits, usage } = options;
+  const record = recordEnded(ended, options);
+  if (record === null) return null;
+  await keep(record, { usage, emit });
+  const filling = limits.take({ rough: estimateRequestTokens(ended.prepared.request), record });
+  if (filling !== null) emit({ event: "notice", code: "context-filling", message: filling });
+  return record;
+}
+
 /** Returns the usage record of a request; null if the provider did not report its usage. */
 function recordEnded(
-  { prepared, begun, usage, status }: EndedRequest,
+  { prepared, begun, usage, status, answered }: Omit<EndedRequest, "error" | "losses">,
   { store, provider, settings, clock }: TimedOptions,
 ): UsageRecord | null {
   if (usage === null) return null;
@@ -68,6 +79,7 @@ function recordEnded(
     usage,
   }, {
     settings,
+    answered,
     outputIncludesThoughts: provider.outputIncludesThoughts,
     retention: resolveParameters(settings, provider.name).cacheRetention,
   });

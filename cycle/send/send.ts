@@ -184,6 +184,7 @@ async function sendPatiently(
       const { wait, tried } = retry && error !== null ? patience.next(error) : { wait: null, tried: null };
       place.leave(error === null ? "answered" : isTooMany(error) ? "refused" : "neither", wait ?? 0);
       if (error === null || wait === null) return await sending.end(exchange, tried);
+      await sending.abandon();
       emit({ event: "request:retrying", attempt: patience.tries, of: MOST_TRIES, wait, error });
       if (!await clock.wait(wait, signal)) return await sending.end({ kind: "cancelled" });
     } finally {

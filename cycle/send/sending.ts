@@ -10,14 +10,14 @@ import { resolveParameters } from "../../providers/request/parameters.ts";
 import { chosenReplyLimit } from "../../providers/request/reply_limit.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../../providers/types.ts";
 import { mergeUsage, promptTokens } from "../../providers/usage.ts";
-import type { RequestEnd } from "../types.ts";
+import type { RequestEnd, RequestStatus } from "../types.ts";
 import { shownThinking } from "./block_text.ts";
 import { ReplyCommits } from "./commits.ts";
-import { endingOf, failureOf, type StopEffect } from "./ending.ts";
+import { bodyText, decodeBody, endingOf, failureOf, type StopEffect } from "./ending.ts";
 import { replySizeError } from "./limits.ts";
 import type { TimedOptions } from "./options.ts";
 import { ReplyWriter } from "./reply.ts";
-import { reportEnd } from "./report.ts";
+import { reportEnd, reportUsage } from "./report.ts";
 import type { ReadyRequest } from "./request.ts";
 import { silentCut } from "./silent_cut.ts";
 import { describeFallback } from "./thinking/notices.ts";
@@ -58,6 +58,8 @@ export class Sending {
   /** The first line of the stream that could not be read, and the number of such lines. */
   #lost: { readonly line: string; count: number } | null = null;
   #error: ProviderError | null = null;
+  /** The model that answered, as the provider names it; null until it does. */
+  #answered: string | null = null;
   readonly #may: MayAgain;
   /** True if any content arrived. The provider has then begun to answer, and to charge for it. */
   #received = false;
@@ -92,7 +94,7 @@ export class Sending {
     const network = this.#network;
     const { timeout, pingTimeout, connectTimeout } = resolveParameters(settings, provider.name);
     emit({ event: "request:sending", provider: provider.name, model });
-    return await post({
+    const exchange = await post({
       request,
       timeout,
       pingTimeout,
@@ -106,6 +108,16 @@ export class Sending {
       onUnreadable: (data) => this.#unreadable(data),
       onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
+    this.#readWhole(exchange);
+    return exchange;
+  }
+
+  /** Reads a reply that came as one JSON value instead of a stream. */
+  #readWhole(exchange: Exchange): void {
+    if (this.#received || this.#stop !== null || this.#error !== null) return;
+    if (exchange.kind === "body" ? exchange.status >= 400 : exchange.kind !== "stream") return;
+    const effects = this.#reader.whole(decodeBody(bodyText(exchange)));
+    if (effects !== null) this.#apply(effects);
   }
 
   /** Returns a promise to wait for if the reply arrives faster than it can be written; else undefined. */
@@ -116,8 +128,24 @@ export class Sending {
 
   /** Returns why no part of the reply arrived; null if a part arrived, or if the user stopped the request. */
   receivedNothing(exchange: Exchange): ProviderError | null {
-    if (exchange.kind === "cancelled" || this.#received || this.#stop !== null) return null;
-    return this.#error ?? this.#failure(exchange);
+    if (exchange.kind === "cancelled" || this.#stop !== null) return null;
+    const begun = this.#error?.retry?.most === undefined ? this.#received : this.#writer.begun;
+    return begun ? null : this.#error ?? this.#failure(exchange);
+  }
+
+  /** Counts what a request used before it is made again. */
+  async abandon(): Promise<void> {
+    if (this.#usage !== null) await reportUsage(this.#ended("errored"), this.#options);
+  }
+
+  #ended(status: RequestStatus) {
+    return {
+      prepared: this.#prepared,
+      begun: this.#begun,
+      usage: this.#usage,
+      answered: this.#answered,
+      status,
+    };
   }
 
   /** Ends the reply in the document; `tried` is an additional sentence for an error. */
@@ -146,10 +174,9 @@ export class Sending {
     if (problem === null) await this.#unfinished.end();
     const end: RequestEnd = problem === null ? sent : { kind: "failed", problem };
     await reportEnd({
-      prepared: this.#prepared,
-      begun: this.#begun,
-      usage: this.#usage,
-      status: end.kind === "failed" ? "errored" : end.kind === "cancelled" ? "cancelled" : "completed",
+      ...this.#ended(
+        end.kind === "failed" ? "errored" : end.kind === "cancelled" ? "cancelled" : "completed",
+      ),
       error: problem === null && sent.kind === "failed" ? sent.problem : null,
       losses: this.#losses(),
     }, this.#options);
@@ -182,8 +209,8 @@ export class Sending {
     if (!this.#may.fallBack) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
     const error = this.#error ?? this.#failure(exchange);
-    const fallback = this.#options.provider.fallback?.(error) ?? null;
-    if (fallback === null || !this.#prepared.mayFallBack(fallback)) return null;
+    const fallback = this.#options.provider.fallbacks?.(error).find(this.#prepared.mayFallBack) ?? null;
+    if (fallback === null) return null;
     const notice = describeFallback(fallback, error, this.#options.provider.display);
     return { kind: "refused", fallback, warnings: [...this.#prepared.warnings, notice] };
   }
@@ -212,6 +239,7 @@ export class Sending {
       this.#notes.set(quickHash(effect.about), effect.value ?? this.#prepared.model);
     } else if (effect.kind === "notice") this.#notices.push(effect.message);
     else if (effect.kind === "answering") {
+      this.#answered = effect.model;
       const other = otherModel(this.#options.provider.name, this.#prepared.model, effect.model);
       if (other !== null) this.#notices.push(other);
     } else if (effect.kind !== "dropped") {

@@ -2,6 +2,8 @@
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
+import type { Model } from "../../providers/models/types.ts";
+import { otherModel } from "../../providers/models/warnings.ts";
 import type { Usage } from "../../providers/types.ts";
 import { costOf, promptTokens } from "../../providers/usage.ts";
 import type { UsageRecord } from "../types.ts";
@@ -15,6 +17,8 @@ export type UsedRequest = Omit<UsageRecord, "time" | "prices" | "cost" | "contex
 export interface Pricing {
   /** The user's own models, and prices that override the built-in ones. */
   readonly settings: Pick<Settings, "providers">;
+  /** The model that answered, whose prices apply; null if it is the requested one. */
+  readonly answered?: string | null;
   readonly outputIncludesThoughts: boolean;
   readonly retention: "short" | "long" | "none";
 }
@@ -23,9 +27,10 @@ export interface Pricing {
 export function recordOf({ begun, ...request }: UsedRequest, { settings, ...options }: Pricing): UsageRecord {
   const { provider, model, usage } = request;
   const known = findModel(provider, model, settings);
-  const prices = known === null ? null : pricesAt(known, dayOf(begun), promptTokens(usage));
+  const priced = answeringModel(request, settings, options.answered ?? model);
+  const prices = priced === null ? null : pricesAt(priced, dayOf(begun), promptTokens(usage));
   // Elsewhere, the setting does not make the provider keep its cache longer.
-  const isKept = provider === "anthropic" || known?.cacheTtl !== undefined;
+  const isKept = provider === "anthropic" || priced?.cacheTtl !== undefined;
   const retention = isKept ? options.retention : "short";
   return {
     time: begun.toISOString(),
@@ -35,6 +40,16 @@ export function recordOf({ begun, ...request }: UsedRequest, { settings, ...opti
     prices,
     cost: prices === null ? null : costOf(usage, prices, { ...options, retention })?.total ?? null,
   };
+}
+
+/** Returns the model whose prices apply: the one that answered, unless its name is only another name of the same. */
+function answeringModel(
+  { provider, model }: Pick<UsedRequest, "provider" | "model">,
+  settings: Pick<Settings, "providers">,
+  answered: string,
+): Model | null {
+  const isOther = otherModel(provider, model, answered) !== null;
+  return findModel(provider, isOther ? answered : model, settings);
 }
 
 /** The sum of several requests. */

@@ -4,6 +4,7 @@ import { KNOWN_PROVIDERS } from "../known.ts";
 import { outline } from "./outline.ts";
 import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
+import { createFallbacks } from "../request/fallback.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { answeredError } from "../http/errors.ts";
 import type { Provider, ProviderError, RequestFallback } from "../types.ts";
@@ -20,7 +21,7 @@ export const anthropic: Provider = {
   }),
   buildRequest,
   outline,
-  fallback,
+  fallbacks,
   reader: (offered = []) => new AnthropicReader({ provider: "anthropic", offered, readError }),
   readError,
 };
@@ -35,24 +36,27 @@ function readError(body: unknown, headers: Headers | null, status?: number): Pro
 }
 
 /** Patterns for the API's refusals, and what to leave out in a retry. */
-const FALLBACKS: readonly (readonly [RegExp, RequestFallback])[] = [
+const FALLBACKS = createFallbacks([
   [/block_binding|thinking-binding-controls/i, "binding"],
   [
     /bound to a different conversation|blocks? .*cannot be modified|invalid\W+signature\W+in\W+thinking/i,
     "earlier-thinking",
   ],
   [/\b(?:temperature|top_p|top_k)\b/, "sampling"],
+  [/max_tokens: \d+ > \d+/, "reply-limit"],
   FILES_REFUSED,
+  [/image_dimensions_too_large/, "result-files"],
   [/thinking\.type|thinking\.adaptive|adaptive thinking|output_config|\beffort\b/i, "thinking"],
-];
+  [/thinking|signature/i, "earlier-thinking"],
+]);
 
 /**
- * Returns a fallback only for requests that were refused for their content. Temporary errors are retried with the same
+ * Returns fallbacks only for requests that were refused for their content. Temporary errors are retried with the same
  * request.
  */
-function fallback({ message }: ProviderError): RequestFallback | null {
-  if (!/^(?:invalid_request_error|request_too_large)/.test(message)) return null;
-  return FALLBACKS.find(([words]) => words.test(message))?.[1] ?? null;
+function fallbacks(error: ProviderError): readonly RequestFallback[] {
+  const isAboutContent = /^(?:invalid_request_error|request_too_large)/.test(error.message);
+  return isAboutContent ? FALLBACKS(error) : [];
 }
 
 /**

@@ -8,7 +8,12 @@ import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
-import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import {
+  type RequestParameters,
+  resolveMaxTokens,
+  resolveParameters,
+  UNKNOWN_MODEL_TOKENS,
+} from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import type { BuiltRequest, RequestInput, ThinkingPart } from "../types.ts";
 import { USER_AGENT } from "../request/wire.ts";
@@ -27,7 +32,11 @@ export function buildRequest(input: RequestInput): BuiltRequest {
   const parameters = resolveParameters(settings, "anthropic");
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name, settings);
-  const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
+  const limit = resolveMaxTokens(parameters.maxTokens, model);
+  // The parameter is required, so a refused limit is replaced by one that every model accepts.
+  const maxTokens = fallbacks.has("reply-limit")
+    ? { tokens: Math.min(limit.tokens, UNKNOWN_MODEL_TOKENS), warnings: limit.warnings }
+    : limit;
   const messages = wireMessages(prompt, {
     foreign: parameters.thinking.foreign,
     leftOut: (part) => fallbacks.has("earlier-thinking") || leftOut?.has(part) === true,

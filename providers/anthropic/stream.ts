@@ -84,6 +84,21 @@ export class AnthropicReader extends ReplyReader {
     }
   }
 
+  whole(body: unknown): Effect[] | null {
+    if (!isObject(body) || body.type !== "message" || !Array.isArray(body.content)) return null;
+    const { content, stop_reason, stop_details, usage } = body;
+    const blocks = content.flatMap((block, index) => [
+      { type: "content_block_start", index, content_block: block },
+      { type: "content_block_stop", index },
+    ]);
+    return [
+      { type: "message_start", message: body },
+      ...blocks,
+      { type: "message_delta", delta: { stop_reason, stop_details }, usage },
+      { type: "message_stop" },
+    ].flatMap((event) => this.event(event));
+  }
+
   #start(index: number, block: unknown): Effect[] {
     if (!isObject(block)) return [];
     switch (block.type) {

@@ -15,11 +15,14 @@ export interface ChatDialect {
   readonly saysToolChoice: boolean;
 }
 
+/** Matches the hosts of vendors that refuse reasoning in the messages of a request. */
+export const REFUSES_REASONING = /(?:^|\.)(?:groq\.com|cerebras\.ai|mistral\.ai)$/;
+
 /** Dialect that suits unknown servers. */
 export const PLAIN_DIALECT: ChatDialect = {
   maxTokensKey: "max_tokens",
   reasoningField: "reasoning_content",
-  reasoningBack: "tools",
+  reasoningBack: "always",
   emptyReasoning: false,
   namesResults: false,
   saysToolChoice: false,

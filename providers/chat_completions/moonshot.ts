@@ -12,7 +12,7 @@ import { sentTemperature } from "../request/sampling.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import type { ChatDialect } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatFallback, chatRequest } from "./request.ts";
+import { chatFallbacks, chatRequest } from "./request.ts";
 import { ChatReader } from "./stream.ts";
 
 const { name: NAME, keyVariables } = KNOWN_PROVIDERS.moonshot;
@@ -25,7 +25,7 @@ export const moonshot: Provider = {
   outputIncludesThoughts: true,
   takesPrefill: () => false,
   buildRequest,
-  fallback: chatFallback,
+  fallbacks: chatFallbacks,
   reader: (offered = []) => new ChatReader({ provider: NAME, offered, readError }),
   readError,
 };

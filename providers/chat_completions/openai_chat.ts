@@ -7,9 +7,9 @@ import { type JsonMembers, type JsonValue, toJsonValue } from "../request/json.t
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { levelOfBudget } from "../request/thinking.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
-import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
+import { type ChatDialect, PLAIN_DIALECT, REFUSES_REASONING } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatFallback, chatRequest } from "./request.ts";
+import { chatFallbacks, chatRequest } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
 
 /** Creates the provider for a server that the settings define. */
@@ -24,7 +24,7 @@ export function chatProvider(known: KnownProvider): Provider {
     // It is unknown whether a server continues its own turn, so the person's request decides.
     takesPrefill: () => true,
     buildRequest: (input) => buildRequest(known, input),
-    fallback: chatFallback,
+    fallbacks: chatFallbacks,
     reader: (offered = []) => new ChatReader({ provider: known.name, offered, readError }),
     readError,
   };
@@ -42,7 +42,7 @@ function buildRequest(
   return chatRequest(input, {
     provider: name,
     model,
-    dialect: dialectOf(server, input.recall?.(reasoningField(name)) ?? null),
+    dialect: dialectOf(server, input.recall?.(reasoningField(name)) ?? null, new URL(input.baseUrl).hostname),
     foreign: parameters.thinking.foreign,
     maxTokens: maxTokens.tokens,
     temperature: parameters.temperature ?? undefined,
@@ -56,12 +56,13 @@ function buildRequest(
 }
 
 /** Returns the dialect of a server; `seen` is the member in which this server has sent reasoning before. */
-function dialectOf(server: ProviderSettings, seen: string | null): ChatDialect {
+function dialectOf(server: ProviderSettings, seen: string | null, host: string): ChatDialect {
+  const usual = REFUSES_REASONING.test(host) ? "never" : PLAIN_DIALECT.reasoningBack;
   return {
     ...PLAIN_DIALECT,
     maxTokensKey: server.max_tokens_key ?? PLAIN_DIALECT.maxTokensKey,
     reasoningField: server.reasoning_field ?? seen ?? PLAIN_DIALECT.reasoningField,
-    reasoningBack: server.reasoning_back ?? PLAIN_DIALECT.reasoningBack,
+    reasoningBack: server.reasoning_back ?? usual,
   };
 }
 

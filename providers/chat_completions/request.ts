@@ -2,7 +2,7 @@
 
 import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
-import { createFallback } from "../request/fallback.ts";
+import { createFallbacks } from "../request/fallback.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
@@ -34,7 +34,7 @@ export function chatRequest(
 ): { request: ProviderRequest; warnings: readonly string[] } {
   const { dialect: usual, provider, foreign } = options;
   const { fallbacks = new Set() } = input;
-  const dialect: ChatDialect = fallbacks.has("earlier-thinking")
+  const dialect: ChatDialect = fallbacks.has("reasoning-field")
     ? { ...usual, reasoningBack: "never", emptyReasoning: false }
     : fallbacks.has("bare-calls")
     ? { ...usual, reasoningBack: "always", emptyReasoning: true }
@@ -77,7 +77,7 @@ export function chatRequest(
 }
 
 /** Patterns for the refusals of these servers. */
-export const chatFallback = createFallback([
+export const chatFallbacks = createFallbacks([
   [/stream_options|include_usage/i, "token-counts"],
   // Refusals of Mistral models and of the templates of Gemma.
   [/tool call ids?\b.*\b(?:9|nine)\b/i, "long-ids"],
@@ -85,9 +85,10 @@ export const chatFallback = createFallback([
   // vLLM counts the reply's token limit as part of the context window, which is small on home machines.
   [/max_(?:completion_)?tokens|in the completion|max_new_tokens/i, "reply-limit"],
   [/reasoning_content\W.*(?:missing|must be|passed back|required)/i, "bare-calls"],
-  [/reasoning_content|reasoning_details|messages.*\breasoning\b/i, "earlier-thinking"],
+  [/reasoning_content|reasoning_details|messages.*\breasoning\b/i, "reasoning-field"],
   [/reasoning_effort|reasoning\.effort|\bthinking\b|enable_thinking/i, "thinking"],
   [/temperature|top_p/i, "sampling"],
+  [/reasoning|thinking|signature/i, "reasoning-field"],
 ]);
 
 function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): JsonMembers {

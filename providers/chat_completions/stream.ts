@@ -80,6 +80,11 @@ export class ChatReader extends ReplyReader {
     return this.#finished || !this.#received ? [] : this.#finish("stop");
   }
 
+  whole(body: unknown): Effect[] | null {
+    if (!isObject(body) || !listOrEmpty(body.choices).some(isObject)) return null;
+    return [...this.event(body), ...this.done()];
+  }
+
   #choice(choice: JsonObject): Effect[] {
     const delta = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : {};
     const reason = textOrEmpty(choice.finish_reason);

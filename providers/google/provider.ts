@@ -4,7 +4,7 @@ import { choiceOf } from "../models/choice.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveParameters } from "../request/parameters.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
-import { createFallback } from "../request/fallback.ts";
+import { createFallbacks } from "../request/fallback.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { readGoogleError } from "./errors.ts";
 import { buildRequest, type Door } from "./request.ts";
@@ -70,12 +70,13 @@ function providerOf(door: Door, keyHint: string): Provider {
     takesPrefill: () => false,
     buildRequest: (input) => buildRequest(door, input),
     // Puts a stand-in in place of a signature that is missing, or that is from another model, project or key.
-    fallback: createFallback([
+    fallbacks: createFallbacks([
       [/thought[_ ]?signature/i, "earlier-thinking"],
       [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],
       [/temperature/i, "sampling"],
       [/max[_ ]?output[_ ]?tokens/i, "reply-limit"],
       FILES_REFUSED,
+      [/thought|thinking|signature/i, "earlier-thinking"],
     ]),
     reader: (offered = []) => new GoogleReader({ provider: door.provider, offered, readError }),
     readError,

@@ -4,6 +4,8 @@ import { toHex } from "../../base/hash.ts";
 import { isObject, own, textOrEmpty } from "../../base/is_object.ts";
 import { compactJson, valueText } from "../../base/text/json_text.ts";
 import { listOrEmpty, numberOrNull } from "../stream/fields.ts";
+import { isBlank } from "../../prompt/blank.ts";
+import { providerError } from "../http/errors.ts";
 import { callNote, signatureNote } from "./notes.ts";
 import { LongText } from "../../base/text/long_text.ts";
 import { type ReaderOptions, ReplyReader, thinkingProgress } from "../stream/reader.ts";
@@ -11,12 +13,45 @@ import type { Effect, Usage } from "../types.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
+/** Meaning of a finish reason; `malformed` may succeed on another try, `unsigned` with a stand-in for signatures. */
+type Finish = "normal" | "truncated" | "blocked" | "malformed" | "unsigned";
+
+/** Finish reasons. For any other, nobody knows whether the reply is complete. */
+const FINISHES: Readonly<Record<string, Finish>> = {
   STOP: "normal",
   // Gateways send this reason for a reply that ends with a call.
   FUNCTION_CALL: "normal",
   MAX_TOKENS: "truncated",
+  CONTINUATION: "truncated",
+  TOO_MANY_TOOL_CALLS: "truncated",
+  MALFORMED_FUNCTION_CALL: "malformed",
+  MALFORMED_RESPONSE: "malformed",
+  UNEXPECTED_TOOL_CALL: "malformed",
+  MISSING_THOUGHT_SIGNATURE: "unsigned",
+  SAFETY: "blocked",
+  RECITATION: "blocked",
+  LANGUAGE: "blocked",
+  BLOCKLIST: "blocked",
+  PROHIBITED_CONTENT: "blocked",
+  SPII: "blocked",
+  MODEL_ARMOR: "blocked",
+  JAILBREAK: "blocked",
+  ESCALATION: "blocked",
+  PUP_LIMITED_DISABLED: "blocked",
+  IMAGE_SAFETY: "blocked",
+  IMAGE_PROHIBITED_CONTENT: "blocked",
+  IMAGE_RECITATION: "blocked",
 };
+
+/** Reasons of a cut, in the words that other providers use for them. */
+const CUTS: Readonly<Record<string, string>> = {
+  MAX_TOKENS: "max_tokens",
+  CONTINUATION: "continuation",
+  TOO_MANY_TOOL_CALLS: "too_many_tool_calls",
+};
+
+/** Times that a reply with a malformed call is requested again. */
+const MALFORMED_RETRIES = 2;
 
 export interface GoogleReaderOptions extends ReaderOptions {
   /** Creates the suffix of an id for a call without one: at least 12 hexadecimal digits. */
@@ -35,8 +70,11 @@ export class GoogleReader extends ReplyReader {
   #signature = "";
   /** True if the last part was a text, which a block must not split. */
   #inText = false;
-  /** True if something other than thoughts arrived. */
+  /** True if something other than thoughts and blanks arrived. */
   #answered = false;
+  /** Blank text that arrived before anything else. */
+  #blank = "";
+  #model: string | null = null;
 
   constructor({ newId = randomId, ...options }: GoogleReaderOptions) {
     super(options);
@@ -55,7 +93,7 @@ export class GoogleReader extends ReplyReader {
     const candidates = listOrEmpty(response.candidates);
     const place = candidates.findIndex((each) => isObject(each) && (numberOrNull(each.index) ?? 0) === 0);
     const candidate = candidates[place];
-    const effects = usageOf(response.usageMetadata);
+    const effects = [...this.#answering(response.modelVersion), ...usageOf(response.usageMetadata)];
     if (!isObject(candidate)) return [...effects, ...this.#blockedPrompt(response.promptFeedback)];
     const content = isObject(candidate.content) ? candidate.content : {};
     listOrEmpty(content.parts).forEach((part, index) => {
@@ -66,7 +104,23 @@ export class GoogleReader extends ReplyReader {
       );
     });
     const reason = textOrEmpty(candidate.finishReason);
-    return reason === "" ? effects : [...effects, ...this.#finish(reason)];
+    return reason === ""
+      ? effects
+      : [...effects, ...this.#finish(reason, textOrEmpty(candidate.finishMessage))];
+  }
+
+  whole(body: unknown): Effect[] | null {
+    const chunks = Array.isArray(body) ? body : [body];
+    if (!chunks.some((chunk) => isObject(chunk) && Array.isArray(chunk.candidates))) return null;
+    return chunks.flatMap((chunk) => this.event(chunk));
+  }
+
+  /** Names the model that answers, once. Google sends the requests for some older models to newer ones. */
+  #answering(version: unknown): Effect[] {
+    const model = textOrEmpty(version).replace(/^models\//, "");
+    if (model === "" || model === this.#model) return [];
+    this.#model = model;
+    return [{ kind: "answering", model }];
   }
 
   /** Handles one part; `spelled` returns a member of the part as the provider wrote it. */
@@ -85,13 +139,19 @@ export class GoogleReader extends ReplyReader {
       this.#inText = false;
       return [thinkingProgress(this.#thoughts.length)];
     }
-    const opens = !this.#inText && part.text !== "";
     this.#signature = signature || this.#signature;
-    const block = opens ? this.#block() : [];
-    if (part.text === "") return block;
+    const text = this.#blank + part.text;
+    // A block before blanks would be a reply without a word.
+    if (!this.#answered && isBlank(text)) {
+      this.#blank = text;
+      return [];
+    }
+    this.#blank = "";
+    const block = this.#inText || text === "" ? [] : this.#block();
+    if (text === "") return block;
     this.#inText = true;
     this.#answered = true;
-    return [...block, { kind: "text", text: part.text }];
+    return [...block, { kind: "text", text }];
   }
 
   #call(call: JsonObject, signature: string, spelled: string | null): Effect[] {
@@ -125,16 +185,38 @@ export class GoogleReader extends ReplyReader {
     return value === "" ? [written] : [written, { kind: "note", about: signatureNote(value) }];
   }
 
-  #finish(reason: string): Effect[] {
+  #finish(reason: string, details: string): Effect[] {
     this.close();
-    const outcome = own(OUTCOMES, reason) ?? "blocked";
-    const effects = this.#block();
-    if (outcome === "truncated" && !this.#answered) {
+    const finish = own(FINISHES, reason) ?? null;
+    if (finish === "malformed" || finish === "unsigned") return this.#fail(finish, reason, details);
+    // A signature alone is not a reply.
+    const effects = this.#answered || this.#thoughts.length > 0 ? this.#block() : [];
+    if (reason === "MAX_TOKENS" && !this.#answered) {
       const message =
         "The model used all its tokens for thinking and wrote nothing; raise the parameter max_tokens.";
       effects.push({ kind: "notice", message });
     }
-    return [...effects, { kind: "stop", outcome, reason: outcome === "truncated" ? "max_tokens" : reason }];
+    if (finish === null) effects.push(unknownReason(reason));
+    const explained = details === "" ? {} : { details };
+    return [...effects, {
+      kind: "stop",
+      outcome: finish ?? "normal",
+      reason: CUTS[reason] ?? reason,
+      ...explained,
+    }];
+  }
+
+  /** Ends a reply that the API gave up. Thoughts are kept only if part of the reply is written. */
+  #fail(finish: "malformed" | "unsigned", reason: string, details: string): Effect[] {
+    const effects = this.#answered ? this.#block() : [];
+    const message = `${
+      finish === "malformed"
+        ? "The model wrote a call that cannot be read"
+        : "The API misses a thought signature"
+    } (${[reason, details].filter((words) => words !== "").join(": ")}).`;
+    const retry = finish === "malformed" ? { retry: { after: null, most: MALFORMED_RETRIES } } : {};
+    const next = "Send again, or use another model (--model NAME).";
+    return [...effects, { kind: "error", error: providerError("other", message, { next, ...retry }) }];
   }
 
   #blockedPrompt(feedback: unknown): Effect[] {
@@ -152,6 +234,12 @@ const PART_EXTRAS: ReadonlySet<string> = new Set([
   "partMetadata",
   "videoMetadata",
 ]);
+
+function unknownReason(reason: string): Effect {
+  const shown = JSON.stringify(reason.slice(0, 80));
+  const message = `The reply ended for an unknown reason (${shown}); check whether it is complete.`;
+  return { kind: "notice", message };
+}
 
 function randomId(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(6)));

@@ -1,9 +1,9 @@
 // Provider errors as values, with a class and a hint.
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, own } from "../../base/is_object.ts";
 import { hideSecrets, hideSecretsIn } from "../../base/text/secrets.ts";
 import type { ErrorClass, ProviderError } from "../types.ts";
-import { isSpent, limitDetails, temporary } from "./temporary.ts";
+import { errorCodes, isSpent, limitDetails, temporary } from "./temporary.ts";
 
 export interface ErrorText {
   readonly type: string | null;
@@ -47,8 +47,28 @@ const NEXT: Readonly<Partial<Record<ErrorClass, string>>> = {
   timeout: "Raise the parameter timeout if the model needs longer.",
 };
 
-/** Classifies an error response by its words first, then by its HTTP status. */
-export function classifyError(sentence: string, status?: number): ErrorClass {
+/** Classes of error codes, which are the same in any language. */
+const CODES: Readonly<Record<string, ErrorClass>> = {
+  context_length_exceeded: "context_overflow",
+  exceed_context_size_error: "context_overflow",
+  prompt_too_long: "context_overflow",
+  invalid_api_key: "authentication",
+  authentication_error: "authentication",
+  permission_error: "authentication",
+  invalid_authentication_error: "authentication",
+  rate_limit_error: "rate_limit",
+  rate_limit_exceeded: "rate_limit",
+  ramp_limit_exceeded: "rate_limit",
+  overloaded_error: "rate_limit",
+  resource_exhausted: "rate_limit",
+  // An account on hold has nothing to do with its key.
+  organization_on_hold: "other",
+};
+
+/** Classifies an error response by its codes first, then by its words, then by its HTTP status. */
+export function classifyError(sentence: string, status?: number, codes: readonly string[] = []): ErrorClass {
+  const byCode = codes.map((code) => own(CODES, code.toLowerCase())).findLast((known) => known !== undefined);
+  if (byCode !== undefined) return byCode;
   if (OVERFLOW.some((pattern) => pattern.test(sentence))) return "context_overflow";
   if (AUTHENTICATION.test(sentence) || status === 401 || status === 403) return "authentication";
   if (RATE_LIMIT.test(sentence) || status === 429 || status === 529) return "rate_limit";
@@ -60,6 +80,7 @@ export interface ErrorOptions {
   readonly details?: readonly string[];
   readonly next?: string;
   readonly retry?: ProviderError["retry"];
+  readonly codes?: readonly string[];
 }
 
 /** Creates an error with the hint of its class. */
@@ -77,6 +98,7 @@ export function providerError(
     class: errorClass,
     details: hideSecretsIn(options.details ?? []),
     ...(options.retry === undefined ? {} : { retry: options.retry }),
+    ...(options.codes === undefined || options.codes.length === 0 ? {} : { codes: options.codes }),
   };
 }
 
@@ -92,12 +114,16 @@ export function answeredError(
 ): ProviderError {
   const known = extractError(body);
   const sentence = known !== null ? errorSentence(known) : unknownAnswer(body, status);
-  const errorClass = classifyError(sentence, status);
+  const codes = errorCodes(body);
+  const errorClass = classifyError(sentence, status, codes);
   const retry = errorClass === "context_overflow" ? undefined : temporary({ body, headers, status });
   return providerError(errorClass, sentence, {
     details: limitDetails(headers, { wait: retry !== undefined, limits: errorClass === "rate_limit" }),
+    codes,
     next: hints[errorClass] ??
-      (isSpent(body) || status === 402
+      (codes.includes("organization_on_hold")
+        ? onHold(body)
+        : isSpent(body) || status === 402
         ? "Retrying does not help: raise the limit, or add credit to the account."
         : status === 413
         ? TOO_LARGE
@@ -108,6 +134,14 @@ export function answeredError(
         : "Try again later."),
     retry,
   });
+}
+
+/** Hint for an account that its provider has put on hold; the error may name where to appeal. */
+function onHold(body: unknown): string {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const url = isObject(error.details) ? error.details.appeal_url : undefined;
+  const place = typeof url === "string" && /^https:\/\//.test(url) ? `: ${url}` : " with the provider.";
+  return `The account is on hold, so its requests fail. Appeal${place}`;
 }
 
 const TOO_LARGE = "The request is larger than the provider accepts: attach fewer or smaller files.";

@@ -63,7 +63,7 @@ export class Patience {
     if (retry === undefined) return { wait: null, tried: null };
     const elapsed = (this.#clock.now() - this.#begun) / 1000;
     const tried = `Tried ${this.#tries} times in ${formatDuration(elapsed)}.`;
-    if (this.#tries >= MOST_TRIES) return { wait: null, tried };
+    if (this.#tries >= Math.min(MOST_TRIES, (retry.most ?? MOST_TRIES) + 1)) return { wait: null, tried };
     // The wait is random in part, because clients that failed at the same time must not all retry at the same time.
     const own = FIRST_WAIT * 2 ** (this.#tries - 1) * (0.75 + this.#clock.random() / 2);
     const asked = retry.after !== null && retry.after > 0;

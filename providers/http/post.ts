@@ -32,6 +32,9 @@ export type Exchange =
 /** Maximum bytes read from a body that is not a stream; a message for people is shorter. */
 const BODY_LIMIT = 1 << 20;
 
+/** Maximum bytes read from a body that may be a whole reply instead of a stream. */
+const REPLY_LIMIT = 1 << 25;
+
 /** Sends the request and reads the response. Network errors are returned, never thrown. */
 export async function post(options: PostOptions): Promise<Exchange> {
   const limits = new RequestTimeouts(options);
@@ -66,7 +69,8 @@ async function exchange(options: PostOptions, limits: RequestTimeouts): Promise<
     return { kind: "failed", error: providerError("network", message, { next }) };
   }
   if (status >= 400 || !isEventStream(headers)) {
-    return { kind: "body", headers, status, text: await readBody(response, limits) };
+    const most = status >= 400 ? BODY_LIMIT : REPLY_LIMIT;
+    return { kind: "body", headers, status, text: await readBody(response, limits, most) };
   }
   return { kind: "stream", headers, lines: await readStream(response, options, limits) };
 }
@@ -184,12 +188,12 @@ function decodeEvent(data: string): object | null {
   }
 }
 
-async function readBody(response: Response, limits: RequestTimeouts): Promise<string> {
+async function readBody(response: Response, limits: RequestTimeouts, most: number): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   const body = response.body.getReader();
   let text = "";
-  for (let size = 0; size < BODY_LIMIT;) {
+  for (let size = 0; size < most;) {
     const { done, value } = await body.read();
     if (done) return text + decoder.decode();
     limits.arrived();

@@ -49,29 +49,66 @@ export function temporary({ body, headers, status }: RefusedResponse): ProviderE
   const says = headers?.get("x-should-retry");
   if (says === "false" || isSpent(body)) return undefined;
   const { codes } = readError(body);
-  const after = waitIn(headers) ?? delayIn(body);
+  const after = waitIn(headers) ?? delayIn(body) ?? resetIn(headers);
   if (status === undefined || status < 400) {
     const known = codes.some((code) => TROUBLE_CODES.has(code.toLowerCase()));
     const limited = after !== null && codes.some((code) => /^rate_limit|^resource_exhausted$/i.test(code));
     return known || limited ? { after } : undefined;
   }
-  if (TROUBLE.has(status)) return { after };
-  if (status !== 429) return undefined;
-  // If no wait time is given, only a code about the rate distinguishes this case from a quota that a person has to
-  // raise.
-  const aboutRate = says === "true" || codes.some((code) => TROUBLE_CODES.has(code.toLowerCase()));
-  return after !== null || aboutRate ? { after } : undefined;
+  const mayPass = TROUBLE.has(status) || status === 429 || codes.some((code) => RAMP_LIMIT.test(code));
+  return mayPass || says === "true" ? { after } : undefined;
 }
+
+/** A limit that rises by itself, reported with a status of its own. */
+const RAMP_LIMIT = /^ramp_limit/i;
+
+/** Longest wait in seconds that counts as one; a later time is a mistake or another unit. */
+const LONGEST_WAIT = 30 * 86_400;
 
 /** Returns the seconds to wait that headers name, else null. `now` is in milliseconds. */
 export function waitIn(headers: Headers | null, now: number = Date.now()): number | null {
   const exact = headers?.get("retry-after-ms")?.trim() ?? "";
-  if (/^\d+(?:\.\d+)?$/.test(exact)) return Number(exact) / 1000;
+  if (/^\d+(?:\.\d+)?$/.test(exact)) return usable(Number(exact) / 1000);
   const value = headers?.get("retry-after")?.trim() ?? "";
-  if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value);
+  if (/^\d+(?:\.\d+)?$/.test(value)) return usable(Number(value));
   // The other form is an HTTP date, which begins with a weekday.
-  const date = /^[A-Za-z]{3}/.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(date) ? null : Math.max(0, (date - now) / 1000);
+  return /^[A-Za-z]{3}/.test(value) ? usable((Date.parse(value) - now) / 1000) : null;
+}
+
+/** Returns a wait of these seconds; null if it is over, too long or not a number. */
+function usable(seconds: number): number | null {
+  return seconds > 0 && seconds <= LONGEST_WAIT ? seconds : null;
+}
+
+/**
+ * Returns the seconds until the last of the exhausted limits is reset, by headers such as
+ * `anthropic-ratelimit-tokens-reset`; null if none says so. A limit without a remaining count counts as exhausted.
+ */
+export function resetIn(headers: Headers | null, now: number = Date.now()): number | null {
+  const waits = [...headers ?? []].flatMap(([name, value]) => {
+    if (!/ratelimit.*reset/.test(name)) return [];
+    const remaining = headers!.get(name.replace("reset", "remaining"));
+    if (remaining !== null && Number(remaining) > 0) return [];
+    const seconds = secondsUntil(value.trim(), now);
+    return seconds === null ? [] : [seconds];
+  });
+  return waits.length === 0 ? null : Math.max(...waits);
+}
+
+/** Seconds of each unit in a duration such as `6m0s`. */
+const UNITS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Reads the time of a reset: seconds, a time since 1970 in seconds or milliseconds, a date, or a duration. */
+function secondsUntil(value: string, now: number): number | null {
+  if (/^\d+(?:\.\d+)?$/.test(value)) {
+    const number = Number(value);
+    return usable(number > 1e12 ? (number - now) / 1000 : number > 1e9 ? number - now / 1000 : number);
+  }
+  if (/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(value)) {
+    const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+    return usable(parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0));
+  }
+  return /^\d{4}-\d\d-\d\dT/.test(value) ? usable((Date.parse(value) - now) / 1000) : null;
 }
 
 /** Reads Google's wait time from the error details: `{"@type": "….RetryInfo", "retryDelay": "14s"}`. */
@@ -84,6 +121,12 @@ function delayIn(body: unknown): number | null {
     if (seconds !== undefined) return Number(seconds);
   }
   return null;
+}
+
+/** Returns the codes and the names of parameters in an error body. */
+export function errorCodes(body: unknown): readonly string[] {
+  const { param } = errorIn(body);
+  return [...readError(body).codes, ...(typeof param === "string" ? [param] : [])];
 }
 
 /** Returns every code-like field of an error body, and its message. */

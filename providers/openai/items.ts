@@ -10,7 +10,7 @@ import { requestName } from "../request/file_name.ts";
 import { answerText, errorText, MISSING_RESULT } from "../request/result_text.ts";
 import { arrangeTurns, type CallAnswer, type RequestTurn, sortForReplay } from "../request/turns.ts";
 import { WireIds, wireName } from "../request/wire.ts";
-import { readSignature } from "./reasoning.ts";
+import { readSignature, type ReasoningItem } from "./reasoning.ts";
 
 export function phaseNote(text: string): string {
   return `phase of ${trimBlank(text)}`;
@@ -25,6 +25,8 @@ export interface ItemOptions {
   readonly phase: boolean;
   /** True if reasoning of earlier turns is included. */
   readonly reasoning: boolean;
+  /** True if no reasoning item is sent with its id. */
+  readonly withoutIds?: boolean;
   recall(about: string): string | null;
 }
 
@@ -36,11 +38,12 @@ export function inputItems(
   const system = prompt.system ?? "";
   const items: Item[] = isBlank(system) ? [] : [{ role: "developer", content: system }];
   const warnings: string[] = [...reusedIdWarnings(prompt)];
+  const ids = new Set<string>();
   let replies = 0;
   for (const turn of arrangeTurns(prompt, new WireIds())) {
     if (turn.role === "user") items.push(...turn.answers.map(outputItem), ...userItem(turn.parts));
     else {
-      const reply = new ReplyItems(turn, ++replies, options);
+      const reply = new ReplyItems(turn, ++replies, options, ids);
       items.push(...reply.items);
       warnings.push(...reply.warnings);
     }
@@ -107,6 +110,8 @@ class ReplyItems {
   readonly items: Item[] = [];
   readonly warnings: string[] = [];
   readonly #options: ItemOptions;
+  /** Ids of reasoning items sent so far. */
+  readonly #ids: Set<string>;
   /** Number of the model's turn, from 1; it is part of the ids of the turn's messages. */
   readonly #number: number;
   /** Thinking of other providers, to put before the next text or call. */
@@ -116,8 +121,14 @@ class ReplyItems {
   #texts = 0;
   #calls: number;
 
-  constructor(turn: Extract<RequestTurn, { role: "assistant" }>, number: number, options: ItemOptions) {
+  constructor(
+    turn: Extract<RequestTurn, { role: "assistant" }>,
+    number: number,
+    options: ItemOptions,
+    ids: Set<string>,
+  ) {
     this.#options = options;
+    this.#ids = ids;
     this.#number = number;
     this.#lead = foreignThinking(turn.parts, isNative, options.foreign) ?? "";
     this.#calls = turn.ids.size;
@@ -179,13 +190,24 @@ class ReplyItems {
       return;
     }
     this.#flush();
-    this.items.push(new Raw(item.json));
+    this.items.push(new Raw(this.#isRepeated(item) ? withoutId(item.json) : item.json));
+  }
+
+  /** True if an item must go without its id, because the API refuses an id that occurs twice, as in a copied turn. */
+  #isRepeated({ id }: ReasoningItem): boolean {
+    if (this.#options.withoutIds === true) return true;
+    return id !== null && this.#ids.size === this.#ids.add(id).size;
   }
 
   /** Drops reasoning whose text or call was deleted: the API requires the item that followed it. */
   #dropLastReasoning(): void {
     while (this.items.at(-1) instanceof Raw) this.items.pop();
   }
+}
+
+function withoutId(json: string): string {
+  const { id: _id, ...item } = JSON.parse(json) as Record<string, unknown>;
+  return JSON.stringify(item);
 }
 
 const EDITED =

@@ -4,7 +4,7 @@ import { answeredError } from "../http/errors.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { choiceOf } from "../models/choice.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
-import { createFallback } from "../request/fallback.ts";
+import { createFallbacks } from "../request/fallback.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { buildRequest } from "./request.ts";
 import { OpenAIReader } from "./stream.ts";
@@ -17,7 +17,8 @@ export const openai: Provider = {
   // The API accepts a conversation that ends with the model's turn, but starts another reply instead of continuing.
   takesPrefill: () => false,
   buildRequest,
-  fallback: createFallback([
+  fallbacks: createFallbacks([
+    [/duplicate item/i, "item-ids"],
     [/encrypted content is not supported/i, "thinking"],
     [
       /required following item|without its required|required 'reasoning' item|item with id \S+ not found|encrypted[_ ]content/i,
@@ -29,6 +30,7 @@ export const openai: Provider = {
     [/reasoning\.effort|reasoning_effort|'reasoning'/i, "thinking"],
     [/max_output_tokens/i, "reply-limit"],
     FILES_REFUSED,
+    [/reasoning|thinking|encrypted|signature/i, "earlier-thinking"],
   ]),
   reader: (offered = []) => new OpenAIReader({ provider: "openai", offered, readError }),
   readError,

@@ -8,6 +8,8 @@ import { listOrEmpty } from "../stream/fields.ts";
 export interface ReasoningItem {
   /** JSON as the server wrote it. */
   readonly json: string;
+  /** Id of the item; null if it has none. */
+  readonly id: string | null;
   readonly summary: string;
   /**
    * True if the item has encrypted content. Without it, the item refers to something that the server was asked not to
@@ -28,7 +30,8 @@ export function readSignature(signature: string): ReasoningItem | null {
     );
     const item: unknown = JSON.parse(json);
     if (!isObject(item) || item.type !== "reasoning") return null;
-    return { json, summary: summaryOf(item), isReplayable: textOrEmpty(item.encrypted_content) !== "" };
+    const id = typeof item.id === "string" ? item.id : null;
+    return { json, id, summary: summaryOf(item), isReplayable: textOrEmpty(item.encrypted_content) !== "" };
   } catch {
     return null;
   }

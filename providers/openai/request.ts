@@ -29,6 +29,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     foreign: parameters.thinking.foreign,
     phase: phaseWanted(parameters),
     reasoning: !fallbacks.has("earlier-thinking"),
+    withoutIds: fallbacks.has("item-ids"),
     recall: input.recall ?? (() => null),
   });
   const tools = sortedTools(input.tools).map(wireTool);

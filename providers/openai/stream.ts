@@ -68,6 +68,12 @@ export class OpenAIReader extends ReplyReader {
     }
   }
 
+  whole(body: unknown): Effect[] | null {
+    if (!isObject(body) || !Array.isArray(body.output)) return null;
+    const type = body.status === "failed" ? "response.failed" : "response.completed";
+    return this.event({ type, response: body });
+  }
+
   #textDelta(data: JsonObject, delta: unknown): Effect[] {
     const key = partOf(data);
     this.#given.set(key, (this.#given.get(key) ?? 0) + textOrEmpty(delta).length);

@@ -1,14 +1,16 @@
-// Chooses what to leave out of a refused request before a retry, from the words of the refusal.
+// Chooses what to leave out of a refused request before a retry, from the codes and words of the refusal.
 
 import type { ProviderError, RequestFallback } from "../types.ts";
 
-/** Patterns for refusals, and what to leave out; the first match counts. */
+/** Patterns for refusals, and what to leave out; the first match is the likeliest. */
 export type FallbackRules = readonly (readonly [RegExp, RequestFallback])[];
 
-export function createFallback(list: FallbackRules): (error: ProviderError) => RequestFallback | null {
+/** Creates a provider's `fallbacks` from its rules. */
+export function createFallbacks(list: FallbackRules): (error: ProviderError) => readonly RequestFallback[] {
   return (error) => {
     // A temporary error is retried with the same request, and a wrong key is wrong for any request.
-    if (error.class === "authentication" || error.class === "rate_limit") return null;
-    return list.find(([words]) => words.test(error.message))?.[1] ?? null;
+    if (error.class === "authentication" || error.class === "rate_limit") return [];
+    const text = [error.message, ...error.codes ?? []].join("\n");
+    return [...new Set(list.filter(([words]) => words.test(text)).map(([, fallback]) => fallback))];
   };
 }

@@ -93,7 +93,7 @@ function isLevel(value: unknown): value is ThinkingLevel {
  * Token limit that flemma chooses for the reply of a model whose own limit is unknown; every current model allows that
  * many.
  */
-const UNKNOWN_MODEL_TOKENS = 16_000;
+export const UNKNOWN_MODEL_TOKENS = 16_000;
 
 /** Resolves the token limit of a reply, with warnings about limits that changed it. */
 export function resolveMaxTokens(

@@ -32,6 +32,8 @@ export abstract class ReplyReader implements StreamReader {
 
   abstract damaged(): void;
 
+  abstract whole(body: unknown): Effect[] | null;
+
   protected close(): void {
     this.#closed = true;
   }

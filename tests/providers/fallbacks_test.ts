@@ -23,6 +23,7 @@ interface Row {
   readonly status?: number;
   /** @default "invalid_request_error" */
   readonly type?: string;
+  readonly param?: string;
   /** Whether a request has what is refused. */
   has(body: Body, text: string): boolean;
   readonly parameters?: Body;
@@ -129,6 +130,51 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: (_, text) => text.includes("reasoning_content"),
     document: work("", "Hm."),
   },
+  "a server that does not accept reasoning in the words of Groq": {
+    provider: "openai_chat",
+    refusal:
+      "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
+    has: (_, text) => text.includes("reasoning_content"),
+    document: work("", "Hm."),
+  },
+  "a refusal in another language, known by its parameter": {
+    provider: "openai",
+    refusal: "参数不受支持",
+    param: "prompt_cache_retention",
+    has: (body) => body.prompt_cache_retention !== undefined,
+    parameters: { cache_retention: "long" },
+  },
+  "OpenAI: an unknown refusal that mentions reasoning": {
+    provider: "openai",
+    refusal: "The reasoning of this conversation is not acceptable.",
+    has: (_, text) => text.includes('encrypted_content":"'),
+    document: work(` openai:signature="${REASONING}"`),
+  },
+  "Gemini: an unknown refusal that mentions thoughts": {
+    provider: "gemini",
+    refusal: "This thought is foreign to me.",
+    has: (_, text) => text.includes("c2ln"),
+    document: work(' gemini:signature="c2ln"'),
+  },
+  "Anthropic: an unknown refusal that mentions thinking": {
+    provider: "anthropic",
+    refusal: "This thinking is not wanted here.",
+    has: (_, text) => text.includes("c2ln"),
+    document: work(' anthropic:signature="c2ln"', "Hm."),
+  },
+  "Anthropic: a token limit above the model's own": {
+    provider: "anthropic",
+    refusal:
+      "max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for claude-sonnet-5-5",
+    has: (body) => Number(body.max_tokens) > 32_000,
+    parameters: { max_tokens: 64_000 },
+  },
+  "OpenAI: a duplicate item id that the document does not show": {
+    provider: "openai",
+    refusal: "Duplicate item found with id rs_1. Remove duplicate items from your input and try again.",
+    has: (_, text) => text.includes('"id":"rs_1"'),
+    document: work(` openai:signature="${REASONING}"`),
+  },
   "a server that requires its reasoning back": {
     provider: "openai_chat",
     refusal: "The reasoning_content in the thinking mode must be passed back to the API.",
@@ -188,7 +234,7 @@ for (const [what, row] of Object.entries(ROWS)) {
           headers: { "content-type": "application/json" },
           body: JSON.stringify({
             type: "error",
-            error: { message: row.refusal, type: row.type ?? "invalid_request_error" },
+            error: { message: row.refusal, type: row.type ?? "invalid_request_error", param: row.param },
           }),
         }
         : { headers: { "content-type": "text/event-stream" }, body: GOOD[row.provider]! }

@@ -18,6 +18,7 @@ interface Given {
   readonly servers?: Settings["providers"];
   readonly tools?: readonly OfferedTool[];
   readonly cacheKey?: string;
+  readonly baseUrl?: string;
 }
 
 async function build(given: Given): Promise<{ body: Body; warnings: readonly string[] }> {
@@ -41,7 +42,7 @@ async function build(given: Given): Promise<{ body: Body; warnings: readonly str
     settings,
     cacheKey: given.cacheKey ?? null,
     key: "k",
-    baseUrl: "http://x",
+    baseUrl: given.baseUrl ?? "http://x",
     day: "2026-11-28",
   });
   return { body: JSON.parse(request.body), warnings };
@@ -301,13 +302,14 @@ Deno.test("the person's own server gets all explicitly set parameters and no oth
   );
 });
 
-Deno.test("the server's settings define which messages are sent with their reasoning; by default, only those of the current calls are", async () => {
+Deno.test("the server's settings define which messages are sent with their reasoning; by default all are, except to vendors that refuse it", async () => {
   const document =
     `@You:\nq\n\n@Assistant:\n<thinking>\nold\n</thinking>\n\nDone.\n\n@You:\nr\n\n@Assistant:\n<thinking>\nnew\n</thinking>\n\n${
       USE("a")
     }\n@You:\n${RESULT("a")}`;
-  const back = async (reasoning_back: "always" | "tools" | "never" | undefined) =>
+  const back = async (reasoning_back: "always" | "tools" | "never" | undefined, baseUrl?: string) =>
     (await build({
+      baseUrl,
       provider: "lab",
       model: "m",
       document,
@@ -315,8 +317,14 @@ Deno.test("the server's settings define which messages are sent with their reaso
     })).body.messages.filter(({ role }: Body) => role === "assistant").map(({ reasoning }: Body) =>
       reasoning
     );
-  assert.deepEqual(await back(undefined), [undefined, "new"]);
+  assert.deepEqual(await back(undefined), ["old", "new"]);
+  assert.deepEqual(await back("tools"), [undefined, "new"]);
   assert.deepEqual(await back("always"), ["old", "new"]);
+  for (const host of ["api.groq.com", "api.cerebras.ai", "api.mistral.ai"]) {
+    assert.deepEqual(await back(undefined, `https://${host}/openai/v1`), [undefined, undefined], host);
+    assert.deepEqual(await back("always", `https://${host}`), ["old", "new"], host);
+  }
+  assert.deepEqual(await back(undefined, "https://notgroq.com"), ["old", "new"]);
   assert.deepEqual(await back("never"), [undefined, undefined]);
 });
 

@@ -20,11 +20,11 @@ Deno.test("errors of servers and gateways can count as temporary, but errors in 
   }
 });
 
-Deno.test("flemma retries after status 429 only if a wait, a code or a header shows that the cause is not a spending limit", () => {
+Deno.test("flemma retries after status 429, with the wait that the response names, or with one of its own", () => {
   const rows = [
     [error({ type: "rate_limit_error" }), AFTER, { after: 7 }],
-    [error({ type: "rate_limit_error" }), NONE, undefined],
-    ["slow down", NONE, undefined],
+    [error({ type: "rate_limit_error" }), NONE, { after: null }],
+    ["slow down", NONE, { after: null }],
     ["slow down", AFTER, { after: 7 }],
     [error({ code: "rate_limit_exceeded" }), NONE, { after: null }],
     [error({ code: "slow_down" }), NONE, { after: null }],
@@ -37,7 +37,9 @@ Deno.test("flemma retries after status 429 only if a wait, a code or a header sh
       { after: 14.5 },
     ],
     [[error({ status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "3s" }] })], NONE, { after: 3 }],
-    [error({ status: "RESOURCE_EXHAUSTED" }), NONE, undefined],
+    [error({ status: "RESOURCE_EXHAUSTED" }), NONE, { after: null }],
+    [error({ type: "rate_limit_error" }), new Headers({ "ratelimit-reset": "30" }), { after: 30 }],
+    [error({ type: "rate_limit_error" }), new Headers({ "retry-after": "soon" }), { after: null }],
   ] as const;
   for (const [body, headers, expected] of rows) {
     assert.deepEqual(temporary({ body, headers, status: 429 }), expected, JSON.stringify(body));
@@ -104,7 +106,10 @@ Deno.test("a requested wait is read as seconds, as milliseconds or as a date, an
     [{ "retry-after": "12" }, 12],
     [{ "retry-after": " 0.5 " }, 0.5],
     [{ "retry-after": "Sat, 28 Nov 2026 12:00:30 GMT" }, 30],
-    [{ "retry-after": "Sat, 28 Nov 2026 11:00:00 GMT" }, 0],
+    [{ "retry-after": "Sat, 28 Nov 2026 11:00:00 GMT" }, null],
+    [{ "retry-after": "0" }, null],
+    [{ "retry-after": "2592000" }, 2_592_000],
+    [{ "retry-after": "2592001" }, null],
     [{ "retry-after": "soon" }, null],
     [{ "retry-after": "-5" }, null],
     [{ "retry-after": "1e9" }, null],

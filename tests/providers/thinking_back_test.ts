@@ -13,7 +13,7 @@ import {
 } from "../../providers/chat_completions/reasoning_details.ts";
 import { signaturesOf } from "../../providers/google/signatures.ts";
 import { readSignature, summaryOf, writeSignature } from "../../providers/openai/reasoning.ts";
-import { createFallback } from "../../providers/request/fallback.ts";
+import { createFallbacks } from "../../providers/request/fallback.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Outline, ThinkingPart } from "../../providers/types.ts";
 
@@ -157,7 +157,7 @@ Deno.test("a reasoning item is read from its own signature and from no other", (
     encrypted_content: "x",
   };
   const read = readSignature(writeSignature(item));
-  assert.deepEqual(read, { json: JSON.stringify(item), summary: "a\n\nb", isReplayable: true });
+  assert.deepEqual(read, { json: JSON.stringify(item), id: "r", summary: "a\n\nb", isReplayable: true });
   for (const encrypted_content of [undefined, null, "", 5]) {
     assert.equal(readSignature(writeSignature({ ...item, encrypted_content }))?.isReplayable, false);
   }
@@ -170,12 +170,13 @@ Deno.test("a reasoning item is read from its own signature and from no other", (
 });
 
 Deno.test("a request is repeated without a part only if the refusal is about the request, not about the key or a rate limit", () => {
-  const fallBack = createFallback([[/effort/, "thinking"], [/effort|tokens/, "sampling"]]);
+  const fallBack = createFallbacks([[/effort/, "thinking"], [/effort|tokens/, "sampling"]]);
   const stated = (kind: Parameters<typeof providerError>[0], words: string) =>
     fallBack(providerError(kind, words));
-  assert.equal(stated("other", "no effort here"), "thinking");
-  assert.equal(stated("context_overflow", "too many tokens"), "sampling");
-  assert.equal(stated("other", "no"), null);
-  assert.equal(stated("authentication", "no effort for this key"), null);
-  assert.equal(stated("rate_limit", "no effort at this rate"), null);
+  assert.deepEqual(stated("other", "no effort here"), ["thinking", "sampling"]);
+  assert.deepEqual(stated("context_overflow", "too many tokens"), ["sampling"]);
+  assert.deepEqual(stated("other", "no"), []);
+  assert.deepEqual(fallBack(providerError("other", "nein", { codes: ["effort"] })), ["thinking", "sampling"]);
+  assert.deepEqual(stated("authentication", "no effort for this key"), []);
+  assert.deepEqual(stated("rate_limit", "no effort at this rate"), []);
 });

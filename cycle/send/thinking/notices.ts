@@ -102,6 +102,8 @@ export function droppedNotices(
 export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
   const without: Readonly<Record<RequestFallback, string>> = {
     "earlier-thinking": "the thinking of earlier replies, which later requests omit too",
+    "reasoning-field": "the reasoning of earlier replies",
+    "item-ids": "the ids of reasoning that the document contains twice",
     "binding": "the setting for thinking that no longer matches",
     "sampling": "the temperature",
     "system-role": "a system message, whose text now precedes the first @You: message",
@@ -147,9 +149,10 @@ function placeOf({ what, line }: PrefixPiece): string {
 function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts): string | null {
   const tokens = estimatePieceTokens(pieces);
   if (tokens < least) return null;
-  const more = prices === null
+  const { cache_read: read, cache_write: written } = prices ?? {};
+  const more = prices === null || read === undefined
     ? null
-    : tokens * ((prices.cache_write ?? prices.input) - (prices.cache_read ?? prices.input)) / 1e6;
+    : tokens * ((written ?? prices.input) - read) / 1e6;
   const dollars = more === null ? "" : more < 0.005 ? " (less than a cent)" : ` (about $${more.toFixed(2)})`;
   const rounded = tokens < 1000 ? tokens : Math.round(tokens / 100) * 100;
   return `about ${rounded.toLocaleString("en-US")} tokens after it are no longer cached${dollars}`;

@@ -18,6 +18,8 @@ export function refusals({ text, body }: Asked): readonly string[] {
     ...messages.flatMap((message, index) => messageProblems(message, index)),
     ...pairProblems(messages),
     ...(/^(?:kimi|moonshot)/.test(model) ? moonshotProblems(body, model, messages) : []),
+    ...(/^deepseek/.test(model) ? deepseekProblems(body, messages) : []),
+    ...(NO_REASONING.test(model) ? reasoningFieldProblems(messages, "property") : []),
     ...(/^(?:gpt-|o\d)/.test(model) ? openaiProblems(body, model, messages) : []),
   ];
 }
@@ -194,6 +196,26 @@ function moonshotProblems(
     );
   });
   return problems;
+}
+
+/** Matches models of vendors that refuse reasoning in messages: Groq, Cerebras, Mistral. */
+const NO_REASONING = /^(?:groq|cerebras|mistral|codestral)/;
+
+/** DeepSeek thinks unless told not to, and then wants the reasoning of every message with calls, in all later requests. */
+function deepseekProblems({ thinking }: JsonObject, messages: readonly JsonObject[]): readonly string[] {
+  if (isObject(thinking) && thinking.type === "disabled") return [];
+  const isBare = ({ tool_calls, reasoning_content: words }: JsonObject) =>
+    tool_calls !== undefined && typeof words !== "string";
+  return messages.some(isBare)
+    ? ["The `reasoning_content` in the thinking mode must be passed back to the API."]
+    : [];
+}
+
+function reasoningFieldProblems(messages: readonly JsonObject[], what: string): readonly string[] {
+  return messages.flatMap((message, index) =>
+    ["reasoning_content", "reasoning", "reasoning_details"].filter((key) => message[key] !== undefined)
+      .map((key) => `messages.${index}: ${what} '${key}' is unsupported`)
+  );
 }
 
 function openaiProblems(body: JsonObject, model: string, messages: readonly JsonObject[]): readonly string[] {
