@@ -1,19 +1,27 @@
 // Asks the provider, with retries and fallbacks, until a reply is in the document.
 
-import { success } from "../../base/problem.ts";
+import { success, thrownText } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import { RequestLimiter } from "../../providers/http/limiter.ts";
 import { openNetwork } from "../../providers/http/network.ts";
 import { MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
+import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { estimateRequestTokens } from "../../providers/request/count.ts";
 import type { ProviderError, RequestFallback } from "../../providers/types.ts";
 import type { RequestEnd, Send, SendOutcome } from "../types.ts";
+import {
+  type Refusal,
+  type RefusingServer,
+  rememberedRefusals,
+  rememberRefusals,
+} from "../memory/refusals.ts";
 import { MOST_RESUMES } from "./ending.ts";
 import { RunLimits } from "./limits.ts";
 import type { SendOptions, TimedOptions } from "./options.ts";
 import { prepareRequest, type ReadyRequest } from "./request.ts";
+import { describeRemembered } from "./thinking/notices.ts";
 import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
 /** Maximum number of fallbacks for one request. */
@@ -38,6 +46,8 @@ class Sends {
   readonly #reported = new Set<string>();
   /** Parts of requests that the provider rejected for this model or at this address, and will reject again. */
   readonly #refused = new Set<RequestFallback>();
+  /** Refusals of earlier runs; null until they are read. */
+  #remembered: Promise<readonly Refusal[]> | null = null;
 
   constructor(options: SendOptions) {
     const { clock = systemClock, limits = new RunLimits(options.settings) } = options;
@@ -47,13 +57,15 @@ class Sends {
   }
 
   async send(signal: AbortSignal, byPerson: boolean): Promise<SendOutcome> {
-    const fallbacks = new Set(this.#refused);
-    let fallbackCount = 0;
+    const remembered = await (this.#remembered ??= this.#recall());
+    const fallbacks = new Set([...remembered.map(({ rule }) => rule), ...this.#refused]);
+    const refused: RequestFallback[] = [];
     let resumes = 0;
     // Warnings to report after a request was answered.
-    const reported: string[] = [];
+    const reported = remembered.map((refusal) => describeRemembered(refusal, this.#options.provider.display))
+      .filter((words) => this.#isNew(words));
     for (;;) {
-      const may = { fallBack: fallbackCount < MOST_FALLBACKS, resume: resumes < MOST_RESUMES };
+      const may = { fallBack: refused.length < MOST_FALLBACKS, resume: resumes < MOST_RESUMES };
       const outcome = await this.#attempt(signal, {
         fallbacks,
         resumes: resumes > 0,
@@ -65,13 +77,43 @@ class Sends {
         resumes++;
         reported.push(...outcome.warnings);
       } else if (outcome.kind === "refused") {
-        fallbackCount++;
+        refused.push(outcome.fallback);
         fallbacks.add(outcome.fallback);
         // A rejection of earlier thinking is not remembered, because thinking that is received from now on was not
         // rejected.
         if (outcome.fallback !== "earlier-thinking") this.#refused.add(outcome.fallback);
         reported.push(...outcome.warnings);
-      } else return outcome;
+      } else {
+        if (outcome.kind === "completed") await this.#remember(refused);
+        return outcome;
+      }
+    }
+  }
+
+  /** Returns the server and model of the requests; null if their address is invalid, which a request reports. */
+  #server(): RefusingServer | null {
+    const { provider, settings, environment } = this.#options;
+    const baseUrl = resolveBaseUrl(provider, settings, environment);
+    const model = settings.model ?? provider.defaultModel;
+    return baseUrl.ok && model !== null ? { baseUrl: baseUrl.value, model } : null;
+  }
+
+  async #recall(): Promise<readonly Refusal[]> {
+    const { environment, clock } = this.#options;
+    const server = this.#server();
+    return server === null ? [] : await rememberedRefusals(environment, server, dayOf(clock.date()));
+  }
+
+  /** Only the number of later requests depends on this, so a failure is reported and stops nothing. */
+  async #remember(rules: readonly RequestFallback[]): Promise<void> {
+    const { environment, clock, emit } = this.#options;
+    const server = this.#server();
+    if (server === null || rules.length === 0) return;
+    try {
+      await rememberRefusals(environment, server, rules, dayOf(clock.date()));
+    } catch (thrown) {
+      const message = `Cannot remember what the server refused: ${thrownText(thrown)}.`;
+      emit({ event: "notice", code: "state-unwritable", message });
     }
   }
 

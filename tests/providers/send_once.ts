@@ -17,6 +17,10 @@ export const KEYS = {
   MOONSHOT_API_KEY: "k",
 };
 
+/** A home folder of this process, for what sends remember. */
+const HOME = await Deno.makeTempDir({ prefix: "flemma-home-" });
+globalThis.addEventListener("unload", () => Deno.removeSync(HOME, { recursive: true }));
+
 export interface Asked extends Partial<Omit<SendOptions, "store" | "settings" | "environment" | "provider">> {
   readonly provider: string;
   readonly model: string | null;
@@ -45,7 +49,7 @@ export async function sendOnce(
   const outcome = await createSend({
     store,
     settings,
-    environment: { cwd: "/", home: "/", variables },
+    environment: { cwd: "/", home: HOME, variables },
     provider: found.value,
     tools: () => [],
     emit: () => {},

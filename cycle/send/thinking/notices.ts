@@ -1,5 +1,6 @@
 // Notices about earlier thinking that is no longer used, and about a lost cache.
 
+import type { Refusal } from "../../memory/refusals.ts";
 import { failure, type Problem } from "../../../base/problem.ts";
 import type {
   DroppedThinking,
@@ -100,26 +101,33 @@ export function droppedNotices(
 
 /** Returns a sentence which says that a request is repeated, and what is left out of it. */
 export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
-  const without: Readonly<Record<RequestFallback, string>> = {
-    "earlier-thinking": "the thinking of earlier replies, which later requests omit too",
-    "reasoning-field": "the reasoning of earlier replies",
-    "item-ids": "the ids of reasoning that the document contains twice",
-    "binding": "the setting for thinking that no longer matches",
-    "sampling": "the temperature",
-    "system-role": "a system message, whose text now precedes the first @You: message",
-    "long-ids": "call ids that it does not accept",
-    "result-files": "the images and documents in results, for each of which the model gets one line",
-    "bare-calls": "calls without reasoning",
-    "thinking": "the thinking parameter",
-    "summary": "the request for a thinking summary",
-    "retention": "the cache retention",
-    "reply-limit": "the reply limit (max_tokens)",
-    "token-counts": "the request for token counts",
-  };
   return `${provider} refused the request (${error.message}); flemma repeats it without ${
-    without[fallback]
+    OMITTED[fallback]
   }.`;
 }
+
+/** Returns a sentence about a part that requests omit because of an earlier refusal. */
+export function describeRemembered({ rule, day, model }: Refusal, provider: string): string {
+  return `Requests for ${model} go without ${OMITTED[rule]}, which ${provider} refused on ${day}.`;
+}
+
+/** What each fallback leaves out. */
+const OMITTED: Readonly<Record<RequestFallback, string>> = {
+  "earlier-thinking": "the thinking of earlier replies, which later requests omit too",
+  "reasoning-field": "the reasoning of earlier replies",
+  "item-ids": "the ids of reasoning that the document contains twice",
+  "binding": "the setting for thinking that no longer matches",
+  "sampling": "the temperature",
+  "system-role": "a system message, whose text now precedes the first @You: message",
+  "long-ids": "call ids that it does not accept",
+  "result-files": "the images and documents in results, for each of which the model gets one line",
+  "bare-calls": "calls without reasoning",
+  "thinking": "the thinking parameter",
+  "summary": "the request for a thinking summary",
+  "retention": "the cache retention",
+  "reply-limit": "the reply limit (max_tokens)",
+  "token-counts": "the request for token counts",
+};
 
 function blocks(count: number): string {
   return count === 1 ? "1 block of earlier thinking" : `${count} blocks of earlier thinking`;
