@@ -7,6 +7,7 @@ import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
+import { changedSince } from "../cycle/plan/plan_inputs.ts";
 import type { Step } from "../cycle/plan/types.ts";
 import { resolveAll, shortCallName, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
@@ -16,6 +17,7 @@ import { cutPreview } from "./review/cut_preview.ts";
 import { fileChangesOf } from "./trust/file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
+import { forgetWaiting } from "../cycle/storage/waiting_documents.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Call, Chat } from "../parser/types.ts";
@@ -43,6 +45,7 @@ import type {
   ShownCall,
 } from "./types.ts";
 import { openCalls } from "./views/calls.ts";
+import { callsWait } from "./views/next_need.ts";
 import { explainCalls } from "./views/explain.ts";
 
 export interface Opened {
@@ -182,12 +185,14 @@ export class Session implements ChatSession {
 
   async calls(): Promise<readonly OpenCall[]> {
     const runtime = await this.#current();
-    const { cycle, journal, preview, previewIsCut, decide } = this.#runtime;
+    const { cycle, journal, approvalOf, preview, previewIsCut, decide } = this.#runtime;
+    if (runtime.ok && !this.#options.readOnly) await cycle.noteWaiting();
     const elsewhere = await this.holder() === null ? new Map<string, string>() : journal.started();
     return await openCalls(this.chat, {
       preview,
       previewIsCut,
       decide: runtime.ok ? decide : () => undecided(runtime.problem),
+      doubted: (call) => changedSince({ journal, approvalOf }, call),
       isRunning: (id) => elsewhere.has(id) || cycle.isRunning(id),
     });
   }
@@ -273,10 +278,11 @@ export class Session implements ChatSession {
   async diagnose(): Promise<Diagnosis> {
     const runtime = await this.#current();
     if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);
-    const { diagnoseDocument } = await import("./views/diagnose.ts");
+    const { diagnoseDocument, doubtFindings } = await import("./views/diagnose.ts");
     const { environment } = this.#options;
-    const { subject, unknownTools } = runtime.value;
-    return await diagnoseDocument(this.#opened.store, environment, subject, unknownTools());
+    const { subject, unknownTools, doubtsNow } = runtime.value;
+    const findings = [...unknownTools(), ...doubtFindings(this.chat, await doubtsNow())];
+    return await diagnoseDocument(this.#opened.store, environment, subject, findings);
   }
 
   async agreement(): Promise<Outcome<Agreement>> {
@@ -403,6 +409,9 @@ export class Session implements ChatSession {
       }).finally(() => runtime.value.endTools()),
     );
     await runtime.value.changes.done();
+    if (this.path !== null && !callsWait(this.chat)) {
+      await forgetWaiting(this.#options.environment, this.path);
+    }
     await this.#tellHook(stop);
     return stop;
   }

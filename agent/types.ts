@@ -132,6 +132,11 @@ export interface OpenCall {
    * does not run.
    */
   readonly hasText: boolean;
+  /**
+   * Why the approval in the call's block does not count, as the end of a sentence, so that the call waits; null if it
+   * counts, or if there is none.
+   */
+  readonly doubt: string | null;
   /** The current approval decision, and its source. */
   readonly decided: ApprovalDecision;
 }

@@ -234,6 +234,8 @@ export interface PricingSettings {
 export interface TrustSettings {
   /** What the policy may approve in an untrusted document. */
   readonly documents: "always" | "unsandboxed" | "ask";
+  /** Which approvals count: those given on this machine, every one in the text, or only those of `approve`, `review` and editor servers. */
+  readonly approvals: "here" | "anywhere" | "commands";
 }
 
 /** Limits on Lua code in documents. */
@@ -469,7 +471,8 @@ export const DEFAULT_SETTINGS: Settings = {
     }
   },
   trust: {
-    documents: "unsandboxed"
+    documents: "unsandboxed",
+    approvals: "here"
   },
   lock: {
     place: "state"

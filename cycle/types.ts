@@ -136,14 +136,60 @@ export interface StartedCall {
   readonly effects?: Effects;
 }
 
+/** A call for which this machine knows a block in a document. */
+export interface KnownCall {
+  /** Hash of tool name and input text, as in an approval. */
+  readonly hash: string;
+  /** Digests of the turns that lead to the call. */
+  readonly turns: readonly string[];
+  /** What the person was asked about although the text said `approved`; such an approval counts from then on. */
+  readonly asked?: AskedAlthough;
+}
+
+/** What a document said before commands of another one began that could write it. */
+export interface Reach {
+  /** The process that started the commands. */
+  readonly owner: { readonly pid: number; readonly started: string };
+  /** Hash of each call that was approved, by id. */
+  readonly approved: Readonly<Record<string, string>>;
+}
+
+/** Facts that let an approval in the text wait once. */
+export interface AskedAlthough {
+  /** Id of the committed text that contains the approval. */
+  readonly committed?: string;
+  /** The call ran in this document or a copy of it. */
+  readonly ran?: true;
+}
+
 /** Durable memory about one document. A record is durable once the promise settles. */
 export interface Journal {
   /** Returns the last decision or question about a call. */
   approval(id: string): Approval | null;
   /** True if `approval` was recorded by this run, under the current settings. */
   isFromThisRun(id: string): boolean;
-  /** Records decisions and questions by call id, all of them or none. */
-  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void>;
+  /** Records decisions and questions by call id, and calls that have a block now, all of them or none. */
+  recordApprovals(
+    approvals: ReadonlyMap<string, Approval>,
+    held?: ReadonlyMap<string, KnownCall>,
+  ): Promise<void>;
+  /** The last recorded text of a call with a block; null if this machine knows none. */
+  held(id: string): KnownCall | null;
+  /** When the last decision about a call was recorded, as `2026-11-28T12:00:00.000Z`; empty if unknown. */
+  decidedAt(id: string): string;
+  /** Whether the recorded text of a call ran, and nobody was asked about it or approved it since. */
+  hasRun(id: string): boolean;
+  /** Commands of other documents that could write this one and are not known to have ended, by their run. */
+  reached(): ReadonlyMap<string, Reach>;
+  recordReached(by: string, reach: Reach): Promise<void>;
+  /** Records that these commands ended, and which parts are unconfirmed from now on. */
+  recordLeft(by: string, tampered: TamperedParts | null): Promise<void>;
+  /** Reads what other runs recorded since. */
+  reread(): void;
+  /** Whether the document was used by a version that did not record calls with a block. */
+  readonly predates: boolean;
+  /** Records that the approvals of such a version were counted. */
+  recordCounted(): Promise<void>;
 
   /** Returns calls that were started and have no recorded end, by id. */
   started(): ReadonlyMap<string, StartedCall>;
@@ -156,7 +202,7 @@ export interface Journal {
   /**
    * Records that a call has ended. The record is not synced to disk, because the result in the document says the same.
    */
-  recordEnd(id: string): Promise<void>;
+  recordEnd(id: string, how?: { readonly ran?: boolean }): Promise<void>;
   /** Saves a body that is about to be overwritten; returns its path. */
   keepBody(id: string, body: string): Promise<string>;
   /** Saves the result of a started call that the document could not take; returns its path. */

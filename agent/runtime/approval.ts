@@ -8,6 +8,7 @@ import type { CycleParts } from "../../cycle/mod.ts";
 import { createDecideCall, personOf, type ToolsSubject } from "../tools.ts";
 import { authorityIn } from "../trust/agreement.ts";
 import {
+  arrivedDowngrade,
   unconfirmedDowngrade,
   unfinishedDowngrade,
   untrustedDowngrade,
@@ -15,6 +16,7 @@ import {
 } from "../trust/downgrades.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
 import { tamperedBlock } from "../trust/open_guard.ts";
+import { originsOnDemand } from "../trust/origins_on_demand.ts";
 import { assessTrust } from "../trust/untrusted.ts";
 import { callDoubts, unfinishedDoubts } from "../trust/unconfirmed.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
@@ -30,11 +32,14 @@ export async function createDocumentApproval(
   },
   options: RuntimeOptions,
 ): Promise<
-  Outcome<Pick<Runtime, "decide" | "untrustedDocument" | "doubts"> & Pick<CycleParts, "approvalOf">>
+  Outcome<
+    & Pick<Runtime, "approvalOf" | "decide" | "untrustedDocument" | "doubts" | "doubtsNow">
+    & Pick<CycleParts, "askedAlthough">
+  >
 > {
   const { environment, resolvers = [], emit = () => {} } = options;
   const { settings, loaded } = subject;
-  const { path, chat } = store;
+  const { path } = store;
   const untrustedDocument = await tamperedBlock(guard, subject, { path, blocks }) ?? await assessTrust({
     environment,
     path,
@@ -47,24 +52,31 @@ export async function createDocumentApproval(
   const replies = await grownElsewhere(journal, path, options, settings)
     ? { unfinished: () => NONE }
     : journal;
+  const { readOnly } = options;
+  const origins = originsOnDemand({ environment, store, journal, subject, emit, readOnly });
   const downgrades = [
     ...(untrustedDocument === null
       ? []
       : [untrustedDowngrade(untrustedDocument, { person, tools: tools.tools, journal, emit })]),
     unconfirmedDowngrade(guard),
     unfinishedDowngrade(replies, emit),
+    arrivedDowngrade(origins),
   ];
   const decide = createDecideCall(tools, resolvers, emit, downgrades);
   if (!decide.ok) return decide;
+  const doubtsNow = async () => [
+    ...(untrustedDocument === null ? [] : [untrustedDocument.sentence]),
+    ...(path === null ? [] : callDoubts(guard.tampered, path)),
+    ...await origins.sentences(),
+    ...(path === null ? [] : unfinishedDoubts(store.chat, replies.unfinished(), path)),
+  ];
   return success({
     decide: decide.value,
     approvalOf: withoutDoubtedApprovals(journal, downgrades),
+    askedAlthough: (id) => origins.askedAlthough(id),
     untrustedDocument,
-    doubts: [
-      ...(untrustedDocument === null ? [] : [untrustedDocument.sentence]),
-      ...(path === null ? [] : callDoubts(guard.tampered, path)),
-      ...(path === null ? [] : unfinishedDoubts(chat, replies.unfinished(), path)),
-    ],
+    doubts: await doubtsNow(),
+    doubtsNow,
   });
 }
 

@@ -50,7 +50,7 @@ export async function compose(
   const { tools, ruled, servers, end } = equipped.value;
   const approval = await createDocumentApproval({ ...composed, tools, guard }, options);
   if (!approval.ok) return approval;
-  const { decide, approvalOf, untrustedDocument, doubts } = approval.value;
+  const { decide, approvalOf, askedAlthough, untrustedDocument, doubts, doubtsNow } = approval.value;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
   const blockers = () => [...errors, ...conflictMarks(store.chat)];
   const previews = previewing(tools);
@@ -68,7 +68,7 @@ export async function compose(
     emit,
   );
   const cycle = cycleOf(
-    { ...composed, tools, approvalOf, ...previews, send, blockers },
+    { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers },
     { decide: keepingReasons(decide, tools, reasons), emit, options },
   );
   return success({
@@ -98,6 +98,8 @@ export async function compose(
     ...previews,
     untrustedDocument,
     doubts,
+    doubtsNow,
+    approvalOf,
     guard,
     rest: () => sandbox.endWorker(),
   });
@@ -128,10 +130,22 @@ function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<st
 
 /** Builds the cycle of the document. The cycle stops as soon as the frontmatter changes. */
 function cycleOf(
-  { store, blocks, subject: { settings }, tools, journal, approvalOf, written, preview, send, blockers }:
+  {
+    store,
+    blocks,
+    subject: { settings },
+    tools,
+    journal,
+    approvalOf,
+    askedAlthough,
+    written,
+    preview,
+    send,
+    blockers,
+  }:
     & Composed
     & Pick<Runtime, "written" | "preview">
-    & Pick<CycleParts, "approvalOf" | "send">
+    & Pick<CycleParts, "approvalOf" | "askedAlthough" | "send">
     & { readonly tools: ToolsSubject; readonly blockers: () => readonly Diagnostic[] },
   { decide, emit, options }: {
     readonly decide: Decide;
@@ -144,6 +158,7 @@ function cycleOf(
     store,
     journal,
     approvalOf,
+    askedAlthough,
     settings,
     tools: registry,
     awaitTool: (name, signal) => waitForTool(name, registry, emit, { signal }),

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { SettingsSources } from "../../config/sources/find.ts";
-import type { Cycle } from "../../cycle/mod.ts";
+import type { Cycle, CycleParts } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
@@ -69,6 +69,10 @@ export interface Runtime {
    * effect only after the person confirms them.
    */
   readonly doubts: readonly string[];
+  /** The same sentences for the document as it is now. */
+  doubtsNow(): Promise<readonly string[]>;
+  /** The recorded approval of a call, if it counts. */
+  readonly approvalOf: NonNullable<CycleParts["approvalOf"]>;
   readonly guard: DocumentGuard;
   /** Ends what was started for calls and kept for the next call. The next call starts it again if needed. */
   rest(): Promise<void>;

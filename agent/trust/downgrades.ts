@@ -5,6 +5,7 @@ import type { Approval, Emit, Journal } from "../../cycle/types.ts";
 import type { ApprovalDowngrade, Decide } from "../../tools/approval/downgrades.ts";
 import { hashOf } from "./tamper_check.ts";
 import type { DocumentGuard } from "./guard.ts";
+import type { Origins } from "./origins_on_demand.ts";
 import { concerns, type UntrustedDocument } from "./untrusted.ts";
 
 /**
@@ -73,6 +74,18 @@ export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: 
   };
 }
 
+/** An approval in the text counts only if it was given here. */
+export function arrivedDowngrade(origins: Pick<Origins, "doubt">): ApprovalDowngrade {
+  return {
+    name: "urn:flemma:approval:arrived",
+    async lower({ id }, { decision }) {
+      const detail = decision === "require_approval" ? await origins.doubt(id) : null;
+      return detail === null ? null : { detail, reported: true };
+    },
+    doubts: async (id) => await origins.doubt(id) !== null,
+  };
+}
+
 /** Replaces a recorded approval that does not count. No call has this hash, so policy decides the call again. */
 const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be decided again" };
 
@@ -80,6 +93,9 @@ const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be decided again" };
 export function withoutDoubtedApprovals(
   journal: Pick<Journal, "approval">,
   downgrades: readonly ApprovalDowngrade[],
-): Journal["approval"] {
-  return (id) => downgrades.some(({ doubts }) => doubts?.(id)) ? DECIDED_AGAIN : journal.approval(id);
+): (id: string) => Promise<Approval | null> {
+  return async (id) => {
+    for (const { doubts } of downgrades) if (await doubts?.(id)) return DECIDED_AGAIN;
+    return journal.approval(id);
+  };
 }

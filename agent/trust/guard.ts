@@ -5,7 +5,6 @@ import { isMissing } from "../../base/files.ts";
 import { stateNotice } from "../../base/folders.ts";
 import { type Problem, problemLine } from "../../base/problem.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
-import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { identityOf, knownPath } from "../../cycle/storage/read.ts";
 import type {
   DocumentStore,
@@ -19,12 +18,15 @@ import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { CommandsWatch } from "../../sandbox/mod.ts";
+import { approvedCalls } from "./approved_calls.ts";
+import { OtherDocuments, settleReached } from "./other_documents.ts";
 import {
   breachSince,
   findTampered,
   isBlockTampered,
   type Leaves,
   mergeTampered,
+  withoutBlock,
   withoutTampered,
 } from "./tamper_check.ts";
 
@@ -45,6 +47,7 @@ export interface GuardOptions {
 
 export class DocumentGuard implements CommandsWatch {
   readonly #options: GuardOptions;
+  readonly #others: OtherDocuments;
   #begun: Promise<Problem | null> | null = null;
   #tamperCheck: TamperCheck | null = null;
   /** The tampered parts that a read-only guard found. */
@@ -52,6 +55,7 @@ export class DocumentGuard implements CommandsWatch {
 
   constructor(options: GuardOptions) {
     this.#options = options;
+    this.#others = new OtherDocuments(options.environment, options.store.path);
   }
 
   /** True if commands are running or about to start. The file must then be written in place. */
@@ -70,13 +74,18 @@ export class DocumentGuard implements CommandsWatch {
    */
   async open(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
+    try {
+      if (journal.reached().size > 0) await this.#settleReached();
+    } catch (thrown) {
+      return cannotRecord(this.#options.environment, thrown);
+    }
     const left = [journal.tamperCheck(), nameJournal?.tamperCheck() ?? null].filter((each) => each !== null);
     if (left.length === 0 || store.path === null) {
-      this.#seen = journal.tampered();
+      this.#seen = mergeTampered(journal.tampered(), this.#seen);
       return null;
     }
     const file = identityAt(store.path);
-    let tampered = journal.tampered();
+    let tampered = mergeTampered(journal.tampered(), this.#seen);
     for (const tamperCheck of left) {
       const why = breachSince(tamperCheck, { path: store.path, file });
       if (why === null) continue;
@@ -88,29 +97,39 @@ export class DocumentGuard implements CommandsWatch {
     return this.#options.readOnly ? null : await this.#keep(tampered, true);
   }
 
+  /** Commands of other documents, of a live run or of one that was killed, could have written this document. */
+  async #settleReached(): Promise<void> {
+    const { journal, store, readOnly } = this.#options;
+    const { approved } = await this.#leaves(store.chat);
+    for (const each of await settleReached(journal, approved, { readOnly })) {
+      this.#seen = mergeTampered(this.#seen, each);
+    }
+  }
+
   /** True if a command could have written the frontmatter with these settings. */
   isBlockTampered(authority: Pick<Leaves, "block">): boolean {
     return isBlockTampered(authority, this.tampered);
   }
 
   /**
-   * Records that the person confirms the document as it is; a read-only guard may record this too. An open tamper
-   * check may belong to a live run, so it stays open and restarts from the current document.
+   * Records that the person confirms the frontmatter as it is; a read-only guard may record this too. Calls stay
+   * unconfirmed. An open tamper check may belong to a live run, so it stays open and restarts from the current document.
    */
   async confirm(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
     const { path } = store;
-    this.#seen = null;
+    const left = withoutBlock(this.tampered);
+    this.#seen = left;
     if (path === null) return null;
     const now = {
       leads: path,
       file: identityAt(path),
-      ...withoutTampered(await this.#leaves(store.chat), null),
+      ...withoutTampered(await this.#leaves(store.chat), left),
     };
     try {
       for (const each of nameJournal === null ? [journal] : [journal, nameJournal]) {
         const open = each.tamperCheck();
-        if (open !== null || each.tampered() !== null) await each.recordTampered(null);
+        if (open !== null || each.tampered() !== null) await each.recordTampered(left);
         if (open !== null) await each.recordTamperCheck({ ...open, ...now });
       }
       return null;
@@ -124,6 +143,16 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   async #begin(): Promise<Problem | null> {
+    try {
+      await this.#others.begin(this.#options.inReach);
+    } catch (thrown) {
+      this.#begun = null;
+      return cannotRecord(this.#options.environment, thrown);
+    }
+    return await this.#beginOwn();
+  }
+
+  async #beginOwn(): Promise<Problem | null> {
     const { store, journal, nameJournal } = this.#options;
     const { path, named = path } = store;
     if (path === null || named === null) return null;
@@ -177,6 +206,7 @@ export class DocumentGuard implements CommandsWatch {
     const { emit } = this.#options;
     let problem: Problem | null;
     try {
+      await this.#others.end();
       problem = await this.#end();
     } catch (thrown) {
       // The record that was made before the commands started stays, so the next process that opens the document checks
@@ -226,12 +256,7 @@ export class DocumentGuard implements CommandsWatch {
 
   async #leaves(chat: Chat): Promise<Leaves> {
     const approved: [string, string][] = [];
-    for (const call of liveCalls(chat)) {
-      const result = chat.result(call.id);
-      if (result?.status === "approved" && result.content === "") {
-        approved.push([call.id, await callHash(call)]);
-      }
-    }
+    for (const call of approvedCalls(chat)) approved.push([call.id, await callHash(call)]);
     return { approved: Object.fromEntries(approved), ...await this.#options.authority(chat) };
   }
 }

@@ -56,6 +56,11 @@ export function mergeTampered(
   return { why: more.why, calls: { ...before.calls, ...more.calls }, block: more.block ?? before.block };
 }
 
+/** The unconfirmed parts after a person confirmed the frontmatter. */
+export function withoutBlock(tampered: TamperedParts | null): TamperedParts | null {
+  return tampered === null || Object.keys(tampered.calls).length === 0 ? null : { ...tampered, block: null };
+}
+
 /**
  * Returns the parts that count as untampered before a command starts: all except those that were already found
  * tampered.

@@ -40,10 +40,7 @@ export function callDoubts(tampered: TamperedParts | null, path: string): string
   return [
     `A command could have written ${approvals}, because ${tampered.why}. ${
       many ? "They count" : "It counts"
-    } only ` +
-    `once you confirm ${many ? "them" : "it"}: flemma approve ${
-      operands(path, ids[0]!)
-    }. To confirm the whole ` +
-    `document: flemma trust ${operands(path)}`,
+    } only once you confirm ${many ? "them" : "it"}: flemma approve ${operands(path, ...ids)}. ` +
+    `To look first: flemma review ${operands(path)}`,
   ];
 }

@@ -13,6 +13,8 @@ export interface CallSources {
   previewIsCut(call: Call): boolean;
   /** True if a call is running now, in this or another process. */
   isRunning(id: string): boolean;
+  /** Who made the approval that no longer counts; null if it counts. */
+  doubted(call: Call): Promise<"policy" | "person" | null>;
 }
 
 /** Lists the open calls in document order. */
@@ -23,6 +25,7 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
     const result = chat.result(call.id);
     const status = result === undefined ? "open" : result.status;
     if (status !== "open" && !isLifecycle(status)) continue;
+    const decided = await sources.decide(call);
     found.push({
       id: call.id,
       number: numbers.get(call.id)!,
@@ -32,8 +35,20 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
       preview: sources.preview(call),
       hasText: result !== undefined && result.content !== "",
       previewIsCut: sources.previewIsCut(call),
-      decided: await sources.decide(call),
+      doubt: status === "approved" && result?.content === "" ? await doubtOf(call, decided, sources) : null,
+      decided,
     });
   }
   return found;
+}
+
+/** A call whose approval does not count waits, unless the policy approves it now. */
+async function doubtOf(
+  call: Call,
+  { decision, detail }: ApprovalDecision,
+  { doubted }: CallSources,
+): Promise<string | null> {
+  const by = await doubted(call);
+  if (by === null || (by === "policy" && decision !== "require_approval")) return null;
+  return (by === "policy" ? detail : undefined) ?? "it changed after its approval";
 }

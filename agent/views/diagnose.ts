@@ -3,7 +3,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
-import { lastWordIsModels } from "../../cycle/plan/open_calls.ts";
+import { firstLine, lastWordIsModels } from "../../cycle/plan/open_calls.ts";
+import { approvedCalls } from "../trust/approved_calls.ts";
 import { markerMeantLast, noMarkerSentence } from "../../parser/view/near_marker.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluateChat } from "../../prompt/evaluate.ts";
@@ -15,7 +16,7 @@ export async function diagnoseDocument(
   { path, chat }: { readonly path: string | null; readonly chat: Chat },
   environment: Environment,
   { evaluated, settings }: Pick<SubjectSettings, "evaluated" | "settings">,
-  unknownTools: readonly Diagnostic[] = [],
+  further: readonly Diagnostic[] = [],
 ): Promise<Diagnosis> {
   const frontmatter = await evaluated();
   const prompt = await evaluateChat(chat, {
@@ -26,8 +27,25 @@ export async function diagnoseDocument(
     attaches: "looks",
   });
   const conflicts = conflictMarks(chat);
-  const diagnostics = [...prompt.diagnostics, ...unknownTools, ...lastWord(chat), ...conflicts].sort(byPlace);
-  return { diagnostics, blocked: prompt.blocked || unknownTools.length > 0 || conflicts.length > 0 };
+  const diagnostics = [...prompt.diagnostics, ...further, ...lastWord(chat), ...conflicts].sort(byPlace);
+  return { diagnostics, blocked: prompt.blocked || further.some(isError) || conflicts.length > 0 };
+}
+
+/** The sentences about what waits for a person, at the first call that says `approved`. */
+export function doubtFindings(chat: Chat, doubts: readonly string[]): Diagnostic[] {
+  const line = firstLine(chat, approvedCalls(chat).map(({ id }) => id)) ?? 1;
+  return doubts.map((message) => ({
+    code: "waits_for_you",
+    type: "tool_result",
+    severity: "warning",
+    message,
+    start: line,
+    end: line,
+  }));
+}
+
+function isError({ severity }: Diagnostic): boolean {
+  return severity === "error";
 }
 
 /** Returns a finding if the model spoke last, because no request can follow. */

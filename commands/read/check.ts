@@ -1,10 +1,11 @@
 // `flemma check`: prints diagnostics, one per line.
 
 import { blocksOf } from "../../agent/settings.ts";
-import { diagnoseDocument } from "../../agent/views/diagnose.ts";
+import { diagnoseDocument, doubtFindings } from "../../agent/views/diagnose.ts";
 import { visible } from "../../base/visible.ts";
 import { diagnosticLine, findingJson } from "../io/diagnostics.ts";
-import { readForReport, settingsFor } from "../document/read.ts";
+import { readForReport, type ReadText, settingsFor } from "../document/read.ts";
+import { approvedCalls } from "../../agent/trust/approved_calls.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
@@ -32,11 +33,32 @@ export async function run(invocation: Invocation): Promise<number> {
     const subject = await settingsFor(invocation, { path, ...blocksOf(chat) });
     if (!subject.ok) return refuse(invocation, subject.problem);
     const { environment } = invocation;
-    const { diagnostics, blocked } = await diagnoseDocument({ path, chat }, environment, subject.value);
+    const doubts = await doubtsOf(invocation, opened);
+    if ("exit" in doubts) return doubts.exit;
+    const found = doubtFindings(chat, doubts);
+    const { diagnostics, blocked } = await diagnoseDocument(
+      { path, chat },
+      environment,
+      subject.value,
+      found,
+    );
     if (blocked && exit === Exit.ok) exit = Exit.diagnostics;
     if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(findingJson) });
     else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);
   }
   if (asJson) writeOutput(`${safeJson(reports)}\n`);
   return exit;
+}
+
+/** Why calls that say `approved` wait all the same. A document without such a call needs no session. */
+async function doubtsOf(
+  invocation: Invocation,
+  read: ReadText,
+): Promise<readonly string[] | { readonly exit: number }> {
+  if (approvedCalls(read.chat).length === 0) return [];
+  const { openAsRead } = await import("../document/open.ts");
+  const opened = await openAsRead(invocation, read);
+  if ("exit" in opened) return opened;
+  await using session = opened;
+  return session.doubts;
 }

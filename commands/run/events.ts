@@ -2,8 +2,8 @@
 
 import type { RunEvent } from "../../agent/views/run_event.ts";
 import type { Environment } from "../../base/environment.ts";
-import { realPathOrNull } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
+import { isSameFile } from "../../base/system/take_place.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
@@ -33,6 +33,7 @@ export function openEvents(
 ): Outcome<EventSink> {
   const path = textOption(invocation.arguments, "events");
   const print = mode === "file" && switchOption(invocation.arguments, "json") === true;
+  if (print && isDocument(descriptorPath(1), document)) return namesDocument("--json: standard output");
   const target = path === undefined ? success(null) : openTarget(invocation.environment, path, document);
   if (!target.ok) return target;
   return success(
@@ -53,22 +54,31 @@ interface Target {
 /** Opens the target of `--events`: a descriptor or a file. */
 function openTarget(environment: Environment, path: string, document: string | null): Outcome<Target> {
   const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
-  if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
   const absolute = absolutePath(environment, path);
-  // A missing file cannot be the document. If the file is inaccessible for another reason, opening it reports that.
-  if (document !== null && (realPathOrNull(absolute) ?? absolute) === document) {
-    return failure(
-      "usage",
-      `--events ${path} names the document itself.`,
-      "Name another file for the events.",
-    );
-  }
+  const target = descriptor === undefined ? absolute : descriptorPath(Number(descriptor));
+  if (isDocument(target, document)) return namesDocument(`--events ${path}`);
+  if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
   try {
     const file = Deno.openSync(absolutePath(environment, path), { append: true, create: true, mode: 0o600 });
     return success({ write: createReporter(path, (line) => writeTo(file, line)), close: () => closed(file) });
   } catch (thrown) {
     return failure("events-unwritable", `Events cannot be written to ${path}: ${thrownText(thrown)}.`);
   }
+}
+
+/** Whether a path leads to the file of the document, under any of its names. */
+function isDocument(path: string, document: string | null): boolean {
+  if (document === null) return false;
+  try {
+    return isSameFile(Deno.statSync(path), Deno.statSync(document));
+  } catch {
+    // What does not exist is not the document. Opening it reports any other error.
+    return false;
+  }
+}
+
+function namesDocument(what: string): Outcome<never> {
+  return failure("usage", `${what} names the document itself.`, "Name another file for the events.");
 }
 
 /**

@@ -164,6 +164,12 @@ export const SCHEMA: Group = group("All settings.", {
         default: "unsandboxed",
       },
     ),
+    approvals: hostKey(
+      word("here", "anywhere", "commands"),
+      "Which approvals count: those given on this machine, every one in the text, or only those of `approve`, `review` " +
+        "and editor servers.",
+      { default: "here" },
+    ),
   }, { ts: "TrustSettings" }),
   lock: group("The lock, which allows one run at a time per document.", {
     place: key(

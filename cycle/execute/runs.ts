@@ -172,7 +172,7 @@ export class Runs implements RunningCalls {
     const { id, name } = run.call;
     const problem = await this.#results.put({ id, block, written: () => run.written });
     if (problem === null) {
-      await writer.recordEnd(id);
+      await writer.recordEnd(id, { ran: true });
     } else {
       // The start stays in the journal, so the next run asks the user instead of running the call again.
       const why = `Could not write the result of ${id} into the document`;

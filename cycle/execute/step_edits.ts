@@ -11,7 +11,7 @@ import {
 } from "../../parser/edits/result_block.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { insertBlocks, type Insertion } from "../../parser/edits/placement.ts";
-import type { Chat } from "../../parser/types.ts";
+import type { Call, Chat } from "../../parser/types.ts";
 import { errorBlock } from "../plan/final_block.ts";
 import type { Step } from "../plan/types.ts";
 import type { CallDecision } from "./writer.ts";
@@ -58,6 +58,15 @@ export function decisionsIn(steps: readonly Step[], chat: Chat): CallDecision[] 
     const decision = call === undefined ? null : decisionOf(step);
     return call === undefined || decision === null ? [] : [{ ...decision, call }];
   });
+}
+
+/** Calls that wait for the user after the steps, whether or not their blocks are new. */
+export function waitingIn(steps: readonly Step[], chat: Chat): Call[] {
+  const ids = steps.flatMap((step) => {
+    if (step.do === "place" || step.do === "demote") return [step.id];
+    return step.do === "rest" && step.at === "pending" ? step.ids : [];
+  });
+  return [...new Set(ids)].flatMap((id) => chat.call(id) ?? []);
 }
 
 function decisionOf(step: Step): Omit<CallDecision, "call"> | null {

@@ -4,7 +4,7 @@ import { type Problem, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Step } from "../plan/types.ts";
 import type { DocumentStore } from "../types.ts";
-import { decisionsIn, stepEdits } from "./step_edits.ts";
+import { decisionsIn, stepEdits, waitingIn } from "./step_edits.ts";
 import type { Writer } from "./writer.ts";
 
 export interface TakingParts {
@@ -19,7 +19,7 @@ export interface TakingParts {
  */
 export async function takeSteps(steps: readonly Step[], parts: TakingParts): Promise<Problem | null> {
   const { store, writer, settings } = parts;
-  return await writer.recordDecisions(decisionsIn(steps, store.chat)) ??
+  return await writer.recordDecisions(decisionsIn(steps, store.chat), waitingIn(steps, store.chat)) ??
     await keepBodies(steps, parts) ??
     await writer.commit((chat) => success(stepEdits(chat, steps, settings)));
 }

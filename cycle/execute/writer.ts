@@ -1,10 +1,12 @@
 // Makes changes durable: edits one after the other, and the journal with them.
 
-import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
+import { STATE_REMEDY } from "../../base/folders.ts";
+import { type Outcome, type Problem, problemLine, thrownText } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { callHash } from "../plan/call_hash.ts";
-import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
+import { turnsBefore } from "../plan/conversation.ts";
+import type { Approval, AskedAlthough, DocumentStore, Emit, Journal, KnownCall } from "../types.ts";
 
 /**
  * Called when it is these edits' turn, with the document at that time. Returns the edits, or the reason why there are
@@ -19,14 +21,22 @@ export class Writer {
   readonly #store: DocumentStore;
   readonly #journal: Journal;
   readonly #emit: Emit;
-  #reportedEnds = false;
+  readonly #askedAlthough: (id: string) => AskedAlthough | null;
+  #reported = false;
   /** Settles when the last requested commit is done; further commits wait for it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: DocumentStore, journal: Journal, emit: Emit) {
+  /** @param askedAlthough why the user is asked about a call that says `approved` */
+  constructor(
+    store: DocumentStore,
+    journal: Journal,
+    emit: Emit,
+    askedAlthough: (id: string) => AskedAlthough | null = () => null,
+  ) {
     this.#store = store;
     this.#journal = journal;
     this.#emit = emit;
+    this.#askedAlthough = askedAlthough;
   }
 
   /** Commits the edits that `make` returns once every earlier commit is done; an empty list writes nothing. */
@@ -42,17 +52,35 @@ export class Writer {
 
   /**
    * Binds decisions and questions to the texts of their calls, so that the user approves the text they were asked about
-   * and no other.
+   * and no other. Also records which calls have a block now.
+   *
+   * @param waiting further calls that wait for the user
    */
-  recordDecisions(decisions: readonly CallDecision[]): Promise<Problem | null> {
-    if (decisions.length === 0) return Promise.resolve(null);
-    return this.journal(async (journal) => {
+  async recordDecisions(
+    decisions: readonly CallDecision[],
+    waiting: readonly Call[] = [],
+  ): Promise<Problem | null> {
+    const calls = [...decisions.map(({ call }) => call), ...waiting];
+    if (calls.length === 0) return null;
+    const problem = await this.journal(async (journal) => {
+      const held = new Map<string, KnownCall>();
+      for (const call of calls) held.set(call.id, await this.#held(call));
       const approvals = new Map<string, Approval>();
       for (const { call, ...decision } of decisions) {
-        approvals.set(call.id, { ...decision, hash: await callHash(call) });
+        approvals.set(call.id, { ...decision, hash: held.get(call.id)!.hash });
       }
-      await journal.recordApprovals(approvals);
+      await journal.recordApprovals(approvals, held);
     });
+    if (problem === null || decisions.length > 0) return problem;
+    // Without the record only an approval by a command counts; the calls wait in any case.
+    this.#report(problem);
+    return null;
+  }
+
+  async #held(call: Call): Promise<KnownCall> {
+    const asked = this.#askedAlthough(call.id);
+    const [hash, turns] = await Promise.all([callHash(call), turnsBefore(this.#store.chat, call)]);
+    return { hash, turns, ...(asked === null ? {} : { asked }) };
   }
 
   /** Saves a text that the document is about to lose, or cannot take, and reports the path. */
@@ -76,14 +104,18 @@ export class Writer {
   }
 
   /**
-   * Records that a call has ended. A failure is reported once and is not an error: the result in the document says the
-   * same to the next run.
+   * Records that a call has ended, and with `ran` that it has its result. A failure is reported once and is not an error:
+   * the result in the document says the same to the next run.
    */
-  async recordEnd(id: string): Promise<void> {
-    const problem = await this.journal((journal) => journal.recordEnd(id));
-    if (problem === null || this.#reportedEnds) return;
-    this.#reportedEnds = true;
-    this.#emit({ event: "notice", code: problem.code, message: `${problem.message} ${problem.next}`, id });
+  async recordEnd(id: string, how: { readonly ran?: boolean } = {}): Promise<void> {
+    const problem = await this.journal((journal) => journal.recordEnd(id, how));
+    if (problem !== null) this.#report(problem);
+  }
+
+  #report(problem: Problem): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    this.#emit({ event: "notice", code: problem.code, message: problemLine(problem) });
   }
 
   /** Uses the journal; an exception (a full disk, a folder without permission) becomes a problem. */
@@ -95,7 +127,7 @@ export class Writer {
       return {
         code: "state-unwritable",
         message: `Cannot write the journal of this document: ${thrownText(thrown)}.`,
-        next: "Free disk space, or set XDG_STATE_HOME to a writable folder.",
+        next: STATE_REMEDY,
       };
     }
   }

@@ -169,6 +169,7 @@ class Planner {
       return false;
     }
     this.#demote(call.id, decided?.source ?? "call-changed");
+    if (decided?.reported === true) return false;
     this.#notice(
       "call-changed",
       decided?.detail === undefined

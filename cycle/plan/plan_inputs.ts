@@ -26,7 +26,7 @@ export interface Tools {
 export interface PlanSources {
   readonly journal: Journal;
   /** Returns the recorded approval of a call, if it is valid. @default the approval in the journal */
-  readonly approvalOf?: Journal["approval"];
+  readonly approvalOf?: (id: string) => Approval | null | Promise<Approval | null>;
   readonly settings: Settings;
   readonly tools: Tools;
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
@@ -100,7 +100,7 @@ export function kindIn(tools: Tools, name: string): ToolKind {
 export function recordedApproval(
   { journal, approvalOf = (id) => journal.approval(id) }: Pick<PlanSources, "journal" | "approvalOf">,
   id: string,
-): Approval | null {
+): Approval | null | Promise<Approval | null> {
   return approvalOf(id);
 }
 
@@ -109,7 +109,7 @@ export async function changedSince(
   sources: Pick<PlanSources, "journal" | "approvalOf">,
   call: Call,
 ): Promise<"policy" | "person" | null> {
-  const approval = recordedApproval(sources, call.id);
+  const approval = await recordedApproval(sources, call.id);
   if (approval === null || approval.hash === await callHash(call)) return null;
   return approval.by;
 }

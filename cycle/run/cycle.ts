@@ -19,7 +19,7 @@ import {
 } from "../plan/plan_inputs.ts";
 import { markApproved, markRejected } from "../execute/status_edits.ts";
 import { planOne } from "../plan/one_call.ts";
-import { nothingToSend } from "../plan/open_calls.ts";
+import { nothingToSend, summarizeOpenCalls } from "../plan/open_calls.ts";
 import { plan } from "../plan/plan.ts";
 import { callsToCheck } from "../plan/questions.ts";
 import type { PlanInputs, Step } from "../plan/types.ts";
@@ -42,7 +42,16 @@ import { findRepeats } from "./repeats.ts";
 import { Announcements } from "../execute/announcements.ts";
 import { Background } from "../execute/background.ts";
 import { takeSteps } from "../execute/take_steps.ts";
-import type { AutopilotState, DocumentStore, Emit, Journal, Send, SendOutcome, Stop } from "../types.ts";
+import type {
+  AskedAlthough,
+  AutopilotState,
+  DocumentStore,
+  Emit,
+  Journal,
+  Send,
+  SendOutcome,
+  Stop,
+} from "../types.ts";
 import { Writer } from "../execute/writer.ts";
 
 /** Everything a cycle works with; all effects go through these. */
@@ -50,7 +59,9 @@ export interface CycleParts {
   readonly store: DocumentStore;
   readonly journal: Journal;
   /** Returns the recorded approval of a call, if it is valid. @default the approval in the journal */
-  readonly approvalOf?: Journal["approval"];
+  readonly approvalOf?: PlanSources["approvalOf"];
+  /** Why the user is asked about a call that says `approved`; null if there is no such reason. @default never */
+  readonly askedAlthough?: (id: string) => AskedAlthough | null;
   readonly settings: Settings;
   readonly tools: Tools;
   /**
@@ -108,7 +119,7 @@ export class Cycle {
     this.#parts = parts;
     const { tools: settings } = parts.settings;
     const state = this.#state = new CycleState(startAutopilot(settings.autopilot));
-    this.#writer = new Writer(parts.store, parts.journal, parts.emit);
+    this.#writer = new Writer(parts.store, parts.journal, parts.emit, parts.askedAlthough);
     this.#announcements = new Announcements(parts.store, parts);
     this.#runs = new Runs({
       writer: this.#writer,
@@ -231,6 +242,12 @@ export class Cycle {
     const running = all.find((id) => this.#runs.has(id));
     if (running !== undefined) return alreadyRunning(running);
     return await markRejected(this.#writer, this.#parts.settings.tools, all, message);
+  }
+
+  /** Records the calls that wait for the user now: a host shows them, so an approval that follows is the user's. */
+  async noteWaiting(): Promise<void> {
+    const calls = summarizeOpenCalls(this.#chat).pending.flatMap((id) => this.#chat.call(id) ?? []);
+    await this.#writer.recordDecisions([], calls);
   }
 
   isRunning(id: string): boolean {

@@ -45,13 +45,13 @@ export class Starts {
     if (effectsOf(tools, store.chat.call(id)?.name ?? "") === "writes") await runs.written();
     const asked = store.chat.call(id);
     const denial = asked === undefined ? null : await this.#denialOf(asked);
+    if (asked !== undefined && await changedSince(this.#parts, asked) !== null) return;
     // If the call was edited meanwhile, the next step decides it again.
     const call = store.chat.call(id);
     const result = store.chat.result(id);
     if (!state.starting || this.#parts.isBlocked()) return;
     if (call === undefined || result?.status !== "approved" || result.content !== "") return;
     if (call.name !== asked?.name || call.inputText !== asked.inputText) return;
-    if (await changedSince(this.#parts, call) !== null) return;
     if (denial === null) return await this.start(call);
     const text = denial.forModel ?? DENIED;
     await write([{ do: "resolve", id, because: "denied", text, decided: denial }]);
@@ -71,7 +71,7 @@ export class Starts {
    * document.
    */
   async #denialOf(call: Call): Promise<ApprovalDecision | null> {
-    const approval = recordedApproval(this.#parts, call.id);
+    const approval = await recordedApproval(this.#parts, call.id);
     if (approval?.by === "policy" && approval.asked !== true) return null;
     const decided = await this.#parts.decide(call);
     return decided.decision === "deny" ? decided : null;

@@ -10,6 +10,8 @@ import type { Effects } from "../../tools/definition.ts";
 import type {
   Approval,
   Journal,
+  KnownCall,
+  Reach,
   StartedCall,
   TamperCheck,
   TamperedParts,
@@ -19,6 +21,7 @@ import type {
 import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
 import { StateUnwritable } from "../../base/folders.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
+import { noteWaiting } from "./waiting_documents.ts";
 
 /** Journals with more bytes than this are compacted. */
 const COMPACT_BYTES = 256 * 1024;
@@ -38,7 +41,9 @@ export async function openJournal(options: {
   const file = `${folder}/${key}.jsonl`;
   try {
     const text = readIfThere(file);
-    return success(new RunJournal(environment, key, file, readEntries(text), text.length > COMPACT_BYTES));
+    return success(
+      new RunJournal(environment, key, file, readEntries(text), text.length > COMPACT_BYTES, path),
+    );
   } catch (thrown) {
     return failure(
       "state-unwritable",
@@ -52,8 +57,12 @@ export async function openJournal(options: {
 export class RunJournal implements Journal {
   readonly #environment: Environment;
   readonly #key: string;
+  /** Real path of the document. */
+  readonly #path: string | null;
   readonly #file: string | null;
-  readonly #state: JournalState;
+  #state: JournalState;
+  /** Whether anything was recorded before this run. */
+  readonly #existed: boolean;
   /** Calls about which this run recorded a decision or question. */
   readonly #here = new Set<string>();
   /** True if the file must be compacted before the next record. */
@@ -65,11 +74,14 @@ export class RunJournal implements Journal {
     file: string | null,
     entries: readonly JournalEntry[],
     overgrown: boolean,
+    path: string | null = null,
   ) {
+    this.#path = path;
     this.#environment = environment;
     this.#key = key;
     this.#file = file;
     this.#overgrown = overgrown;
+    this.#existed = entries.length > 0;
     this.#state = new JournalState(entries);
   }
 
@@ -81,9 +93,58 @@ export class RunJournal implements Journal {
     return this.#here.has(id);
   }
 
-  async recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void> {
-    await this.#record([...approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval })));
+  async recordApprovals(
+    approvals: ReadonlyMap<string, Approval>,
+    held: ReadonlyMap<string, KnownCall> = new Map(),
+  ): Promise<void> {
+    const news = [...held].filter(([id, call]) => !isKnown(this.#state, id, call)).map(([id, call]) => {
+      const known = this.held(id);
+      return [id, known?.hash === call.hash ? { ...known, ...call } : call] as const;
+    });
+    if (approvals.size + news.length === 0) return;
+    if (this.#path !== null) await this.#written(() => noteWaiting(this.#environment, this.#path!));
+    const time = new Date().toISOString();
+    await this.#record([
+      ...news.map(([id, call]) => ({ kind: "held", id, ...call } as const)),
+      ...[...approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval, time } as const)),
+    ]);
     for (const id of approvals.keys()) this.#here.add(id);
+  }
+
+  held(id: string): KnownCall | null {
+    return this.#state.held.get(id) ?? null;
+  }
+
+  decidedAt(id: string): string {
+    return this.#state.decidedAt.get(id) ?? "";
+  }
+
+  hasRun(id: string): boolean {
+    return this.#state.ran.has(id);
+  }
+
+  reached(): ReadonlyMap<string, Reach> {
+    return this.#state.reached;
+  }
+
+  recordReached(by: string, reach: Reach): Promise<void> {
+    return this.#record([{ kind: "reached", by, ...reach }]);
+  }
+
+  recordLeft(by: string, tampered: TamperedParts | null): Promise<void> {
+    return this.#record([{ kind: "left", by, suspects: tampered }]);
+  }
+
+  reread(): void {
+    if (this.#file !== null) this.#state = new JournalState(readEntries(readIfThere(this.#file)));
+  }
+
+  get predates(): boolean {
+    return this.#existed && !this.#state.counted;
+  }
+
+  async recordCounted(): Promise<void> {
+    if (!this.#state.counted) await this.#record([{ kind: "counted" }]);
   }
 
   started(): ReadonlyMap<string, StartedCall> {
@@ -95,8 +156,9 @@ export class RunJournal implements Journal {
     return this.#record([entry], { lasting: effects === undefined || effects === "writes" });
   }
 
-  recordEnd(id: string): Promise<void> {
-    return this.#record([{ kind: "end", id }], { lasting: false });
+  recordEnd(id: string, { ran = false }: { readonly ran?: boolean } = {}): Promise<void> {
+    const how = ran ? { ran, time: new Date().toISOString() } : {};
+    return this.#record([{ kind: "end", id, ...how }], { lasting: false });
   }
 
   tamperCheck(): TamperCheck | null {
@@ -203,6 +265,12 @@ export class RunJournal implements Journal {
       throw new StateUnwritable(this.#environment, thrown);
     }
   }
+}
+
+/** Whether an entry would change nothing. */
+function isKnown({ held, ran }: JournalState, id: string, { hash, turns, asked }: KnownCall): boolean {
+  const known = held.get(id);
+  return known?.hash === hash && !ran.has(id) && asked === undefined && known.turns.join() === turns.join();
 }
 
 /** Opens a file for appending; creates it with its folder if missing. */

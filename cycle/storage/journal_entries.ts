@@ -2,24 +2,41 @@
 
 import type { FileRead } from "../../prompt/types.ts";
 import { isThinkingEntry, thinkingEntries, thinkingState } from "./thinking_memory.ts";
-import type { Approval, StartedCall, ThinkingEntry, ThinkingState } from "../types.ts";
+import { isObject } from "../../base/is_object.ts";
+import type {
+  Approval,
+  AskedAlthough,
+  KnownCall,
+  Reach,
+  StartedCall,
+  TamperedParts,
+  ThinkingEntry,
+  ThinkingState,
+} from "../types.ts";
 import {
   afterEntry,
   entriesOf,
+  isReachEntry,
   isUnsettledEntry,
   NOTHING_UNSETTLED,
   type Unsettled,
   type UnsettledEntry,
+  withSuspects,
 } from "./unsettled.ts";
 
 export type JournalEntry =
-  | ({ readonly kind: "approval"; readonly id: string } & Approval)
+  | ({ readonly kind: "approval"; readonly id: string; readonly time?: string } & Approval)
   | ({ readonly kind: "start"; readonly id: string; readonly time: string } & StartedCall)
-  | { readonly kind: "end"; readonly id: string }
+  | { readonly kind: "end"; readonly id: string; readonly ran?: true; readonly time?: string }
   | ({ readonly kind: "file" } & FileRead)
   | { readonly kind: "day"; readonly day: string }
   | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
   | { readonly kind: "unfinished" | "finished"; readonly ids: readonly string[] }
+  | ({ readonly kind: "held"; readonly id: string } & KnownCall)
+  /** The approvals of a version without `held` entries were counted. */
+  | { readonly kind: "counted" }
+  | ({ readonly kind: "reached"; readonly by: string } & Reach)
+  | { readonly kind: "left"; readonly by: string; readonly suspects: TamperedParts | null }
   | ThinkingEntry
   | UnsettledEntry;
 
@@ -34,6 +51,15 @@ export class JournalState {
   readonly files = new Map<string, string>();
   /** Calls of replies that have not ended. */
   readonly unfinished = new Set<string>();
+  /** Calls with a block. */
+  readonly held = new Map<string, KnownCall>();
+  /** Calls that ran, and that nobody was asked about or approved since, with the time of their end. */
+  readonly ran = new Map<string, string>();
+  /** When the last decision about a call was recorded. */
+  readonly decidedAt = new Map<string, string>();
+  /** Commands of other documents that could write this one and are not known to have ended. */
+  readonly reached = new Map<string, Reach>();
+  #counted = false;
   #day: string | null = null;
   #unsettled = NOTHING_UNSETTLED;
   readonly #thinkingEntries: ThinkingEntry[] = [];
@@ -42,6 +68,11 @@ export class JournalState {
 
   constructor(entries: readonly JournalEntry[]) {
     for (const entry of entries) this.apply(entry);
+  }
+
+  /** Whether entries of an earlier version were counted, or entries of this version exist. */
+  get counted(): boolean {
+    return this.#counted;
   }
 
   /** The first recorded day. */
@@ -64,6 +95,23 @@ export class JournalState {
         this.approvals.set(entry.id, approvalOf(entry));
         this.#unsettled = afterEntry(this.#unsettled, entry);
         if (isPersons(entry)) this.unfinished.delete(entry.id);
+        this.ran.delete(entry.id);
+        this.decidedAt.set(entry.id, entry.time ?? "");
+        break;
+      case "held":
+        this.held.set(entry.id, heldOf(entry));
+        this.ran.delete(entry.id);
+        this.#counted = true;
+        break;
+      case "counted":
+        this.#counted = true;
+        break;
+      case "reached":
+        this.reached.set(entry.by, { owner: entry.owner, approved: entry.approved });
+        break;
+      case "left":
+        this.reached.delete(entry.by);
+        this.#unsettled = withSuspects(this.#unsettled, entry.suspects);
         break;
       case "unfinished":
         for (const id of entry.ids) this.unfinished.add(id);
@@ -77,6 +125,7 @@ export class JournalState {
       case "end":
         this.started.delete(entry.id);
         this.results.delete(entry.id);
+        if (entry.ran === true) this.ran.set(entry.id, entry.time ?? "");
         break;
       case "result":
         this.results.set(entry.id, entry.path);
@@ -107,7 +156,13 @@ export class JournalState {
   /** Returns the fewest entries that lead to the same state. */
   entries(): readonly JournalEntry[] {
     return [
-      ...[...this.approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval } as const)),
+      ...[...this.approvals].map((
+        [id, approval],
+      ) => ({ kind: "approval", id, ...approval, time: this.decidedAt.get(id) } as const)),
+      ...[...this.held].map(([id, held]) => ({ kind: "held", id, ...held } as const)),
+      ...[...this.reached].map(([by, reach]) => ({ kind: "reached", by, ...reach } as const)),
+      ...(this.#counted ? [{ kind: "counted" } as const] : []),
+      ...[...this.ran].map(([id, time]) => ({ kind: "end", id, ran: true, time } as const)),
       ...[...this.started].map(([id, start]) => ({ kind: "start", id, ...start } as const)),
       ...[...this.results].map(([id, path]) => ({ kind: "result", id, path } as const)),
       ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
@@ -128,6 +183,15 @@ function isPersons({ by, asked }: Approval): boolean {
 function startOf({ tool, time, effects }: Extract<JournalEntry, { kind: "start" }>) {
   if (effects === undefined) return { tool, time };
   return { tool, time, effects: effects === "none" || effects === "reads" ? effects : "writes" } as const;
+}
+
+function heldOf({ hash, turns, asked }: KnownCall): KnownCall {
+  const { committed, ran } = isObject(asked) ? asked as AskedAlthough : {};
+  const known = {
+    ...(typeof committed === "string" ? { committed } : {}),
+    ...(ran === true ? { ran } : {}),
+  };
+  return { hash, turns, ...(Object.keys(known).length === 0 ? {} : { asked: known }) };
 }
 
 function approvalOf(entry: Approval): Approval {
@@ -155,6 +219,10 @@ function isEntry(value: unknown): value is JournalEntry {
   const entry = value as Record<string, unknown>;
   if (entry.kind === "file") return typeof entry.path === "string" && typeof entry.hash === "string";
   if (entry.kind === "day") return typeof entry.day === "string" && /^\d{4}-\d\d-\d\d$/.test(entry.day);
+  if (entry.kind === "counted") return true;
+  if (entry.kind === "reached" || entry.kind === "left") {
+    return typeof entry.by === "string" && isReachEntry(entry);
+  }
   if (entry.kind === "unfinished" || entry.kind === "finished") {
     return Array.isArray(entry.ids) && entry.ids.every((id) => typeof id === "string");
   }
@@ -167,6 +235,9 @@ function isEntry(value: unknown): value is JournalEntry {
       return typeof entry.tool === "string";
     case "end":
       return true;
+    case "held":
+      return typeof entry.hash === "string" && Array.isArray(entry.turns) &&
+        entry.turns.every((turn) => typeof turn === "string");
     case "body":
     case "result":
       return typeof entry.path === "string";

@@ -88,7 +88,7 @@ function mergeLines(
  *
  * @param before the text that both started from
  */
-function graftResults(before: Chat, ours: Chat, theirs: Chat): Chat | null {
+export function graftResults(before: Chat, ours: Chat, theirs: Chat): Chat | null {
   const touched = touchedCalls(before, ours);
   if (touched.length === 0 || !sameCalls(before, theirs, touched)) return null;
   let replayed = before;

@@ -58,6 +58,21 @@ function without(tampered: TamperedParts | null, id: string): TamperedParts | nu
   return Object.keys(calls).length === 0 && tampered.block === null ? null : { ...tampered, calls };
 }
 
+/** The state after more parts were found that a command could have written. */
+export function withSuspects(state: Unsettled, more: TamperedParts | null): Unsettled {
+  if (more === null) return state;
+  const before = state.suspects;
+  const calls = { ...before?.calls, ...more.calls };
+  return { ...state, suspects: { why: more.why, calls, block: more.block ?? before?.block ?? null } };
+}
+
+export function isReachEntry(value: Readonly<Record<string, unknown>>): boolean {
+  if (value.kind === "left") return value.suspects === null || isTamperedParts(value.suspects);
+  const { owner, approved } = value;
+  return isHashes(approved) && isObject(owner) && typeof owner.pid === "number" &&
+    typeof owner.started === "string";
+}
+
 export function isUnsettledEntry(value: Readonly<Record<string, unknown>>): boolean {
   switch (value.kind) {
     case "exposed":

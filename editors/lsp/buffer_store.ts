@@ -6,6 +6,7 @@ import type { Problem } from "../../base/problem.ts";
 import { SavedText } from "../../cycle/storage/saved_text.ts";
 import { shiftBlock } from "../../cycle/storage/growing_block.ts";
 import { countChangedLines, difference, splitLines } from "../../cycle/storage/lines.ts";
+import { graftResults } from "../../cycle/storage/merge.ts";
 import type { DocumentStore, Growth, Piece } from "../../cycle/types.ts";
 import { type Edit, growth } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
@@ -149,9 +150,11 @@ export class BufferStore implements DocumentStore {
       this.#chat = buffer;
     } else if (!this.#isTaken(before, buffer)) {
       const ours = movedPast(editsBetween(before.bytes, this.#chat.bytes), edits);
-      if (ours === null) return this.#giveUp(CONFLICT);
+      // The result of a call goes into the text even if the person changed the status of its block.
+      const merged = ours === null ? graftResults(before, this.#chat, buffer) : update(buffer, ours);
+      if (merged === null) return this.#giveUp(CONFLICT);
       if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
-      this.#chat = update(buffer, ours);
+      this.#chat = merged;
       this.#ask();
     }
     this.#options.changed();
@@ -200,11 +203,12 @@ export class BufferStore implements DocumentStore {
       editsBetween(asked.bytes, this.#chat.bytes),
       editsBetween(asked.bytes, buffer.bytes),
     );
-    if (rest === null) {
+    const merged = rest === null ? graftResults(asked, this.#chat, buffer) : update(buffer, rest);
+    if (merged === null) {
       this.#giveUp(CONFLICT);
       return true;
     }
-    this.#chat = update(buffer, rest);
+    this.#chat = merged;
     this.#ask();
     return true;
   }

@@ -106,19 +106,24 @@ test("text that was new in a replaced file during commands counts as tampered, b
   assert.equal(await next.guard.open(), null);
   assert.deepEqual(next.guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
   assert.equal(await next.guard.confirm(), null);
-  assert.equal((await place.journal()).tampered(), null);
+  const left = (await place.journal()).tampered();
+  assert.deepEqual(
+    [left?.calls, left?.block],
+    [{ c2: await hashIn(FORGED, "c2") }, null],
+    "trust accepts no calls",
+  );
 });
 
 test("a call whose block contains text does not run, whatever its status, and an emptied block counts as tampered", async (place) => {
   const filled = FORGED.replace(/(`c2`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
   assert.notEqual(filled, FORGED);
   place.replace(filled);
-  const { guard } = await place.guard();
+  const { guard, journal } = await place.guard();
   await guard.begin();
   place.replace(FORGED);
   await guard.end();
   assert.deepEqual(guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
-  await guard.confirm();
+  await journal.recordApprovals(new Map([["c2", { by: "person", hash: await hashIn(FORGED, "c2") }]]));
   await guard.begin();
   place.replace(filled);
   await guard.end();
@@ -186,7 +191,7 @@ test("text that an editor loaded while commands ran counts as tampered, whatever
   assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("once a person confirms the document of a killed run, flemma does not ask again, but still finds later differences", async (place) => {
+test("after a person confirms the frontmatter of a killed run, its calls stay tampered, and later differences are found", async (place) => {
   const link = `${place.folder}/link.chat`;
   for (const named of [place.path, link]) {
     place.replace(BEFORE);
@@ -197,7 +202,7 @@ test("once a person confirms the document of a killed run, flemma does not ask a
     await report.guard.open();
     assert.notEqual(report.guard.tampered, null);
     assert.equal(await report.guard.confirm(), null);
-    assert.equal(report.guard.tampered, null);
+    assert.deepEqual(report.guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
     // Should that run still live, its commands are watched on.
     const later = FORGED.replace("two", "three");
     place.replace(later);
@@ -207,7 +212,10 @@ test("once a person confirms the document of a killed run, flemma does not ask a
     await changed.guard.confirm();
     const next = await place.guard({ named });
     await next.guard.open();
-    assert.equal(next.guard.tampered, null);
+    assert.deepEqual([next.guard.tampered?.calls, next.guard.tampered?.block], [
+      { c2: await hashIn(later, "c2") },
+      null,
+    ]);
     assert.equal((await place.journal(named)).tamperCheck(), null);
   }
 });

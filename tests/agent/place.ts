@@ -7,6 +7,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { replayProvider } from "../../providers/replay_provider.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
+import { countingApprovals } from "../cli/harness.ts";
 import { inFolder } from "../folder.ts";
 import { testsWith } from "../tests_with.ts";
 
@@ -14,6 +15,7 @@ export class Place {
   /** Real path. */
   readonly folder: string;
   readonly environment: Environment;
+  #hasSettings = false;
 
   constructor(folder: string) {
     this.folder = folder;
@@ -35,7 +37,14 @@ export class Place {
     return `${this.folder}/place/${name}`;
   }
 
+  /** Writes a file; an approval in it counts, as in `tests/cli/harness.ts`. */
   write(name: string, text: string): void {
+    if (/status=approved/.test(text) && !this.#hasSettings) this.settings("");
+    this.arrive(name, text);
+  }
+
+  /** Writes a file as a copy, a pull or a synchronized folder would. */
+  arrive(name: string, text: string): void {
     Deno.writeTextFileSync(this.path(name), text);
   }
 
@@ -46,7 +55,8 @@ export class Place {
   /** Writes the person's settings file. */
   settings(yaml: string): void {
     Deno.mkdirSync(`${this.folder}/config/flemma`, { recursive: true });
-    Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, yaml);
+    Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, countingApprovals(yaml));
+    this.#hasSettings = true;
   }
 
   /** A session on a text in memory, in this place. */

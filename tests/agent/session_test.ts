@@ -49,6 +49,7 @@ test("a call that nothing approves waits, has a preview, and runs once it is app
       preview: 'echo: text="hi"',
       previewIsCut: false,
       hasText: false,
+      doubt: null,
       decided: { decision: "require_approval", source: "default" },
     }]);
     assert.deepEqual(await session.approve({ kind: "only" }), { ok: true, value: ["call_1"] });

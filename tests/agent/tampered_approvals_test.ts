@@ -42,10 +42,10 @@ Deno.test("the journal records no approval of a call that a command could have a
   await opened.value.recordApprovals(new Map([["c1", approval], ["c2", approval]]));
   const by = (tampered: TamperedParts | null) => {
     const approvalOf = withoutDoubtedApprovals(opened.value, [unconfirmedDowngrade({ tampered })]);
-    return ["c1", "c2", "c3"].map((id) => approvalOf(id)?.by ?? null);
+    return Promise.all(["c1", "c2", "c3"].map(async (id) => (await approvalOf(id))?.by ?? null));
   };
-  assert.deepEqual(by(null), ["person", "person", null]);
-  assert.deepEqual(by(ONE), ["policy", "person", null]);
+  assert.deepEqual(await by(null), ["person", "person", null]);
+  assert.deepEqual(await by(ONE), ["policy", "person", null]);
 });
 
 Deno.test("if a command could have written an approval, flemma reports this and says how to confirm the approval", () => {
@@ -53,7 +53,7 @@ Deno.test("if a command could have written an approval, flemma reports this and 
   assert.deepEqual(callDoubts({ ...ONE, calls: {} }, "/a.chat"), []);
   assert.deepEqual(callDoubts(ONE, "/a b.chat"), [
     `A command could have written the approval of c1, because ${WHY}. It counts only once you confirm it: ` +
-    "flemma approve '/a b.chat' c1. To confirm the whole document: flemma trust '/a b.chat'",
+    "flemma approve '/a b.chat' c1. To look first: flemma review '/a b.chat'",
   ]);
   const [many = ""] = callDoubts({ ...ONE, calls: { c1: "h", c2: "h" } }, "/a.chat");
   assert.match(

@@ -19,6 +19,22 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** An approval in a document, in either spelling. */
+const APPROVED = /status=approved|\(approved\)/;
+
+/** Settings by which every approval in a text counts, unless they say which ones do. */
+export function countingApprovals(yaml: string): string {
+  if (/\bapprovals\b/.test(yaml)) return yaml;
+  // JSON is YAML in which a comma before the end is wrong.
+  if (/^\s*\{[^]*\}\s*$/.test(yaml)) {
+    const rest = yaml.trimStart().slice(1);
+    return `{ "trust": { "approvals": "anywhere" }${/^\s*\}/.test(rest) ? "" : ","}${rest}`;
+  }
+  if (/^trust:\s*\{/m.test(yaml)) return yaml.replace(/^trust:\s*\{/m, "trust: { approvals: anywhere,");
+  if (/^trust:\s*$/m.test(yaml)) return yaml.replace(/^trust:\s*$/m, "trust:\n  approvals: anywhere");
+  return `${yaml.trimEnd()}\ntrust: { approvals: anywhere }\n`.trimStart();
+}
+
 export class Scene {
   readonly folder: string;
   /** The words that start the program. */
@@ -43,7 +59,26 @@ export class Scene {
     return `${this.folder}/place/${name}`;
   }
 
+  /**
+   * Writes a file. An approval in it counts, as if it was given here: what it does is tested in many places, where it
+   * may come from in few. Those write with `arrive`.
+   */
   write(name: string, content: string | Uint8Array): void {
+    if (typeof content === "string" && APPROVED.test(content)) this.#countApprovals();
+    this.arrive(name, content);
+  }
+
+  #countApprovals(): void {
+    const file = `${this.folder}/config/flemma/config.yaml`;
+    try {
+      Deno.statSync(file);
+    } catch {
+      this.settings("");
+    }
+  }
+
+  /** Writes a file as a copy, a pull or a synchronized folder would. */
+  arrive(name: string, content: string | Uint8Array): void {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     Deno.writeFileSync(this.path(name), bytes);
   }
@@ -64,7 +99,7 @@ export class Scene {
   /** Writes the settings file. */
   settings(yaml: string): void {
     Deno.mkdirSync(`${this.folder}/config/flemma`, { recursive: true });
-    Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, yaml);
+    Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, countingApprovals(yaml));
   }
 
   /** Runs the program to its end; inside this process, unless all of its runs are to be processes. */

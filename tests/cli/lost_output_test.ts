@@ -42,6 +42,26 @@ test("events are never written into the document itself, under any name for it",
     const { stderr } = await place.exits(2, ["advance", ...args]);
     assert.match(stderr, /names the document itself/);
   }
+  await Deno.link(place.path("a.chat"), place.path("hard"));
+  for (
+    const line of [
+      "flemma advance a.chat --events hard",
+      "flemma advance hard --events a.chat",
+      "flemma advance a.chat --events /dev/fd/3 3>> a.chat",
+      "flemma advance a.chat --events fd:3 3>> a.chat",
+      "flemma advance a.chat --events fd:3 3>> hard",
+      "flemma advance a.chat --json >> a.chat",
+      "flemma advance a.chat --json >> hard",
+    ]
+  ) {
+    const { code, stderr } = await place.shell(line);
+    assert.equal(code, 2, line);
+    assert.match(stderr, /names the document itself/, line);
+    assert.equal(place.read("a.chat"), APPROVED, line);
+  }
+  assert.equal((await place.shell("flemma advance a.chat --events stderr 2>> a.chat")).code, 2);
+  assert.doesNotMatch(place.read("a.chat"), /"event"/);
+  place.write("a.chat", APPROVED);
   const named = await place.run(["advance", "--name", "a.chat", "--events", "a.chat"], {
     stdin: "@You:\nHi\n",
   });

@@ -115,6 +115,21 @@ test("a piped document next to other documents is refused and printed unchanged,
   assert.match(none.stderr, /1 or more/);
 });
 
+test("a call whose approval does not count is listed with the waiting calls, and one whose approval counts is not", async (place) => {
+  place.settings("tools: { auto_approve_sandboxed: false }\ntrust: { approvals: here }\n");
+  place.arrive("a.chat", callsDocument([{ id: "c1", command: "true", status: "approved" }]));
+  const arrived = await place.exits(0, ["status", "--pending", "a.chat"]);
+  assert.match(arrived.stdout, /^a\.chat:\d+: bash: \$ true {3}#1 c1\n$/);
+  const status = await place.run(["status", "a.chat"]);
+  assert.match(status.stdout, /waits for you: its approval was not given here/);
+  const check = await place.run(["check", "a.chat"]);
+  assert.match(check.stdout, /warning waits_for_you c1 waits for you: .* flemma approve \S*a\.chat c1/);
+  assert.equal(check.code, 0);
+  await place.exits(0, ["approve", "a.chat", "c1"]);
+  assert.equal((await place.exits(0, ["status", "--pending", "a.chat"])).stdout, "");
+  assert.doesNotMatch((await place.run(["check", "a.chat"])).stdout, /waits_for_you/);
+});
+
 test("waiting calls of several documents are listed one per line, and an unreadable document does not stop the others", async (place) => {
   place.write("a.chat", callsDocument([{ id: "call_aaaa", command: "make test", status: "pending" }]));
   place.write("b.chat", "@You:\nHi\n");

@@ -221,8 +221,8 @@ function runFake(definitions: ReadonlyMap<string, ToolDefinition>): CycleParts["
   return (call: Call, signal) => {
     const definition = definitions.get(call.name);
     if (definition === undefined) throw new Error(`no tool ${call.name}`);
-    // The fake tools read nothing of their context but the signal.
-    return runTool(definition, call.input, { signal } as ExecutionContext);
+    // The fake tools read nothing of their context but the signal; nothing repairs their files.
+    return runTool(definition, call.input, { signal, sandbox: {} } as unknown as ExecutionContext);
   };
 }
 

@@ -22,13 +22,15 @@ export interface ApprovalDowngrade {
   /** Downgrades a decision and returns the reason; null leaves the decision unchanged. */
   lower(call: DecidedCall, earlier: ApprovalDecision): Lowered | null | Promise<Lowered | null>;
   /** True if the recorded approval of a call is not accepted, so that the call is decided again. @default never */
-  doubts?(id: string): boolean;
+  doubts?(id: string): boolean | Promise<boolean>;
 }
 
 /** A downgrade of one decision. */
 export interface Lowered {
   /** Reason for the downgrade, in one line. */
   readonly detail: string;
+  /** See `ApprovalDecision.reported`. */
+  readonly reported?: true;
   /** See `ApprovalDecision.bound`. */
   readonly bound?: true;
   /** True if the decision keeps its source, for a call that waits anyway. @default false */
@@ -49,7 +51,7 @@ export function withDowngrades(decide: Decide, downgrades: readonly ApprovalDown
 
 function applied(
   name: string,
-  { detail, bound, keepsSource = false }: Lowered,
+  { detail, bound, reported, keepsSource = false }: Lowered,
   earlier: ApprovalDecision,
 ): ApprovalDecision {
   const decided: ApprovalDecision = keepsSource
@@ -59,6 +61,7 @@ function applied(
   return {
     ...decided,
     ...(bound === undefined ? {} : { bound }),
+    ...(reported === undefined ? {} : { reported }),
     ...(chain === undefined ? {} : { chain: chain.length === 0 ? chain : [...chain, linkOf(name, detail)] }),
   };
 }

@@ -88,6 +88,8 @@ export interface ApprovalDecision {
    * @default false
    */
   readonly bound?: boolean;
+  /** True if the person gets the reason in a sentence about all such calls. @default false */
+  readonly reported?: boolean;
   /** The rule that decided. */
   readonly rule?: PlacedRule;
   /** The reason for a denial, shown to the model. @default that policy denied it */

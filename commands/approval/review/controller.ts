@@ -171,11 +171,9 @@ export class ReviewController {
   }
 }
 
-/** True if a person must decide: the call is pending, or its approval is not valid as the person's own decision. */
-function isAsked({ status, decided: { decision, source } }: OpenCall): boolean {
-  return status === "pending" ||
-    (status === "approved" && decision === "require_approval" &&
-      source === "urn:flemma:approval:unconfirmed");
+/** True if a person must decide: the call is pending, or its approval does not count. */
+function isAsked({ status, doubt }: OpenCall): boolean {
+  return status === "pending" || doubt !== null;
 }
 
 function blockOf(session: ChatSession, id: string): Uint8Array {

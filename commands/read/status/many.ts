@@ -62,14 +62,17 @@ async function pendingIn(
   const read = await readForReport(invocation, file);
   if ("exit" in read) return read;
   const { chat } = read;
-  const mayWait = file === "-" || chat.calls.some(({ id }) => chat.result(id)?.status === "pending");
+  const mayWait = file === "-" ||
+    chat.results.some(({ status }) => status === "pending" || status === "approved");
   if (!mayWait) return [];
   const { openAsRead } = await import("../../document/open.ts");
   const opened = await openAsRead(invocation, read);
   if ("exit" in opened) return opened;
   await using session = opened;
   // Text in the block of a call becomes its result, so such a call waits for nobody.
-  return (await session.calls()).filter(({ status, hasText }) => status === "pending" && !hasText);
+  return (await session.calls()).filter(({ status, hasText, doubt }) =>
+    (status === "pending" && !hasText) || doubt !== null
+  );
 }
 
 /** Returns the same command line for only one of its documents. */

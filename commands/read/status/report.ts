@@ -117,7 +117,7 @@ const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable
 
 /** Returns what the next advance does with a call, and who decided; empty if the status already says it. */
 function fate(
-  { id, status, hasText, decided: { decision, source, rule } }: OpenCall,
+  { id, status, hasText, doubt, decided: { decision, source, rule } }: OpenCall,
   steps: readonly Step[],
 ): string {
   const resolved = steps.find((step) => step.do === "resolve" && step.id === id);
@@ -126,6 +126,7 @@ function fate(
   }
   if (hasText && status === "pending") return "your text becomes its result";
   if (hasText && status === "approved") return "does not run: there is text in its block";
+  if (doubt !== null) return `waits for you: ${doubt}`;
   if (status !== "open") return "";
   const who = decidedBy(source, rule !== undefined);
   if (decision === "approve") return `will run (${who})`;

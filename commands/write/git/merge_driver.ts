@@ -11,6 +11,12 @@ import { mergeTurns } from "./merge_turns.ts";
 /** Length of a conflict marker unless git says otherwise. */
 const USUAL_SIZE = 7;
 
+/** The highest exit code of `git merge-file` that counts conflicts. */
+const MOST_CONFLICTS = 127;
+
+/** The exit code by which git learns that the driver failed, so that one side is not taken for a merge with conflicts. */
+const NOT_MERGED = 129;
+
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: { positionals }, environment, messages } = invocation;
   const [base = "", ours = "", theirs = "", size = "", path = ours] = positionals;
@@ -28,10 +34,11 @@ export async function run(invocation: Invocation): Promise<number> {
     // Git passes a temporary file with a new name each time.
     await rewriteFile(absolutePath(environment, ours), merged.text, ".flemma-merge.");
   } catch (thrown) {
-    return refuse(invocation, {
+    refuse(invocation, {
       code: "write-failed",
       message: `The merged conversation cannot be written: ${thrownText(thrown)}.`,
     });
+    return NOT_MERGED;
   }
   if (!merged.conflict) return Exit.ok;
   messages.say(
@@ -52,12 +59,14 @@ interface Versions {
  * would leave one side in the file, without markers for the other side. Returns the exit code that git expects.
  */
 async function mergeLines({ base, ours, theirs, size }: Versions): Promise<number> {
-  const { code } = await new Deno.Command("git", {
+  const { code, signal } = await new Deno.Command("git", {
     args: ["merge-file", `--marker-size=${Number(size) || USUAL_SIZE}`, "--", ours, base, theirs],
     stdin: "null",
     stdout: "null",
     stderr: "inherit",
   }).output();
+  // The code is the number of conflicts, at most 127; a higher one is an error, after which no text was written.
+  if (signal !== null || code > MOST_CONFLICTS) return NOT_MERGED;
   return code === 0 ? Exit.ok : Exit.failure;
 }
 

@@ -46,8 +46,10 @@ export async function findingsOf(document: OpenDocument): Promise<Findings> {
 }
 
 /** True if the person decides about a call next. */
-export function isWaiting({ status, hasText }: Pick<OpenCall, "status" | "hasText">): boolean {
-  return status === "pending" && !hasText;
+export function isWaiting(
+  { status, hasText, doubt }: Pick<OpenCall, "status" | "hasText" | "doubt">,
+): boolean {
+  return (status === "pending" && !hasText) || doubt !== null;
 }
 
 function problemFinding(code: string, message: string, next?: string): Diagnostic {
@@ -77,7 +79,7 @@ function shown(
     severity: call === undefined ? SEVERITY[severity] : SEVERITY.info,
     code,
     source: "flemma",
-    message: visible(call === undefined ? message : `waits for you: ${call.preview}`),
+    message: visible(call === undefined ? message : waitsText(call)),
     ...(IGNORED.has(code) ? { tags: [UNNECESSARY] } : {}),
     ...(related.length === 0 || chat.byteLength === 0 ? {} : { relatedInformation: related }),
   };
@@ -120,4 +122,8 @@ function hasTags(chat: Chat): boolean {
       (segment.kind === "tool_result" && segment.segments.some(({ kind }) => kind !== "text"))
     )
   );
+}
+
+function waitsText({ preview, doubt }: OpenCall): string {
+  return `waits for you: ${preview}${doubt === null ? "" : ` (${doubt})`}`;
 }

@@ -1,0 +1,196 @@
+// Whether the approvals in a document were given here: gathers what the journals and git say, once for each call.
+
+import type { Environment } from "../../base/environment.ts";
+import { operands } from "../../base/shell_word.ts";
+import { joinNames } from "../../base/names.ts";
+import { thrownText } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.generated.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
+import { isSameConversation, turnsBefore } from "../../cycle/plan/conversation.ts";
+import type { AskedAlthough, DocumentStore, Emit, Journal, KnownCall } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+import { approvedCalls, isApproved } from "./approved_calls.ts";
+import { type Doubt, doubtOf, doubtText, type GitFacts, type JournalFacts } from "./approval_origin.ts";
+import type { Committed } from "./committed.ts";
+import { searchJournals } from "./journal_search.ts";
+import { newApprovals } from "./other_documents.ts";
+import { hashOf } from "./tamper_check.ts";
+
+export interface OriginOptions {
+  readonly environment: Environment;
+  readonly setting: Settings["trust"]["approvals"];
+  readonly store: DocumentStore;
+  readonly journal: Journal;
+  /** Asks git for the committed text of the document. */
+  readonly committed: () => Promise<Committed>;
+  readonly emit: Emit;
+  /** Records nothing and reports nothing. */
+  readonly readOnly: boolean;
+}
+
+export class ApprovalOrigins {
+  readonly #options: OriginOptions;
+  /** By id and text of the call. */
+  readonly #doubts = new Map<string, Promise<Doubt | null>>();
+  /** Why the calls that were doubted wait. */
+  readonly #asked = new Map<string, AskedAlthough>();
+  #committed: Promise<Committed> | null = null;
+  /** The journal of a document from before this version, until the end of this run. */
+  readonly #predates: boolean;
+  readonly #reported = new Set<string>();
+
+  constructor(options: OriginOptions) {
+    this.#options = options;
+    this.#predates = options.journal.predates;
+  }
+
+  /** Why the approval of a call does not count, as the end of a sentence; null if it counts, or if there is none. */
+  async doubt(id: string): Promise<string | null> {
+    const found = await this.#doubtOf(id);
+    if (found === null) return null;
+    await this.#report();
+    return doubtText(found);
+  }
+
+  /** What the person is asked although the text says `approved`. */
+  askedAlthough(id: string): AskedAlthough | null {
+    return this.#asked.get(id) ?? null;
+  }
+
+  /** The sentences about approvals that do not count, each with its calls and the commands that approve them. */
+  async sentences(): Promise<string[]> {
+    const { store: { chat, path } } = this.#options;
+    if (path === null) return [];
+    const ids = new Map<string, string[]>();
+    for (const { id } of approvedCalls(chat)) {
+      const found = await this.#doubtOf(id);
+      if (found !== null) ids.set(doubtText(found), [...ids.get(doubtText(found)) ?? [], id]);
+    }
+    return [...ids].map(([why, waiting]) => {
+      const which = waiting.length > 1 ? `${joinNames(waiting)} wait` : `${waiting[0]} waits`;
+      return `${which} for you: ${why}. To approve: flemma approve ${operands(path, ...waiting)}. ` +
+        `To look first: flemma review ${operands(path)}`;
+    });
+  }
+
+  /** Reports each sentence once in a run. */
+  async #report(): Promise<void> {
+    const { emit, readOnly } = this.#options;
+    if (readOnly) return;
+    for (const message of await this.sentences()) {
+      if (this.#reported.has(message)) continue;
+      this.#reported.add(message);
+      emit({ event: "notice", code: "approval-not-here", message });
+    }
+  }
+
+  async #doubtOf(id: string): Promise<Doubt | null> {
+    const { store: { chat, path }, setting } = this.#options;
+    const call = chat.call(id);
+    if (path === null || setting === "anywhere" || call === undefined || !isApproved(chat, id)) return null;
+    const hash = await callHash(call);
+    const key = `${id}\n${hash}`;
+    const approval = this.#options.journal.approval(id);
+    // A decision of this run counts at once.
+    if (approval?.hash === hash && approval.asked !== true && this.#options.journal.isFromThisRun(id)) {
+      return null;
+    }
+    const known = this.#doubts.get(key) ?? this.#find(chat, call, hash);
+    this.#doubts.set(key, known);
+    return await known;
+  }
+
+  async #find(chat: Chat, call: Call, hash: string): Promise<Doubt | null> {
+    const facts = await this.#journalFacts(chat, call, hash);
+    const doubt = await doubtOf(this.#options.setting, facts, () => this.#gitFacts(call, hash));
+    if (doubt === null) return await this.#counts(chat, call, hash, facts);
+    if (doubt?.code === "ran") this.#asked.set(call.id, { ...facts.asked, ran: true });
+    await this.#noteCommitted(call, facts.asked);
+    return doubt;
+  }
+
+  /** Records the call before it can run here, so that it does not run in a copy as well. */
+  async #counts(
+    chat: Chat,
+    call: Call,
+    hash: string,
+    { predates, approved }: JournalFacts,
+  ): Promise<Doubt | null> {
+    const { journal, readOnly } = this.#options;
+    if (readOnly) return null;
+    try {
+      if (predates && !approved) await this.#reportKept();
+      const held = { hash, turns: await turnsBefore(chat, call) };
+      await journal.recordApprovals(new Map(), new Map([[call.id, held]]));
+      return null;
+    } catch (thrown) {
+      return { code: "state", why: thrownText(thrown) };
+    }
+  }
+
+  /** The person is asked about what git brought, so the same commit needs no second question. */
+  async #noteCommitted({ id }: Call, before: AskedAlthough): Promise<void> {
+    const found = await this.#committedText();
+    if (found.is !== "tracked") return;
+    this.#asked.set(id, { ...before, ...this.#asked.get(id), committed: found.id });
+  }
+
+  async #journalFacts(chat: Chat, call: Call, hash: string): Promise<JournalFacts> {
+    const { journal, environment, store: { path } } = this.#options;
+    const turns = await turnsBefore(chat, call);
+    // Commands of another document may have begun since this run read its journal.
+    journal.reread();
+    const reached = [...journal.reached().values()].map(({ approved }) =>
+      newApprovals(approved, { [call.id]: hash }, journal)
+    );
+    const written = [journal.tampered(), ...reached].find((each) =>
+      each !== null && hashOf(each.calls, call.id) === hash
+    );
+    const isThis = (held: KnownCall | null) =>
+      held !== null && held.hash === hash && isSameConversation(held.turns, turns);
+    const approval = journal.approval(call.id);
+    const held = journal.held(call.id);
+    const isHere = isThis(held);
+    // An approval from before this version has no turns.
+    const approved = approval?.hash === hash && approval.asked !== true && (held === null || isHere);
+    const others = await searchJournals(environment, path!, call.id, hash);
+    const copies = others.filter(({ held }) => isThis(held));
+    return {
+      approved: approved || (!isHere && copies.some((copy) => copy.approved)),
+      waited: isHere || copies.length > 0,
+      ran: (isHere && journal.hasRun(call.id)) ||
+        copies.some(({ ranAt }) => ranAt !== null && !(approved && journal.decidedAt(call.id) > ranAt)),
+      predates: this.#predates,
+      written: written?.why ?? null,
+      asked: (isHere ? held?.asked : null) ?? {},
+    };
+  }
+
+  async #gitFacts(call: Call, hash: string): Promise<GitFacts> {
+    const found = await this.#committedText();
+    if (found.is !== "tracked") return found;
+    const approves = await Promise.all(found.texts.map(async (text) => {
+      const chat = parse(text);
+      const there = chat.call(call.id);
+      return there !== undefined && isApproved(chat, call.id) && await callHash(there) === hash;
+    }));
+    return { is: "tracked", committed: found.id, approves: approves.includes(true) };
+  }
+
+  #committedText(): Promise<Committed> {
+    return this.#committed ??= this.#options.committed();
+  }
+
+  /** Reports once that approvals from before this version count, and that later ones are checked. */
+  async #reportKept(): Promise<void> {
+    const { journal, emit, store: { path } } = this.#options;
+    if (this.#reported.has("kept")) return;
+    this.#reported.add("kept");
+    const message =
+      `The approvals in ${path} count this once, because an earlier version of flemma did not record where ` +
+      "approvals were given.";
+    emit({ event: "notice", code: "approvals-kept", message });
+    await journal.recordCounted();
+  }
+}

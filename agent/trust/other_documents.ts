@@ -1,0 +1,106 @@
+// Compares the approvals in other documents around commands that could write them.
+
+import type { Environment } from "../../base/environment.ts";
+import { readOrNull } from "../../base/files.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import { forgetWaiting, waitingDocuments } from "../../cycle/storage/waiting_documents.ts";
+import type { Journal, Reach, TamperedParts } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import { identify, isAlive } from "../../sandbox/process/leftovers.ts";
+import { approvedCalls } from "./approved_calls.ts";
+import { hashOf } from "./tamper_check.ts";
+
+const WRITTEN_ELSEWHERE = "a command of another document ran that could write the file";
+
+type Hashes = Readonly<Record<string, string>>;
+
+/** The other documents in reach of the commands of one run. */
+export class OtherDocuments {
+  readonly #environment: Environment;
+  readonly #own: string | null;
+  readonly #run = crypto.randomUUID();
+  /** What each document said before, by its path. */
+  #before = new Map<string, Hashes>();
+
+  /** @param own real path of the document whose commands run; null if it is unsaved */
+  constructor(environment: Environment, own: string | null) {
+    this.#environment = environment;
+    this.#own = own;
+  }
+
+  /** Records what they say. Throws if that cannot be recorded. */
+  async begin(inReach: (paths: readonly string[]) => boolean): Promise<void> {
+    this.#before = new Map();
+    for (const path of waitingDocuments(this.#environment)) {
+      if (path === this.#own || !inReach([path])) continue;
+      const approved = await approvedIn(path);
+      if (approved === null) {
+        await forgetWaiting(this.#environment, path);
+        continue;
+      }
+      // Recorded before the command starts, so that it counts even if this run is killed.
+      const journal = await this.#journal(path);
+      await journal.recordReached(this.#run, { owner: thisProcess(), approved });
+      this.#before.set(path, approved);
+    }
+  }
+
+  /** Records the approvals that appeared meanwhile and that this program did not make. */
+  async end(): Promise<void> {
+    for (const [path, before] of this.#before) {
+      const journal = await this.#journal(path);
+      await journal.recordLeft(this.#run, newApprovals(before, await approvedIn(path) ?? {}, journal));
+    }
+    this.#before = new Map();
+  }
+
+  async #journal(path: string): Promise<Journal> {
+    const opened = await openJournal({ environment: this.#environment, path });
+    if (!opened.ok) throw new Error(opened.problem.message);
+    return opened.value;
+  }
+}
+
+/** Settles what commands of runs that are gone may have written into a document; returns what is unconfirmed. */
+export async function settleReached(
+  journal: Journal,
+  approved: Hashes,
+  { readOnly }: { readonly readOnly: boolean },
+): Promise<TamperedParts[]> {
+  const found: TamperedParts[] = [];
+  for (const [by, reach] of journal.reached()) {
+    const parts = newApprovals(reach.approved, approved, journal);
+    if (parts !== null) found.push(parts);
+    if (!readOnly && !isAlive(reach.owner)) await journal.recordLeft(by, parts);
+  }
+  return found;
+}
+
+function thisProcess(): Reach["owner"] {
+  return identify(Deno.pid) ?? { pid: Deno.pid, started: "" };
+}
+
+/** Approvals that appeared in a text and that no command of this program made; null if there are none. */
+export function newApprovals(
+  before: Hashes,
+  now: Hashes,
+  journal: Pick<Journal, "approval">,
+): TamperedParts | null {
+  const calls = Object.entries(now).filter(([id, hash]) => {
+    const approval = journal.approval(id);
+    const isOurs = approval?.hash === hash && approval.asked !== true;
+    return hashOf(before, id) !== hash && !isOurs;
+  });
+  return calls.length === 0
+    ? null
+    : { why: WRITTEN_ELSEWHERE, calls: Object.fromEntries(calls), block: null };
+}
+
+/** Hashes of the approved calls of the document at a path; null if there is none. */
+async function approvedIn(path: string): Promise<Hashes | null> {
+  const bytes = await readOrNull(path);
+  if (bytes === null) return null;
+  const calls = approvedCalls(parse(bytes));
+  return Object.fromEntries(await Promise.all(calls.map(async (call) => [call.id, await callHash(call)])));
+}

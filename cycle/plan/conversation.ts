@@ -1,0 +1,26 @@
+// Recognizes the conversation around a call by the content of its earlier turns, whatever the file is called.
+
+import { sha256 } from "../../base/hash.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+
+/** Number of turns that identify a place in a conversation: the reply with the call, and those before it. */
+const TURNS = 4;
+
+/** Digests of the turns that lead to a call, the reply with the call last. */
+export async function turnsBefore(chat: Chat, { turn }: Pick<Call, "turn">): Promise<string[]> {
+  const turns = chat.turns.slice(Math.max(0, turn.index + 1 - TURNS), turn.index + 1);
+  return await Promise.all(turns.map(async ({ place: { from, to } }) => {
+    // Line ends and blank lines at the end differ between editors and machines.
+    const text = chat.text(from, to).replaceAll("\r\n", "\n").trimEnd();
+    return (await sha256(text)).slice(0, 16);
+  }));
+}
+
+/**
+ * Whether two calls belong to the same conversation: at least half of the recorded turns are still there. A person may
+ * edit an earlier turn and approve the call in one save.
+ */
+export function isSameConversation(recorded: readonly string[], now: readonly string[]): boolean {
+  const kept = recorded.filter((digest) => now.includes(digest)).length;
+  return recorded.length > 0 && kept * 2 >= recorded.length;
+}
