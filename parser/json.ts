@@ -93,7 +93,7 @@ export interface MessageJson extends LinesJson {
   readonly segments: readonly SegmentJson[];
 }
 
-/** A finding about a document; absent members do not apply. */
+/** A finding about a document. A member is absent if it does not apply to the finding. */
 export interface DiagnosticJson extends Partial<LinesJson> {
   /** Stable name of the finding, such as `tool_use_missing_fence`. */
   readonly code: string;

@@ -1,4 +1,5 @@
-// Converts older spellings of a document to the current ones, with the smallest edits. Only done on request.
+// Converts older spellings of a document to the current ones, with the smallest edits. flemma does this only on
+// request.
 
 import { Document } from "./document.ts";
 import type { Edit } from "./edits/edit.ts";
@@ -37,7 +38,8 @@ const encoder = new TextEncoder();
 export function migrate(chat: Chat): Migration {
   const before = chat instanceof Document ? chat : Document.of(chat.bytes);
   const markers = joinedMarkers(before);
-  // If a marker was mistaken for text, the results below it were mistaken too.
+  // If the parser read a marker as text, it also read the results below the marker as text. So they are searched after
+  // the markers are split.
   const split = edited(before, markers);
   const fences = pendingFences(split);
   const found = [...markers, ...moved(fences, markers, before)].sort((a, b) => a.edit.from - b.edit.from);
@@ -73,9 +75,9 @@ function moved(found: readonly Found[], earlier: readonly Found[], before: Chat)
 }
 
 /**
- * Returns the markers with text on their lines, outside fences. Follows fences as they will be after a marker is
- * split. A fence that begins directly after a marker then counts, so a marker that it quotes is not a marker. Before
- * the first message a fence hides no current marker.
+ * Returns the markers outside fences that have text on their line. Fences are read as they will be after each marker is
+ * split from its text: a fence that begins directly after a marker then hides the lines it quotes. Before the first
+ * message, a fence hides no marker of the current format.
  */
 function joinedMarkers(chat: Chat): Found[] {
   const found: Found[] = [];
@@ -116,8 +118,8 @@ function textAt(bytes: Uint8Array, behindColon: number): number {
 }
 
 /**
- * Moves the text of a marker's line to the next line. A space goes before text that must not begin a line. It belongs
- * to this message, and would otherwise become a marker, or the end of an unclosed frontmatter block.
+ * Moves the text of a marker's line to the next line. If the text would be read there as a marker, or as the end of an
+ * unclosed frontmatter block, a space goes before it.
  */
 function splitAt(
   chat: Chat,
@@ -148,7 +150,7 @@ function pendingFences(chat: Chat): Found[] {
   );
 }
 
-/** Words after the old spelling had no meaning and must not gain one. */
+/** Words after the old spelling had no meaning. They are removed, because the new spelling would give them one. */
 function respelled(chat: Chat, { opener, ticks }: Result): Edit {
   const from = opener.from + ticks + FLEMMA.length;
   const statusText = chat.text(from, opener.to).trimEnd();

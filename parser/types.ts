@@ -92,7 +92,7 @@ export type Lifecycle = Exclude<Status, "error">;
 /** How a placeholder spells its status. */
 export type StatusStyle = "fence" | "header" | "pending-fence";
 
-/** Extra tokens of a result header, kept for round trips: an array when all were positional. */
+/** Extra tokens of a result header, preserved when the header is written again. An array if no token has a key. */
 export type Meta = readonly MetaValue[] | { readonly [key: string]: MetaValue };
 /** One value among the extra tokens of a result header. */
 export type MetaValue = string | number | boolean | null | readonly MetaValue[];
@@ -168,8 +168,8 @@ export interface Call {
   /** The body exactly as in the document. */
   readonly inputText: string;
   /**
-   * Reason why the call cannot run although its body is a JSON object, as the end of a sentence. Either it is nested
-   * too deeply, or an object has a duplicate key; `input` is then empty. Null for every other call.
+   * Reason why the call cannot run although its body is a JSON object, as the end of a sentence: the input is nested
+   * too deeply, or an object in it has a duplicate key. In both cases `input` is empty. Null for every other call.
    */
   readonly flaw: string | null;
   /** The message that contains the call. */
@@ -186,7 +186,7 @@ export interface Result {
   readonly id: string;
   /** The state of the block; `error` and null are final. */
   readonly status: Status | null;
-  /** The spelling that the status was read from; `null` if there is no status. */
+  /** The spelling of the status in the document; `null` if there is no status. */
   readonly style: StatusStyle | null;
   /** The extra tokens of the result's header; null if there are none. */
   readonly meta: Meta | null;

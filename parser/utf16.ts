@@ -22,7 +22,7 @@ export interface Position {
 /** Returns the position of a byte offset; an offset inside a character gives the beginning of that character. */
 export function positionAt(chat: Chat, offset: number): Position {
   const text = textOf(chat);
-  // After the last line end an editor counts one more, empty line.
+  // Editors count an empty line after the last line end.
   if (offset >= text.length && endsWithLine(chat)) return { line: text.lineCount, character: 0 };
   const line = text.lineOf(offset);
   const from = text.start(line);
@@ -31,9 +31,9 @@ export function positionAt(chat: Chat, offset: number): Position {
 }
 
 /**
- * Returns the byte offset of a position. A character past the end of its line gives the line's end; a line past the
- * last one gives the document's end. Some editors show a carriage return before the line feed as a character, so the
- * position right after that character is valid.
+ * Returns the byte offset of a position. If the character is past the end of its line, returns the end of the line. If
+ * the line is past the last line, returns the end of the document. Some editors show a carriage return before the line
+ * feed as a character, so the position right after that character is valid.
  */
 export function offsetAt(chat: Chat, { line, character }: Position): number {
   const text = textOf(chat);
@@ -121,7 +121,7 @@ function characterSize(bytes: Uint8Array, at: number): number {
   const lead = bytes[at]!;
   if (lead < 0xc2 || lead > 0xf4) return 1;
   const size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // This excludes overlong encodings, surrogates, and code points beyond Unicode.
+  // These limits for the second byte exclude overlong encodings, surrogates, and code points beyond Unicode.
   const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
   const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
   for (let index = 1; index < size; index++) {

@@ -6,7 +6,7 @@ import { isBlank } from "./blank.ts";
 import { addText } from "./parts.ts";
 import type { Part } from "./types.ts";
 
-/** Returns its texts, thinking and calls in order, without blank texts at the end. */
+/** Returns the texts, thinking and calls of a model's message in order, without blank texts at the end. */
 export function assistantParts(chat: Chat, turn: Turn): readonly Part[] {
   const parts: Part[] = [];
   for (const segment of unescapeTurn(chat, turn)) {

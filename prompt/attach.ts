@@ -17,8 +17,8 @@ export interface Base {
 }
 
 /**
- * A problem with a referenced file. An empty file, or one whose type no provider accepts, is sent as its name only;
- * text that is not UTF-8 is sent as decoded.
+ * A problem with a referenced file. If the file is empty, or no provider accepts its type, only its name is sent. If
+ * its text is not UTF-8, the decoded text is sent.
  */
 export type FileFlaw =
   | { readonly because: "empty" }
@@ -37,7 +37,7 @@ export interface FilePart {
   readonly flaw?: FileFlaw;
 }
 
-/** A part, or the reason why the reference stays text. */
+/** Result of reading a referenced file: a part, or the reason why the reference stays text. */
 export type AttachResult =
   | { readonly kind: "part" } & FilePart
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
@@ -82,8 +82,8 @@ export interface FileSource {
 }
 
 /**
- * Converts a file's bytes to a part of the given type, else of the type by name or content. An image gets the type of
- * its signature, because providers compare both.
+ * Converts a file's bytes to a part. If no type is given, the name or the content decides the type. The signature in
+ * the bytes of an image decides the type of the image, because providers compare type and signature.
  */
 export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource): FilePart {
   const named = mime ?? typeOfName(filename) ?? typeOfContent(bytes);

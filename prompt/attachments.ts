@@ -1,7 +1,8 @@
 // Reading of the images and files that a result names in its header.
 //
-// Anyone may have written the header. A name must be a SHA-256, so it cannot lead to another folder, and the content
-// stored under it must have that digest, so it cannot lead to other content.
+// The header is untrusted, because anyone may have written it. Each name in it must be a SHA-256, so that the name
+// cannot lead to another folder. The stored content must have this digest, so that the name cannot lead to other
+// content.
 
 import { base64 } from "./base64.ts";
 import type { Environment } from "../base/environment.ts";
@@ -97,7 +98,10 @@ function which(names: readonly string[]): string {
   return `${names.length} attachments (the first is ${shown})`;
 }
 
-/** Returns whole sentences. The first of them follows a colon. */
+/**
+ * Returns what is wrong with a file, as whole sentences, the first of which is shown after a colon; null if nothing is
+ * wrong.
+ */
 function flawOf(file: SavedAttachment): { readonly code: string; readonly why: string } | null {
   switch (file.kind) {
     case "part":

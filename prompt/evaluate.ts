@@ -1,7 +1,7 @@
 // Conversion of a parsed document to the conversation for a provider.
 //
-// All templates run first and determine the order of texts, results and files. Then these are turned into parts. The
-// Lua engine is loaded only for a document with a template tag.
+// All templates run first and determine the order of texts, results and files. Then the texts, results and files are
+// converted to parts. The Lua engine is loaded only for a document with a template tag.
 
 import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
@@ -38,13 +38,13 @@ export interface EvaluateOptions {
   readonly environment: Environment;
   /** Tools whose result may be a single file reference. @default the built-in tools that return files */
   readonly templatedTools?: readonly string[];
-  /** The evaluated frontmatter. Without it, a document with frontmatter is not sent. */
+  /** The evaluated frontmatter. If it is absent, a document with frontmatter is not sent. */
   readonly frontmatter?: EvaluatedFrontmatter;
   /** Settings for tags and files. @default tags are run, and attached text includes its path */
   readonly settings?: Pick<Settings, "files" | "templating">;
   /**
-   * True to read files that messages refer to and files stored for results; otherwise references stay text. `looks`
-   * only checks that stored files of results exist, to get diagnostics without reading. @default true
+   * True to read the files that messages refer to, and the files that are stored for results. False leaves references
+   * as text. `looks` only checks that stored files of results exist, to get diagnostics without reading. @default true
    */
   readonly attaches?: boolean | "looks";
 }
@@ -80,7 +80,7 @@ class Evaluation {
   readonly #read = new Map<Turn, readonly Segment[]>();
   readonly #runsTags: boolean;
   readonly #trimmed = new Map<Turn, readonly (TextRange | null)[]>();
-  /** Parts by segment: template loops may output a segment many times. */
+  /** Parts of each segment that was converted, because template loops may output a segment many times. */
   readonly #seen = new Map<Segment, readonly Part[]>();
 
   constructor(chat: Chat, options: EvaluateOptions) {
@@ -168,7 +168,7 @@ class Evaluation {
     const { Templates } = await import("./template/run.ts");
     const { document, environment, frontmatter } = this.#options;
     await frontmatter?.ready?.();
-    // Without frontmatter that was run, no code can print.
+    // If no frontmatter was run, no code can call the `print` of the frontmatter.
     this.#lua ??= luaSession({ document, environment, print: () => {} });
     const templates = await Templates.start(this.#lua, frontmatter?.variables ?? {});
     return new Map(turns.map((turn) => {
@@ -209,7 +209,10 @@ class Evaluation {
     return parts;
   }
 
-  /** Converts a segment other than a tag; functions let a message output segments of earlier messages. */
+  /**
+   * Converts a segment other than a tag. The segment may belong to an earlier message, if a Lua function of that
+   * message is called.
+   */
   async #segment(turnIndex: number, index: number): Promise<readonly Part[]> {
     const turn = this.#chat.turns[turnIndex];
     const segment = turn === undefined ? undefined : this.#segmentsOf(turn)[index];

@@ -28,8 +28,8 @@ export function fileReferences(text: string): readonly FileReference[] {
 }
 
 /**
- * Returns the reference if the text consists of exactly one; else null. This is stricter than in prose: any Unicode
- * whitespace makes it text, because the tool that escapes such texts uses that definition.
+ * If a text consists of exactly one reference, returns the reference; otherwise null. A text with any Unicode
+ * whitespace is not a reference here, unlike in prose, because the tool that escapes such texts applies this rule.
  */
 export function onlyReference(text: string): FileReference | null {
   const [first] = fileReferences(text);
@@ -38,7 +38,7 @@ export function onlyReference(text: string): FileReference | null {
     : null;
 }
 
-/** Removes the backslash from a result's text that was escaped because it looked like a reference. */
+/** If the text of a result was escaped because it looked like a reference, removes the backslash. */
 export function unescapeReference(text: string): string {
   return /^\\+@(?:\.{1,2}\/|~\/|\/\/)\S+$/.test(text) ? text.slice(1) : text;
 }

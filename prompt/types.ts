@@ -92,7 +92,7 @@ export interface Prompt {
 
 /** Input for generated system prompts, in addition to the project's files. */
 export interface PersonalityFacts {
-  /** Returns the offered tools in request order, as described for the personality of that name. */
+  /** Returns the offered tools in the order of the request. Their descriptions are those for the named personality. */
   tools(personality: string): readonly {
     readonly name: string;
     /** Purpose of the tool in one line; may be empty. */
@@ -100,6 +100,6 @@ export interface PersonalityFacts {
     /** Advice on how to use the tool well, one line each. */
     readonly guidelines: readonly string[];
   }[];
-  /** Day to name, such as `2026-11-28`; empty for none. */
+  /** Day that the prompt names, such as `2026-11-28`; empty if it names none. */
   readonly day: string;
 }

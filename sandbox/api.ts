@@ -36,11 +36,11 @@ export type Wrapped =
     readonly argv: readonly string[];
     readonly wrapped: boolean;
     /**
-     * Returns the failure if the backend failed before the command could start. Call it after the command. See
-     * `PreparedCommand`.
+     * Returns the failure of the backend, if it failed before the command could start. Call this after the command has
+     * ended. See `PreparedCommand`.
      */
     readonly setupFailure: PreparedCommand["setupFailure"];
-    /** Call once when the command is over. See `PreparedCommand`. */
+    /** Releases what was prepared. Call it once, after the command has ended. See `PreparedCommand`. */
     readonly dispose: PreparedCommand["dispose"];
   }
   | { readonly ok: false; readonly error: string };
@@ -53,7 +53,10 @@ export interface Detected {
   readonly diagnostic: string | null;
 }
 
-/** Sandbox functions for a host. Each call creates the sandbox of its document, so settings may change in between. */
+/**
+ * Sandbox functions for a host. Each call creates the sandbox of its document again, so the settings may change between
+ * calls.
+ */
 export interface SandboxApi<Document> {
   /** The current settings of a document, with the override of `setEnabled` applied. */
   resolveConfig(document?: Document | null): SandboxSettings;
@@ -71,9 +74,9 @@ export interface SandboxApi<Document> {
   isPathWritable(path: string, document: Document | null): boolean;
   /** True if tools may read an absolute path. */
   isPathReadable(path: string, document: Document | null): boolean;
-  /** True if the configured backend works. Succeeds if the sandbox is off. */
+  /** True if the configured backend works, or if the sandbox is off. */
   validateBackend(document?: Document | null): Promise<SandboxResult>;
-  /** Finds the first working backend. Ignores whether the sandbox is on and which backend is set. */
+  /** Finds the first backend that works, even if the sandbox is off or the settings name another backend. */
   detectAvailableBackend(document?: Document | null): Promise<Detected>;
   /** Adds a backend, or replaces the one of the same name. */
   register(name: string, backend: Backend): void;

@@ -1,12 +1,12 @@
 // Backslashes that keep a model's words from becoming structure, for writing and for reading.
 //
 // A line is *live* if the parser would read it as structure at its position. The writer puts one backslash before a
-// live line and before any line of backslashes followed by a live form; the reader removes one from the latter. Both
-// use the same classifiers as the parser, so they agree.
+// live line and before any line that is live without its leading backslashes; the reader removes one backslash from
+// such a line. Writer and reader use the classifiers of the parser, so they agree.
 //
-// Two notions of an open fence apply. Role markers are hidden by any open column-1 fence, closed or not, whatever
-// opened it. Tool use headers, thinking tags and abort markers are hidden only by an ordinary fence that text opened
-// and that is closed again. The writer always closes what it leaves open, so for the writer both are the same state.
+// "Open fence" means two things. Role markers are hidden by any open column-1 fence, closed or not, whatever opened it.
+// Tool use headers, thinking tags and abort markers are hidden only by an ordinary fence that text opened and that is
+// closed again. The writer always closes the fences that it opens, so for the writer both mean the same.
 
 import {
   abortMarker,
@@ -58,7 +58,7 @@ export function fenceAfter(ticks: number, line: string): number {
   return bareTicks(bytes, 0, bytes.length) >= ticks ? 0 : ticks;
 }
 
-/** True if a line is structure in Assistant text outside every fence. */
+/** True if the parser reads a line in an Assistant message as structure when the line is outside every fence. */
 export function isLiveInText(line: string): boolean {
   return isMarker(line) || isBlockLine(line);
 }
@@ -87,7 +87,7 @@ export class ThinkingEscaper {
   #fence: number;
   /** The unfinished line, held back until the text after it shows whether its beginning must be escaped. */
   #line = "";
-  /** The beginning of the unfinished line was returned, so the line is text. */
+  /** True if the beginning of the unfinished line was already returned; the whole line is then text. */
   #isText = false;
 
   constructor(ticks = 0) {
@@ -256,8 +256,8 @@ function optionally(word: string): string {
 }
 
 /**
- * True if an unfinished line may still become live in text when more characters arrive. Only such a line has to be
- * held back. Nothing of `partial` has been written yet.
+ * True if the parser may read an unfinished line as structure once more characters arrive. Only such a line must wait
+ * for them. Nothing of `partial` has been written yet.
  */
 export function mayBecomeLive(partial: string): boolean {
   if (partial === "") return false;

@@ -2,7 +2,7 @@
 
 import { commonPrefix } from "../../base/bytes.ts";
 
-/** Lines that replaced other lines. */
+/** A change of a text: some lines, and the lines that they replaced. */
 export interface LineChange {
   /** The first affected line of the old text, 1-based; one past its last line if lines are added at the end. */
   readonly line: number;
@@ -36,12 +36,12 @@ export function lineChange(before: Uint8Array, after: Uint8Array): LineChange | 
   return { line, removed: old.length - alike, lines: now.slice(alike) };
 }
 
-/** Returns the start of the line that contains byte `at`, or that continues at that byte. */
+/** Returns the offset of the first byte of the line that contains byte `at`. */
 function lineStart(text: Uint8Array, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf(LF, at - 1) + 1;
 }
 
-/** Returns the number of equal bytes at the end, beginning after a line feed in both texts. */
+/** Returns the length in bytes of the equal whole lines at the end of both texts. */
 function commonSuffix(a: Uint8Array, b: Uint8Array): number {
   const most = Math.min(a.length, b.length);
   let same = 0;

@@ -88,7 +88,10 @@ function besideResults(chat: Chat, turn: Turn, next: Turn, group: readonly Inser
   return edits;
 }
 
-/** Returns the result in `next` whose call is the closest one before `call`; null if there is none. */
+/**
+ * Of the results in `next` whose calls come before `call`, returns the one whose call is closest to it; null if there
+ * is none.
+ */
 function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
   let closest: Result | null = null;
   let position = -1;
@@ -103,7 +106,8 @@ function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
 }
 
 /**
- * Returns the line that closes a fence left open by a message, under the fence rule of message splitting; else null.
+ * If a message leaves a fence open, returns the line that closes the fence; otherwise null. Applies the fence rule by
+ * which documents are split into messages.
  */
 function openFence(chat: Chat, turn: Turn): string | null {
   let open = 0;

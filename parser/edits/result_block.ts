@@ -18,7 +18,7 @@ export interface FinalBlock {
   readonly error: boolean;
   /** Word after the opening fence: `json` for data, else empty. */
   readonly language: "" | "json";
-  /** Names of attached files for the header, as SHA-256; other names are omitted. @default none */
+  /** Names of attached files for the header. Names that are not a SHA-256 are omitted. @default none */
   readonly attachments?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function fenceFor(content: string): string {
   return fenceForParts([content]);
 }
 
-/** Like `fenceFor`, for content in parts. */
+/** Does the same as `fenceFor` for content that is given in parts. */
 export function fenceForParts(parts: Iterable<string>): string {
   let longest = 2;
   /** Number of backticks at the end of the parts so far. */
@@ -53,7 +53,7 @@ export function fenceForParts(parts: Iterable<string>): string {
 export function finalLines(id: string, block: FinalBlock): string[] {
   const fence = fenceFor(block.content);
   const { error } = block;
-  // Names may be invented, and any other word would count as a header token.
+  // A name may be invented, and a name that is not a SHA-256 could be read as another header token.
   const attachments = (block.attachments ?? []).filter(isSha256);
   const words = [
     ...(error ? ["error"] : []),
@@ -71,8 +71,8 @@ export function placeholderLines(id: string, status: Lifecycle, style: WrittenSt
 }
 
 /**
- * Returns the spelling for new placeholders: the setting, or with `auto` that of the last placeholder in the document,
- * else `fence`.
+ * Returns the spelling for new placeholders. With the setting `auto`, this is the spelling of the last placeholder in
+ * the document, or `fence` if there is none; otherwise it is the setting.
  */
 export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): WrittenStyle {
   if (setting !== "auto") return setting;
@@ -81,9 +81,9 @@ export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): Wr
 }
 
 /**
- * True if a result still has work left to do.
+ * True if a result is not final: its block is a placeholder.
  * @param result a result of a document
- * @returns false for a final one, including an error
+ * @returns false for a final result, also for an error
  */
 export function isPlaceholder(result: Result): result is Result & { readonly status: Lifecycle } {
   return isLifecycle(result.status);
@@ -95,8 +95,8 @@ export function replaceBlock(chat: Chat, result: Result, block: FinalBlock): Edi
 }
 
 /**
- * Removes the status from a block and keeps its body, so that the body becomes the result. Also removes the header
- * tokens; the fence keeps its length.
+ * Removes the status and the header tokens from a block, so that the body of the block becomes the result. The fence
+ * keeps its length.
  */
 export function stripStatus(chat: Chat, result: Result): Edit[] {
   const edits: Edit[] = [];

@@ -6,8 +6,8 @@ import { openFenceAtEnd } from "./escape.ts";
 import type { Chat } from "../types.ts";
 
 /**
- * Returns what to append to a document before the first line of a new message, with LF. This is a missing line end,
- * the closing fence if an open fence would hide the marker, a blank line, and the marker.
+ * Returns what to append to a document before the first line of a new message: a line end if it is missing, the closing
+ * fence if an open fence would hide the marker, a blank line, and the marker. All line ends are LF.
  */
 export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
   const { byteLength } = chat;
@@ -21,8 +21,8 @@ export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
 }
 
 /**
- * Adds text as the user's next message. This is the last message if it is the user's and still empty; otherwise a new
- * message at the end.
+ * Adds text as the user's next message. If the last message is an empty message of the user, the text goes there;
+ * otherwise into a new message at the end.
  */
 export function sayNext(chat: Chat, text: string): Edit {
   const last = chat.turns.at(-1);
@@ -34,7 +34,10 @@ export function sayNext(chat: Chat, text: string): Edit {
   return { from: at, to: at, insert: withEol(chat, `${openTurn(chat, "You")}${text}\n`) };
 }
 
-/** Appends a line to the user's last message; starts a new message if the last one is not theirs, or is empty. */
+/**
+ * Appends a line to the last message if it is the user's and not empty; otherwise adds the line as the user's next
+ * message.
+ */
 export function addLine(chat: Chat, text: string): Edit {
   const last = chat.turns.at(-1);
   if (last?.role !== "You" || isEmpty(last.segments)) return sayNext(chat, text);

@@ -1,7 +1,7 @@
 // Parses documents for hosts of Lezer: strings in, trees over UTF-16 out, unchanged parts reused.
 //
-// A host passes fragments of an earlier tree that are unchanged. That tree knows its document, so everything between
-// the fragments becomes one edit of it, and one `update` gives the next version.
+// A host passes the unchanged fragments of an earlier tree. The tree stores the document from which it was built.
+// Everything between the fragments becomes one edit of this document, and one `update` gives the next version.
 
 import {
   type Input,
@@ -92,7 +92,7 @@ export class ChatParser extends Parser {
     const last = fragments.findLast(({ tree }) => tree.prop(this.#made) !== undefined);
     const old = last?.tree.prop(this.#made);
     if (last === undefined || old === undefined || more.length > 0) return null;
-    // The text is the same at the beginning and at the end.
+    // Text may be reused if fragments cover the beginning, or the end, of both the old and the new text.
     const first = fragments.find((fragment) => fragment.tree === last.tree);
     const begins = first !== undefined && first.from <= from && from + first.offset === 0;
     const ends = last.to >= to && to + last.offset === old.length;
@@ -121,7 +121,7 @@ export class ChatParser extends Parser {
   }
 }
 
-/** A parse that finishes in one step: even a document of 10 MB takes less than a frame. */
+/** A parse that finishes in one step, because even a document of 10 MB takes less time than a frame of the screen. */
 class WholeParse implements PartialParse {
   readonly #ranges: Ranges;
   readonly #parse: () => Tree;
@@ -148,7 +148,7 @@ function fresh(text: string): Made {
   return { chat: parse(new TextEncoder().encode(text)), length: text.length };
 }
 
-/** Returns the text of ranges; gaps between them become blanks. */
+/** Returns the text of several ranges as one text. Blanks replace the text between the ranges. */
 function textBetween(input: Input, ranges: Ranges): string {
   let text = "";
   let reached = ranges[0]?.from ?? 0;

@@ -7,7 +7,7 @@ export type InnerLanguage = "markdown" | "json" | "lua" | "yaml";
 
 /**
  * Parses the text of messages, the inputs of calls and the frontmatter in their own languages.
- * @param parsers the parser per language; text in a missing language stays one node
+ * @param parsers the parser of each language; text in a language without a parser stays one node
  */
 export function withInner(parsers: Partial<Readonly<Record<InnerLanguage, Parser>>>): ParseWrapper {
   return parseMixed((node, input) => {

@@ -26,7 +26,7 @@ export class UnitTrees {
     return this.#children(chat.tree, 0, chat);
   }
 
-  /** Converts the children of a node that consists of children only, and counts the gaps between them. */
+  /** Converts the children of a node without a name, and counts the code units of the text between the children. */
   #children(node: Tree, from: number, chat: Chat) {
     const children: Node[] = [];
     const positions: number[] = [];
@@ -88,7 +88,7 @@ export class UnitTrees {
 /** Maps byte offsets of UTF-8 text to code units. */
 export class Units {
   readonly #bytes: Uint8Array;
-  /** Number of code units before every `STEP` bytes. */
+  /** For every `STEP`th byte, the number of code units before it. */
   readonly #noted: Float64Array;
   readonly length: number;
 
@@ -119,7 +119,10 @@ export class Units {
   }
 }
 
-/** Returns the units of a character at its first byte: two if it has four bytes. Continuation bytes count none. */
+/**
+ * For the first byte of a character, returns the number of code units of the character: two if it has four bytes, else
+ * one. Returns 0 for a continuation byte.
+ */
 function unitsBegunBy(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte < 0xc0) return 0;

@@ -8,8 +8,8 @@ export const WINDOW = 1 << 15;
  */
 export const INPUT = 1040;
 /**
- * Memory address for the result, the offsets of the lines that were found. It follows the window and the zeroes that
- * end the window.
+ * Memory address of the result: the offsets of the lines that were found. This part of the memory begins after the
+ * window and the zeroes that end the window.
  */
 export const OUTPUT = INPUT + WINDOW + 64;
 /**

@@ -57,8 +57,8 @@ export interface Scan {
   /** Number of lines that begin with one of the starters of lines.ts. */
   readonly count: number;
   /**
-   * For each of these lines, its offset and the offset of the next line, in order. Valid until the next scan; the
-   * array may be longer.
+   * For each counted line, its offset and the offset of the line after it, in order. The array may be longer, and it is
+   * valid only until the next scan.
    */
   readonly lines: Int32Array;
 }

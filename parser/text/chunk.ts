@@ -1,4 +1,5 @@
-// A range of whole lines with everything known about them. Chunks are immutable; an edit replaces a few.
+// A chunk: some whole lines of a document, and all facts known about them. Chunks are immutable; an edit replaces a few
+// of them.
 
 import { BARE, bitsOf, classifyLine, numberOf } from "./line_kinds.ts";
 import { scanLines, scanMarks } from "../scan/scanner.ts";
@@ -12,7 +13,10 @@ const LF = 0x0a;
  */
 const TARGET = 1 << 14;
 
-/** Number of entries for each mark in `Chunk.marks`: offset of its line, offset of the next line, bits and number. */
+/**
+ * Number of entries of a mark in `Chunk.marks`: the offset of the mark's line, the offset of the next line, the bits,
+ * and the number.
+ */
 export const STRIDE = 4;
 
 // Keeps a byte order mark, because inside the text it is a character like any other.
@@ -78,7 +82,7 @@ export class Chunk {
     return this.#units;
   }
 
-  /** Template tags of the chunk, if its first byte is not inside a tag. */
+  /** State of the template tags in the chunk. Correct only if the chunk does not begin inside a tag. */
   get tags(): Tags {
     return this.#tags ??= tagsIn(this.bytes);
   }
@@ -93,8 +97,8 @@ export function cut(bytes: Uint8Array): Chunk[] {
 }
 
 /**
- * Cuts inserted text. Small chunks get their own bytes: text that grows replaces its last chunk repeatedly, and shared
- * bytes would stay in memory as long as any neighbour.
+ * Cuts inserted text into chunks. Short text is copied for each chunk: text that grows replaces its last chunk
+ * repeatedly, and bytes that chunks share stay in memory as long as any of these chunks.
  */
 export function cutApart(bytes: Uint8Array): Chunk[] {
   return bytes.length > COPIED ? cut(bytes) : cutBy(bytes, (from, to) => bytes.slice(from, to));

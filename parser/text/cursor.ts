@@ -17,10 +17,10 @@ export class Cursor {
   next = 0;
   /** Meaning of the line, as in line_kinds.ts; 0 after the last mark. */
   bits = 0;
-  /** Number of backticks of the line, or role of the marker. */
+  /** Number of the current mark: a count of backticks, or the role of a marker. */
   number = 0;
   readonly #text: Text;
-  /** True if `NEEDS_CRLF` lines count in this document. */
+  /** True if marks with the bit `NEEDS_CRLF` are valid in this document. */
   readonly #crlf: boolean;
   #chunk = 0;
   #marks: Int32Array = NONE;

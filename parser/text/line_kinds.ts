@@ -20,7 +20,7 @@ import {
 export const MARKER = 1 << 0;
 /** A known role with text on the same line. */
 export const LEGACY = 1 << 1;
-/** Backticks in column 1; their count is the number of the mark. */
+/** The line begins with backticks. The number of the mark is their count. */
 export const TICKS = 1 << 2;
 /** The backticks open a fence under the fence rule. */
 export const OPENS = 1 << 3;
@@ -34,7 +34,7 @@ export const THINKING_OPEN = 1 << 8;
 export const THINKING_TAG = 1 << 9;
 export const THINKING_CLOSE = 1 << 10;
 export const ABORT = 1 << 11;
-/** The bits apply only if CR LF ends every line of the document. */
+/** The other bits of the mark apply only if CR LF ends every line of the document. */
 export const NEEDS_CRLF = 1 << 12;
 /** The header of a background job's result. */
 export const JOB = 1 << 13;
@@ -57,8 +57,8 @@ export function numberOf(code: number): number {
 }
 
 /**
- * Returns the meaning of the line `from..to`, without its line end, as a code; 0 for none. `feed` tells whether a line
- * feed is at `to`.
+ * Returns the code for the meaning of the line `from..to`, which excludes its line end; 0 if the line has no meaning.
+ * `feed` is true if a line feed is at `to`.
  */
 export function classifyLine(bytes: Uint8Array, from: number, to: number, feed: boolean): number {
   switch (bytes[from]) {
@@ -79,7 +79,7 @@ export function classifyLine(bytes: Uint8Array, from: number, to: number, feed: 
   }
 }
 
-/** Combines `fenceOpen` and `bareTicks` of lines.ts in one pass. */
+/** Does the work of `fenceOpen` and `bareTicks` of lines.ts in one pass. */
 function ticksCode(bytes: Uint8Array, from: number, to: number): number {
   let rest = from + 1;
   while (rest < to && bytes[rest] === TICK) rest++;

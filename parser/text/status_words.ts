@@ -12,7 +12,7 @@ export interface StatusToken {
   readonly to: number;
 }
 
-/** A word at the position of a status that is not a status. */
+/** A word where a status is expected, but which is not the name of a status. */
 export interface UnknownStatus {
   /** The word as written. */
   readonly word: string;
@@ -23,7 +23,7 @@ export interface UnknownStatus {
 /** A status and its position in a text. */
 export interface FoundStatus {
   readonly status: Status;
-  /** The token that states the status; null if only the position implies it. */
+  /** The token that states the status; null if no token states it. */
   readonly token: StatusToken | null;
 }
 
@@ -46,7 +46,8 @@ const OTHER_WORDS: Readonly<Record<Status, readonly string[]>> = {
 };
 
 /**
- * True if a status has work left to do, so that its block is a placeholder. Null is the status of a successful result.
+ * True if a block with this status is a placeholder, because its call is not finished. Null is the status of a
+ * successful result.
  */
 export function isLifecycle(status: Status | null): status is Lifecycle {
   return status !== null && status !== "error";
@@ -63,8 +64,9 @@ const WORDS: ReadonlyMap<string, Status> = new Map([
 const NEAR = 2;
 
 /**
- * Reads the inside of a header's parentheses, ignoring case. The value of `status=` is read as a status, and so is a
- * bare word similar to one. If the word is not a status, the block waits for the user like a pending one.
+ * Reads the text inside the parentheses of a header, and ignores case. The value of `status=` is read as a status, and
+ * so is a word without a key that resembles a status. If the value is not a status, the block waits for the user, as a
+ * pending block does.
  */
 export function readSuffix(suffix: string): StatusWords {
   const tokens = lastOfEachKey(readTokens(suffix));
@@ -136,7 +138,10 @@ export function readTokens(text: string): StatusToken[] {
   return tokens;
 }
 
-/** Calls `visit` for each piece of text; an escape pair is one piece. Quote marks count as quoted. */
+/**
+ * Calls `visit` for each character of a text; an escape pair is visited as one piece. Quote marks are reported as
+ * quoted.
+ */
 function forEachOutsideQuotes(
   text: string,
   visit: (piece: string, quoted: boolean, at: number) => void,

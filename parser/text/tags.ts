@@ -1,5 +1,4 @@
-// Finds where template tags open and close in bytes: `{{ expression }}` and `{% code %}`; parses Lua just enough for
-// that.
+// Finds where template tags, `{{ expression }}` and `{% code %}`, begin and end. Parses only as much Lua as that needs.
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -74,15 +73,15 @@ export function endOfRaw(bytes: Uint8Array, from: number, to: number): { at: num
 }
 
 /**
- * Returns the offset directly after what opens at `at`: a tag, or `{% raw %}` through its `{% endraw %}`; -1 if it is
- * not closed.
+ * Returns the offset directly after the tag at `at`; for `{% raw %}`, directly after its `{% endraw %}`. Returns -1 if
+ * the tag is not closed.
  */
 export function openedEnd(bytes: Uint8Array, at: number, to: number): number {
   const tag = readTag(bytes, at, to);
   return tag === null ? -1 : endOfOpened(bytes, tag, to);
 }
 
-/** Like `openedEnd` for a tag that was already read. */
+/** Returns the same as `openedEnd` for a tag that was already read. */
 export function endOfOpened(bytes: Uint8Array, tag: Tag, to: number): number {
   if (!isRaw(bytes, tag)) return tag.end;
   return endOfRaw(bytes, tag.end, to)?.tag.end ?? -1;
@@ -104,7 +103,7 @@ function isBlank(byte: number | undefined): boolean {
 }
 
 /**
- * The tags of some bytes, read as text from their beginning: none, all closed, or one that continues after the bytes.
+ * State of the template tags in some bytes: there is none, all are closed, or the last one continues after the bytes.
  */
 export type Tags = "none" | "closed" | "open";
 

@@ -8,7 +8,7 @@ import { Chunk, cut, cutApart, fitsOne } from "./chunk.ts";
 import type { ByteReplacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
 
-/** Minimum number of bytes of a text at the end of a document that is appended without copying. */
+/** A text with at least this many bytes is appended to a document without copying. */
 const LONG = 1 << 13;
 
 const LF = 0x0a;
@@ -100,7 +100,7 @@ export class Text {
       let end = begin + 1;
       let parts: Uint8Array[] = [];
       for (;;) {
-        // Includes every replacement that begins or ends in the current lines.
+        // Adds chunks until no further replacement begins or ends in them.
         while (stop < replacements.length && replacements[stop]!.from < this.offsets[end]!) {
           const { to } = replacements[stop++]!;
           while (end < this.chunks.length && this.offsets[end]! < to) end++;
@@ -132,7 +132,7 @@ export class Text {
     return from === this.length && this.length > this.origin && this.byte(from - 1) === LF;
   }
 
-  /** Returns the pieces of `from..to` after the replacements that begin in this range. */
+  /** Applies the replacements that begin in `from..to`, and returns the resulting text of this range in pieces. */
   #spliced(replacements: readonly ByteReplacement[], from: number, to: number): Uint8Array[] {
     const parts: Uint8Array[] = [];
     let at = from;
@@ -204,7 +204,7 @@ export class Text {
     return this.chunks[index]!.bytes[offset - this.offsets[index]!];
   }
 
-  /** Returns the bytes of a range, as far as they exist: a view if one chunk contains them, else a copy. */
+  /** Returns the existing bytes of a range: a view if a single chunk contains them, else a copy. */
   slice(from: number, until: number): Uint8Array {
     if (this.#bytes !== null) return this.#bytes.subarray(from, until);
     const to = Math.min(until, this.length);
@@ -251,7 +251,9 @@ export function spanText(bytes: Uint8Array, span: Span): string {
   return decodeBytes(bytes.subarray(span.from, span.to));
 }
 
-/** Decodes short ASCII, as in ids and names, directly: calling the decoder costs more. */
+/**
+ * Decodes short ASCII texts, such as ids and names, without the decoder, because a call of the decoder takes longer.
+ */
 function decodeBytes(bytes: Uint8Array): string {
   if (bytes.length > 24) return decoder.decode(bytes);
   let text = "";

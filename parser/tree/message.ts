@@ -1,7 +1,7 @@
 // Reads one message from the marks: its end, and the blocks in it. It decodes nothing.
 //
-// A message is read on its own. It begins outside of any fence, and nothing in it depends on text before its marker or
-// after its end. So after an edit only the affected messages are read again.
+// Each message is read independently: it begins outside of any fence, and does not depend on the text before its marker
+// or after its end. So after an edit only the affected messages are read again.
 
 import type { ParseCode } from "../types.ts";
 import type { Tree } from "npm:@lezer/common@1.5.5";
@@ -27,7 +27,7 @@ import type { Text } from "../text/text.ts";
 
 const LF = 0x0a;
 const HEADERS = USE | RESULT | JOB;
-/** Kinds of lines before which a run of lines in a reply ends: every line that may be structure. */
+/** Kinds of lines in a reply that end a run of plain text lines, because they may be structure. */
 const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT;
 
 /** A finding whose position is relative to the beginning of its message. */
@@ -59,7 +59,8 @@ export interface MessageBlocks {
 }
 
 /**
- * Facts about a message that its marks give. Offsets count from its marker line. Immutable except for cached values.
+ * Facts about a message, derived from the marks of its lines. Offsets count from the marker line of the message.
+ * Immutable except for cached values.
  */
 export interface Message {
   readonly length: number;
@@ -67,7 +68,7 @@ export interface Message {
   readonly role: string;
   /** Length of the marker line, including its line end. */
   readonly marker: number;
-  /** Term of the message's node, which decides how its lines are read. */
+  /** Node type of the message, as a number. It decides how the lines of the message are read. */
   readonly term: number;
   /** Nodes of the message, without the message itself. */
   readonly nodes: NodeRange;
@@ -94,7 +95,7 @@ export class MessageReader {
   readonly #nodes = new Nodes();
   #base = 0;
   #end = 0;
-  /** Smallest number of backticks for which no line in the rest of the message closes a fence. */
+  /** A fence with this many backticks, or more, is not closed by any line in the rest of the message. */
   #unclosable = Infinity;
   #tagCloses = true;
   #hasTools = false;
@@ -159,8 +160,8 @@ export class MessageReader {
   }
 
   /**
-   * Finds the end of the message under the fence rule: the next marker outside of a fence. Returns lines of the old
-   * form.
+   * Finds the end of the message: the next marker outside of a fence, under the fence rule. Returns the offsets of the
+   * lines of the old form `@You: text` before it.
    */
   #split(offset: number): readonly number[] {
     const { length } = this.#text;
@@ -246,7 +247,7 @@ export class MessageReader {
     if (text >= 0) nodes.close(text, this.#end);
   }
 
-  /** Adds a node from the cursor's opening line to the closing line at `#ahead`. */
+  /** Adds a node that begins with the opening line at the cursor and ends with the closing line at `#ahead`. */
   #enclosed(term: number, opener: number, [body, lines, closer]: readonly [number, number, number]): number {
     const nodes = this.#nodes;
     const ahead = this.#ahead;

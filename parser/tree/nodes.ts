@@ -4,8 +4,8 @@
 // buffers have this layout, so converting nodes to buffers only moves numbers. Many messages share one list.
 
 /**
- * Length of the first and of the longest list. Lengths grow from one to the other, so that an edit allocates little
- * and a document has few lists.
+ * Lengths of the first list and of the longest list. Each list is longer than the one before it, so an edit allocates
+ * little memory and a document has few lists.
  */
 const FIRST_LIST = 1 << 8;
 const LAST_LIST = 1 << 14;
@@ -46,7 +46,10 @@ export class Nodes {
     this.close(node, to);
   }
 
-  /** Begins a node; the nodes added before `close` are its descendants. Returns its index in the range. */
+  /**
+   * Begins a node and returns the index of the node in the range. Nodes that are added until `close` is called become
+   * its descendants.
+   */
   open(term: number, from: number): number {
     if (this.#filled + 4 > this.#list.length) this.#renew();
     const index = this.#filled;
@@ -62,7 +65,7 @@ export class Nodes {
     this.#list[index + 3] = this.#filled;
   }
 
-  /** Continues in a new list, to which the current range moves. Finished ranges stay in the old list. */
+  /** Starts a new list and moves the current range there. Finished ranges stay in the old list. */
   #renew(): void {
     const begun = this.#filled - this.#first;
     const list = new Int32Array(Math.max(2 * begun, Math.min(2 * this.#list.length, LAST_LIST)));

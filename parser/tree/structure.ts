@@ -81,7 +81,9 @@ function changesOf(replacements: readonly ByteReplacement[]): Change[] {
   return changes;
 }
 
-/** Reads messages again from the first one a change touches to the next unchanged one. */
+/**
+ * For each change, reads messages again, from the first message that the change touches to the next unchanged message.
+ */
 class Update {
   readonly #old: Conversation;
   readonly #text: Text;
@@ -115,8 +117,8 @@ class Update {
         }
         if (this.#old.count > this.#next) {
           const { message, index, offset } = this.#old.at(change.fromA);
-          // A change in the marker line may join the message to the message before it. A change right after a marker
-          // line without line end may do that too, but only an empty message can have such a line.
+          // A change in the marker line may join the message to the message before it. If the message is empty and its
+          // marker line has no line end, a change right after the line may do the same.
           const inMarker = change.fromA < offset + message.marker || message.length === message.marker;
           this.#take(index - (inMarker ? 1 : 0));
         }
@@ -139,15 +141,16 @@ class Update {
     };
   }
 
-  /** Returns how far bytes between the processed changes and the next one have moved. */
+  /** Returns the number of bytes by which the processed changes moved the text after them. */
   #shift(): number {
     const last = this.#changes[this.#change - 1];
     return last === undefined ? 0 : last.toB - last.toA;
   }
 
   /**
-   * True if an unchanged old message begins at the new offset `at`, where a message begins or the document ends. From
-   * this offset on, old messages are valid up to the next change. Drops the old messages before the offset.
+   * True if an unchanged old message begins at offset `at` of the new text. At this offset a message begins or the
+   * document ends. If true, the old messages from there to the next change are still valid. Drops the old messages
+   * before the offset.
    */
   #syncs(at: number): boolean {
     for (

@@ -1,5 +1,5 @@
-// Builds the Lezer trees of documents from their nodes. Only editors need trees, and the package is a third of what
-// reading a document would load. So it is loaded only if this module is imported.
+// Builds the Lezer trees of documents from their nodes. Only editors need trees, and the Lezer package would be a third
+// of the code that reading a document loads. So only programs that import this module load the package.
 
 import { NodeSet, NodeType, Tree, TreeBuffer } from "npm:@lezer/common@1.5.5";
 import type { Conversation } from "./conversation.ts";
@@ -9,9 +9,12 @@ import type { NodeRange } from "./nodes.ts";
 import type { Structure } from "./structure.ts";
 import * as Term from "./terms.generated.ts";
 
-/** Maximum length of a buffer in bytes, and in numbers, because its numbers have 16 bits. */
+/** Maximum length of a buffer, in bytes of text and in numbers. A number in a buffer has only 16 bits. */
 const BUFFER = 0xffff;
-/** A node with more bytes or numbers than this becomes a tree with children, not part of a buffer. */
+/**
+ * A node with more bytes than `LARGE`, or more numbers than `LARGE_NUMBERS`, becomes a tree with children. Smaller
+ * nodes share a buffer.
+ */
 const LARGE = 1 << 15;
 const LARGE_NUMBERS = 1 << 12;
 /** Maximum number of children of a tree node. With more, a level of groups is inserted. */

@@ -76,7 +76,10 @@ function textBeforeFirstMessage(text: Text, head: Head): Diagnostic | null {
   return null;
 }
 
-/** Returns what to write if a line looks like a marker of another program with text on its line: `@user: hi`. */
+/**
+ * Returns a hint if a line looks like a marker of another program, followed by text: `@user: hi`. Returns an empty text
+ * for any other line.
+ */
 function markerHint(line: string): string {
   const [, role] = /^@([A-Za-z]{1,20}):\s*\S/.exec(line.slice(0, LONGEST_MARKER)) ?? [];
   const meant = role === undefined ? null : nearestRole(role);
@@ -88,7 +91,8 @@ const LONGEST_MARKER = 100;
 
 function legacyInHead(text: Text, head: Head): Diagnostic[] {
   const found: Diagnostic[] = [];
-  // Fences hide no markers before the first message, but a marker of the old form in a fence is a quotation.
+  // Before the first message, a fence hides no marker of the current form. A marker of the old form inside a fence is a
+  // quotation.
   let ticks = 0;
   const cursor = new Cursor(text);
   cursor.seek(head.frontmatter?.end ?? text.origin);

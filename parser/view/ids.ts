@@ -3,8 +3,8 @@
 import type { Message, MessageBlocks } from "../tree/message.ts";
 
 /**
- * Counts of ids. All versions of a document share one object, which matches the latest version that asked. A version
- * that cannot be derived from that version counts again.
+ * Counts of ids. All versions of a document share one object. It contains the counts of the version that used it last.
+ * If another version cannot be derived from that version, it counts its ids again.
  */
 export class Ids {
   /** Ids with a result but no call, or with more than one result. */
@@ -34,7 +34,9 @@ export class Ids {
   }
 }
 
-/** Maximum number of changed messages that are tracked. With more, counting again is as cheap. */
+/**
+ * Maximum number of changed messages that are tracked. If more have changed, counting all ids again takes no longer.
+ */
 const MOST_PENDING = 1000;
 
 /** How a version differs from the one that the counts match. */
@@ -51,7 +53,9 @@ export class Pending {
     this.added = added;
   }
 
-  /** Returns the difference after a further update; null if it is too large to be useful. */
+  /**
+   * Returns the difference with the changes of one more update added; null if the difference is too large to be useful.
+   */
   with(removed: readonly Message[], added: readonly Message[]): Pending | null {
     if (this.removed.size + removed.length + this.added.size + added.length > MOST_PENDING) return null;
     const gone = new Set(this.removed);

@@ -84,7 +84,10 @@ function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sent
   return ["tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`];
 }
 
-/** True if the message cannot have findings, as most: it has no block, and no tag or quote that could be wrong. */
+/**
+ * True if the message cannot have findings, because it has no block, and no tag or quote that could be wrong. This is
+ * so for most messages.
+ */
 function isPlain(text: Text, message: Message, offset: number): boolean {
   if (message.hasTools || message.looseThinking.length > 0) return false;
   if (message.term === Term.ReplyTurn) {
@@ -184,8 +187,8 @@ class Reader {
   }
 
   /**
-   * Warns about a call that is quoted only because an earlier fence was left open. The call's own closing fence then
-   * ends the quotation. After a complete quotation a separate fence follows instead.
+   * Warns about a call that is quoted only because an earlier fence was left open. In that case the closing fence of
+   * the call ends the quotation. If a call is quoted completely, another fence after it ends the quotation.
    */
   #hiddenCalls(code: number): void {
     const text = this.#text;
@@ -200,8 +203,8 @@ class Reader {
     cursor.seek(this.#offset + nodes[code + 1]!);
     let hidden: Finding[] = [];
     for (cursor.step(); cursor.at < closer; cursor.step()) {
-      // A bare fence between header and closing line belongs to this call or another one, so the quotation is
-      // intended.
+      // A line of only backticks between the header and the closing line is the fence of this call or of another call,
+      // so the quotation is intended.
       if (isBareFence(cursor)) hidden = [];
       if ((cursor.bits & USE) === 0) continue;
       const line = text.slice(cursor.at, cursor.next);

@@ -15,17 +15,14 @@ export interface NearMarker {
 }
 
 /**
- * Matches a name with an @, or a common name with a colon, alone on its line. The name may be indented, bold or a
- * heading, or have another colon or none.
+ * Matches a name with an @, or a common name with a colon, alone on its line. The name may be indented, in bold, or a
+ * heading. A name with an @ may have another punctuation mark in place of the colon, or none.
  */
 const LOOKS_LIKE_ONE =
   /^[\s>#*_-]*(?:[@＠]\s*(\p{L}+)\s*[:：;.,]?|(you|user|human|assistant|system)\s*[:：])[\s*_]*$/iu;
 const MARKER = new RegExp(`^@(?:${ROLES.join("|")}):\\s*$`);
 
-/**
- * Maximum number of bytes that are examined. A longer text without a marker, or a longer message, was hardly written
- * by hand.
- */
+/** Maximum length in bytes of a text that is searched for such lines. A longer text is probably not written by hand. */
 const MOST = 64 * 1024;
 
 /**

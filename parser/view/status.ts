@@ -14,7 +14,7 @@ export interface StatusReading {
   readonly status: Status | null;
   readonly style: StatusStyle | null;
   readonly meta: Meta | null;
-  /** A word meant as a status that is not a status, and whether it is in the header. */
+  /** A word that was probably meant as a status, but is not the name of one; and whether it is in the header. */
   readonly unknown?: UnknownStatus & { readonly inHeader: boolean };
 }
 

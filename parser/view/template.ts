@@ -82,7 +82,10 @@ function tagReader(bytes: Uint8Array, fenced: boolean): (from: number) => Opened
   };
 }
 
-/** Returns the segment of a tag that opens at `from + at`; the tag's own offsets count from `from` as well. */
+/**
+ * Returns the segment of a tag that opens at offset `from + at` of the document. The offsets in `tag` also count from
+ * `from`.
+ */
 function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean): TemplateSegment {
   const first = text.lineOf(from + at);
   const last = text.lineOf(from + tag.end - 1);
@@ -99,8 +102,8 @@ function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean
 }
 
 /**
- * Returns the offset of the opener in `from..to` that is not closed and not in a closed fence, or -1. This opener and
- * the bytes after it are text.
+ * Returns the offset of the first opener in `from..to` that is neither closed nor inside a closed fence; -1 if there is
+ * none. This opener and everything after it are text.
  */
 export function unclosedTag(text: Text, from: number, to: number): number {
   if (!mayHoldTags(text, from, to)) return -1;
@@ -121,7 +124,10 @@ function unclosedBesideFences(text: Text, from: number, to: number): number {
   return -1;
 }
 
-/** Scans only chunks that may contain the beginning of a tag that continues in the next chunk. */
+/**
+ * Returns the offset of the first opener that is not closed, in a range without fences; -1 if there is none. Skips
+ * chunks without tags.
+ */
 function unclosedWithoutFences(text: Text, from: number, to: number): number {
   let at = from;
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
@@ -177,7 +183,8 @@ export function opensRaw(text: Text, at: number, to: number): boolean {
 /** Returns a text segment over whole or partial lines. The segment ends on the line that its last line feed begins. */
 export function textSegment(text: Text, from: number, to: number): TextSegment {
   const start = text.lineOf(from) + 1;
-  // No line begins after the document's final line feed, but the segment counts one.
+  // No line begins after the final line feed of the document, but the last line of the segment is counted as if one
+  // did.
   const beyond = to === text.length && text.byte(to - 1) === LF ? 2 : 1;
   return {
     kind: "text",

@@ -125,7 +125,7 @@ const MOST_SHOWN = 60;
 
 /** Returns why an input that is a JSON object still cannot be used, as the end of a sentence; null if it can be. */
 export function inputFlaw(text: string): string | null {
-  // Each level takes two characters, so most inputs need no check.
+  // Each level of nesting takes two characters, so an input with few characters cannot be nested too deeply.
   if (text.length > 2 * DEEPEST_INPUT && nestingDepth(text) > DEEPEST_INPUT) {
     return `it is nested more than ${DEEPEST_INPUT} levels deep`;
   }

@@ -71,8 +71,8 @@ export class ChatTurn implements Turn {
   }
 
   /**
-   * Switches to another version of the document with the same bytes up to the end of this message. So versions share
-   * the results for messages before an edit, and none keeps earlier texts in memory.
+   * Makes this message read from another version of the document, which has the same bytes up to the end of the
+   * message. So versions share the computed values of the messages before an edit, and no earlier text stays in memory.
    */
   readFrom(text: Text): this {
     this.#text = text;
@@ -151,7 +151,8 @@ export class ChatTurn implements Turn {
           break;
         }
         case Term.JobResult: {
-          // Text around it is sent with it as one text, so the line end between them stays.
+          // A job's result is sent together with the text before and after it, as one text. So the line end before the
+          // next text stays.
           const next = nodes[index + 3]!;
           const isBeforeText = next < end && nodes[next] !== Term.ToolResult &&
             this.#offset + nodes[next + 1]! < contentEnd;
@@ -236,7 +237,7 @@ class ChatCall implements Call {
   readonly #block: CallBlock;
   #inputText: string | null = null;
   #input: Readonly<Record<string, unknown>> | null = null;
-  /** The flaw; undefined until it is computed. */
+  /** Why the call cannot run, or null; undefined until it is computed. */
   #flaw: string | null | undefined;
   #place: Place | null = null;
 
@@ -261,7 +262,7 @@ class ChatCall implements Call {
     if (this.#inputText !== null) return this.#inputText;
     const { body } = this.#block;
     const text = body === null ? "" : this.turn.text.text(body.from, body.to);
-    // Very long text is read from the document each time, so that it is not in memory in addition to its values.
+    // Very long text is not cached, because its decoded values are in memory already.
     return text.length > MOST_BUFFERED ? text : this.#inputText = text;
   }
 

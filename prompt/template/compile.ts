@@ -53,12 +53,15 @@ export function compileChunk(segments: readonly Segment[]): TemplateChunk {
   return { code: out.join("\n"), lines, written };
 }
 
-/** Compiles an expression on its own, to detect code that would close the surrounding function. */
+/**
+ * Returns a chunk that contains only one expression. Compiling it detects code that would close the function around the
+ * expression in the full chunk.
+ */
 export function expressionAlone(segment: TemplateSegment): string {
   return `return ${segment.code}\n`;
 }
 
-/** Returns the tag as in the text, without trim marks. It is shown for an expression that fails. */
+/** Returns the source of a tag without trim marks, which is output if the expression fails. */
 export function sourceOf(segment: TemplateSegment): string {
   return segment.kind === "code" ? `{%${segment.code}%}` : `{{${segment.code}}}`;
 }

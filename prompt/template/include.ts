@@ -174,7 +174,7 @@ class Includes {
     return new TextEncoder().encode(text);
   }
 
-  /** Runs a file's template text; any error ends it. */
+  /** Runs the template text of a file. Any error ends the file. */
   #run(bytes: Uint8Array, path: string, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
     const read = readFileTemplate(bytes);
@@ -208,7 +208,7 @@ class Includes {
     cell.callFunction(2, 0);
   }
 
-  /** Raises the error of an included file in the including file. */
+  /** Raises the error of an included file again, in the file that includes it. */
   #pass({ message, detail, limit }: Raised, path: string): never {
     const { cell } = this.#engine;
     if (limit) {

@@ -25,7 +25,7 @@ export interface FlawedFile {
 /** UTF-16 units of text that cost one step of the budget. */
 const UNITS_PER_STEP = 64;
 
-/** The output of one cell. Its target changes while a file is included. */
+/** The output of the templates in one Lua cell. While a file is included, its output is collected separately. */
 export class Output {
   readonly flawed: FlawedFile[] = [];
   #pieces: Emitted[] = [];
@@ -106,7 +106,7 @@ export function emitValue(cell: Cell, index: number): void {
   if (!cell.hasMetatable(at) && cell.pushMember(at, "emit") === TYPE.function) {
     cell.pushCopy(at);
     cell.callFunction(1, 1);
-    // The document's own method may return a text instead of printing it.
+    // A method that the document defines may return the text instead of printing it.
     if (cell.type(-1) === TYPE.string) output.addText(cell, cell.text(-1)!);
     cell.pop(1);
     return;

@@ -6,7 +6,7 @@ import { thrownText } from "../../base/problem.ts";
 import type { CheckFile } from "../../base/system/reading.ts";
 import { decodeFile } from "../attach.ts";
 
-/** Reads a whole file. Throws if it may not or cannot be read, or with the objection of `check`. */
+/** Reads a whole file. Throws if the file cannot be read, if it may not be read, or if `check` objects. */
 export type ProjectFileReader = (path: string, check?: CheckFile) => Uint8Array;
 
 /** File names in each folder, in this order. */
@@ -81,7 +81,8 @@ function readProjectFile(
     });
   } catch (thrown) {
     const reason = thrownText(thrown);
-    // Other reasons are left out, because they may be worded differently each time and the prompt must stay the same.
+    // The words of other reasons may differ each time, and the prompt must stay the same. So a general reason replaces
+    // them.
     return { why: reason === OUTSIDE || reason === TOO_LONG ? reason : "cannot be read" };
   }
   const { text } = decodeFile(bytes, path);

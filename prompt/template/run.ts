@@ -17,10 +17,7 @@ import { compileTags, type Settled, type TagFault, tagToText, type Template } fr
 export interface TurnOutput {
   /** Pieces of output in order; empty if the message failed. */
   readonly pieces: readonly Emitted[];
-  /**
-   * Segments that the pieces refer to by index. They are the message's own, with text in place of each tag that stays
-   * as it is.
-   */
+  /** Segments of the message, to which the pieces refer by index. Text replaces each tag that is not run. */
   readonly segments: readonly Segment[];
   readonly diagnostics: readonly TemplateDiagnostic[];
 }
@@ -45,15 +42,18 @@ export class Templates {
   readonly #environment: LuaEnvironment | Raised;
   #diagnostics: TemplateDiagnostic[] = [];
 
-  /** Raises `Raised` if nothing can run, because there was not enough memory even for the names of the environment. */
+  /**
+   * Runs all messages in `environment`. If there was not enough memory to create it, `environment` is an error, which
+   * each message raises.
+   */
   private constructor(engine: Engine, environment: LuaEnvironment | Raised) {
     this.#engine = engine;
     this.#environment = environment;
   }
 
   /**
-   * Starts in the Lua cell of the frontmatter. All messages share one environment, which contains the variables of Lua
-   * frontmatter or else the given ones, and one budget of steps.
+   * Starts in the Lua cell of the frontmatter. All messages share one budget of steps and one environment. The
+   * environment contains the variables of Lua frontmatter; without Lua frontmatter, it contains the given variables.
    */
   static async start(
     session: LuaSession,
@@ -117,7 +117,7 @@ export class Templates {
       const run: Run = { turn, template, isQuoted, failed: new Set() };
       let settled: Settled | null = null;
       let pieces: readonly Emitted[] = [];
-      // The budget was opened at the start and is shared, so this call does not open a new one.
+      // All messages share one budget of steps, so this call does not begin a new one.
       const raised = cell.enter((inner) => {
         settled = compileTags(inner, template, left);
         const { segments, chunk } = settled;
@@ -126,7 +126,8 @@ export class Templates {
         pieces = output.gather(call);
         return 0;
       });
-      // Errors are located with the compiled segments. Tags that failed later are text only for readers of the output.
+      // The compiled segments show where an error occurred. In these segments, a tag that failed only when it ran is
+      // still a tag.
       const compiled = (settled as Settled | null)?.segments ?? turn.segments;
       const at = raised === null || raised.limit ? undefined : this.#place(raised, turn, compiled)?.index;
       if (at !== undefined && variables !== null && isQuoted(compiled[at])) {
@@ -160,7 +161,7 @@ export class Templates {
     cell.callFunction(2, 0);
   }
 
-  /** Copies the variables that the document's code has assigned; null if memory does not suffice. */
+  /** Copies the variables that code of the document has assigned. Returns null if there is not enough memory. */
   #keepVariables(environment: LuaEnvironment): number | null {
     const { cell, library } = this.#engine;
     let kept: number | null = null;

@@ -13,7 +13,10 @@ export interface TagFault {
   readonly line: number;
 }
 
-/** Result of the compilation. `chunk` is null if there are faults; otherwise its function is on the cell's stack. */
+/**
+ * Result of the compilation. If there are faults, `chunk` is null. Otherwise the stack of the cell has the function of
+ * the chunk.
+ */
 export interface Settled {
   /** The given segments, with text in place of each tag that stays as it is. */
   readonly segments: readonly Segment[];
@@ -29,9 +32,9 @@ export interface Template {
 }
 
 /**
- * Compiles the tags; call it inside `cell.enter`. A tag in a closed fence that is not valid Lua is text, because quoted
- * tags are mostly from other languages. Code tags of a fence are checked together, as they may be complete only
- * together.
+ * Compiles the tags. Call this inside `cell.enter`. If a tag in a closed fence is not valid Lua, it stays text, because
+ * most quoted tags are from other languages. The code tags of a fence are checked together, because a statement may
+ * begin in one tag and end in another.
  */
 export function compileTags(cell: Cell, template: Template, left: ReadonlySet<number> = new Set()): Settled {
   const { fences, name } = template;

@@ -7,7 +7,7 @@ import { resolveParameters } from "../request/parameters.ts";
 
 export type Binding = "drop" | "error" | "off";
 
-/** Name of the beta that lets a request choose the behavior, and adds a report to the response. */
+/** Name of the beta with which a request sets this behavior, and the response reports dropped thinking. */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
 /** Returns the person's choice; null for a model that does not check the text before its thinking. */

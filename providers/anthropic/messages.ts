@@ -17,13 +17,13 @@ export interface WireMessage {
   readonly content: readonly ContentBlock[];
   /** 1-based line of the document on which the message begins; null if unknown. */
   readonly line: number | null;
-  /** The thinking that each thinking block of the message comes from. */
+  /** For each thinking block of the message, the thinking of the document from which it was made. */
   readonly thinking: ReadonlyMap<ContentBlock, ThinkingPart>;
 }
 
 export interface ThinkingChoice {
   readonly foreign: "preserve" | "drop";
-  /** Selects own thinking that is left out. */
+  /** True for thinking of this provider that is left out of the request. @default none is left out */
   readonly leftOut?: (part: ThinkingPart) => boolean;
 }
 
@@ -49,10 +49,10 @@ export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly W
   return messages;
 }
 
-/** Replaces the text of an error without text, because the API refuses an empty one. */
+/** Text of an error that has none, because the API refuses an error with an empty text. */
 const NO_ERROR_TEXT = "The call failed without an error message.";
 
-/** Creates the result block for a call, under the id that was sent. */
+/** Creates the result block for a call. `id` is the call's id in the request. */
 function resultBlock(result: ResultPart | null, id: string): ContentBlock {
   if (result === null) {
     return { type: "tool_result", tool_use_id: id, content: "No result provided", is_error: true };
@@ -158,7 +158,7 @@ function isNative(part: ThinkingPart): boolean {
   return part.signature?.provider === "anthropic";
 }
 
-/** Converts own thinking to a block; returns null for other thinking. */
+/** Converts thinking to a block; returns null if the thinking is from another provider. */
 function thinkingBlock(part: ThinkingPart): ContentBlock | null {
   if (part.redacted) return { type: "redacted_thinking", data: part.content };
   if (part.signature === undefined || !isNative(part)) return null;

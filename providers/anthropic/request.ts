@@ -106,7 +106,10 @@ function thinkingPlaces(messages: readonly WireMessage[]): ReadonlyMap<string, T
   );
 }
 
-/** Returns the behavior for thinking that no longer matches its context. Only requests with thinking can set it. */
+/**
+ * Returns the member that says what happens to thinking that no longer matches its context. Only a request with
+ * thinking may have this member.
+ */
 function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | undefined {
   const binding = bindingOf(settings);
   const says = asked.thinking?.type === "adaptive" || asked.thinking?.type === "enabled";
@@ -115,7 +118,8 @@ function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | un
 }
 
 /**
- * True only for models older than adaptive thinking, which continue their own turn, and only while they do not think.
+ * True if the model continues a reply that the document begins. Only models older than adaptive thinking do so, and
+ * only while they do not think.
  */
 export function goesOnFromItsTurn(settings: Settings): boolean {
   const name = settings.model ?? DEFAULT_MODEL;
@@ -128,8 +132,8 @@ export function goesOnFromItsTurn(settings: Settings): boolean {
 }
 
 /**
- * Switches thinking off if the open loop has none. Models with a budget require that the message whose calls were just
- * answered begins with its own thinking. Thinking is missing if another model wrote the message or if the message was
+ * Switches thinking off if the message whose calls were just answered does not begin with its own thinking, as models
+ * with a thinking budget require. The thinking is missing if another model wrote the message, or if the message was
  * edited.
  */
 function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[]): AskedThinking {
@@ -143,7 +147,7 @@ function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[
   return { thinks: false, warnings: [...asked.warnings, message] };
 }
 
-/** Leaves out a temperature that the model would refuse, with a warning; 1 is the default. */
+/** If the model would refuse the temperature, leaves it out and adds a warning. No model refuses 1, the default. */
 function askTemperature(
   temperature: number | null,
   name: string,

@@ -152,7 +152,7 @@ export class AnthropicReader extends ReplyReader {
         block.json.add(textOrEmpty(delta.partial_json));
         return [callProgress(block.name, block.json.length)];
       }
-      // The line that named the tool was lost.
+      // The line of the stream that named the tool was lost.
       if (block === undefined) this.incompleteCall("");
     }
     return [];
@@ -196,7 +196,7 @@ export class AnthropicReader extends ReplyReader {
   }
 }
 
-/** Joins category and explanation of a refusal, as far as given. */
+/** Joins the category and the explanation of a refusal; either may be missing. Returns null if both are missing. */
 function stopDetails(details: unknown): string | null {
   if (!isObject(details)) return null;
   const reported = [details.category, details.explanation].map(textOrEmpty).filter((words) => words !== "");
@@ -234,7 +234,7 @@ function laterUsage(usage: unknown): Effect[] {
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
 }
 
-/** Sums the billed tokens of a request with several rounds: the overall counters omit some. */
+/** Sums the billed tokens of all rounds of a request, because the counters of the whole request omit some of them. */
 function billOf(iterations: readonly Record<string, unknown>[]): Partial<Usage> {
   const sum = (name: string) =>
     iterations.reduce((total, each) => total + (typeof each[name] === "number" ? each[name] : 0), 0);
@@ -252,7 +252,8 @@ function answering(message: unknown): Effect[] {
 }
 
 /**
- * Reasons for dropped thinking. All other entries must be ignored, such as thinking that was used despite a mismatch.
+ * Types of report entries that mean dropped thinking, with the reason. All other entries must be ignored; for instance,
+ * some report thinking that was used despite a mismatch.
  */
 const DROPPED: Readonly<Record<string, DroppedThinking["why"]>> = {
   prefix_binding_mismatch: "prefix",

@@ -18,7 +18,10 @@ export interface AskedThinking {
 /** Minimum budget of the API. */
 const LEAST_BUDGET = 1024;
 
-/** Facts assumed for unknown Claude models. All since Opus 4.6 think adaptively, and newer ones refuse a budget. */
+/**
+ * Facts assumed for unknown Claude models. All Claude models since Opus 4.6 think adaptively, and some of them refuse a
+ * thinking budget.
+ */
 const UNKNOWN_CLAUDE: ModelThinking = {
   kind: "adaptive",
   unasked: "always",
@@ -117,7 +120,7 @@ function generalEffort(level: ThinkingLevel): string {
 
 const SCALE = ["low", "medium", "high", "xhigh", "max"];
 
-/** Returns the wanted word if the model accepts it, else the strongest accepted word below it. */
+/** Returns the wanted effort if the model accepts it; otherwise the strongest accepted effort below it. */
 function strongest(words: readonly string[], wanted: string): string {
   if (words.includes(wanted) || !SCALE.includes(wanted)) return wanted;
   const known = SCALE.slice(0, SCALE.indexOf(wanted)).findLast((word) => words.includes(word));

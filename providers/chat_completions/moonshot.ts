@@ -90,7 +90,7 @@ interface Asked {
  * off, or always think.
  */
 function askThinking({ thinking: { level } }: RequestParameters, name: string, model: Model | null): Asked {
-  // An unknown model is assumed to think, so that it gets its reasoning back.
+  // An unknown model is assumed to think, so that its reasoning is sent back to it.
   const facts = model?.thinking ?? null;
   if (facts === null) return { members: {}, thinks: true, warnings: [] };
   const { kind, unasked } = facts;

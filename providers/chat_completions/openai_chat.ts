@@ -21,7 +21,8 @@ export function chatProvider(known: KnownProvider): Provider {
     ...known,
     defaultModel: null,
     outputIncludesThoughts: true,
-    // It is unknown whether a server continues its own turn, so the person's request decides.
+    // Whether a server can continue a reply that the document begins is unknown, so a request that asks for this is
+    // sent.
     takesPrefill: () => true,
     buildRequest: (input) => buildRequest(known, input),
     fallbacks: chatFallbacks,
@@ -87,7 +88,7 @@ function effortMembers(
   return reasoning_key === "reasoning" ? { reasoning: { effort } } : { reasoning_effort: effort };
 }
 
-/** Returns a word that all these servers accept. */
+/** Returns the effort for a level of the settings, in a word that all these servers accept. */
 function effortOf(level: RequestParameters["thinking"]["level"]): string {
   if (level === false || level === 0) return "none";
   const named = typeof level === "number" ? levelOfBudget(level) : level;

@@ -79,7 +79,7 @@ export function chatRequest(
 /** Patterns for the refusals of these servers. */
 export const chatFallbacks = createFallbacks([
   [/stream_options|include_usage/i, "token-counts"],
-  // Refusals of Mistral models and of the templates of Gemma.
+  // The first pattern matches refusals of Mistral models; the second, refusals of the chat templates of Gemma.
   [/tool call ids?\b.*\b(?:9|nine)\b/i, "long-ids"],
   [/system role not supported|'?system'? role is not supported/i, "system-role"],
   // vLLM counts the reply's token limit as part of the context window, which is small on home machines.

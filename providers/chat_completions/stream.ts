@@ -157,7 +157,7 @@ export class ChatReader extends ReplyReader {
     const effects = [...this.#split(this.#tags.end()), ...this.#flush()];
     const calls = outcome === "blocked" ? [] : this.#calls.all();
     calls.forEach(({ id, name, json, damaged }, index) => {
-      // In a truncated reply, a last call with empty input had not begun.
+      // If the reply was truncated and its last call has an empty input, the reply ended before that input began.
       const unbegun = cut && isBlankText(json) && index === calls.length - 1;
       const inputText = damaged || unbegun || name === "" ? null : completeCallInput(json);
       if (inputText === null) this.incompleteCall(this.toolName(name));

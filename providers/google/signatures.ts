@@ -43,7 +43,8 @@ function beforeTheirPart(parts: readonly Part[], native: readonly Part[]): Reado
     }
   }
   if (waiting === null) return signatures;
-  // The signature arrived last, on an empty part that is not sent. The last text may carry it.
+  // The signature arrived at the end of the reply, in an empty part, which is not sent. The API accepts it on the last
+  // text.
   const text = parts.findLast((part) => isText(part) && !signatures.has(part));
   return text === undefined ? signatures : signatures.set(text, waiting);
 }

@@ -81,7 +81,10 @@ export class GoogleReader extends ReplyReader {
     this.#newId = newId;
   }
 
-  /** There is nothing to do: parts arrive whole, so none is open, and a signature does not cover the visible text. */
+  /**
+   * A lost line needs no reaction. Each part arrives in one piece, so no part is open; and a signature does not depend
+   * on the visible text.
+   */
   damaged(): void {}
 
   event(data: unknown, headers: Headers | null = null, source?: string): Effect[] {
@@ -155,7 +158,8 @@ export class GoogleReader extends ReplyReader {
   }
 
   #call(call: JsonObject, signature: string, spelled: string | null): Effect[] {
-    // The call's own signature takes precedence over a pending one from a text, which the API only recommends.
+    // The signature of the call takes precedence over a pending signature of a text, because the API does not require
+    // signatures of texts.
     this.#signature = signature || this.#signature;
     const block = this.#block();
     this.#inText = false;

@@ -1,5 +1,5 @@
-// The body of a request as bytes. The string of a long conversation takes twice as much memory again, so it is decoded
-// only on access.
+// The body of a request as bytes. As a string, the body of a long conversation would take twice as much memory in
+// addition, so the string is decoded only on access.
 
 import { sameBytes } from "../../base/bytes.ts";
 import type { ProviderRequest } from "../types.ts";

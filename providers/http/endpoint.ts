@@ -36,9 +36,9 @@ export function urlHost(url: string): string {
 }
 
 /**
- * Returns the URL of an API method such as `/v1/messages` below a base URL. People give the base with or without
- * slash, version or full path. So the part of `path` with which the base already ends is not repeated. The query of
- * the base stays, because gateways look for it.
+ * Returns the URL of an API method such as `/v1/messages` below a base URL. In settings, the base URL may end in a
+ * slash, in the version, or in the full path. So the beginning of `path` is left out if the base already ends with it.
+ * The query of the base stays, because gateways need it.
  */
 export function endpointUrl(baseUrl: string, path: string): string {
   const url = new URL(baseUrl);

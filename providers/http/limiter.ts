@@ -69,7 +69,8 @@ export class RequestLimiter {
 
   #leave(server: Server, clock: Clock, outcome: Parameters<RequestPlace["leave"]>[0], pause = 0): void {
     if (outcome === "refused") {
-      // The load is halved, as in network congestion control. Refusals within one pause count once.
+      // The number of parallel requests is halved, as in network congestion control. Of several refusals within one
+      // pause, only the first does this.
       if (clock.now() >= server.pausedUntil) server.window = Math.max(1, Math.floor(server.running / 2));
       server.pausedUntil = Math.max(server.pausedUntil, clock.now() + pause * 1000);
     } else if (outcome === "answered") server.window++;

@@ -13,9 +13,14 @@ import type { HttpProxy } from "./proxy.ts";
 
 export interface LimitOptions {
   readonly request: ProviderRequest;
-  /** Seconds in which anything must arrive: headers, part of the reply or a ping; 0 means no limit. */
+  /**
+   * Seconds without any data after which the request is canceled. Headers, a part of the reply and a ping are data. 0
+   * means no limit.
+   */
   readonly timeout: number;
-  /** Seconds in which part of the reply must arrive, pings not included; 0 means no limit. */
+  /**
+   * Seconds without a part of the reply after which the request is canceled, even if pings arrive. 0 means no limit.
+   */
   readonly pingTimeout: number;
   /** Seconds in which the host must accept the connection; 0 means no limit. */
   readonly connectTimeout: number;
@@ -31,7 +36,7 @@ export class RequestTimeouts {
   readonly #options: LimitOptions;
   /** Time since any data arrived. */
   readonly #silence: Silence;
-  /** Time since part of the reply arrived. */
+  /** Measures the time since a part of the reply arrived. */
   readonly #pings: Silence;
   #endConnecting = (): void => {};
   #expired: ProviderError | null = null;
@@ -70,7 +75,10 @@ export class RequestTimeouts {
     this.#pings.end();
   }
 
-  /** Waits for local work. The time during which nothing is read does not count as the server's silence. */
+  /**
+   * Waits for work of this program. During the wait nothing is read, so its duration does not count as silence of the
+   * server.
+   */
   async unheard(here: Promise<void>): Promise<void> {
     const silences = [this.#silence, this.#pings];
     for (const silence of silences) silence.unheard = true;
@@ -90,7 +98,7 @@ export class RequestTimeouts {
     this.#silence.forget();
     this.#pings.forget();
     this.#options.signal.removeEventListener("abort", this.#cancel);
-    // This also ends the connection test.
+    // Aborting also ends the test whether the host accepts connections.
     this.#controller.abort();
   }
 
@@ -107,8 +115,8 @@ export class RequestTimeouts {
         );
       });
     }
-    // The host was reached, or that cannot be determined. From here on the request itself reports errors, and silence
-    // is the limit.
+    // From here on, the host was reached or the test was inconclusive. The request itself reports errors, and only the
+    // limits on silence apply.
     reach(proxy?.url ?? request.url, this.#controller.signal).then(() => this.#endConnecting());
   }
 
@@ -132,7 +140,7 @@ class Silence {
     this.#watch(limit);
   }
 
-  /** Restarts the silence, because data arrived. */
+  /** Sets the time without data back to zero, because data arrived. */
   end(): void {
     this.#since = performance.now();
   }

@@ -68,9 +68,9 @@ function withoutVariables<T>(make: () => T): T {
 }
 
 /**
- * Tests whether the host of a URL accepts connections, because `fetch` does not report that its own connection is
- * open. Resolves to true after a connection, which is closed immediately. Resolves to false if undetermined or
- * aborted. Never rejects.
+ * Tests whether the host of a URL accepts connections, because `fetch` does not report that its own connection is open.
+ * Resolves to true if a connection succeeded; this connection is closed immediately. Resolves to false if the test was
+ * inconclusive or aborted. Never rejects.
  */
 export async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {
   const parsed = URL.parse(url);
@@ -81,8 +81,8 @@ export async function isReachable(url: string, signal: AbortSignal): Promise<boo
     connection.close();
     return true;
   } catch {
-    // The connection was refused, not resolved or not permitted. The request itself fails in the same way and reports
-    // the error.
+    // The connection was refused or not permitted, or the name of the host was not resolved. The request itself fails
+    // in the same way and reports the error.
     return false;
   }
 }

@@ -8,7 +8,7 @@ export interface Clock {
   now(): number;
   /** Returns date and time of day. */
   date(): Date;
-  /** Resolves to true after that many seconds; to false as soon as the signal aborts. */
+  /** Waits that many seconds, then resolves to true. If the signal aborts, resolves to false immediately. */
   wait(seconds: number, signal: AbortSignal): Promise<boolean>;
   /** Returns a random number from 0 up to, but not including, 1. */
   random(): number;
@@ -57,7 +57,7 @@ export class Patience {
 
   /**
    * Returns the seconds to wait before a retry. `wait` is null if retrying cannot help, attempts are used up, or the
-   * wait would exceed the limit; `tried` then explains it.
+   * wait would exceed the limit. In the last two cases `tried` is the explanation.
    */
   next({ retry }: ProviderError): { readonly wait: number | null; readonly tried: string | null } {
     if (retry === undefined) return { wait: null, tried: null };

@@ -114,7 +114,7 @@ async function readStream(
   if (response.body === null) return lines;
   const body = readerOf(response.body);
   try {
-    // A body that has no event up to the limit is not an event stream, and may be endless.
+    // Reading stops at the limit if no event has arrived: such a body is not an event stream, and it may be endless.
     while (!stopped && (heard || strayed < BODY_LIMIT)) {
       const value = await body.read();
       if (value === null) break;
@@ -133,15 +133,15 @@ async function readStream(
 
 const READ_BYTES = 1 << 16;
 
-/** Pieces of a body. Each is valid until the next read; null means the end. */
+/** Reads a body piece by piece. A piece is valid until the next one is read; null means the end of the body. */
 interface BodyReader {
   read(): Promise<Uint8Array | null>;
   cancel(): Promise<void>;
 }
 
 /**
- * Reads a body into one reused buffer, because a new one per small event is garbage that is collected late. Falls back
- * to a plain reader for bodies that are not byte streams, such as one a program made from a list.
+ * Reads a body into one buffer, which is reused: a new buffer for each small event would be garbage that is collected
+ * late. If the body is not a byte stream, for instance because a program made it from a list, uses a plain reader.
  */
 function readerOf(body: ReadableStream<Uint8Array>): BodyReader {
   const byob = byobReader(body);
@@ -199,7 +199,7 @@ async function readBody(response: Response, limits: RequestTimeouts, most: numbe
     limits.arrived();
     size += value.length;
     const piece = decoder.decode(value, { stream: true });
-    // Some gateways send whitespace while they wait for the reply themselves.
+    // While a gateway waits for the reply, it may send whitespace, which is not part of the reply.
     if (/\S/.test(piece)) limits.replied();
     text += piece;
   }

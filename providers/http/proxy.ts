@@ -83,7 +83,10 @@ interface Named {
   readonly value: string;
 }
 
-/** Returns the first variable that is set; tries lower case first, as curl does, then upper case. */
+/**
+ * Returns the first variable that is set. Of each name, tries the lower-case form first, as curl does, and then the
+ * upper-case form.
+ */
 function firstOf(variables: Variables, ...names: readonly string[]): Named | null {
   for (const variable of names.flatMap((name) => [name, name.toUpperCase()])) {
     const value = variables[variable]?.trim() ?? "";
@@ -118,7 +121,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // If a password contains a bare percent sign, it is taken literally.
+    // A text with an invalid percent escape, such as a password with a percent sign, is taken literally.
     return text;
   }
 }

@@ -15,7 +15,10 @@ export interface RefusedResponse {
 /** Statuses of server faults, including those of proxies and gateways in front of the server. */
 const TROUBLE: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 
-/** Codes in error bodies that mean the same. Errors inside a stream have only codes. */
+/**
+ * Codes in error bodies that mean a server fault. They are needed for errors inside a stream, which have no HTTP
+ * status.
+ */
 const TROUBLE_CODES: ReadonlySet<string> = new Set([
   "api_error",
   "overloaded_error",
@@ -44,7 +47,7 @@ export function isSpent(body: unknown): boolean {
   return codes.some((code) => SPENT.test(code)) || SPENT_WORDS.test(message);
 }
 
-/** Returns when the same request may succeed; undefined if it will not. */
+/** Returns when a retry of the request may succeed; undefined if no retry will. */
 export function temporary({ body, headers, status }: RefusedResponse): ProviderError["retry"] {
   const says = headers?.get("x-should-retry");
   if (says === "false" || isSpent(body)) return undefined;
@@ -71,7 +74,7 @@ export function waitIn(headers: Headers | null, now: number = Date.now()): numbe
   if (/^\d+(?:\.\d+)?$/.test(exact)) return usable(Number(exact) / 1000);
   const value = headers?.get("retry-after")?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(value)) return usable(Number(value));
-  // The other form is an HTTP date, which begins with a weekday.
+  // A value that is not a number may be an HTTP date, which begins with a weekday.
   return /^[A-Za-z]{3}/.test(value) ? usable((Date.parse(value) - now) / 1000) : null;
 }
 

@@ -134,7 +134,10 @@ function hostnameOf(url: string): string {
   return URL.parse(url)?.hostname ?? url;
 }
 
-/** Distinguishes certificate errors by name, date and authority, because the remedies differ. */
+/**
+ * Returns the error for a rejected certificate. A wrong name, date or authority gives a different message, because each
+ * has a different remedy.
+ */
 function certificateError(reason: string, host: string): ProviderError {
   if (/not valid for name|NotValidForName|ALTNAME/i.test(reason)) {
     return providerError("network", `The certificate of ${host} is for another host name.`, {

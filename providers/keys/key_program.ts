@@ -40,7 +40,7 @@ function isProgram(path: string): string | null {
     const { isFile, mode } = Deno.statSync(path);
     return isFile && ((mode ?? 0o111) & 0o111) !== 0 ? path : null;
   } catch {
-    // The file is missing or inaccessible. In both cases it cannot be started.
+    // The file is missing or inaccessible, so it cannot be started.
     return null;
   }
 }

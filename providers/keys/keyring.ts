@@ -15,7 +15,7 @@ export interface Keyring {
   remove(service: string, kind: CredentialKind): Promise<Outcome<boolean>>;
 }
 
-/** Name under which older programs stored keys of any kind except tokens. */
+/** Kind under which older programs stored all keys that are not tokens. */
 const OLDER_KIND = "api";
 
 /** Returns the keyring of this system; null if none is usable. */
@@ -87,7 +87,7 @@ function keychain(program: string, environment: Environment): Keyring {
   };
 }
 
-/** Reason given by a usable keyring without such a key. */
+/** Reason for not finding a key in a keyring that works. */
 export const NO_KEY = "it does not contain the key";
 
 function quoted(word: string): string {

@@ -93,7 +93,7 @@ async function serviceAccount(
     : null;
 }
 
-/** Stores the account in a file with mode 0600 while gcloud reads it. */
+/** Runs `body` while the account is in a file with mode 0600, from which gcloud reads it. */
 async function withAccountFile(
   account: string,
   body: (variables: Record<string, string>) => Promise<HelperAnswer>,

@@ -36,7 +36,7 @@ const gcloudThere: CredentialResolver = {
 
 export interface KeyReport {
   readonly found: boolean;
-  /** Name of the source, a statement that no key is needed, or the reason why there is none. */
+  /** Name of the source; or a statement that no key is needed; or the reason why no key was found. */
   readonly detail: string;
 }
 

@@ -41,7 +41,7 @@ export interface FoundCredential extends Credential {
 /** The credential, the reason why there is none, or null if the source does not apply to this provider. */
 export type CredentialAnswer =
   | FoundCredential
-  /** There is no key. If `keeps` is true, a key could be stored in this source. */
+  /** The source has no key. If `keeps` is true, the person can store one there. */
   | { readonly reason: string; readonly keeps?: boolean }
   | null;
 

@@ -62,7 +62,7 @@ export function isGone(model: Model, day: Day): boolean {
   return model.state === "gone" || (model.ends !== undefined && model.ends <= day);
 }
 
-/** Returns the day of a time, in UTC. */
+/** Returns the day in UTC at a given time. */
 export function dayOf(time: Date): Day {
   return time.toISOString().slice(0, 10);
 }

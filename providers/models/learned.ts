@@ -25,7 +25,7 @@ export async function learnedModels(
       ? value as unknown as LearnedModels
       : null;
   } catch {
-    // Any read error may be ignored, even a file in place of the folder. Built-in models and settings suffice, and
+    // Any read error may be ignored, for instance if the folder is a file. Built-in models and settings suffice, and
     // `models list --refresh`, which writes the list, reports what is wrong.
     return null;
   }

@@ -156,7 +156,8 @@ function kindOf(effort: boolean, budget: boolean): ModelThinking["kind"] {
 }
 
 /**
- * Maps each level of the settings to a model's effort: the same word, else the next stronger, else the strongest.
+ * Maps each level of the settings to an effort of the model: the same word if the model accepts it, else the weakest
+ * stronger effort, else the strongest effort.
  *
  * @param words efforts that a model accepts, weakest first, without the one that switches thinking off
  */

@@ -19,7 +19,7 @@ export interface Prices {
 
 /** Prices from one day until the next entry of the list. */
 export interface PricePeriod extends Prices {
-  /** First day; absent for the first entry. */
+  /** First day of the period; absent for the first entry of the list. */
   readonly from?: Day;
   /** Prices of the whole request if the prompt, cached tokens included, has more than `tokens` tokens. */
   readonly above?: Prices & { readonly tokens: number };
@@ -44,9 +44,12 @@ export interface ModelThinking {
    * think.
    */
   readonly unasked: "always" | "on" | "off";
-  /** Word that switches thinking off; absent if no word does, or if omitting the parameter suffices. */
+  /**
+   * Effort that switches thinking off. Absent if there is no such effort, or if a request without the parameter has the
+   * same effect.
+   */
   readonly off?: string;
-  /** Strongest effort allowed with thinking off. */
+  /** Strongest effort that a request may have if thinking is switched off. */
   readonly offUpTo?: string;
   /** Accepted efforts, weakest first. */
   readonly words?: readonly string[];
@@ -63,12 +66,16 @@ export interface ModelThinking {
 /** Parts of a request that the provider refuses with an error instead of ignoring them. */
 export interface Refusals {
   /**
-   * A temperature other than 1 and other sampling parameters are refused: in every request, or while the model thinks.
+   * When the provider refuses sampling parameters, except for a temperature of 1: in every request, or only while the
+   * model thinks.
    */
   readonly temperature?: "always" | "thinking";
-  /** A conversation that ends with the model's own turn is refused: in every request, or while the model thinks. */
+  /**
+   * When the provider refuses a conversation that ends with the model's own turn: in every request, or only while the
+   * model thinks.
+   */
   readonly prefill?: "always" | "thinking";
-  /** A tool choice that forces a call is refused: in every request, or with a thinking budget. */
+  /** When the provider refuses a tool choice that forces a call: in every request, or only with a thinking budget. */
   readonly forcedTools?: "always" | "budget";
   /** Short cache retention (`prompt_cache_retention: "in_memory"`) is refused. */
   readonly shortRetention?: true;
@@ -96,7 +103,7 @@ export interface Model {
   readonly maxInput?: number;
   /** Maximum tokens of a reply, including thinking; null if unknown. */
   readonly maxOutput: number | null;
-  /** Number that a share such as `50%` refers to, if less than `maxOutput`. */
+  /** Number of tokens of which a percentage such as `50%` is taken, if it is less than `maxOutput`. */
   readonly usualOutput?: number;
   readonly minOutput?: number;
   /** Prices, oldest first; empty if no price is known. */
@@ -107,7 +114,7 @@ export interface Model {
   readonly refuses: Refusals | null;
   /** Longest time for which the provider keeps a prompt cached on request, as `prompt_cache_options.ttl`. */
   readonly cacheTtl?: string;
-  /** Minimum number of tokens of a prompt to be cached. */
+  /** Number of tokens that a prompt must have to be cached. */
   readonly minCacheable?: number;
   /**
    * Accounts whose requests fail if text before signed thinking has changed: all, those created since 2026-08-31, or

@@ -161,7 +161,10 @@ class ReplyItems {
     });
   }
 
-  /** Returns the phase noted for the text, or one derived from its position for edited or foreign text. */
+  /**
+   * Returns the phase that was noted for the text. An edited text, or a text of another model, has no note; its
+   * position in the turn decides its phase.
+   */
   #phaseOf(text: string): string {
     return this.#options.recall(phaseNote(text)) ?? (this.#calls > 0 ? "commentary" : "final_answer");
   }
@@ -182,7 +185,7 @@ class ReplyItems {
   #reasoning(part: ThinkingPart): void {
     if (!this.#options.reasoning || part.signature === undefined || !isNative(part)) return;
     const item = readSignature(part.signature.value);
-    // Without encrypted content, the item refers to something that the server was asked not to keep.
+    // An item without encrypted content refers to data on the server, and the server was asked not to keep such data.
     if (item === null || !item.isReplayable) return;
     // The person edited the summary, but the item still contains the old one, so the item is not sent.
     if (trimBlank(part.content) !== trimBlank(item.summary)) {
@@ -199,7 +202,10 @@ class ReplyItems {
     return id !== null && this.#ids.size === this.#ids.add(id).size;
   }
 
-  /** Drops reasoning whose text or call was deleted: the API requires the item that followed it. */
+  /**
+   * Drops reasoning at the end of the items. The text or call after it was deleted from the document, and the API
+   * refuses reasoning without the item that followed it.
+   */
   #dropLastReasoning(): void {
     while (this.items.at(-1) instanceof Raw) this.items.pop();
   }

@@ -37,7 +37,7 @@ export function readSignature(signature: string): ReasoningItem | null {
   }
 }
 
-/** Returns an item's text: its summary, or the reasoning itself for open models. */
+/** Returns the text of an item: the summary of the reasoning; for open models, the reasoning itself. */
 export function summaryOf(item: Readonly<Record<string, unknown>>): string {
   const words = (parts: unknown): string =>
     listOrEmpty(parts).filter(isObject).map((part) => textOrEmpty(part.text)).filter((part) => part !== "")

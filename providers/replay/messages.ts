@@ -25,8 +25,8 @@ export interface Account {
   /** Id of the account, as the API reports it. */
   readonly id: string;
   /**
-   * True if the account was created before 2026-08-31. For such an account, most models accept changed prefixes unless
-   * a request says otherwise.
+   * True if the account was created before 2026-08-31. For such an account, most models accept thinking after a changed
+   * prefix, unless the request asks for an error.
    */
   readonly old?: boolean;
 }

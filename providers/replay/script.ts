@@ -6,7 +6,7 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 
 /** Expected text. */
 export interface TextExpectation {
-  /** One or more texts that the text must contain. */
+  /** One text, or several, each of which must occur. */
   readonly contains?: string | readonly string[];
   /** The exact text that is expected. */
   readonly equals?: string;
@@ -46,7 +46,7 @@ export type ReplyBlock =
 
 /** A simulated error. */
 export interface Fault {
-  /** HTTP status of a response that is not a stream. */
+  /** HTTP status of the response. If set, the response is not a stream. */
   readonly status?: number;
   /** Response headers. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ export interface Fault {
 
 /** One reply of a script. */
 export interface ScriptedReply {
-  /** What the request must contain; otherwise the server refuses it. */
+  /** What the request must contain. If anything is missing, the server refuses the request. */
   readonly expect?: Expectation;
   /** The blocks of the reply. */
   readonly reply?: readonly ReplyBlock[];
@@ -81,7 +81,7 @@ export interface ReplayScript {
   /** The replies of the model. */
   readonly replies: readonly ScriptedReply[];
   /**
-   * `any` gives each request the first reply whose expectations it meets, as often as it is asked for.
+   * With `any`, each request gets the first reply whose expectations it meets; a reply may be given several times.
    *
    * @default each reply once, in their order
    */

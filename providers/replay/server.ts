@@ -38,7 +38,7 @@ export interface Replay extends AsyncDisposable {
   readonly requests: readonly ReplayedRequest[];
   /** The error message of each refused request. */
   readonly problems: readonly string[];
-  /** Number of replies still to be given; 0 for a script in any order. */
+  /** Number of replies of the script that were not given yet; 0 for a script with `order: any`. */
   readonly remaining: number;
   /** Stops the server and closes every open connection. */
   close(): Promise<void>;

@@ -8,7 +8,8 @@ export type FallbackRules = readonly (readonly [RegExp, RequestFallback])[];
 /** Creates a provider's `fallbacks` from its rules. */
 export function createFallbacks(list: FallbackRules): (error: ProviderError) => readonly RequestFallback[] {
   return (error) => {
-    // A temporary error is retried with the same request, and a wrong key is wrong for any request.
+    // No reduced request helps here: after a temporary error the same request is sent again, and a wrong key fails with
+    // every request.
     if (error.class === "authentication" || error.class === "rate_limit") return [];
     const text = [error.message, ...error.codes ?? []].join("\n");
     return [...new Set(list.filter(([words]) => words.test(text)).map(([, fallback]) => fallback))];

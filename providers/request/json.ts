@@ -30,7 +30,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | JsonMembers;
 
-/** The members of an object that can be written. */
+/** An object that this module can write, by its members. */
 export type JsonMembers = { readonly [key: string]: JsonValue | undefined };
 
 /** Writes a body in UTF-8; `trailing` names the top-level keys that come last, in this order. */
@@ -47,7 +47,7 @@ export function writeBody(
       for (const text of texts) length += utf8Length(text);
     },
   });
-  // The engine throws the same error for a string of that length.
+  // This is the error that the engine itself throws if a string becomes too long.
   if (length > MOST_TEXT_BYTES) throw new RangeError("Invalid string length");
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -75,7 +75,8 @@ export function writeJson(value: JsonValue): string {
 /** Adds a value's text as pieces that are joined once: joining at each depth would copy a long text each time. */
 function addValue(value: JsonValue, pieces: TextSink): void {
   if (value instanceof Raw) pieces.push(value.text);
-  // A lone surrogate would become an escape that providers refuse, in this and every later request.
+  // Providers refuse the escape of a lone surrogate. The text would stay in the document, so every later request would
+  // be refused, too.
   else if (typeof value === "string") pieces.push(JSON.stringify(value.toWellFormed()));
   else if (value === null || typeof value !== "object") pieces.push(JSON.stringify(value));
   else if (isList(value)) {

@@ -6,7 +6,7 @@ export type CallPart = Extract<Part, { kind: "tool_use" }>;
 export type ResultPart = Extract<Part, { kind: "tool_result" }>;
 
 interface Met {
-  /** Calls of the last message that has any, in order. */
+  /** Calls of the last message that contains calls, in order. */
   latest: CallPart[];
   message: PromptMessage;
 }
@@ -42,7 +42,7 @@ export function pairResults(history: readonly PromptMessage[]): ReadonlyMap<Call
         const call = calls?.find((candidate) => !answers.has(candidate)) ?? calls?.at(-1);
         if (call === undefined) early.set(part.toolUseId, part);
         else {
-          // The entry is deleted first, so that the map keeps the order of the results.
+          // An existing entry is deleted first, because the order of the map must be the order of the results.
           answers.delete(call);
           answers.set(call, part);
         }
@@ -72,8 +72,8 @@ function towardsTheLast(
 }
 
 /**
- * Returns a warning for each call sent without result because another call with the same id has it. Calls whose id has
- * no result were reported when the prompt was built.
+ * Returns a warning for each call that is sent without a result because the result went to another call with the same
+ * id. Excludes calls whose id has no result; they were reported when the prompt was built.
  */
 export function reusedIdWarnings(prompt: Prompt): readonly string[] {
   const answers = pairResults(prompt.history);

@@ -22,15 +22,15 @@ export interface RequestParameters {
 }
 
 /**
- * Factor for the timeout while only pings arrive. Models may think for half an hour, but no server pings longer than
- * the product.
+ * While only pings arrive, the timeout is multiplied by this factor. Models may think for half an hour, but no server
+ * pings for longer than the resulting time.
  */
 const PINGS = 6;
 
 /** Merges the general parameters with the provider's table, which takes precedence whatever layer it came from. */
 export function resolveParameters(settings: Settings, provider: string): RequestParameters {
   const general = settings.parameters;
-  // All of the person's own servers share one table.
+  // All servers that the settings define share one table of parameters.
   const isOwnServer = !Object.hasOwn(KNOWN_PROVIDERS, provider) && settings.providers[provider]?.kind;
   const own = providerTable(general, isOwnServer ? "openai_chat" : provider);
   const timeout = pick(own.timeout, isNumber, general.timeout);

@@ -32,7 +32,7 @@ function named(part: Part): Part {
     ...part,
     parts: part.parts.flatMap((inner): Part[] => {
       if (!isFile(inner)) return [inner];
-      // A file returned by a tool is already mentioned in the text.
+      // If a tool returned the file, the text of the result already mentions it.
       return inner.attached === true ? [] : [{ kind: "text", text: `[binary file: ${requestName(inner)}]` }];
     }),
   };

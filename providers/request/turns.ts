@@ -77,7 +77,8 @@ function withoutResults({ parts }: PromptMessage): readonly Part[] {
 
 /**
  * True if all of a provider's own thinking comes after the texts and calls of a message, as in an older document
- * format. In the current format, thinking is written where it arrived and is sent back in that order.
+ * format. In the current format, thinking is in the document at the place where it arrived, and is sent back in that
+ * order.
  */
 export function thinkingStandsLast(
   parts: readonly Part[],

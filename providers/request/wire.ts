@@ -30,7 +30,7 @@ function plainName(name: string): string {
 
 const alike = new WeakMap<readonly OfferedTool[], ReadonlySet<string>>();
 
-/** Returns the plain names that more than one of these tools has. */
+/** Some tools get the same name when it is reduced to the characters that providers accept. Returns these names. */
 function alikeIn(offered: readonly OfferedTool[]): ReadonlySet<string> {
   const known = alike.get(offered);
   if (known !== undefined) return known;
@@ -46,8 +46,8 @@ function alikeIn(offered: readonly OfferedTool[]): ReadonlySet<string> {
 }
 
 /**
- * Restores the tool's own name. An offered name is restored exactly, even if it contains `__`; in other names every
- * `__` becomes a colon.
+ * Returns the tool's own name for a name in a reply. For an offered tool, this is exactly its name, which may contain
+ * `__`. In any other name, every `__` becomes a colon.
  */
 export function toolName(wire: string, offered: readonly OfferedTool[] = []): string {
   return offered.find((tool) => wireName(tool.name, offered) === wire)?.name ?? wire.replaceAll("__", ":");

@@ -6,8 +6,8 @@ import { JsonObjectReader } from "./json_object.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
 /**
- * Returns the input as the model wrote it if it is a complete JSON object, else null; `compact` removes whitespace
- * between tokens. An empty text means `{}`. A long input is consumed from `json`.
+ * If the input is a complete JSON object, returns it as the model wrote it; otherwise null. `compact` removes
+ * whitespace between tokens. An empty text means `{}`. A `LongText` is rewritten in place.
  */
 export function completeCallInput(
   json: string | LongText,

@@ -202,7 +202,10 @@ export class JsonObjectReader {
   }
 }
 
-/** States in which whitespace belongs to the token or is an error. A number ends at whitespace. */
+/**
+ * States in which whitespace is part of the token, or an error. Numbers are not among them, because whitespace ends a
+ * number.
+ */
 const IN_TOKEN: ReadonlySet<State> = new Set(["string", "escape", "hex", "word"]);
 
 function isBlank(code: number): boolean {

@@ -23,7 +23,8 @@ export const bwrap: Backend = {
   description: "Bubblewrap: a read-only file system with writable exceptions, in separate namespaces",
   available: (config, host) => {
     const found = bwrapProgram(config, host);
-    // A program that exists but must not be used, for instance planted by a command, does not count as absent.
+    // If the program exists but must not be used, for instance because a command planted it, the backend is not absent
+    // but broken.
     return found.ok || !ABSENT.has(found.problem.code) ? success(undefined) : found;
   },
   wrap: wrapBwrap,
@@ -58,7 +59,7 @@ function bwrapProgram(config: BackendConfig, host: Host): Outcome<string> {
   return { ok: false, problem: { ...found.problem, next: INSTALL_BUBBLEWRAP } };
 }
 
-/** If an optional part was refused, returns the settings without it; otherwise null. */
+/** If the machine refused an optional part of the sandbox, returns the settings without that part; otherwise null. */
 function bwrapRetry(config: BackendConfig, problem: Problem): BackendConfig | null {
   const part = "part" in problem && typeof problem.part === "string" ? problem.part : null;
   return (part === "proc" || part === "seccomp") && config[part] !== false

@@ -8,15 +8,18 @@ export interface BwrapSettings {
   /** A name to look up in `PATH`, or a path. */
   readonly path: string;
   readonly extra_args: readonly string[];
-  /** True if the sandbox gets its own /proc. False only after that was refused. */
+  /** True if the sandbox gets its own /proc; false only if the machine refused that. */
   readonly proc: boolean;
-  /** True if system calls are filtered. False only after that was refused. */
+  /** True if system calls are filtered; false only if the machine refused the filter. */
   readonly seccomp: boolean;
 }
 
-/** Arguments of a real run in addition to policy and command. */
+/** Arguments that a real run needs in addition to those from policy and command. */
 export interface Additions {
-  /** Mount arguments. They follow the writable paths directly, so that these mounts cover them. */
+  /**
+   * Mount arguments. They come directly after the arguments for writable paths, so that these mounts cover the writable
+   * paths.
+   */
   readonly mounts: readonly string[];
   /** Options that follow `--new-session`. */
   readonly options: readonly string[];

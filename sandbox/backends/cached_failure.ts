@@ -16,10 +16,10 @@ interface MachineState {
   readonly machine: KernelFacts;
 }
 
-/** Returns the path of the program behind a backend. Null if there is none to identify; then nothing is cached. */
+/** Returns the path of the program that a backend runs. If this is null, nothing is cached. */
 export type ProgramOf = () => Promise<string | null>;
 
-/** The cached failure of a backend; null if there is none that is valid now. */
+/** Reads the cached failure of a backend; null if none is cached, or if it is no longer valid. */
 export async function readCachedFailure(
   backend: string,
   programOf: ProgramOf,
@@ -37,7 +37,9 @@ export async function readCachedFailure(
   return null;
 }
 
-/** Caches a failure. If that is not possible, the next run finds it again. */
+/**
+ * Writes the failure of a backend to the cache. If the cache cannot be written, the next run finds the failure again.
+ */
 export async function saveFailure(
   backend: string,
   programOf: ProgramOf,
@@ -66,7 +68,7 @@ export async function forgetFailure(backend: string, host: Host): Promise<void> 
     try {
       await Deno.remove(fileOf(folder, backend));
     } catch {
-      // This folder contains no cached failure.
+      // The folder has no cached failure that could be removed.
     }
   }
 }

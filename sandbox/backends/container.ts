@@ -1,4 +1,5 @@
-// Uses the container around this program as the only sandbox, only if the person asks for it and never automatically.
+// Uses the container around this program as the only sandbox. flemma never chooses this backend automatically; the
+// person has to ask for it.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Backend, BackendConfig, Host } from "../types.ts";

@@ -57,8 +57,8 @@ async function firstWorking(
 }
 
 /**
- * Returns the reason why a backend does not work. For a failed set-up it gives only the cause, because no command was
- * meant to run.
+ * Returns the reason why a backend does not work. If the set-up failed, this is only the cause of the failure, because
+ * the full message is about a command that did not run.
  */
 function whyOf(problem: Problem & Pick<SetupFailure, "cause">): string {
   return problem.cause ?? problem.message;

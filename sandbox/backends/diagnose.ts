@@ -22,9 +22,9 @@ export interface Tries {
 }
 
 /**
- * Tries the policy. If that fails, a try with the empty policy shows whether the fault is the machine's or temporary.
- * If the backend works with the empty policy, it is tried once more and then counts as unknown. So an attacker who
- * makes a set-up fail does not get commands run without a sandbox.
+ * Tries the policy. If that fails, tries the empty policy: its result shows whether the machine or a temporary fault is
+ * the cause. If the empty policy works, tries the policy once more; if that fails again, the result is `unknown`. So an
+ * attacker who makes a set-up fail cannot get commands to run without a sandbox.
  */
 export async function diagnoseBackend(config: BackendConfig, tries: Tries): Promise<BackendDiagnosis> {
   const first = await tries.real(config);
@@ -36,7 +36,7 @@ export async function diagnoseBackend(config: BackendConfig, tries: Tries): Prom
     const less = tries.less(form, empty.problem);
     if (less !== null) form = less;
     else if (tries.ofMachine(wordsOf(empty.problem))) return { kind: "cannot", problem: empty.problem };
-    // The real policy has to work. If it works now, the fault was temporary.
+    // The policy of the run is tried again. If it works now, the fault was temporary.
     else {
       const again = await tries.real(config);
       return again.ok ? { kind: "works", config } : { kind: "unknown", problem: again.problem };
@@ -51,13 +51,16 @@ export async function diagnoseBackend(config: BackendConfig, tries: Tries): Prom
   return answer.ok ? { kind: "works", config: form } : { kind: "unknown", problem: answer.problem };
 }
 
-/** A part that the empty policy uses has been shown to work, so only other parts may be dropped. */
+/**
+ * Returns the settings without the refused part; null if there is nothing to leave out. The empty policy has shown that
+ * its own parts work, so only other parts may be left out.
+ */
 function lessOf(tries: Tries, form: BackendConfig, answer: Outcome<void>): BackendConfig | null {
   if (answer.ok || ("part" in answer.problem && answer.problem.part === "proc")) return null;
   return tries.less(form, answer.problem);
 }
 
-/** Everything the backend wrote; empty if it failed in another way, such as a timeout. */
+/** The error output of the backend; empty if the backend failed without any, for instance by a timeout. */
 function wordsOf(problem: Problem): string {
   return "stderr" in problem ? (problem as SetupFailure).stderr : "";
 }

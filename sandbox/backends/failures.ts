@@ -3,7 +3,7 @@
 import type { SetupFailure } from "../types.ts";
 import type { KernelFacts } from "./machine.ts";
 
-/** Advice on how to install bubblewrap. Also the remedy if bubblewrap is missing. */
+/** Advice on how to install bubblewrap, for a person whose machine does not have it. */
 export const INSTALL_BUBBLEWRAP =
   "Install the package bubblewrap (apt, dnf or pacman), or set sandbox.backends.bwrap.path.";
 
@@ -54,7 +54,10 @@ function namespacesRemedy(around: SetupConditions): string {
     `In a chroot: ${LEAVE_CHROOT} In a container: ${ALLOW_IN_CONTAINER}`;
 }
 
-/** The first match wins. Patterns match anywhere in the error output. */
+/**
+ * Causes of a failed set-up, each with a pattern that is searched in the error output. The first pattern that matches
+ * decides.
+ */
 const CAUSES: readonly Cause[] = [
   {
     pattern: /\bENOENT\b|exec: .*bwrap.*(?:not found|No such file)/,

@@ -58,12 +58,12 @@ function folderId(path: string): string | null {
   }
 }
 
-/** The two errors that mean a refusal. Any other error may not occur at the next attempt. */
+/** The two errors that mean that the system refused something. Other errors may be temporary. */
 const REFUSED = "(?:Operation not permitted|Permission denied)";
 
 interface Cause {
   readonly pattern: RegExp;
-  /** Condition of the machine that must also hold. If absent, there is no further condition. */
+  /** Returns whether the machine also has the condition that this cause needs. If absent, the pattern alone decides. */
   holds?(machine: KernelFacts): boolean;
 }
 
@@ -96,8 +96,8 @@ export function isOfMachine(words: string, machine: KernelFacts): boolean {
 }
 
 /**
- * Returns the value of a kernel setting; null if this kernel lacks the setting. A missing setting identifies a machine
- * as well as a value does.
+ * Returns the value of a kernel setting; null if this kernel lacks the setting. That a setting is missing identifies a
+ * machine, just as its value would.
  */
 function readSetting(name: string): string | null {
   return readText(`/proc/sys/${name}`)?.trim() ?? null;

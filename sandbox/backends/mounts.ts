@@ -51,8 +51,7 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const { path, folder } of plan.hidden) {
     if (!folder) put(path, ["--ro-bind", "/dev/null", path]);
     else {
-      // Paths that are mounted again inside this folder must be reachable through it, but the folder must not list
-      // them.
+      // If paths are mounted again inside this folder, commands must be able to reach them, but not to list the folder.
       const passable = writable.some((inner) => inner !== path && isInside(inner, path));
       put(path, ["--perms", passable ? "0111" : "0000", "--tmpfs", path], true);
       sealed.push(path);
@@ -69,11 +68,11 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const path of readOnly) put(path, ["--ro-bind", path, path]);
   const isProtected = (path: string) => plan.protect.some((around) => isInside(path, around));
   for (const path of writable) if (replaced(path)) put(path, ["--bind", path, path]);
-  // A mount keeps such a path in place. If a command replaced it with a link, the target of the link would be writable
-  // for the next run.
+  // A path with a mount cannot be replaced. Otherwise a command could replace the path with a link, and the next run
+  // would make the target of the link writable.
   for (const path of plan.inner) if (!isProtected(path)) put(path, ["--bind", path, path]);
-  // A command must not move hidden or covered files to a path where the next command finds them uncovered. A folder
-  // inside a protected one is left out: it cannot be moved, and a mount would make it writable.
+  // A command must not move a folder around hidden or covered files, because the next command would find these files
+  // uncovered. A folder inside a protected one needs no mount: it cannot be moved, and a mount would make it writable.
   const covered = [...plan.hidden, ...plan.empty].map(({ path }) => path);
   for (const path of [...plan.links, ...covered, ...plan.masked, ...plan.inner]) {
     for (const folder of plan.writable.flatMap((root) => foldersBetween(root, path))) {
@@ -91,7 +90,7 @@ export function mountArguments(plan: MountPlan): string[] {
   ];
 }
 
-/** True if the mount at a path is still visible after the mounts around it. */
+/** True if no other mount hides the mount at this path. */
 function isReachable(layer: Layer, ordered: readonly Layer[], reopened: ReadonlySet<string>): boolean {
   const around = ordered.findLast((other) =>
     other.path !== layer.path && isInside(layer.path, other.path) &&
@@ -101,7 +100,7 @@ function isReachable(layer: Layer, ordered: readonly Layer[], reopened: Readonly
 }
 
 /**
- * Returns what protected paths inside writable ones need: folders that must stay in place, and paths to mount
+ * For protected paths inside writable ones, returns the folders that must stay in place, and the paths to mount
  * read-only.
  */
 function protection(

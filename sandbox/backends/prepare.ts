@@ -28,8 +28,8 @@ import { type FilterOptions, seccompFilter } from "./seccomp.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
 
 /**
- * Numbers of the descriptors for bubblewrap's report, the filter and the mounts. Not all shells can open descriptors
- * above 9.
+ * Descriptors of bubblewrap's report, the filter and the mounts. They are not above 9, because not all shells can open
+ * higher ones.
  */
 const STATUS_DESCRIPTOR = "9";
 const FILTER_DESCRIPTOR = "8";
@@ -314,7 +314,8 @@ function filterFile(
   host: Host,
   { files }: Parts,
 ): Outcome<string | null> {
-  // A superuser who keeps privileges must be able to mount.
+  // Commands of a superuser who keeps privileges must be able to mount, so they get a filter only if sockets are to be
+  // blocked.
   const privileged = host.root && policy.allow_privileged;
   const filter = (wanted && !privileged) || policy.block_unix_sockets
     ? filterFor({
@@ -400,7 +401,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   }
   const rules = parseHostRules(policy.network_allow);
   if (!rules.ok) return rules;
-  // A single-file program contains no Deno that could run another program, so an installed Deno is needed.
+  // If flemma is a single file, its built-in Deno cannot run other programs, so an installed Deno has to run the relay.
   const runtime = Deno.build.standalone ? host.program("deno") : success(Deno.execPath());
   if (!runtime.ok) {
     return failure(
@@ -434,7 +435,10 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   }
 }
 
-/** Returns another path for a socket if its path is too long, for instance in a deeply nested home folder. */
+/**
+ * Returns the path for a socket. If the given path is too long, for instance in a deeply nested home folder, this is a
+ * path in a new temporary folder.
+ */
 function shortPath(path: string, parts: Parts): string {
   if (new TextEncoder().encode(path).length <= SOCKET_PATH_BYTES) return path;
   const folder = Deno.makeTempDirSync({ prefix: "flemma-" });
@@ -462,7 +466,7 @@ function limitedCommand(
   const { processes } = policy.limits;
   let group: string | null = null;
   if (host.root && processes !== undefined) {
-    // The shell, bubblewrap and its first process count too.
+    // Three processes are added for the shell, bubblewrap, and the first process inside.
     const made = makeProcessGroup(processes + 3, parts.files);
     if (made === null) host.notice(PROCESSES_UNLIMITED);
     else {
@@ -503,7 +507,8 @@ function failureIn(
   const setupMessage = notSetUp(stderr);
   if (report.ran && setupMessage !== null) return classified(setupMessage);
   if (report.ran || signal) return Promise.resolve(null);
-  // If the signal is unknown, a set-up that created a child process and then wrote nothing counts as killed.
+  // If it is unknown whether a signal ended the set-up: a set-up that created a child process and then wrote nothing
+  // was probably killed, and this is not a failure.
   if (signal === undefined && report.inside !== null && stderr.trim() === "") return Promise.resolve(null);
   return classified(stderr);
 }

@@ -13,12 +13,14 @@ export const EMPTY_COMMAND: readonly string[] = ["/bin/sh", "-c", ":"];
 const LIMIT = 5000;
 
 /**
- * Maximum number of results kept on disk. More would be needed only for that many documents and policies since the
- * machine started.
+ * Maximum number of results stored on disk. It is reached only if so many combinations of document and policy were used
+ * since the machine started.
  */
 const KEPT_FILES = 64;
 
-/** Arguments that worked in this process. Only success is remembered, because the person may fix a failure meanwhile. */
+/**
+ * Arguments that worked in this process. Failures are not stored, because the person may fix their cause at any time.
+ */
 const worked = new Set<string>();
 
 /**
@@ -92,7 +94,8 @@ async function run(preparation: BackendPreparation, host: Host): Promise<Outcome
 }
 
 /**
- * Returns everything that a result depends on, as text. Null if a part of it is unknown; then nothing is remembered.
+ * Returns a text that contains everything on which the result of a probe depends. If this is null, a part is unknown,
+ * and the result is not stored.
  */
 function identityOf(argv: readonly string[]): string | null {
   const program = argv[0];
@@ -132,7 +135,7 @@ async function record(identity: string, host: Host): Promise<void> {
     await removeOldest(folder);
     await replaceSmallFile(path, new TextEncoder().encode(identity), { durable: false });
   } catch {
-    // Without the file, the next probe costs a few milliseconds. The missing file is not a reason to fail.
+    // The file only saves the next run a few milliseconds, so a failure to write it is ignored.
   }
 }
 

@@ -1,5 +1,5 @@
-// The macOS sandbox: a profile as text, passed to `sandbox-exec`. Written from the description of the profile language
-// and never run; the probe decides whether it works.
+// The macOS sandbox: a profile as text, passed to `sandbox-exec`. The profile was written from the description of its
+// language and never tested on macOS; the probe shows whether it works.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
@@ -28,7 +28,8 @@ export const seatbelt: Backend = {
     return Promise.resolve(success({
       argv,
       fingerprint: argv,
-      // `sandbox-exec` does not report its own failures. A rejected profile would already have made the probe fail.
+      // `sandbox-exec` does not report its own failures. If it rejected the profile, the probe would have failed
+      // already.
       setupFailure: () => Promise.resolve(null),
       dispose: () => Promise.resolve(),
     }));
@@ -93,12 +94,12 @@ export function seatbeltProfile(
     hold(path, roots);
   }
   for (const { path } of hidden) hold(path, policy.rw_paths.filter((root) => isInside(path, root)));
-  // A folder around a protected path must not be moved away and created again, nor one around a hidden path moved to
-  // where nothing hides it.
+  // Commands must not move these folders: a protected path could be created again in a new folder, and a hidden path
+  // would be visible at its new place.
   for (const folder of found) lines.push(`(deny file-write-unlink (literal ${named("HOLD", folder)}))`);
   for (const { path, folder } of hidden) {
     lines.push(`(deny file-read* file-write* (${folder ? "subpath" : "literal"} ${named("HIDE", path)}))`);
-    // A writable path inside a hidden one is the longer path and wins.
+    // A writable path inside a hidden folder is accessible, because the longer of the two paths decides.
     for (const inner of folder ? policy.rw_paths : []) {
       if (inner !== path && isInside(inner, path)) {
         lines.push(`(allow file-read* file-write* (subpath ${named("WRITE", inner)}))`);

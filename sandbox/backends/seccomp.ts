@@ -114,7 +114,7 @@ const argumentOffset = (index: number) => 16 + 8 * index;
 
 interface Instruction {
   readonly code: number;
-  /** Number of instructions to skip if the comparison holds, and if it does not. */
+  /** Number of instructions to skip: `yes` if the comparison is true, `no` if it is false. */
   readonly yes?: number;
   readonly no?: number;
   readonly value: number;
@@ -161,8 +161,8 @@ export function seccompFilter(
         ...modes.map((
           [call, index],
         ) => ({ call, argument: { index, test: "has bits", value: SET_ID } } as const)),
-        // This call takes the file's mode from memory, which a filter cannot read. Programs that use it fall back to
-        // the older call.
+        // This call gets the file's mode through a pointer, and a filter cannot read memory. If the call fails with
+        // ENOSYS, programs use the older call.
         { call: OPENAT2, error: ENOSYS },
       ]
       : []),

@@ -148,7 +148,10 @@ async function readHead(
   return "too long";
 }
 
-/** The index after the empty line that ends a head, or null. Bytes before `known` do not end it. */
+/**
+ * The index after the empty line that ends a request head; null if there is none. The bytes before `known` were already
+ * searched.
+ */
 function endOfHead(bytes: Uint8Array, known: number, length: number): number | null {
   for (let at = Math.max(3, known); at < length; at++) {
     if (bytes[at] === 10 && bytes[at - 1] === 13 && bytes[at - 2] === 10 && bytes[at - 3] === 13) {
@@ -172,7 +175,7 @@ const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)$/;
 /** Fields that the proxy sets or that are meant for the proxy itself. */
 const OWN_FIELD = /^(?:host|connection|keep-alive|proxy-[a-z-]+)$/i;
 
-/** An authority: an IPv6 address in brackets, or a name of printable characters; then perhaps a port. */
+/** Matches the host of an authority: an IPv6 address in brackets, or a name of printable characters. */
 const AUTHORITY = String.raw`(?:\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)\]|((?:(?![:/@[\]?#])[!-~])+))`;
 const TUNNEL = new RegExp(String.raw`^${AUTHORITY}:(\d{1,5})$`);
 const ABSOLUTE = new RegExp(
@@ -225,7 +228,10 @@ function request(host: string, port: number, forward: ProxyRequest["forward"]): 
   return port < 1 || port > 65535 ? null : { host, port, forward };
 }
 
-/** Checks the list, resolves the name, checks the list for the address, and connects to that very address. */
+/**
+ * Checks the name against the list, resolves it, checks each address against the list, and connects to an address that
+ * was checked.
+ */
 async function connectTo(
   { host, port }: ProxyRequest,
   options: ProxyOptions,

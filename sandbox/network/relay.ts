@@ -4,8 +4,8 @@
 const RELAY_PORT = 3128;
 
 /**
- * Folder of the relay's files inside the sandbox. It is in the sandbox's private device folder, so it hides nothing of
- * the host.
+ * Folder of the relay's files inside the sandbox. It is in the device folder, which every sandbox has for itself, so no
+ * file of the host is hidden by it.
  */
 const PLACE = "/dev/flemma";
 const PROGRAM = `${PLACE}/relay.js`;

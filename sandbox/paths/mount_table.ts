@@ -1,5 +1,5 @@
-// Reads the mount table: which file system is mounted at which path, and which of its folders a path leads to. That
-// folder is the same inside and outside a sandbox.
+// Reads the mount table, and finds the file system and the folder in it to which a path leads. Both are the same inside
+// and outside a sandbox.
 
 /** One mount, as in `/proc/PID/mountinfo`. */
 export interface Mount {
@@ -7,7 +7,7 @@ export interface Mount {
   readonly parent: number;
   /** Major and minor number of the file system, `8:1`. */
   readonly device: string;
-  /** The mounted path inside that file system. */
+  /** Path of the mounted folder inside its file system. */
   readonly root: string;
   readonly point: string;
 }
@@ -36,8 +36,8 @@ export function mountOf(path: string, table: readonly Mount[]): Mount | null {
     let next: Mount | undefined;
     for (const mount of table) {
       if (mount.parent !== at.id || mount.id === at.id || !holds(mount.point, path)) continue;
-      // The outermost mount is entered first. If several mounts have the same mount point, only the first is a child
-      // of the outer mount.
+      // Of the mounts on the way to the path, the outermost one is entered first. If several mounts have the same mount
+      // point, only the first of them is a child of the outer mount.
       if (next === undefined || mount.point.length < next.point.length) next = mount;
     }
     if (next === undefined) return at;

@@ -3,7 +3,7 @@
 
 import { baseName, parentOf } from "../../base/paths.ts";
 
-/** Exit code of the shell if a folder is not the one that its path names. */
+/** Exit code of the shell if the path of a folder led to another folder, through a link. */
 const OTHER = 117;
 
 /**

@@ -28,7 +28,10 @@ export interface ResolvedPolicy extends Required<Policy>, WritablePaths {
   readonly shown: readonly ShownFile[];
   /** Names of the socket groups that stay reachable, in addition to the paths in `sockets`. */
   readonly socketGroups: readonly string[];
-  /** Hidden paths after expansion, with links not resolved: commands must not remove a link on the way either. */
+  /**
+   * Hidden paths after expansion. Links in them are not resolved, because commands must not remove a link on the way to
+   * a hidden path.
+   */
   readonly hiddenAsked: readonly string[];
   /** The words of `protect` in the policy, such as `$git`. */
   readonly protectWords: readonly string[];
@@ -127,10 +130,13 @@ interface Expanded {
   readonly notices: readonly Problem[];
 }
 
-/** Lists whose entries restrict commands. An entry of these lists that has no effect is always reported. */
+/** Lists whose entries restrict commands. If such an entry has no effect, this is always reported. */
 const RESTRICTS: ReadonlySet<string> = new Set(["deny_read", "protect"]);
 
-/** Expands the entries of one list. `words` returns the entries a word stands for, or null. */
+/**
+ * Expands the entries of one list. If an entry is a word, `words` returns the entries that the word means; otherwise
+ * null.
+ */
 function expandList(
   setting: string,
   entries: readonly string[],
@@ -204,7 +210,10 @@ const LIMIT_NAMES: readonly (keyof ResourceLimits)[] = [
   "tmp_size",
 ];
 
-/** Checks the names and values of limits. A misspelled or invalid limit must not be taken for an effective one. */
+/**
+ * Checks the names and values of limits. If a limit is misspelled or invalid, the person must not believe that it is
+ * effective.
+ */
 function checkedLimits(limits: ResourceLimits): Outcome<ResourceLimits> {
   for (const [name, value] of Object.entries(limits)) {
     if (!LIMIT_NAMES.some((known) => known === name)) {

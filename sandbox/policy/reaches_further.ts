@@ -16,8 +16,8 @@ export function reachesFurther(
 ): string | null {
   if (person === document) return null;
   if (!document.enabled) return person.enabled ? "switches the sandbox off" : null;
-  // The comparison goes on even if the document turns on a sandbox that the person has turned off, because calls
-  // inside a sandbox are approved automatically.
+  // If the document turns on a sandbox that the person has turned off, its policy is compared all the same, because
+  // calls inside a sandbox are approved automatically.
   const stricter = person.backend === "auto" && document.backend === "required";
   if (document.backend !== person.backend && !stricter) return `uses the sandbox backend ${document.backend}`;
   if (document.policy.allow_privileged && !person.policy.allow_privileged) {

@@ -113,8 +113,8 @@ export interface FoundSockets {
 }
 
 /**
- * Finds the sockets of every group, those that variables name, and those that programs listen on now. Sockets that only
- * another user's program answers, or that commands cannot reach, need no mask.
+ * Finds the sockets of every group, those that variables name, and those that programs listen on now. A socket needs no
+ * mask if the program that listens on it belongs to another user, or if commands cannot reach it.
  *
  * @param listening paths of sockets that programs listen on
  */
@@ -248,7 +248,7 @@ export function runtimeFoldersOf({ variables }: Environment, snapshot = new FsSn
   const folders = [variables.XDG_RUNTIME_DIR, `/run/user/${Deno.uid()}`]
     .filter((folder): folder is string => folder !== undefined && folder.startsWith("/"))
     .map((folder) => realPath(folder, "/", snapshot))
-    // A variable that names the root or a top-level folder must not hide everything.
+    // A variable may name the root or a top-level folder. Covering such a folder would hide everything in it.
     .filter((folder): folder is string =>
       folder !== null && folder.split("/").length > 2 && snapshot.lstat(folder)?.isDirectory === true
     );
@@ -262,7 +262,8 @@ function expandPattern(
 ): string[] {
   if (pattern.startsWith("~/")) return [`${home}${pattern.slice(1)}`];
   if (pattern.startsWith("$RUNTIME/")) return runtime.map((folder) => `${folder}${pattern.slice(8)}`);
-  // If $TMPDIR is set, it replaces /tmp for sockets. tmux has its own variable for this.
+  // Programs create their sockets in $TMPDIR instead of /tmp if that variable is set. tmux has a variable of its own
+  // for this.
   if (!pattern.startsWith("/tmp/")) return [pattern];
   const places = [
     "/tmp",

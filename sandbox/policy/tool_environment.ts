@@ -81,7 +81,7 @@ export interface EnvironmentOptions {
   readonly sandboxed: boolean;
   /** Variables that stay because the policy keeps their sockets. */
   readonly kept?: readonly string[];
-  /** Variables that replace those of the caller inside the sandbox, except variables that `pass` names. */
+  /** Variables that replace those of the caller inside the sandbox. A variable that `pass` names is not replaced. */
   readonly added?: Readonly<Record<string, string>>;
 }
 

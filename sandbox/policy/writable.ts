@@ -18,17 +18,15 @@ export interface WritablePath {
   readonly path: string;
   /** The first entry that led to the path, as written. */
   readonly entry: string;
-  /**
-   * True if the settings entry of the path belongs to the default policy. Such a path may be missing without a notice.
-   */
+  /** True if the path comes from an entry of the default policy. If such a path is missing, there is no notice. */
   readonly byDefault: boolean;
 }
 
-/** An entry that yields no writable path of its own. */
+/** An entry that adds no writable path. */
 export interface DroppedEntry {
   /** The entry as written. */
   readonly entry: string;
-  /** Completes the sentence "it was left out because …". */
+  /** Reason why the entry was left out, as the end of the sentence "it was left out because …". */
   readonly reason: string;
 }
 

@@ -19,8 +19,9 @@ export interface LivingCommand {
 }
 
 /**
- * Registers a command that can write below these real paths. Until it is released, or this process ends, no run on this
- * machine writes there. Waits for a run that is writing now. Fails with `files-busy` and `state-unwritable`.
+ * Registers a command that can write below these real paths. Until the command is released, or this process ends, no
+ * run on this machine writes there. If a run is writing now, waits for it. Fails with `files-busy` and
+ * `state-unwritable`.
  */
 export async function announceCommand(
   writable: readonly string[],

@@ -37,7 +37,7 @@ export async function endFamily(leader: number | null, mark?: string): Promise<v
     await new Promise<void>((resolve) => after(pause, resolve));
     if (!family.meet()) return;
   }
-  // A process that forks all the time may have a child that no scan has seen.
+  // A process that forks all the time may have a child that the scan missed, so scanning is repeated.
   for (let round = 0; round < ROUNDS && family.meet(); round++) {
     family.signal("SIGKILL");
     await new Promise<void>((resolve) => after(FIRST_CHECK, resolve));
@@ -52,7 +52,7 @@ export function killFamily(leader: number | null, mark?: string): void {
 
 /** The processes that one command started, directly or not. */
 class Family {
-  /** Id of the leader; null if its group is gone and the id belongs to another process. */
+  /** Id of the leader; null if the group of the leader is gone, and another process has this id now. */
   readonly #leader: number | null;
   readonly #mark: string | undefined;
   /** Members outside the group. */

@@ -1,4 +1,5 @@
-// The machine of a run: user, container, and helper programs.
+// Facts about the machine of a run: whether the user is the superuser, whether it looks like a container, and where
+// helper programs are.
 
 import type { Environment } from "../../base/environment.ts";
 import { canBeSeen } from "../../base/files.ts";

@@ -3,14 +3,14 @@
 import { escapeMountPath, type Mount, ownMount } from "../paths/mount_table.ts";
 
 /**
- * When the command begins: immediately, or after a line on standard input. After that line, the command's own input is
- * empty, or the rest of the input.
+ * Whether the command waits for a line on standard input. `""`: it begins immediately. `empty`: it begins after the
+ * line and gets no input. `piped`: it begins after the line and gets the rest of the input.
  */
 export type InputGate = "" | "empty" | "piped";
 
 /**
- * Prefix of a shell command that waits for its start itself. Such a command is prepared with `waits` and needs no
- * script around it.
+ * Prefix that makes a shell command wait for its start. Such a command is prepared with `waits`, and no script around
+ * it has to wait.
  */
 export const WAIT_FOR_START = `read -r _ || exit 125; exec </dev/null; `;
 

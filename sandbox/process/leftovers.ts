@@ -9,7 +9,7 @@ import { processEntry, processTable } from "./process_table.ts";
 /** Identity of a process that no later process with the same id shares. */
 export interface ProcessId {
   readonly pid: number;
-  /** Start time, in the kernel's unit. */
+  /** Start time of the process, in the kernel's unit. */
   readonly started: string;
 }
 
@@ -70,10 +70,10 @@ export function record(
   const id = identify(leader) ?? { pid: leader, started: "" };
   const own = thisProcess ??= identify(Deno.pid) ?? { pid: Deno.pid, started: "" };
   const rest = JSON.stringify({ machine: machineOf(), owner: own, leader: id, writable, mark });
-  // It is long and the same for many commands, so the caller serializes it.
+  // The caller serializes `before` once, because it is long and the same for many commands.
   const text = `${rest.slice(0, -1)},"before":${before}}`;
-  // If a host starts the commands, only the process that prepared them is known. It may have prepared several, so the
-  // name needs a random part.
+  // If a host starts the commands, the record names the process that prepared them. This process may have prepared
+  // several commands, so the name of the record needs a random part.
   const file = `${folder}/${own.pid}-${id.pid}-${crypto.randomUUID().slice(0, 8)}`;
   const options = { createNew: true, mode: 0o600 };
   try {
@@ -121,7 +121,7 @@ function readRecords(environment: Environment, wanted: (name: string) => boolean
 
 /** The commands of other processes that live now. */
 export function othersAlive(environment: Environment): Recorded[] {
-  // Called before every command. File names identify our own records, so those need not be read.
+  // This runs before every command. The file names show which records are our own, so only the other records are read.
   return readRecords(environment, (name) => !name.startsWith(`${Deno.pid}-`)).filter((
     { owner, leader, earlier },
   ) => !earlier && isAlive(owner) && isAlive(leader));
@@ -140,7 +140,7 @@ export function describeLeftCommands(environment: Environment): string[] {
     );
 }
 
-/** Living processes of a command's session, and those with its mark, whether or not its leader lives. */
+/** Living processes in the session of a command, or with the mark of the command, even if its leader is gone. */
 export function survivors(recorded: Recorded): number[] {
   if (recorded.earlier) return [];
   const { mark } = recorded;
@@ -152,8 +152,8 @@ export function survivors(recorded: Recorded): number[] {
 }
 
 /**
- * The group id of a command if it still identifies its group. Null if the id belongs to another process, so the group
- * is gone, or if a host started the command, in an unknown group.
+ * The group id of a command. Null if another process has this id now, because then the group is gone. Also null if a
+ * host started the command, because then its group is unknown.
  */
 export function groupLeft({ owner, leader, earlier }: Recorded): number | null {
   if (earlier || leader.pid === owner.pid) return null;

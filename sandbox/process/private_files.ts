@@ -45,7 +45,7 @@ export class PrivateFiles {
   constant(kind: string, bytes: Uint8Array): string {
     const path = `${this.#folder}/${kind}-${bytes.length}-${checksum(bytes)}`;
     if (written.has(path) && isFile(path)) return path;
-    // Each process writes it again, because an existing file may be truncated.
+    // The file may exist but be incomplete, so each process writes it once.
     const draft = this.fresh(kind);
     Deno.writeFileSync(draft, bytes, { createNew: true, mode: 0o600 });
     Deno.renameSync(draft, path);
@@ -64,7 +64,7 @@ export class PrivateFiles {
     try {
       Deno.renameSync(draft, path);
     } catch (thrown) {
-      // Another process made the same folder, or an old folder with other files has this name. The existing folder is
+      // A folder of this name exists: another process made the same one, or it is an old one with other files. It is
       // moved out of the way.
       if (!isFolder(path)) throw thrown;
       Deno.renameSync(path, this.fresh(kind));
@@ -74,7 +74,10 @@ export class PrivateFiles {
     return path;
   }
 
-  /** Removes the fresh files. Also removes the folder if it was created only for them. */
+  /**
+   * Removes the files that are for one command or process only. If the folder was created only for them, removes the
+   * folder too.
+   */
   remove(): void {
     for (const path of this.#lasting ? this.#made : [this.#folder]) {
       try {

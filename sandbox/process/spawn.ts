@@ -11,15 +11,17 @@ export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 
 const LINE: Uint8Array = new Uint8Array([10]);
 
-/** Milliseconds between two checks whether a process is ready. Grows up to the last value. */
+/**
+ * Milliseconds between two checks whether a process is ready: at first, and at most. The time grows with each check.
+ */
 const FIRST_CHECK = 1;
 const LAST_CHECK = 20;
 
 /** What must happen between the start of a process and that of its command. */
 export interface Gate {
   /**
-   * Called once with the id of the process group, while the process gets ready. A returned problem keeps the command
-   * from beginning. `ended` settles when the process is gone.
+   * Called once while the process gets ready, with the id of its group. If this returns a problem, the command does not
+   * begin. `ended` settles when the process is gone.
    */
   open(group: number, ended: Promise<unknown>): Problem | null;
   /**
@@ -96,7 +98,7 @@ function watchOver(leader: number, mark: string | undefined): void {
 function killAll(): void {
   for (const [leader, { started, mark }] of living) {
     const now = processEntry(leader);
-    // The command may have ended without being ended here. Its id may then belong to another process by now.
+    // The command may have ended on its own, and another process may have its id now.
     const isOurs = now === null || now.started === started;
     killFamily(isOurs ? leader : null, mark);
   }

@@ -19,7 +19,7 @@ export class Turns {
   #writing: Promise<unknown> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
 
-  /** `note` is called if other runs cannot see the commands of this run. */
+  /** @param note reports a problem, for instance that other runs cannot see the commands of this run */
   constructor(environment: Environment, note: (problem: Problem) => void) {
     this.#environment = environment;
     this.#note = note;

@@ -37,7 +37,8 @@ export function prepareUnsandboxed(
       try {
         if (recorded !== undefined) removeRecord(recorded);
       } catch {
-        // The command has its result. The next run finds none of its processes, and removes the record.
+        // The command has ended and its result is complete, so the error does not matter. The next run removes the
+        // record, because no process of the command lives.
       }
       return Promise.resolve();
     },

@@ -109,8 +109,8 @@ function cacheProblems(body: JsonObject): readonly string[] {
 }
 
 /**
- * Returns the problem if a request with a thinking budget has a message whose calls were answered last and which does
- * not begin with thinking.
+ * Returns the problem if a request has a thinking budget, and the message whose calls were answered last does not begin
+ * with thinking.
  */
 function leadingThinkingProblems(
   { thinking, model }: JsonObject,

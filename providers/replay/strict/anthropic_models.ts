@@ -31,7 +31,7 @@ export function modelRefusals(body: JsonObject, betas: ReadonlySet<string>): rea
   ];
 }
 
-/** True if a model continues a reply that the request begins. */
+/** True if the model accepts a request that begins the reply, and continues that reply. */
 export function takesPrefill(body: JsonObject): boolean {
   const model = String(body.model);
   if (NEW.test(model) || SINCE_4_6.test(model) || !/^claude-/.test(model)) return false;

@@ -167,8 +167,8 @@ function partProblems(part: JsonObject, at: string, role: unknown, vertex: boole
 }
 
 /**
- * Returns problems of order. Calls must follow a user turn or responses, the number of responses must match the number
- * of calls, and the model must not be last.
+ * Returns problems in the order of the contents. Calls must come after a user turn or after responses; each call needs
+ * one response; and the last content must not be the model's.
  */
 function orderProblems(contents: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];

@@ -234,7 +234,10 @@ function reasoningItemProblems({ id, encrypted_content: content, summary }: Json
   ];
 }
 
-/** Returns problems of pairs. Each call must be answered once, after it, and every answer needs a call. */
+/**
+ * Returns problems of calls and their outputs. Each call must have one output after it, and each output must belong to
+ * a call.
+ */
 function pairProblems(items: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];
   const open = new Map<unknown, boolean>();
@@ -253,7 +256,7 @@ function pairProblems(items: readonly JsonObject[]): readonly string[] {
   return problems;
 }
 
-/** Returns the problem if a reasoning item is not followed by the model's item that came after it. */
+/** Returns the problem if the item after a reasoning item is not one of the model's. */
 function followProblems(items: readonly JsonObject[]): readonly string[] {
   return items.flatMap((item, index) => {
     if (item.type !== "reasoning") return [];

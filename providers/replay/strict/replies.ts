@@ -27,7 +27,10 @@ export class Replies {
       textOf(listOf(last.content).filter(isObject)) === this.#paused;
   }
 
-  /** Checks the thinking of the open loop of calls. Either all of it must come back unchanged, or none. */
+  /**
+   * Checks the thinking of the open loop of calls. The request must contain all of this thinking unchanged, or none of
+   * it.
+   */
   problems(messages: readonly JsonObject[]): readonly string[] {
     let some = false;
     let none = false;

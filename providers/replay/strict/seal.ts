@@ -19,8 +19,8 @@ interface Seal {
 }
 
 /**
- * Matches models that refuse requests or drop thinking after a changed prefix. `CHECKED_ALWAYS` matches those that do
- * so on old accounts too.
+ * Matches models that check the text before thinking: if it has changed, the request is refused or the thinking is
+ * dropped. `CHECKED_ALWAYS` matches those that also check it for old accounts.
  */
 const CHECKED = /^claude-(?:fable-5-[12]|mythos-5-[12]|opus-5-5|sonnet-5-5|haiku-5-5)/;
 const CHECKED_ALWAYS = /^claude-(?:fable-5-2|mythos-5-[12])/;
@@ -36,7 +36,7 @@ export interface ThinkingCheck {
   readonly last: string | null;
 }
 
-/** Checks all thinking of a request. `tells` is true if the request asked for a report. */
+/** Checks all thinking in a request. `tells` is true if the response must report dropped thinking. */
 export async function checkThinking(
   body: JsonObject,
   account: Account,
@@ -69,7 +69,7 @@ export async function checkThinking(
       drop(path, "prefix_binding_mismatch");
       continue;
     }
-    // Unreadable thinking stays in the history: later thinking remembers that it came before.
+    // Thinking that the model cannot read still counts as history: the signature of later thinking depends on it.
     const unread = BOUND_TO_ACCOUNT.test(seal.model) && seal.account !== account.id
       ? "organization_binding_mismatch"
       : canRead(model, seal.model)
