@@ -115,7 +115,7 @@ export class RunSandbox implements Sandbox {
     });
   }
 
-  /** Paths protected since the start that exist now. */
+  /** Existing paths that have been protected since the start of the run. */
   #protectedNow(): string[] {
     const snapshot = new FsSnapshot();
     return this.#context.atStart().protection.real.filter((path) => snapshot.has(path));
@@ -133,7 +133,7 @@ export class RunSandbox implements Sandbox {
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
     if (!found.ok) {
-      // If a call waits for this reason, the person must see the reason.
+      // A call may wait for the person because no backend works, so the person must see why.
       this.#notices.add([found.problem]);
       return found;
     }
@@ -148,8 +148,8 @@ export class RunSandbox implements Sandbox {
   }
 
   /**
-   * The backend that wraps commands, present and probed under this policy. It is looked up once, and again if backends
-   * were registered or removed since, or if the failure may be temporary.
+   * Returns the backend that wraps commands. It exists on this machine and was probed under this policy. The result is
+   * cached until backends are registered or removed; a failure that may be temporary is not cached.
    */
   backend(): Promise<Outcome<BackendEntry>> {
     return this.#backend.find();

@@ -6,13 +6,16 @@ import type { ResourceLimits } from "../config/values.ts";
 
 /** The part of a policy that decides what a path shows: its content, nothing, or an empty folder. All paths are real. */
 export interface PathView {
-  /** Hidden paths. The longest match among these and `shown` decides. */
+  /**
+   * Hidden paths. Of the paths here and in `shown` that contain a given path, the longest decides whether it is
+   * visible.
+   */
   readonly hidden: readonly string[];
   /** Writable paths, and paths that are hidden and then shown again. */
   readonly shown: readonly string[];
   /** Folders of runtime sockets. Commands see an empty folder in their place. */
   readonly replaced: readonly string[];
-  /** Paths inside the folders of `replaced` that the policy keeps by name. */
+  /** Paths inside the folders of `replaced` that stay visible, because the policy names them. */
   readonly kept: readonly string[];
 }
 
@@ -90,8 +93,9 @@ export interface Host {
 /** Wraps a command according to a policy. Names and order follow the same rules as approval resolvers. */
 export interface Backend {
   /**
-   * Checks whether the backend is present. The probe finds out whether it works. A failure means that it is absent;
-   * `auto` may then run commands without a sandbox. If this throws, the result is unknown and no command runs.
+   * Checks whether the backend is installed; whether it works is for the probe to find out. A failure means that it is
+   * absent, and with `auto` commands may run without a sandbox. If this function throws, no command runs, because it is
+   * unknown whether the backend is installed.
    */
   available(config: BackendConfig, host: Host): Outcome<void> | Promise<Outcome<void>>;
   /**
@@ -109,8 +113,8 @@ export interface Backend {
   /** Runs a no-op command under exactly this policy. If absent, flemma wraps and runs `/bin/sh -c :`. */
   probe?(policy: Policy, config: BackendConfig): Promise<Outcome<void>>;
   /**
-   * Returns reduced settings to probe with after a failed probe. If they work, the run uses them. Null if there is
-   * nothing left to try.
+   * After a failed probe, returns reduced settings for another probe. If that probe succeeds, the run uses them. Null
+   * if nothing is left to try.
    */
   retry?(config: BackendConfig, problem: Problem): BackendConfig | null;
   /** Sentences for status: what protects commands under these settings, and what does not. */
@@ -198,9 +202,9 @@ export interface PreparedCommand {
   /** True if a backend wraps the command. */
   readonly wrapped: boolean;
   /**
-   * Starts the command; call once. The command waits until its start is recorded, so that a later run can end it and
-   * repair what it did if this program is killed. If this program is killed before the record is written, the command
-   * never runs.
+   * Starts the command. Call this once. The command waits until its start is recorded: if this program is killed later,
+   * another run can end the command and repair what it did. If this program is killed before the record is written, the
+   * command never runs.
    */
   start(options: SpawnOptions): Outcome<Running>;
   /** Records that the caller, not `start`, is about to run the argument list. */
@@ -230,8 +234,9 @@ export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "s
   /** The argument list without names that differ between runs. */
   readonly fingerprint: readonly string[];
   /**
-   * Like `argv`, but the command begins only after a line feed on standard input, and never if the input ends before.
-   * With `piped`, the rest of the input belongs to the command; with `empty`, nothing follows.
+   * Returns a variant of `argv` with which the command begins only after a line feed on standard input. If the input
+   * ends before that, the command never begins. With `piped`, the rest of the input belongs to the command; with
+   * `empty`, the command gets no input.
    */
   readonly gated?: (kind: "empty" | "piped") => readonly string[];
   /** Value that the processes carry in their environment, to find them after this program is gone. */
@@ -253,7 +258,10 @@ export interface SandboxWorker {
   readonly input: WritableStreamDefaultWriter<Uint8Array>;
   /** Standard output of the process. */
   readonly output: ReadableStream<Uint8Array>;
-  /** Settles when the process is gone: the failure of the backend, or null if the process itself ran. Never rejects. */
+  /**
+   * Settles when the process is gone. The value is the failure of the backend, or null if the process itself ran. Never
+   * rejects.
+   */
   readonly ended: Promise<SetupFailure | null>;
   /** Ends the process. */
   kill(): Promise<void>;
@@ -267,8 +275,8 @@ export interface FileTurn {
   /** Real paths that the tool writes. Called again after each wait. */
   paths(): readonly string[];
   /**
-   * True if a sandbox worker does the work, or if the folders are held open. Commands cannot redirect such work to
-   * other files. It waits only for commands of this run, because they may change the content of the files.
+   * True if commands cannot redirect the work to other files, because a sandbox worker does it, or because it keeps the
+   * folders open. Such work waits only for commands of this run, which may change the content of the files.
    *
    * @default false
    */

@@ -37,7 +37,7 @@ export interface ContextOptions {
   readonly environment: Environment;
   /** The sandbox for commands. */
   readonly sandbox: Sandbox;
-  /** Aborted when the call is cancelled. */
+  /** Signal that aborts when the call is canceled. */
   readonly signal: AbortSignal;
   /** Who made the call. */
   readonly caller?: Caller;
@@ -80,7 +80,7 @@ export interface PluginContext extends ExecutionContext {
 
 /** The sandbox as tools see it. */
 export interface PluginSandbox extends Sandbox {
-  /** Wraps a command for `spawn`. The preparation is released when the tool ends. */
+  /** Wraps a command for `spawn`. What was prepared for the command is released when the tool ends. */
   wrapCommand(argv: readonly string[]): Promise<WrappedCommand>;
   /** See `wrapCommand`. */
   wrap_command(argv: readonly string[]): Promise<WrappedCommand>;
@@ -184,7 +184,8 @@ class CallContext implements PluginContext {
     try {
       this.#options.onOutput?.(chunk);
     } catch {
-      // Progress is only for display. If the display is gone, the tool must not fail, and later output is not sent.
+      // If progress cannot be displayed, the tool must not fail, because progress is only for display. No more output
+      // is sent to the display.
       this.#listening = false;
     }
   }

@@ -18,7 +18,7 @@ export interface ExecutionResult {
   readonly output?: unknown;
   /** Error message for the model. */
   readonly error?: string;
-  /** Return control to the person after all results of this response are written. */
+  /** True to return control to the person, after all results of this reply are written. */
   readonly yieldToUser?: boolean;
   /** Short text that is shown only on a terminal and in events. */
   readonly status?: string;
@@ -84,8 +84,8 @@ export interface ToolDefinition {
   /** Preview of the call for people, `width` terminal cells wide. */
   format_preview?(input: ToolInput, width: number): Preview;
   /**
-   * Content that a call would give the file at its path, shown to the person who approves. Only called for tools that
-   * write files.
+   * Returns the content that the file at the path of a call would have after the call. The person sees it before
+   * approving. Only called for tools that write files.
    *
    * @param before current content; null if the file does not exist
    */
@@ -186,7 +186,7 @@ export interface ExecutionContext {
   readonly timeout: number;
   /** Id of the call. */
   readonly toolId: string;
-  /** Aborted when the call is cancelled. */
+  /** Signal that aborts when the call is canceled. */
   readonly signal: AbortSignal;
   /** Working folder, home folder and all variables of the program itself. */
   readonly environment: Environment;
@@ -209,8 +209,8 @@ export interface ExecutionContext {
   /** Called with the real path of a file that the tool changed. */
   onFileChanged?(path: string): void;
   /**
-   * Saves a file's content so that the person can restore it. Await it right before the change, then await the returned
-   * function once the change has ended, whether or not it succeeded.
+   * Saves the content of a file so that the person can restore it. Await this directly before the change. After the
+   * change, even if it failed, await the returned function.
    */
   keepReplaced?(file: ReplacedFile): Promise<() => Promise<void>>;
   /** Who made the call, and which services of the program the tool may use. @default unknown */
@@ -336,7 +336,7 @@ export interface TextInPieces {
   push(text: string): Promise<void>;
   /** Returns the text, shortened as for a result. */
   finish(): Promise<string>;
-  /** Ends without a text and removes the file. Does nothing after `finish`. */
+  /** Discards the text and removes the file. Does nothing after `finish`. */
   abandon(): Promise<void>;
 }
 
@@ -352,7 +352,7 @@ export interface Truncate {
   truncateHead(text: string, limits?: Limits): Truncation;
   /** Keeps the end of a text. */
   truncateTail(text: string, limits?: Limits): Truncation;
-  /** Keeps the beginning of one line. */
+  /** Shortens one line by cutting its end. */
   truncateLine(line: string, maxBytes?: number): string;
   /** Keeps one end of a text, and writes the whole text to a file that the result names. */
   truncateWithOverflow(
@@ -371,7 +371,7 @@ export const NO_RESULT = "The tool ended without a result.";
 /** Error of a tool that the person stopped. */
 export const STOPPED = "The user stopped this tool before it finished.";
 
-/** Error of a tool that has a definition but no implementation here. */
+/** Returns the error of a call whose tool is defined, but has no implementation in this program. */
 export function notExecutable(name: string): string {
   return `The tool ${name} cannot run: it has no implementation here.`;
 }

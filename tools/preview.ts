@@ -82,8 +82,8 @@ function previewBody(definition: Previewed | undefined, input: ToolInput, width:
   try {
     return joinPreview(definition.format_preview(input, width));
   } catch {
-    // The formatter failed on unexpected input. The person must still see what is asked for, and the generic form shows
-    // all of it.
+    // The tool's formatter failed on unexpected input. The person must still see the whole input, so the generic form
+    // is used.
     return genericBody(input);
   }
 }

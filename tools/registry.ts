@@ -142,7 +142,7 @@ export class ToolRegistry {
     return this.#all().size;
   }
 
-  /** Removes all tools and sources; late answers of sources are ignored. */
+  /** Removes all tools and sources. If a source answers later, its answer is ignored. */
   clear(): void {
     this.#tools.clear();
     this.#sources.forget();
@@ -190,7 +190,7 @@ export class ToolRegistry {
   }
 
   /**
-   * Waits until no source can bring or replace the tool with this name. The wait asks no other source.
+   * Waits until no source can bring or replace the tool with this name. Asks only the sources that may have this tool.
    *
    * @param signal ends the waiting
    * @param asked which sources to wait for
@@ -220,7 +220,10 @@ export class ToolRegistry {
     return null;
   }
 
-  /** Records a source that is not asked, with the reason as the end of a sentence. Calls of its tools wait. */
+  /**
+   * Records a source that will not be asked; `reason` says why, as the end of a sentence. Calls of tools that this
+   * source may have wait for the person.
+   */
   leaveOut(source: Pick<ToolSource, "mayHave"> & { readonly name: string }, reason: string): void {
     this.#sources.leaveOut(source, reason);
   }

@@ -40,7 +40,7 @@ export async function runTool(
   } finally {
     await context.release?.();
   }
-  // Structured output has no place for them; they are added to the next result.
+  // If the output is data, the sentences about repairs cannot be added to it; they are added to the next result.
   if (result.success && typeof result.output === "object" && result.output !== null) return result;
   const repaired = context.sandbox.takeRepaired?.() ?? [];
   return withNotes(result, repaired.map((sentence) => `[${sentence} Only the user can undo this.]`));
@@ -111,7 +111,7 @@ function firstAnswer(
       try {
         cancel();
       } catch {
-        // For the person, the call is over even if its cancel function fails.
+        // Even if the cancel function of the tool fails, the call is over for the person.
       }
       settle({ success: false, error: STOPPED });
     };
@@ -130,7 +130,8 @@ function firstAnswer(
     if (typeof returned === "function") {
       receiveCancel(returned);
     } else if (isPromise(returned)) {
-      // An `async` function that uses its callback resolves with nothing long before it answers.
+      // An `async` function that answers through its callback may resolve with no value long before it calls the
+      // callback.
       const mayCallBack = definition.async === true && (definition.execute?.length ?? 0) >= 3;
       returned.then((value) => {
         if (typeof value === "function") receiveCancel(value);

@@ -20,8 +20,8 @@ export function byteLength(text: string): number {
 }
 
 /**
- * First offset at or after `offset` where a UTF-8 character begins. In bytes that are not UTF-8 it moves at most the
- * length of one character.
+ * First offset at or after `offset` where a UTF-8 character begins. If the bytes are not UTF-8, the result is at most
+ * three bytes after `offset`.
  */
 export function characterStart(bytes: Uint8Array, offset: number): number {
   let start = Math.max(0, offset);

@@ -15,7 +15,7 @@ const MOST_BYTES = 256 * 1024;
 const MOST_DEPTH = 3;
 const MOST_THINGS = 200;
 
-/** State, before a command, of a protected path that exists and is not mounted. */
+/** State of a protected path before a command. The path exists and is not mounted. */
 export interface Compared {
   readonly path: string;
   /** For a folder, the names in it that other programs may run or read; otherwise null. */
@@ -23,7 +23,7 @@ export interface Compared {
   /** For a file, its bytes as Latin-1; null if it is too large to keep, or not a file. */
   readonly text: string | null;
   readonly mode: number | null;
-  /** Identifies a state of the file if its bytes are not kept. */
+  /** Stat data that identifies the state of a file whose bytes are not stored. */
   readonly stamp: string;
 }
 

@@ -75,7 +75,8 @@ export function ownCode(environment: Environment, running: RunningProgram): OwnC
   const inCache = (name: string) => `${denoFolder(environment)}/${name}`;
   return {
     protect: [...names.map(inCache), ...own, ...started],
-    // Everything else was fetched before the program started, and commands have their own cache.
+    // Only compiled code may appear while a command runs: all other files were fetched before the program started, and
+    // commands have a cache of their own.
     mayAppear: COMPILED.map(inCache),
     folder,
     cache: true,
@@ -83,8 +84,8 @@ export function ownCode(environment: Environment, running: RunningProgram): OwnC
 }
 
 /**
- * The Deno cache for commands if the person's own is protected; otherwise null. Without it, a command that runs Deno
- * could not fetch anything.
+ * If the person's Deno cache is protected, returns the folder of a separate cache for commands; otherwise null. Without
+ * a cache of its own, a command that runs Deno could not fetch anything.
  */
 export function denoFolderForCommands({ cache }: OwnCode, environment: Environment): string | null {
   return cache ? `${cacheFolder(environment)}/flemma/deno` : null;

@@ -14,7 +14,9 @@ import { bareHooksOf, type GitHooks, gitHooksOf } from "../git/repository.ts";
 export interface ProtectedPath {
   /** Absolute, or relative to the working directory. May contain links and need not exist. */
   readonly path: string;
-  /** True if the path was named explicitly, as opposed to the hooks that any folder may have. */
+  /**
+   * True if a setting or a caller named this path. False for paths that are protected in every folder, such as hooks.
+   */
   readonly asked: boolean;
   /**
    * True if the path is protected only while it is not a folder. This is for `.git`: the dangerous parts of a `.git`
@@ -118,7 +120,7 @@ function gitPaths(
     add(hooks, !workingFolders.includes(folder));
     configs.push(...hooks.own.filter((path) => path.endsWith("/config")).map((path) => ({ folder, path })));
   }
-  // A relative path in the person's own configuration means another file in every repository.
+  // A relative path in the person's own git configuration leads to a different file in each repository.
   for (const folder of workingFolders) configs.push(...gitConfigs.map((path) => ({ folder, path })));
   for (const { folder, path } of configs) {
     for (const named of pathsInConfig(path, { folder, home }, snapshot)) {
@@ -132,7 +134,10 @@ function gitPaths(
 export interface Protection {
   /** Real paths, existing or not, without duplicates. */
   readonly real: readonly string[];
-  /** Links on the way. A command could remove them although their targets are safe. */
+  /**
+   * Symbolic links on the way to protected paths. A command could remove such a link, even if it cannot change the
+   * target.
+   */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
@@ -173,7 +178,7 @@ export function findSettings(
   );
 }
 
-/** Returns those of the paths that exist and may be compared after a command, not mounted. */
+/** Returns the existing paths that need no mount, because they may be compared after a command. */
 export function findComparedPaths(
   paths: readonly ProtectedPath[],
   cwd: string,

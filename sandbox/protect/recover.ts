@@ -42,7 +42,7 @@ export async function recover(environment: Environment): Promise<Problem[]> {
       reported.push(ended(recorded));
     }
     const before = lastingOf(recorded.before);
-    // Later changes are unknown, so everything is inspected.
+    // What changed since the run was killed is unknown, so every path is inspected.
     if (before !== null) {
       const sealed = { holds: () => false, accept: () => {} };
       reported.push(

@@ -22,9 +22,12 @@ import {
 } from "../git/harmless.ts";
 import { putSettingsBack } from "./settings.ts";
 
-/** The state before commands of everything they must not change. */
+/** The state of everything that commands must not change, recorded before they begin. */
 export interface Before {
-  /** Protected paths that existed. They are mounted read-only, so no command changed them, or are in `compared`. */
+  /**
+   * Protected paths that existed. Each of them is either mounted read-only, so that no command can change it, or listed
+   * in `compared`.
+   */
   readonly protectedPaths: ReadonlySet<string>;
   /** Protected paths that did not exist and that a command can create. */
   readonly missing: readonly string[];
@@ -33,7 +36,7 @@ export interface Before {
   readonly writable: readonly string[];
   /** Protected paths in reach that are not mounted. */
   readonly compared: readonly Compared[];
-  /** Check that passes while nothing has been created or removed near these paths. */
+  /** Tells whether anything was created or removed near these paths since the record was made. */
   readonly sealed: Sealed;
 }
 
@@ -81,7 +84,7 @@ export async function repairChanges(
   try {
     const isInReach = (path: string) => before.writable.some((root) => isInside(path, root));
     const isPutBack = (path: string) => before.links.some((link) => isInside(path, link.path));
-    // After folders were opened, more is visible than before.
+    // If access to a folder was just restored, earlier stat results are incomplete, because they lack the files in it.
     const found = appeared(locked.length === 0 ? stats : new StatCache()).filter((path) =>
       isInReach(path) && !before.protectedPaths.has(path) && !isPutBack(path)
     );
@@ -211,7 +214,7 @@ async function closeAgain(path: string, mode: number): Promise<void> {
   try {
     await setModeInFolder(path, mode);
   } catch {
-    // A command replaced the folder, so its old mode no longer applies.
+    // A command replaced or removed the folder, so the old mode is not restored.
   }
 }
 

@@ -15,7 +15,7 @@ const REFUSED = /unable to (unlink|create|write|rename|open)|Read-only file syst
 
 export class TrackedGuard {
   readonly #roots: readonly string[];
-  /** Entries by the path of the index; valid until the index changes. */
+  /** For each index, by its path, the entries for protected files. They are valid until the index changes. */
   readonly #known = new Map<
     string,
     { readonly stamp: string | null; readonly protectedPaths: string; files: ReadonlyMap<string, IndexEntry> }

@@ -13,7 +13,7 @@ export interface FileChange {
   readonly path: string;
   /** What commands did to the file. */
   readonly change: "made" | "changed" | "removed";
-  /** The program that obeys it when the person starts it. */
+  /** The program that obeys this file when the person starts the program. */
   readonly obeyedBy: string;
   /** For instructions to agents, the changed lines after `-` and `+`. Absent for other files. */
   readonly diff?: string | undefined;

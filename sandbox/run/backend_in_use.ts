@@ -39,8 +39,8 @@ export class BackendInUse {
   }
 
   /**
-   * The backend that wraps commands, present and probed under this policy. It is looked up once, and again if backends
-   * were registered or removed since, or if the failure may be temporary.
+   * Returns the backend that wraps commands. It exists on this machine and was probed under this policy. The result is
+   * cached until backends are registered or removed; a failure that may be temporary is not cached.
    */
   find(): Promise<Outcome<BackendEntry>> {
     const { generation } = this.#registry;
@@ -57,7 +57,8 @@ export class BackendInUse {
   }
 
   /**
-   * Call after the set-up of a command failed: discards snapshot, backend and recorded probe, so that all are renewed.
+   * Discards the snapshot, the backend and the recorded probe, so that the next command gets new ones. Call this after
+   * the set-up of a command failed.
    */
   async failed({ fingerprint }: BackendPreparation, command: readonly string[]): Promise<void> {
     this.#snapshots.forget();
@@ -112,7 +113,7 @@ export class BackendInUse {
       real: async (config) => {
         const { policy } = this.#snapshots.lastHolding(true) ?? this.#snapshots.take(resolved);
         const answer = await this.#try(entry, resolved, policy, config);
-        // The files in the snapshot may have caused the failure.
+        // The snapshot may have caused the failure, so it is discarded.
         if (!answer.ok) this.#snapshots.forget();
         return answer;
       },

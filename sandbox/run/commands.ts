@@ -1,5 +1,5 @@
-// The live commands of a run: wrapped by one shared snapshot, started while it holds, cleaned up after the last one
-// ends.
+// Manages the live commands of a run. One shared snapshot wraps them; they start only while it is valid; and leftovers
+// are repaired after the last one ends.
 
 import { stateFolder, stateNotice } from "../../base/folders.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -30,14 +30,14 @@ import { refusalNote } from "./refusals.ts";
 import type { CommandsWatch } from "./options.ts";
 
 /**
- * Commands that live at the same time. One snapshot wraps them all; it is verified before the first command begins. A
- * command that waits for its start is prepared already.
+ * Commands that live at the same time and share one snapshot, which is verified before the first of them begins. A
+ * command that is prepared and waits for its start belongs to the batch.
  */
 interface Batch {
   readonly snapshot: PolicySnapshot;
   /**
-   * State of the batch. If it is `outdated`, none of its commands may begin. Commands prepared later form another
-   * batch.
+   * State of the batch. If the batch is `outdated`, none of its commands may begin, and commands that are prepared
+   * later belong to a new batch.
    */
   state: "fresh" | "unchecked" | "begun" | "outdated";
 }
@@ -53,7 +53,7 @@ export interface CommandParts {
 export class LiveCommands {
   readonly #parts: CommandParts;
   readonly #fileChanges: FileChange[] = [];
-  /** Repairs that are in no result yet. */
+  /** Repairs that no tool result has reported yet. */
   #repaired: string[] = [];
   /** The batch of the commands that live now, or lived last. */
   #batch: Batch | undefined;
@@ -131,7 +131,7 @@ export class LiveCommands {
     while (true) {
       await this.settled();
       const problem = await this.#parts.around?.begin() ?? null;
-      // During the wait, the last other command may have ended, which also ended the watch.
+      // If the last of the other commands ended during the wait, the watch ended with it and has to begin again.
       if (problem !== null || this.#settling === undefined) return problem;
     }
   }
@@ -146,15 +146,15 @@ export class LiveCommands {
   #begin(resolved: ResolvedPolicy, waits: boolean): { policy: MountablePolicy; batch: Batch } {
     const { context, snapshots, notices } = this.#parts;
     if (this.#active === 0 || this.#batch?.state === "outdated") {
-      // Created before protected paths are inspected, so that these folders count as existing. Only for a command that
-      // runs, never for a report.
+      // These folders are created before protected paths are inspected, which then finds them. They are created only if
+      // a command runs, not for a report.
       makeRuntimeFolder(context.host.environment);
       notices.add(makeAskedFolders(resolved));
       // A snapshot taken for the probe is older than these folders.
       const used = this.#batch?.snapshot === snapshots.last;
       const last = snapshots.lastHolding(!used);
-      // flemma writes the document after each call, which does not outdate the snapshot: the current version is
-      // mounted.
+      // flemma writes the document after each call. This does not outdate the snapshot, because each command mounts the
+      // current version.
       if (used) last?.before.sealed.accept(context.ownPlaces);
       this.#batch = {
         snapshot: last ?? snapshots.take(resolved),
@@ -172,8 +172,8 @@ export class LiveCommands {
   }
 
   /**
-   * True if a command of this batch may begin. Before the first one, records the state of everything commands could
-   * change.
+   * True if a command of this batch may begin. Before the first command begins, records the state of everything that
+   * commands could change.
    */
   #mayBegin(batch: Batch, stats = new StatCache()): boolean {
     if (batch.state === "unchecked" && !batch.snapshot.before.sealed.holds(stats)) {
@@ -205,7 +205,7 @@ export class LiveCommands {
   async #settle(): Promise<void> {
     if (--this.#active > 0) return;
     const { snapshot: { before }, state } = this.#batch!;
-    // If no command began, no command caused any difference.
+    // If no command of the batch began, there is nothing to repair.
     const settled = state === "begun" ? this.#putRight(before) : Promise.resolve();
     this.#settling = settled.then(() => this.#parts.around?.end()).finally(() => this.#settling = undefined);
     await this.#settling;
@@ -229,7 +229,7 @@ export class LiveCommands {
     }, (path) => repositories.textBefore(path));
     // The next command must not use a snapshot that is known to be outdated.
     if (reported !== null) snapshots.forget();
-    // After files were moved away, the earlier scan no longer holds.
+    // If files were moved away, the earlier scan is outdated, and the folders are scanned again.
     if (found === undefined || (reported?.length ?? 0) > 0) found = scan.scan(stats = new StatCache());
     this.#fileChanges.push(...watched.changed(found.wanted, stats));
     this.report(reported ?? []);
@@ -247,7 +247,7 @@ export class LiveCommands {
     if (caches !== null) notices.add(linksIntoCaches(context.fix().workingFolders, caches));
   }
 
-  /** A record that stays must not take the result from its command. */
+  /** Removes the record of a command that has ended. If this fails, the command still returns its result. */
   #forget(record: string): void {
     try {
       removeRecord(record);
@@ -344,7 +344,8 @@ export class LiveCommands {
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);
         if (problem !== null) {
-          // The tool result has the short sentence. The person gets cause and remedy after a second failure.
+          // The tool result has one short sentence about the failure. If the set-up fails twice in a row, the person
+          // also gets cause and remedy.
           if (this.#failedBefore) notices.add([problem]);
           await backend.failed(preparation, inner);
         }
@@ -356,12 +357,12 @@ export class LiveCommands {
         disposed = true;
         try {
           await watch?.close();
-          // The process may be creating its files at this moment.
+          // The process may be creating its files at this moment, so wait until it is gone.
           await neverBegan;
           await preparation.dispose();
         } finally {
           await this.#end();
-          // Forget it only now, after its effects are repaired.
+          // The record is removed last: until the effects of the command are repaired, a later run may need it.
           if (recorded !== undefined) this.#forget(recorded);
         }
       },
@@ -370,7 +371,7 @@ export class LiveCommands {
 }
 
 /**
- * Reported if the snapshot of a command no longer held when the command was ready to start. Another attempt takes a
+ * The failure of a command whose snapshot had become outdated before the command could start. Another attempt takes a
  * new snapshot.
  */
 const OUTDATED: Problem = {

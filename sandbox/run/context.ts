@@ -1,5 +1,5 @@
-// Fixed context of a run: policy, host and flemma's own files are fixed at first use, and so are the protected paths
-// among them.
+// The context of a run. At its first use, the policy, the host, flemma's own files and the protected paths are
+// determined, and do not change afterwards.
 
 import { configFolder } from "../../base/folders.ts";
 import { expandHome, foldersBetween, isInside, parentOf } from "../../base/paths.ts";
@@ -37,7 +37,7 @@ import type { Notices } from "./notices.ts";
 import { type SharedGitFolder, sharedGitFolder } from "../git/worktree.ts";
 import type { SandboxOptions } from "./options.ts";
 
-/** Values that are fixed from the first use of the sandbox on. */
+/** Values that are determined at the first use of the sandbox and do not change afterwards. */
 interface Fixed {
   readonly policy: Outcome<ResolvedPolicy>;
   readonly host: Host;

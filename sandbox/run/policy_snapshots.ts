@@ -26,7 +26,7 @@ export interface PolicySnapshot {
   readonly policy: MountablePolicy;
   /** Existing protected paths of repositories outside the working folders. */
   readonly apart: readonly string[];
-  /** True if the paths in `apart` are compared after a command, not mounted. */
+  /** True if the paths in `apart` are not mounted but compared after a command. */
   readonly compares: boolean;
   /** Real paths that are protected, existing or not. */
   readonly real: readonly string[];
@@ -56,9 +56,10 @@ export class PolicySnapshots {
   }
 
   /**
-   * The last snapshot, if it can still hold; otherwise null. Usually nothing relevant changes between commands.
+   * Returns the last snapshot if it may still be valid; otherwise null. Usually it is valid, because nothing relevant
+   * changes between commands.
    *
-   * @param checked whether to verify now that it holds; otherwise the caller verifies later
+   * @param checked whether to verify now that the snapshot is valid; if false, the caller verifies it later
    */
   lastHolding(checked: boolean): PolicySnapshot | null {
     const last = this.#last;
@@ -122,9 +123,9 @@ export class PolicySnapshots {
   }
 
   /**
-   * True if these paths, in repositories outside the working folders, are compared after a command, not mounted before
-   * it. Two reasons: each mount costs more than the one before it; and another run's command could put a link where
-   * the mount is about to be made.
+   * True if these paths, in repositories outside the working folders, are compared after a command instead of being
+   * mounted before it. There are two reasons for that: each mount costs more than the one before it; and another run's
+   * command could put a link where the mount is about to be made.
    */
   #compares(apart: readonly string[]): boolean {
     return apart.length > MOST_APART || (apart.length > 0 && this.othersReach(apart));

@@ -1,4 +1,4 @@
-// The sandbox worker of a run. It is started once, and kept until it would get a different sandbox.
+// The sandbox worker of a run. It is started at first use, and again when a new worker would get a different sandbox.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
@@ -10,8 +10,8 @@ export interface WorkerSandbox {
   /** Identity of the mounts: a different object if any mounted path was created, removed or replaced since. */
   readonly mounts: object;
   /**
-   * Current identity of the files this program writes. They are mounted too, and renaming another file over one of
-   * them removes its mount. Only live commands can exploit a lost mount.
+   * Current identity of the files that this program writes. These files are mounted too, and if this program replaces
+   * one by a rename, its mount is lost. Only live commands can exploit that.
    */
   readonly own: string;
   /** True if commands live that could exploit a lost mount. */
@@ -75,7 +75,7 @@ export class WorkerKeeper {
     const { input, ended, kill } = running.worker;
     let inTime = (): void => {};
     const late = new Promise<void>((done) => inTime = after(GRACE, done));
-    // Closing the input of a worker that is gone fails.
+    // If the worker is gone, closing its input fails, which does not matter.
     await input.close().catch(() => {});
     await Promise.race([ended, late]);
     inTime();

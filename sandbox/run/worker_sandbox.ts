@@ -25,7 +25,8 @@ export async function createWorkerSandbox(
 ): Promise<Outcome<WorkerSandbox>> {
   const found = await backend.find();
   if (!found.ok) {
-    // If this machine has no backend, only the program's own checks remain, in every mode.
+    // If this machine has no backend, the worker runs without a sandbox in every mode, and only the checks of this
+    // program restrict it.
     if (found.problem.code === "backend-unavailable" || found.problem.code === "unknown-backend") {
       return success(UNSANDBOXED_WORKER);
     }

@@ -37,7 +37,7 @@ export async function sandboxObstacle(
   const { document } = settings;
   if (document?.removed.includes(tool)) return `the document removed ${tool} from tools.auto_approve`;
   if (document?.assigned) return "the document sets its own tools.auto_approve";
-  // Removing a name is an explicit decision of a person, so the sandbox must not override it.
+  // If a person removed a tool from the list, this is an explicit decision, so the sandbox must not approve the tool.
   if ((document ?? settings).excluded.includes(tool)) return `${tool} was removed from tools.auto_approve`;
   if (!sandbox.enabled) return "the sandbox is disabled";
   const policy = sandbox.policy();
@@ -76,7 +76,7 @@ export type RiskOf = (tool: string) => "low" | "medium" | "high" | undefined;
 
 /**
  * Returns why the declared risk of a tool file is not enough to approve it, as the end of a sentence; null if it is
- * enough. As with approval by the sandbox, a document's own approval settings for the tool take precedence.
+ * enough. The approval settings of a document take precedence over the risk, as they do over approval by the sandbox.
  */
 function riskObstacle(
   tool: string,
@@ -95,8 +95,9 @@ function riskObstacle(
 }
 
 /**
- * Approves tool files by the risk their author declares, which counts because a person trusted the file. A high-risk
- * file that is not approved here waits for a person, even if a resolver further down would approve it.
+ * Approves calls of tool files by the risk that the author declares. The declaration is believed, because a person
+ * trusted the file. If a call of a high-risk file is not approved here, it waits for a person, even if a later resolver
+ * would approve it.
  */
 export function riskResolver(settings: ToolSettings, riskOf: RiskOf): ResolverDefinition {
   return {

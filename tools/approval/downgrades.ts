@@ -21,7 +21,10 @@ export interface ApprovalDowngrade {
   readonly name: string;
   /** Downgrades a decision and returns the reason; null leaves the decision unchanged. */
   lower(call: DecidedCall, earlier: ApprovalDecision): Lowered | null | Promise<Lowered | null>;
-  /** True if the recorded approval of a call is not accepted, so that the call is decided again. @default never */
+  /**
+   * Returns whether the approval in the document is not accepted for this call, which is then decided again. @default
+   * never
+   */
   doubts?(id: string): boolean | Promise<boolean>;
 }
 
@@ -33,7 +36,7 @@ export interface Lowered {
   readonly reported?: true;
   /** See `ApprovalDecision.bound`. */
   readonly bound?: true;
-  /** True if the decision keeps its source, for a call that waits anyway. @default false */
+  /** True if the decision keeps its source, because the call waits even without the downgrade. @default false */
   readonly keepsSource?: boolean;
 }
 
@@ -66,7 +69,10 @@ function applied(
   };
 }
 
-/** Returns a downgrade as the last link of the chain; it has no resolver priority. */
+/**
+ * Returns the entry for a downgrade in the list of resolver answers. It comes last, because a downgrade has no
+ * priority.
+ */
 function linkOf(name: string, detail: string) {
   return { name, priority: -1, answer: "require_approval", detail } as const;
 }

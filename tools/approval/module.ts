@@ -30,7 +30,7 @@ export function moduleResolver(options: {
     async resolve(tool, input, context) {
       let ask: Ask;
       try {
-        // Also before later decisions: the module may load another file only then.
+        // This is checked before every decision, because the module may load further files at any decision.
         const change = await options.changed(options.path);
         if (change !== null) throw new Error(change);
         ask = await (loading ??= load(options.path, options.speaks));

@@ -8,19 +8,20 @@ import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** One `auto_approve` value as a resolver. */
+/** Answers according to one value of `auto_approve`. */
 interface Policy {
   answer(tool: string, input: Input, context: ApprovalContext): Promise<Decision | null>;
 }
 
 /**
  * Answers according to the person's `tools.auto_approve`. If the document sets it too, this resolver only denies,
- * because no document may lift a denial. Under the plugin's profile it also answers with the document's merged value.
+ * because no document may lift a denial. With the approval profile of the plugin, it also answers according to the
+ * value that merges the person's and the document's settings.
  */
 export function configResolver(settings: ToolSettings, tools: ToolFacts): ResolverDefinition {
   const { document, approval_profile } = settings;
   const denied = new Set(settings.denied);
-  // A person's function still answers when the document only adds to the list or removes from it.
+  // If the document only adds names to the list or removes some, the function in the person's settings still answers.
   const silent = document !== null && (document.assigned || typeof settings.auto_approve !== "function");
   const own = policyOf(presetsOf(settings), settings, tools, silent ? "throw" : "ask");
   const merged = document !== null && approval_profile === "v0.11"
@@ -41,7 +42,7 @@ export function configResolver(settings: ToolSettings, tools: ToolFacts): Resolv
       try {
         answer = await own.answer(tool, input, context);
       } catch {
-        // The person's function might have denied the call, so a person decides.
+        // The function in the person's settings failed. It might have denied the call, so the call waits for a person.
         return "require_approval";
       }
       if (answer === "deny") return answer;
@@ -104,7 +105,9 @@ export function policyModules(settings: ToolSettings): string[] {
   return [...new Set(names.filter(isModulePath))];
 }
 
-/** @param broken what a throwing function means: a question to the person, or an error of the chain */
+/**
+ * @param broken what happens if the function throws: `ask` makes the call wait for the person, `throw` reports an error
+ */
 function policyOf(
   presets: Presets,
   { auto_approve: value, excluded }: { auto_approve: AutoApprove | null; excluded: readonly string[] },
@@ -125,9 +128,10 @@ function policyOf(
       try {
         answer = await value(tool, input, context);
       } catch (thrown) {
-        // The registry reports the error and continues; later resolvers may no longer approve by circumstance.
+        // The registry reports the error and asks the next resolver. But the sandbox and the risk of a tool no longer
+        // approve anything.
         if (broken === "throw") throw thrown;
-        // The error stays visible: the call waits for a person, and the decision names this resolver.
+        // The person sees that something is wrong, because the call waits and the decision names this resolver.
         return "require_approval";
       }
       if (answer === true) return "approve";

@@ -35,7 +35,7 @@ export function expandFor(
   { excluded = [], tools }: { readonly excluded?: readonly string[]; readonly tools: ToolFacts },
 ): ExpandedList {
   const expanded = expandList(list, presets, excluded);
-  // A tool of another origin with this name may load skills that no person trusted.
+  // Only the built-in skill tool qualifies: another tool of the same name may load skills that no person trusted.
   const isSkills = tool === SKILL_TOOL && tools.get?.(tool)?.origin === "built-in";
   // Excluding `read`, or the preset that contains it, also excludes the skill tool.
   if (!isSkills || [tool, "read"].some((name) => excluded.includes(name))) return expanded;

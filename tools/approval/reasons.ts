@@ -6,7 +6,7 @@ import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 import type { ApprovalDecision, ChainLink } from "./types.ts";
 
-/** A rule, and where it is written. */
+/** A rule and its position in the settings. */
 export interface ExplainedRule {
   /** `FILE:LINE:COL`, or the origin of a rule that is not in a file. */
   readonly place: string;
@@ -102,7 +102,7 @@ function explainedRule(rule: PlacedRule, rules: RuleEvaluator | null): Explained
   };
 }
 
-/** Built-in resolvers that may be missing from the chain, and what their absence means. */
+/** Answers to show for built-in resolvers that are missing from the chain, with the reason why each is missing. */
 const EXPECTED: readonly ChainLink[] = [
   absent("urn:flemma:approval:rules", 110, "no rule asks or denies"),
   absent("urn:flemma:approval:frontmatter", 90, "the document does not set tools.auto_approve"),

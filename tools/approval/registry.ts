@@ -29,14 +29,16 @@ const OLDER_NAMES: Readonly<Record<string, string>> = {
   "config:catch_all_approve": "urn:flemma:approval:catch-all",
 };
 
-/** Resolvers that approve by circumstance, not because someone named the call. */
+/** Resolvers that approve by circumstance, such as a working sandbox, although no person named the tool. */
 const CIRCUMSTANTIAL: ReadonlySet<string> = new Set([
   "urn:flemma:approval:risk",
   "urn:flemma:approval:sandbox",
   "urn:flemma:approval:catch-all",
 ]);
 
-/** After an error of a resolver above this priority, approvals by circumstance no longer count. */
+/**
+ * If a resolver with a higher priority than this fails, later resolvers can no longer approve a call by circumstance.
+ */
 const GUARDS_ABOVE = 25;
 
 /** Milliseconds a resolver may take before it counts as having thrown. */
@@ -189,7 +191,7 @@ export class ApprovalRegistry {
     return { ...decided, chain };
   }
 
-  /** The answer of one resolver; an error is reported and counts as a pass. */
+  /** Asks one resolver. If it fails, the error is reported, and the question passes on to the next resolver. */
   async #ask(entry: ResolverEntry, question: Question): Promise<ResolverAnswer> {
     const { tool, input, context } = question;
     let answer: unknown;
@@ -271,7 +273,7 @@ async function linkOf(
   }
 }
 
-/** True if a resolver may answer about a tool. A resolver that throws at this question is asked about the tool too. */
+/** True if a resolver may answer about a tool. Also true if `concerns` throws. */
 function isConcerned({ concerns }: ResolverEntry, tool: string): boolean {
   try {
     return concerns?.(tool) !== false;
@@ -285,8 +287,8 @@ function isBuiltin(name: string): boolean {
 }
 
 /**
- * An invalid number would compare as neither above nor below the guards, so that a broken guard would not block
- * approvals by circumstance.
+ * Returns the priority of a resolver; 50 if it is not a valid number. With NaN, a failing resolver would not block
+ * approvals by circumstance, because every comparison with NaN is false.
  */
 function priorityOf({ priority }: ResolverDefinition): number {
   return typeof priority === "number" && !Number.isNaN(priority) ? priority : 50;

@@ -27,7 +27,7 @@ export interface ResolverDefinition {
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
   ): Decision | null | undefined | Promise<Decision | null | undefined>;
-  /** Order in the chain; higher is asked first. @default 50 */
+  /** Position in the chain: resolvers with a higher priority are asked first. @default 50 */
   readonly priority?: number;
   /** One sentence for status output. */
   readonly description?: string;
@@ -61,7 +61,10 @@ export interface ChainLink {
   readonly name: string;
   /** Order in the chain; higher is asked first. */
   readonly priority: number;
-  /** Answer of the resolver: `pass` for none, `error` if it failed, `absent` if it has nothing to apply. */
+  /**
+   * Answer of the resolver. `pass`: it did not decide. `error`: it failed. `absent`: it has nothing to apply, so it was
+   * not asked.
+   */
   readonly answer: Decision | "pass" | "error" | "absent";
   /** Reason for the answer, in lines; empty if the resolver does not say. */
   readonly detail: string;

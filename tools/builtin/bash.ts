@@ -127,8 +127,8 @@ async function runCommand(
   const stdin = bytes.length > LONGEST_ARGUMENT ? bytes : undefined;
   const script = stdin === undefined ? `${WAIT_FOR_START}exec 2>&1\n${command}` : RUN_INPUT;
   const started = { command, argv: [shell.value, "-c", script], stdin, cwd, seconds };
-  // Setup may fail because another process changed something at that moment. In that case nothing ran, so nothing runs
-  // twice.
+  // The setup of the sandbox may fail because another process changed something at that moment. Then the command did
+  // not run, so a second attempt is safe.
   return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
 }
 
@@ -142,7 +142,7 @@ interface Command {
   readonly seconds: number;
 }
 
-/** Runs the command once; null if the sandbox setup failed and this was not the `last` attempt. */
+/** Runs the command once. Returns null if the setup of the sandbox failed and another attempt follows. */
 async function attempt<Last extends boolean>(
   { command, argv, stdin, cwd, seconds }: Command,
   context: ExecutionContext,
@@ -222,7 +222,7 @@ async function watch(
   });
   const reason = await firstOf(running, seconds, context.signal);
   if (reason === "exit") await drained(output, errors);
-  // The kill is needed after a normal exit too, because background processes of the command end with it.
+  // After a normal exit, this ends the background processes of the command.
   await running.kill();
   if (reason !== "exit") await drained(output, errors);
   await Promise.all([output.stop(), errors.stop()]);
@@ -272,7 +272,7 @@ class PipeReader {
     }
   }
 
-  /** Closes this end; resolves when no chunk is being processed any more. */
+  /** Stops reading the pipe, and resolves after the last chunk was processed. */
   async stop(): Promise<void> {
     await this.#reader.cancel();
     await this.ended;
@@ -310,7 +310,7 @@ function resultOf(end: End, output: string, seconds: number): ExecutionResult {
     return ended(output, `The command timed out after ${plural(seconds, "second")} and was stopped.`);
   }
   const { code, signal } = end.status;
-  // A shell that fails before its first line reports that on the error pipe.
+  // If the shell fails before it runs the first line, it reports this on the error pipe.
   const shown = output || (code === 0 ? "" : end.stderr.trim()) || NO_OUTPUT;
   if (signal !== null) return ended(shown, `The command was killed by ${signal}.`);
   if (code === 0) return { success: true, output: shown };
@@ -344,7 +344,9 @@ function joined(output: string, sentence: string): string {
   return output === "" ? sentence : `${output}\n\n${sentence}`;
 }
 
-/** Result of a failed command: its output and why it ended; a terminal shows only the reason. */
+/**
+ * Result of a failed command: its output, and a sentence that says why it ended. A terminal shows only the sentence.
+ */
 function ended(output: string, sentence: string): ExecutionResult {
   return { ...failed(joined(output, sentence)), status: sentence };
 }

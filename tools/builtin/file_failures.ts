@@ -85,7 +85,8 @@ export function unreadableSentence(shown: string, real: string, context: FileCon
 }
 
 /**
- * Returns how messages name a path whose target is refused. The name is not the reason, so the text mentions the link.
+ * Returns how messages name a path that is refused because of its target. If the path is a link, the text says so,
+ * because the path itself does not show the reason.
  */
 export function describeTarget(
   path: string,

@@ -74,7 +74,7 @@ export class OutputCollector {
     const { maxLines, maxBytes, maxFileSize } = this.#options;
     const kept = this.#text.bytes();
     const whole = kept.length === this.#text.total;
-    // Memory may start inside a character; complete output is decoded from its beginning.
+    // If the beginning of the output is no longer in memory, the bytes in memory may begin inside a character.
     const start = whole ? 0 : characterStart(kept, 0);
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(kept.subarray(start));
     const shown = truncateTail(text, { maxLines, maxBytes });
@@ -99,7 +99,7 @@ export class OutputCollector {
     return withNotice(shown.content, notice);
   }
 
-  /** Ends without a result and removes the file. */
+  /** Ends the collection without a result, and removes the file. */
   async abandon(): Promise<void> {
     await this.#file?.discard();
   }

@@ -28,8 +28,8 @@ export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean |
 }
 
 /**
- * Returns the files whose size and time are unchanged since they were seen. Only changes to these may come from our
- * command.
+ * Before a command, returns the files whose size and time are unchanged since they were seen. If such a file differs
+ * after the command, the command may have changed it.
  */
 export async function findUnchanged(seen: SeenFiles): Promise<readonly string[]> {
   const same = await Promise.all(seen.paths.map(async (path) => await isStill(path, seen.get(path))));
@@ -37,8 +37,8 @@ export async function findUnchanged(seen: SeenFiles): Promise<readonly string[]>
 }
 
 /**
- * Records changes that our command made to files that `findUnchanged` had returned before the command. Returns their
- * paths.
+ * Of the files that `findUnchanged` returned before a command, records the new state of those that the command changed,
+ * and returns their paths.
  */
 export async function catchUp(seen: SeenFiles, before: readonly string[]): Promise<readonly string[]> {
   const news: [string, SeenFile][] = [];

@@ -97,8 +97,8 @@ function status(path: string): Deno.FileInfo | null {
 }
 
 /**
- * Changes a file after all earlier work on it, and records its new state. Rejects as `queueForPath` does, and with any
- * rejection of `change`.
+ * Waits for all earlier work on a file, then changes the file and records its new state. Rejects if `queueForPath` or
+ * `change` rejects.
  *
  * @param change receives the file and returns the result of the change
  */

@@ -54,7 +54,8 @@ async function lockIn(folder: string, real: string, signal: AbortSignal): Promis
 /** Opens and locks a free lock file; null if another process holds it. */
 async function tryLock(path: string): Promise<Deno.FsFile | null> {
   const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
-  // A holder removes its file on release, so the locked file may no longer be the one at the path.
+  // A process that releases a lock removes the lock file. So the file that was locked here may no longer be the one at
+  // the path.
   if (file.tryLockSync(true) && isAt(file, path)) return file;
   file.close();
   return null;
@@ -78,17 +79,19 @@ function createLock(file: Deno.FsFile, path: string): WriteLock {
     },
     release() {
       try {
-        // Removed while still locked: a process waiting on this file then sees that it is no longer at the path.
+        // The file is removed before the lock is released, so that a process that waits for the lock sees that the file
+        // is no longer at the path.
         Deno.removeSync(path);
       } catch {
-        // The file was changed, which must not look like a failure. Nobody holds what stays; the next writer removes it.
+        // The change of the file succeeded, so this error must not look like a failure. Nobody holds the remaining lock
+        // file; the next writer removes it.
       }
       file.close();
     },
   };
 }
 
-/** Removes temporary files and locks of dead holders. */
+/** Removes temporary files and lock files of processes that have ended. */
 async function sweep(folder: string): Promise<void> {
   for (const { name } of [...Deno.readDirSync(folder)]) {
     const path = `${folder}/${name}`;
@@ -106,7 +109,8 @@ async function removeNoted(text: string | null): Promise<void> {
   try {
     await removeIfThere(text);
   } catch {
-    // A leftover of another write, in a folder that is no longer accessible, does not prevent this one.
+    // The leftover of another write may be in a folder that is no longer accessible. This must not prevent the present
+    // write.
   }
 }
 

@@ -17,7 +17,7 @@ export interface ChangeTarget {
   readonly real: string;
   /** The path as the model wrote it. */
   readonly shown: string;
-  /** Name for a temporary file next to it; null if none may be created there. */
+  /** Name of a temporary file next to the file; null if no temporary file may be created there. */
   readonly temporary: string | null;
   /** Hash of the file when a call of the document last saw it; null if none did. */
   readonly seen: string | null;
@@ -25,7 +25,7 @@ export interface ChangeTarget {
 
 /** Result of a change. */
 export interface Changed {
-  /** A note in addition to the success, or why nothing was done. */
+  /** If the file was changed, a note about it; otherwise the reason why nothing was done. */
   readonly text: string;
   /** State of the file now; null if nothing was done, or if the file is too large to remember. */
   readonly now: SeenFile | null;
@@ -33,7 +33,7 @@ export interface Changed {
   readonly done: boolean;
 }
 
-/** Called when the work must no longer be interrupted. */
+/** Called at the point from which on the work must not be interrupted. */
 export type Overwriting = () => void;
 
 /** Replaces invalid bytes wherever they are shown. */
@@ -112,7 +112,7 @@ function nothing(text: string): Changed {
   return { done: false, text, now: null };
 }
 
-/** True if a file that calls have seen has other content now. */
+/** True if a call has seen the file, and its content has changed since then. */
 async function isOther(now: Snapshot | null, { seen }: ChangeTarget): Promise<boolean> {
   if (now === null || seen === null || now.bytes.length > MOST_SEEN) return false;
   return await sha256(now.bytes) !== seen;
@@ -152,7 +152,9 @@ async function put(
   }
 }
 
-/** Maximum size in bytes of files in which passages that only look the same are searched. */
+/**
+ * If a passage is not found, a similar one is searched for the error message, in files of at most this size in bytes.
+ */
 const MOST_COMPARED = 4 * 1024 * 1024;
 
 function absentSentence(path: string, bytes: Uint8Array, oldText: string): string {

@@ -84,7 +84,7 @@ const ENVIRONMENT: Environment["variables"] = {
   NO_COLOR: "1",
 };
 
-/** Reads a program as the first frame and runs it. */
+/** Program that reads another program from the first frame on its input, and runs it. */
 const BEGIN =
   `const r=async n=>{const b=new Uint8Array(n);for(let f=0;f<n;){const c=await Deno.stdin.read(b.subarray(f));` +
   `if(c===null)Deno.exit(0);f+=c}return b};const n=new DataView((await r(4)).buffer).getUint32(0);` +

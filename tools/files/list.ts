@@ -76,7 +76,10 @@ class FirstEntries {
   }
 }
 
-/** Folders first, then by name without case, then by bytes. */
+/**
+ * Compares two entries: folders come first; then the names are compared, ignoring case; if these are equal, the bytes
+ * of the names.
+ */
 function inOrder(a: string, b: string): number {
   const folders = Number(b.endsWith("/")) - Number(a.endsWith("/"));
   return folders || byBytes(a.toLowerCase(), b.toLowerCase()) || byBytes(a, b);
@@ -111,7 +114,10 @@ async function collect(
   }
 }
 
-/** The entries of a folder, unordered; null if tools may not read it, or if it was replaced meanwhile. */
+/**
+ * Returns the entries of a folder, unordered; null if tools may not read the folder, or if another folder replaced it
+ * meanwhile.
+ */
 function entriesOf(real: string, disk: Disk): Entry[] | null {
   if (isSystemPath(real) || !disk.isReadable(real)) return null;
   try {

@@ -25,7 +25,7 @@ export type FromHelper =
   | { readonly ready: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: PackedError }
-  /** From now on this work must not be interrupted. */
+  /** The helper has reached the point from which on the work must not be interrupted. */
   | { readonly id: number; readonly overwriting: true };
 
 /** Maximum length of a frame in bytes; a longer one is invalid. */
@@ -65,7 +65,8 @@ export class FrameReader {
 
   #next(): Uint8Array | null {
     if (this.#buffered < HEAD) return null;
-    // The chunks are joined once for each frame, not once for each chunk.
+    // Chunks are joined only when a frame is complete, because joining them at each chunk would copy a long frame many
+    // times.
     if (this.#parts.length > 1 && this.#parts[0]!.length < HEAD) this.#join();
     const first = this.#parts[0]!;
     const length = new DataView(first.buffer, first.byteOffset).getUint32(0);

@@ -1,4 +1,4 @@
-// Reads one file for a call: its kind, and a range of its lines.
+// Reads one file for a call: determines its kind, and selects a range of its lines.
 
 import { isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import { sha256 } from "../../base/hash.ts";

@@ -34,7 +34,7 @@ export function takeSnapshot(real: string, shown: string, access: FileSystemAcce
   });
 }
 
-/** Like `takeSnapshot`, but returns null if the file does not exist. */
+/** Does the same as `takeSnapshot`, but returns null if the file does not exist. */
 export function snapshotOrNone(
   real: string,
   shown: string,
@@ -75,7 +75,7 @@ export interface ReplaceOptions {
   readonly since: Snapshot | null;
   /** The path as the model wrote it, for messages. */
   readonly shownAs: string;
-  /** Called when the work must no longer be interrupted. */
+  /** Called at the point from which on the work must not be interrupted. */
   readonly overwriting?: () => void;
   /** Called between the last check and the operation, for tests. */
   readonly between?: () => void;
@@ -142,7 +142,8 @@ function replaceInFolder(
   const before = inspectPath(path);
   if (before !== null) {
     refuseIrregular(real, before, options.shownAs, handle.isSystem);
-    // A file that forbids writing must not be replaced through its folder.
+    // Opening the file for writing fails if its mode forbids writing. Such a file must not be replaced, even if its
+    // folder allows that.
     openOne(path, before, { write: true }).close();
   }
   if ((before === null) !== (options.since === null)) throw new FileFailure(changedSentence(options.shownAs));
@@ -296,7 +297,7 @@ function takeOver(path: string, from: Deno.FileInfo): boolean {
     try {
       Deno.chownSync(path, from.uid, from.gid);
     } catch (thrown) {
-      // In a user namespace, an owner from outside has no id.
+      // In a user namespace, the owner may be a user of the host who has no id inside.
       if (thrown instanceof Deno.errors.PermissionDenied || /\(os error 22\)/.test(String(thrown))) {
         return false;
       }

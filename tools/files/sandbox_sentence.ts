@@ -4,7 +4,7 @@ import { type Problem, problemLine } from "../../base/problem.ts";
 
 /** Tells the model that the cause is not the call and that a retry changes nothing. */
 export function sandboxSentence(problem: Problem): string {
-  // Not the sandbox, and nothing that a person could fix.
+  // The sandbox is not the cause of this problem, and a person cannot fix it.
   if (problem.code === "arguments-too-long") return problemLine(problem);
   if ("forModel" in problem) return `Sandbox: ${problem.forModel}`;
   // The reasons of all backends are for the person and are shown to the person.

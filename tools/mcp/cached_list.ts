@@ -27,7 +27,7 @@ export class CachedList {
       const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
       return Array.isArray(value) ? value : null;
     } catch {
-      // A partial file is useless: the server is asked again.
+      // The cached file is incomplete, so the server is asked again.
       return null;
     }
   }

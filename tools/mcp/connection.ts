@@ -73,7 +73,8 @@ export class Connection {
   }
 
   /**
-   * Connects within this many seconds. Fails with `mcp-unreachable`, including the server's own words if there are any.
+   * Connects to a server within a number of seconds. Fails with `mcp-unreachable`; the message contains the error
+   * output of the server, if there is any.
    *
    * @param signal ends the waiting
    */
@@ -120,7 +121,7 @@ export class Connection {
       const page = await this.#client.request(request, ResultSchema, { timeout: seconds * 1000 });
       if (Array.isArray(page.tools)) tools.push(...page.tools);
       cursor = page.nextCursor;
-      // A repeated cursor would repeat the pages forever.
+      // A server that repeats a cursor would make this loop endless.
       if (seen.has(cursor)) break;
       seen.add(cursor);
     } while (cursor !== undefined && cursor !== null && tools.length < MOST_TOOLS);
@@ -134,7 +135,8 @@ export class Connection {
     options: CallOptions,
   ): Promise<CallOutcome> {
     const { ResultSchema } = await import("./client.ts");
-    // The client listens to a signal for the signal's lifetime, and would cancel requests that have ended.
+    // The client never stops listening to the signal it gets. With the signal of the call, it would also cancel
+    // requests that have ended, so each request gets its own signal.
     const stop = new AbortController();
     const cancel = () => stop.abort(options.signal.reason);
     if (options.signal.aborted) cancel();

@@ -17,7 +17,7 @@ export interface FaultPlace {
   readonly server: McpServer;
   /** The end of the server's standard error. */
   readonly stderr?: string;
-  /** Reason why this side ended the connection; the client's error then only says that it is closed. */
+  /** Reason why this program ended the connection; the error of the client says only that the connection is closed. */
   readonly broke?: string;
   /** True if the server runs in the sandbox. */
   readonly confined: boolean;
@@ -52,7 +52,7 @@ export function faultOf(thrown: unknown, place: FaultPlace): McpFault {
 export function statusOf(thrown: unknown): number | null {
   for (let at = thrown; at instanceof Error; at = at.cause) {
     const { code } = at as { readonly code?: unknown };
-    // Protocol codes are negative, and system codes are words.
+    // Other codes are outside this range: codes of the protocol are negative, and codes of the system are words.
     if (typeof code === "number" && code >= 300 && code < 600) return code;
   }
   return null;

@@ -29,9 +29,9 @@ const READ: Set<Response> = new Set();
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
 /**
- * Reads the body of a response and keeps the response in memory. Deno 2.9 holds it in a weak reference, so a signal
- * ends a body only while something else holds the response. Otherwise the program would wait for a stream that nobody
- * reads.
+ * Reads the body of a response, and keeps the response in memory while doing so. Deno 2.9 has only a weak reference to
+ * the response. If the response were collected as garbage, the signal could no longer end the body, and the program
+ * would wait for the stream forever.
  */
 function retainBody(response: Response, body: ReadableStream<Uint8Array>): BodyReader {
   const reader = body.getReader();
@@ -62,8 +62,9 @@ function requestId({ body }: RequestInit = {}): string | number | null {
 }
 
 /**
- * Forwards events. If the stream ends, an error answer to the request follows; the client ignores it if the request
- * was answered already. A stream with event ids may be resumed on another connection, so its end means nothing.
+ * Forwards events. When the stream ends, adds an error answer to the request, which the client ignores if the request
+ * was answered before. If the events have ids, nothing is added, because the client may resume the stream on another
+ * connection.
  */
 function guardedEvents(
   reader: BodyReader,

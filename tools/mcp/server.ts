@@ -75,7 +75,7 @@ export class Server {
     }
   }
 
-  /** Returns the server's new tools, if the server announced a change; null if it did not, or if it has ended. */
+  /** If the running server announced that its tool list has changed, returns its new tools; otherwise null. */
   async news(): Promise<ToolDefinition[] | null> {
     if (!this.#listChanged || this.#opened === null) return null;
     const opened = await this.#opened.outcome;
@@ -167,7 +167,10 @@ export class Server {
     });
   }
 
-  /** Ends one use of the connection. When no use is left, a server that file tools wait for ends soon. */
+  /**
+   * Ends one use of the connection. If it was the last one and the server runs in the sandbox, the server ends soon,
+   * because file tools wait until it has ended.
+   */
   #rest(): void {
     this.#calls--;
     if (this.#calls > 0 || this.#settings.sandbox === false) return;
@@ -240,7 +243,7 @@ export class Server {
   }
 }
 
-/** The result of a promise; null if the signal aborts first. */
+/** Returns the result of a promise; null if the signal aborts before the promise settles. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(null);

@@ -45,7 +45,8 @@ export async function spawnServer(
   const found = server.sandbox === false ? startOutside(name, server, place) : startInside(server, place);
   if (!found.ok) return found;
   const once = () => started(found.value, server, place);
-  // Null means that the sandbox changed before the start, so nothing ran and a second attempt is safe.
+  // `null` means that the sandbox changed before the server started. The server did not run, so a second attempt is
+  // safe.
   return await once() ?? await once() ??
     failure("sandbox-outdated", "The sandbox changed while a server was starting.");
 }

@@ -60,7 +60,7 @@ function definitionOf(tool: Named, { server, runs, call }: ListSubject): ToolDef
       execute: () => ({ success: false, error }),
     };
   }
-  // Providers do not accept the schema version.
+  // The member `$schema` is removed, because providers do not accept it.
   const { $schema: _, ...schema } = inputSchema;
   return {
     ...own,

@@ -101,7 +101,10 @@ async function removeHalves(folder: string): Promise<void> {
   }
 }
 
-/** Modification time of a file; the current time if it was renamed meanwhile. */
+/**
+ * Returns the modification time of a file. If the file is gone, because its writer renamed it, returns the current
+ * time.
+ */
 async function changedAt(path: string): Promise<number> {
   try {
     return (await Deno.lstat(path)).mtime?.getTime() ?? Date.now();

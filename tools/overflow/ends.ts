@@ -25,11 +25,12 @@ export class TailBuffer {
     this.#hold(chunk);
   }
 
-  /** Appends the content of another tail, which may have kept only its end. */
+  /** Appends the content of another tail, of which only the end may be in memory. */
   pushAll(other: TailBuffer): void {
     if (other.total === 0) return;
     this.#count(other.total, other.lineFeeds, other.lastLineBytes);
-    // If the other tail dropped its beginning, it holds a full window, which displaces all earlier bytes here.
+    // If the other tail dropped its beginning, it still has as many bytes as this tail can hold, and these replace all
+    // earlier bytes here.
     for (const chunk of other.#chunks) this.#hold(chunk);
   }
 

@@ -192,7 +192,9 @@ export function ownerOf({ source, document, id }: OverflowPlace): string | null 
   return document === null ? null : JSON.stringify([source, document, id]);
 }
 
-/** Creates the file at a real path; null if a file of another call exists there. */
+/**
+ * Creates the file at a real path, or replaces a file of the same call. Null if a file of another call exists there.
+ */
 async function createNew(real: string, owner: string | null): Promise<Deno.FsFile | null> {
   const folder = parentOf(real);
   let file: Deno.FsFile;
@@ -205,7 +207,8 @@ async function createNew(real: string, owner: string | null): Promise<Deno.FsFil
     throw thrown;
   }
   try {
-    // The command may still run while its output is kept, so a link may have replaced a folder meanwhile.
+    // The command may still run while its output is written to the file. So a link may have replaced a folder of the
+    // path meanwhile.
     const [opened, current] = [await file.stat(), await Deno.lstat(real)];
     if (
       opened.ino === current.ino && opened.dev === current.dev && await Deno.realPath(folder) === folder

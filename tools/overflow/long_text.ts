@@ -57,8 +57,9 @@ export class OverflowText implements TextInPieces {
     this.#options = options;
     this.#maxLines = Math.max(0, maxLines ?? settings.max_lines);
     this.#maxBytes = Math.max(0, maxBytes ?? settings.max_bytes);
-    // The size ensures that memory still holds all earlier text when the file is created. One extra byte shows that a
-    // line continues after the limit; the tail may start inside a character.
+    // The buffer is a bit larger than the limit, so that it still contains all text when the file is created. At the
+    // beginning of a text, one more byte shows whether a line continues after the limit. At the end, a few more bytes
+    // are needed because the tail may start inside a character.
     this.#end = direction === "head"
       ? new HeadBuffer(this.#maxBytes + 1)
       : new TailBuffer(this.#maxBytes + 4);
@@ -101,7 +102,7 @@ export class OverflowText implements TextInPieces {
     return withNotice(shown.content, notice);
   }
 
-  /** Ends without a result and removes the file; does nothing after `finish`. */
+  /** Discards the text and removes the file. Does nothing after `finish`. */
   async abandon(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -77,7 +77,10 @@ export function checkDefinition(
   });
 }
 
-/** Rights that a definition may declare. A module runs in this process, so its own declaration is not believed. */
+/**
+ * Returns the rights of a tool. What a module declares about the rights of its tools is not believed, because its code
+ * runs in this process.
+ */
 function rightsOf(
   { effects, runs, capabilities }: Registration,
   origin: ToolOrigin,

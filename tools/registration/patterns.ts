@@ -15,8 +15,8 @@ export interface Expressions {
   readonly engine: ((pattern: string, flags: string) => Pattern) & { code: string };
   /**
    * Removes lookaround and backreferences, which no engine runs in bounded time. The tool has to check such values
-   * itself. If a removed expression named members, the schema no longer forbids other members, because the expression
-   * could have allowed them.
+   * itself. If a removed expression was for member names, the schema no longer forbids additional members, because the
+   * expression could have allowed them.
    */
   readable(schema: JsonSchema): JsonSchema;
 }

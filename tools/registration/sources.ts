@@ -54,7 +54,7 @@ export class ToolSources {
     this.#changed();
   }
 
-  /** Adds a source that is not asked, with the reason as the end of a sentence. */
+  /** Adds a source that will not be asked. `reason` says why, as the end of a sentence. */
   leaveOut(
     { name, ...source }: Pick<ToolSource, "mayHave"> & { readonly name: string },
     reason: string,
@@ -72,7 +72,7 @@ export class ToolSources {
     return this.#entries.every(({ state }) => state !== "idle" && state !== "pending");
   }
 
-  /** True if a tool with this name may still arrive. */
+  /** True if a source that has not answered yet may bring a tool with this name. */
   mayGet(toolName: string, asked: AskedSources = "all"): boolean {
     return this.#entries.some((entry) =>
       (entry.state === "idle" || entry.state === "pending") && mayHave(entry, toolName, asked)
@@ -158,7 +158,7 @@ export class ToolSources {
     }
   }
 
-  /** Gives a source this many seconds from now. */
+  /** Sets the timeout of a source to this many seconds from now. */
   #allow(entry: Entry, seconds: number): void {
     clearTimeout(entry.timer);
     entry.timer = setTimeout(() => {

@@ -42,7 +42,10 @@ export interface ToolSource {
   resolve: ResolveTools;
 }
 
-/** Selects the sources to ask about a name: all, or only modules that settings name, which need no server or host. */
+/**
+ * Which sources to ask about a name. `all`: every source. `code`: only modules that settings name, because these need
+ * no server and no other process.
+ */
 export type AskedSources = "all" | "code";
 
 /** State of a source. */

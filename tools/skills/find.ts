@@ -57,7 +57,7 @@ export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly 
   const seen = new Set<string>();
   for (const { path, owner } of skillPlaces(choice)) {
     for (const found of await skillsIn(path)) {
-      // A skill found through a link in another place counts once.
+      // The same skill may be found at two places through a link. It is listed only once.
       const real = await realPathOr(found.file);
       if (seen.has(real)) continue;
       seen.add(real);
@@ -168,7 +168,7 @@ export async function agreedFiles(
   { folder, file }: Pick<FoundSkill, "folder" | "file">,
 ): Promise<{ readonly path: string; readonly files: readonly string[] | null }> {
   const path = await realPathOr(file);
-  // Links to the skill lead to the same folder.
+  // Trust is bound to the real path, so it does not matter through which link the skill was found.
   const real = await realPathOr(folder);
   const { paths, complete } = await filesBelow(real);
   if (!complete) return { path, files: null };
@@ -199,7 +199,7 @@ async function realPathOr(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch {
-    // The path cannot be read either, and this is reported then.
+    // If the path has no real path, it cannot be read either. Reading it reports the error.
     return path;
   }
 }

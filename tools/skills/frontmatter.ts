@@ -13,7 +13,7 @@ export interface SkillFrontmatter {
   readonly body: string;
   /** First line of that text, 1-based. */
   readonly bodyLine: number;
-  /** Mistakes that were read as they were meant. */
+  /** Mistakes in the frontmatter that did not prevent reading what was meant. */
   readonly findings: readonly SkillFinding[];
 }
 
@@ -79,7 +79,7 @@ async function readYaml(
   }
 > {
   const { parseSource } = await import("../../config/sources/yaml.ts");
-  // An empty line replaces the opening one, so that positions match the file.
+  // An empty line takes the place of the opening line, so that line numbers are those of the file.
   const parse = (lines: readonly string[]) => parseSource(["", ...lines].join("\n"));
   const parsed = await parse(written);
   if (parsed.ok) return { tree: parsed.value, slips: [] };

@@ -7,8 +7,8 @@ import { skillPlaces, type SkillSubject } from "./places.ts";
 import { SKILL_FILE } from "./skill.ts";
 
 /**
- * The person's own places, whether they exist or not, and the trusted skills of a project. A new project skill may be
- * written, since the model is not told about it until the person trusts it.
+ * Returns the person's own skill folders, whether they exist or not, and the folders of trusted project skills. Tools
+ * may write a new project skill, because models do not see it until the person trusts it.
  */
 export function protectedSkillFolders(subject: SkillSubject): string[] {
   const places = skillPlaces(subject);

@@ -178,7 +178,7 @@ async function withFiles(
 ): Promise<ExecutionResult> {
   const taken = await Promise.all(files.map((file) => takeFile(file, environment)));
   const attachments = taken.flatMap(({ attachment }) => attachment ?? []);
-  // The lines are shortened in one piece, because a second overflow file of a call replaces the first.
+  // All lines are shortened as one text, because a second overflow file of the same call would replace the first.
   const about = await truncate.truncateWithOverflow(taken.map(({ text }) => text).join("\n"), {
     direction: "head",
     source: "file",

@@ -15,7 +15,7 @@ import { membersOf, type Read, readDefinition } from "./read_definition.ts";
 
 /** Increased when the cached data changes its meaning. */
 const FORMAT = 2;
-/** Maximum number of cached definitions, including those of files that may return. */
+/** Maximum number of cached definitions. Some are of files that are missing now but may return. */
 const MOST_KEPT = 200;
 /** Seconds that loading a file may take. */
 const LOADING = 10;
@@ -78,7 +78,7 @@ export class Definitions {
     return this.#cached ??= new Map(await readCached(this.#path));
   }
 
-  /** Loads a file; `lasts` means that the same content would give the same result again. */
+  /** Loads a file in a host. `lasts` is true if loading the same content again would give the same result. */
   async #load(file: ToolFile): Promise<{ readonly read: Read; readonly lasts: boolean }> {
     const broken = (cause: string, lasts: boolean) => ({ read: { broken: cause, name: file.base }, lasts });
     const outcome = await this.#hosts.once("sandbox", (host) => {

@@ -9,8 +9,8 @@ export interface StartedHost {
   /** Prefix that identifies the host's messages. */
   readonly word: string;
   /**
-   * Returns why the host's sandbox setup failed, if the host ended before its first message; null if setup was not the
-   * cause.
+   * Call this if the host ended before its first message. Returns why the setup of its sandbox failed; null if the
+   * setup was not the cause.
    */
   failedSetUp(stderr: string): Promise<string | null>;
   dispose(): Promise<void>;
@@ -23,7 +23,10 @@ export type Final = Extract<FromHost, { is: "described" | "broken" | "answered" 
   readonly cause: string;
 };
 
-/** Receives a host's messages about a request before the last one. Reading from the host pauses until it is done. */
+/**
+ * Receives all messages of a host about a request, except the last one. While it handles a message, nothing more is
+ * read from the host.
+ */
 export type OnMessage = (message: Exclude<FromHost, { is: Final["is"] }>) => void | Promise<void>;
 
 /** Maximum number of characters of one message; a longer one could fill the memory. */

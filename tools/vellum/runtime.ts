@@ -11,8 +11,8 @@ import { HOST, PLUGIN_API } from "./host.generated.ts";
 /**
  * Returns the Deno to run tool files with. Fails with `deno-missing`, or with the failure of `findProgram`.
  *
- * @param writable folders that commands may change; no other Deno inside them is started
- * @param own the runtime of this process, null if it cannot run other files
+ * @param writable folders that commands may change; a Deno inside them is not started, unless it is `own`
+ * @param own the runtime of this process; null if this runtime cannot run other files
  */
 export function findDeno(
   environment: Environment,
@@ -38,7 +38,7 @@ function ownDeno(): string | null {
     const path = Deno.execPath();
     return baseName(path) === "deno" ? path : null;
   } catch {
-    // This is another runtime that imitates Deno.
+    // The runtime is not Deno but only imitates it.
     return null;
   }
 }

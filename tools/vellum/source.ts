@@ -83,7 +83,7 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
     else {
       for (const warning of read.warnings) warn(`The tool file ${file.path}: ${warning}.`);
       if (read.definition.target === "host") {
-        // Only the person's own files come this far: a project's are not trusted with such an import.
+        // Only files of the person reach this line, because a file of a project with such an import cannot be trusted.
         for (const each of code?.unfollowed.slice(0, 1) ?? []) {
           warn(
             `${

@@ -32,7 +32,7 @@ export interface CommandQuestion {
 /** Maximum number of possible folders of a command that are followed. */
 const MOST_FOLDERS = 8;
 
-/** Commands that may change the folder of later commands in ways that this code does not follow. */
+/** Commands after which the current folder is unknown, because this code does not follow what they do. */
 const MOVERS: ReadonlySet<string> = new Set("pushd popd command builtin eval source .".split(" "));
 
 /** Programs that write none of their operands, unless an option tells them to. They may be given protected paths. */
@@ -58,7 +58,7 @@ function union(one: Folders, other: Folders): Folders {
   return all.length > MOST_FOLDERS ? null : all;
 }
 
-/** Walks through a list in the order in which it runs, and follows where `cd` leads. */
+/** Visits the commands of a list in the order in which they run, and follows `cd` to find the folder of each. */
 class Walk {
   readonly #question: CommandQuestion;
   readonly #found: EvaluatedCommand[];
@@ -70,9 +70,9 @@ class Walk {
 
   script({ steps }: ShellScript, start: Folders): void {
     let folders = start;
-    /** During a list that runs in the background: the folders of the commands outside that list. */
+    /** While a list that runs in the background is read: the folders in which the command after this list may start. */
     let outside: { readonly folders: Folders } | null = null;
-    /** Every folder that the list may have reached so far: any of its commands may fail and end it. */
+    /** Every folder in which the list may end, because any command so far may fail and end it. */
     let met = start;
     for (const { join, background, commands } of steps) {
       if (join === ";" && outside !== null) {
@@ -191,7 +191,10 @@ class RuleMatch {
       : null;
   }
 
-  /** Redirections to another descriptor or to `/dev/null` are harmless; others must stay `within`. */
+  /**
+   * Returns why the redirections are not covered by the rule; null if they are. Redirections to another descriptor or
+   * to `/dev/null` are harmless; the target of any other must be inside the folders of `within`.
+   */
   #redirectObstacle(redirects: readonly ShellRedirect[]): Obstacle | null {
     for (const { text, operator, descriptor, target } of redirects) {
       if (operator === ">&" && /^[12]$/.test(target?.value ?? "") && isOutput(descriptor)) continue;
@@ -339,7 +342,7 @@ function pathsIn(word: string, isOption: boolean): string[] {
     if ("=@:".includes(word[at]!)) parts.push(word.slice(at + 1));
   }
   if (!isOption) return [word, ...parts];
-  // A value may directly follow the letter of a short option.
+  // The value of a short option may follow its letter directly, as in `-ofile`.
   return word.startsWith("--") ? parts : [...parts, ...(word.length > 2 ? [word.slice(2)] : [])];
 }
 

@@ -95,13 +95,13 @@ interface Call {
   readonly tool: RuledTool;
   readonly command: string | null;
   readonly path: { readonly asked: string; readonly real: string | null } | null;
-  /** What the tool searches, or what the built-in tool that it replaces searches. */
+  /** What the tool searches. If it does not say so and replaces a built-in tool, what the built-in tool searches. */
   readonly searches: RuledTool["searches"];
 }
 
 function callOf(name: string, input: Input, { tool: find, folderOf, world }: EvaluationContext): Call {
   const tool = find(name) ?? {};
-  // A rule about the program's own tool also applies to a tool that replaces it.
+  // A rule about a built-in tool also applies to a tool that replaces the built-in one.
   const searches = tool.searches ?? builtinFact(name)?.searches;
   const command = tool.command_input === undefined ? null : input[tool.command_input];
   const named = tool.path_input === undefined
@@ -176,8 +176,8 @@ function isAboutReading({ rule }: PlacedRule, name: string): boolean {
 }
 
 /**
- * Returns the rule that a search of a folder could bypass, because paths that the rule restricts may be below the
- * folder. These paths are not checked here, so the rule asks.
+ * Returns the rule that a search of a folder could bypass, because the folder may contain paths that the rule
+ * restricts. Each of these paths is not checked, so the person is asked.
  */
 function shownBelow(
   rules: readonly PlacedRule[],

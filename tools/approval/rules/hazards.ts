@@ -1,5 +1,5 @@
-// Options that make a program write a file or run another program; a wildcard in an approval does not cover them. The
-// table is data.
+// Options that make a program write a file or run another program. A wildcard in an approving rule does not cover them.
+// The table is data.
 //
 // The table is never complete: a program that is not in it is evaluated by the pattern alone. Programs that write or
 // run something in ways that no table of options covers are runners (config/rules/runners.ts).
@@ -16,7 +16,7 @@ export interface Hazard {
   readonly whole?: readonly string[];
   /** Whole words that are hazards at any position. */
   readonly words?: readonly string[];
-  /** Texts that are hazards inside any word. */
+  /** Matches texts that are a hazard anywhere in any word. */
   readonly text?: RegExp;
   /** True if a first argument without a dash consists of letters of options, as in `tar xf`. */
   readonly bundled?: boolean;
@@ -171,8 +171,8 @@ function hazardOf(table: Readonly<Record<string, Hazard>>, name: string): Hazard
 }
 
 /**
- * The first word of a command that only a wildcard matched and that makes the program write or run something; null if
- * there is none.
+ * Of the words that only a wildcard of the pattern matched, returns the first that makes the program write a file or
+ * run another program; null if there is none.
  *
  * @param words the program and its arguments
  * @param isSpelled whether the pattern spells out the word at an index

@@ -19,7 +19,10 @@ export interface CheckedPath {
   readonly real: string;
 }
 
-/** How a rule reads its patterns: approvals match only the real path; the others match both paths, at any depth. */
+/**
+ * How patterns of a rule match. In an approving rule, they match only the real path. In a rule that asks or denies,
+ * they match the real or the requested path, and a pattern for a name matches at any depth.
+ */
 export type Reading = "approve" | "restrict";
 
 /** True if a path matches one of the patterns and none of the excluding ones. */
@@ -29,7 +32,8 @@ export function fitsPatterns(
   how: { readonly base: PatternBase; readonly reading: Reading; readonly world: RuleWorld },
 ): boolean {
   const { reading } = how;
-  // An exclusion in an approval works like a denial: another spelling of the path must not bypass it.
+  // A pattern that excludes paths from an approval matches as in a denying rule, so that another spelling of a path
+  // cannot bypass it.
   const opposite: Reading = reading === "approve" ? "restrict" : "approve";
   return patterns.some((pattern) => !pattern.excludes && fits(pattern, path, { ...how, reading })) &&
     !patterns.some((pattern) => pattern.excludes && fits(pattern, path, { ...how, reading: opposite }));

@@ -3,7 +3,7 @@
 import { type CommandPattern, fitsWord, literalOf } from "../../../config/rules/command_pattern.ts";
 import type { LooseReading, ShellWord } from "../shell/types.ts";
 
-/** Certainty of a match, and the matched part of the command. */
+/** A match of a rule with a command: whether it is certain, and the matched part of the command. */
 export interface CommandMatch {
   readonly sure: boolean;
   readonly part: string;
@@ -29,9 +29,9 @@ export function matchCommand(
 
 type Fit = "yes" | "maybe" | "no";
 
-/** True if words match a pattern, if words that only the shell can expand may become any words. */
+/** How words match a pattern, where a word that only the shell can expand may become any words. */
 function fits(pattern: CommandPattern, words: readonly ShellWord[]): Fit {
-  /** Possible and certain matches, by the number of consumed pattern words and command words. */
+  /** Caches how the remaining words fit, by the number of pattern words and command words that were matched before. */
   const known = new Map<string, Fit>();
   const from = (at: number, word: number): Fit => {
     const key = `${at} ${word}`;

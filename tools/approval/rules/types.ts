@@ -8,7 +8,10 @@ export interface EvaluatedCommand {
   readonly text: string;
   /** Words of the command; null for words that only the shell can expand. */
   readonly words: readonly (string | null)[];
-  /** Reason why the command could not be read for an approval, as the end of "it holds …"; null if it could be read. */
+  /**
+   * If the command contains something that prevents an approval, this is what it contains, as the end of "it holds …";
+   * otherwise null.
+   */
   readonly opaque: string | null;
   /** The rule that approves the command. */
   readonly rule: PlacedRule | null;

@@ -23,8 +23,8 @@ export interface RuleWorld {
   /** True if names at this path that differ only in case are the same file. */
   ignoresCase(path: string): boolean;
   /**
-   * Returns the folder or file through which a command could have planted a program of `PATH`; null if commands cannot
-   * change the program that runs.
+   * If commands could have changed which program a name in `PATH` runs, returns the folder or file that they can
+   * change; otherwise null.
    */
   plantable(program: string): string | null;
   readonly home: string;
@@ -114,12 +114,15 @@ function mountPoints(): string[] {
 
 /** Names in folders of `PATH`, by folder and the folder's modification time. */
 const LISTED = new Map<string, { readonly changed: number; readonly names: ReadonlySet<string> }>();
-/** Milliseconds after which a folder's next change is certain to get a different modification time. */
+/**
+ * If the last change of a folder is older than this many milliseconds, its next change gets a different modification
+ * time.
+ */
 const SETTLED = 2500;
 
 /**
- * True if a folder of `PATH` may contain a name. Looking up missing names is slow, and most programs are in one of the
- * folders.
+ * True if a folder of `PATH` may contain a name. Uses a cached list of the folder, because looking up a missing name is
+ * slow, and most folders do not contain a given program.
  */
 function mayHold(folder: string, name: string): boolean {
   let changed: number | undefined;

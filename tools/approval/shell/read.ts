@@ -1,8 +1,9 @@
-// Reads a command for approvals. Anything not known to be plain is opaque, so that in doubt no rule approves it.
+// Reads a command for approving rules. Everything that is not known to be simple makes the reading opaque, so that no
+// rule approves the command in doubt.
 //
-// A library makes the syntax tree. Two checks of our own verify it against the text: every byte of the command must
-// belong to a piece or separator of the tree, and no literal may contain a character with a meaning for the shell. Node
-// types are allowed by name, never denied by name.
+// A library makes the syntax tree. Two checks here compare the tree with the text: every byte of the command must
+// belong to a piece or separator of the tree, and no literal may contain a character with a meaning for the shell. Only
+// node types that are listed here are allowed.
 
 import type {
   AndOr,

@@ -44,7 +44,7 @@ export interface ShellCommand {
 export interface ShellStep {
   /** The separator between this step and the step before. */
   readonly join: "start" | "&&" | "||" | ";";
-  /** True if the step runs in the background, alone or with the steps it is joined to. */
+  /** True if the step runs in the background, alone or together with the steps to which `&&` or `||` joins it. */
   readonly background: boolean;
   /** Commands of the step; several commands form a pipe. */
   readonly commands: readonly ShellCommand[];
@@ -58,7 +58,10 @@ export interface ShellScript {
 /** Result of reading a command for approvals. */
 export interface StrictReading {
   readonly script: ShellScript;
-  /** Reason why the whole reading cannot support an approval, as the end of "it holds …"; null if it can. */
+  /**
+   * If the reading as a whole contains something that prevents an approval, this is what it contains, as the end of "it
+   * holds …"; otherwise null.
+   */
   readonly opaque: string | null;
 }
 
@@ -66,7 +69,7 @@ export interface StrictReading {
 export interface PossibleCommand {
   readonly text: string;
   readonly words: readonly ShellWord[];
-  /** True if it is only a guess that these words are a command, because they are arguments of another command. */
+  /** True if these words are arguments of another command, so that it is only a guess that they are a command. */
   readonly guessed: boolean;
 }
 

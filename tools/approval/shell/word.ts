@@ -6,7 +6,7 @@ import type { ShellScript, ShellWord } from "./types.ts";
 /** Inputs for reading words: the text of the command, and a reader for substitutions. */
 export interface WordReader {
   readonly source: string;
-  /** Receives the first reason why the reading cannot support an approval. */
+  /** Records why the reading cannot support an approval. Only the first reason is recorded. */
   refuse(reason: string): void;
   /** Reads the commands of a substitution between two offsets. */
   script(part: Extract<WordPart, { script: unknown }>, start: number, end: number): ShellScript;

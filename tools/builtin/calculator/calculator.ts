@@ -41,7 +41,7 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Buil
   };
 }
 
-/** Defines calculator_async: the same after a delay, to try out what happens during long calls. */
+/** Defines calculator_async, which answers after a delay. It serves to try out what happens during long calls. */
 export function calculatorAsyncTool(): BuiltinTool {
   return {
     name: "calculator_async",

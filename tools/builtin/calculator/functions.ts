@@ -1,6 +1,6 @@
 // The functions of Lua's `math` for numbers. A function with several results returns the first, as in a Lua expression.
 
-/** Power as in C: one to any power is one, and so is minus one to an infinite power. */
+/** Computes a power as C does: 1 to any power is 1, and -1 to an infinite power is 1, too. */
 export function computePower(base: number, exponent: number): number {
   if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1;
   return base ** exponent;

@@ -80,14 +80,17 @@ export async function runSearch(
   }
 }
 
-/** Returns the prefix. Paths below the working folder are relative to it; other paths begin as the model wrote them. */
+/**
+ * Returns the prefix of the paths in an answer. Paths below the working folder are shown relative to that folder; other
+ * paths begin with the path that the model wrote.
+ */
 function prefixOf(shown: string, resolved: string, cwd: string): string {
   if (resolved === cwd) return "";
   if (cwd === "/") return resolved.slice(1);
   return resolved.startsWith(`${cwd}/`) ? resolved.slice(cwd.length + 1) : shown.replace(/(?<=.)\/+$/, "");
 }
 
-/** A path of an answer, safe for a line of its own. */
+/** Returns a path as an answer shows it, in a form that cannot break its line. */
 export function formatPath({ prefix }: SearchPlace, path: string): string {
   const joined = prefix === "" || path === ""
     ? `${prefix}${path}`

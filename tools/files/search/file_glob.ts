@@ -11,7 +11,7 @@ export interface FileGlob {
   matches(file: Pick<WalkedFile, "path" | "name">): boolean;
 }
 
-/** A part that begins with a dot, other than `.` and `..`. */
+/** Matches a part of a pattern that begins with a dot, except the parts `.` and `..`. */
 const DOT_PART = /(?:^|[/{,])\.(?!\.?(?:\/|$))/;
 
 /**

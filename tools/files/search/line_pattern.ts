@@ -7,7 +7,10 @@ import { failed, type Outcome, success, thrownText } from "../../../base/problem
 export interface LinePattern {
   /** True if the expression matches anywhere in a line, which is given without its line end. */
   fits(line: string): boolean;
-  /** False only if no line of this text matches. The lines of the text end with LF. */
+  /**
+   * Returns false if certainly no line of a text matches; true does not mean that one does. The lines of the text end
+   * with LF.
+   */
   mayFit(lines: string): boolean;
 }
 
@@ -18,7 +21,7 @@ let library: Promise<typeof import("npm:re2js@2.10.0")> | undefined;
 
 /** Compiles an expression in RE2 syntax. Fails with the reason, as the end of a sentence. */
 export async function readLinePattern(text: string): Promise<Outcome<LinePattern, string>> {
-  // Matches `\n` after an even number of backslashes, so that it means a line end.
+  // Only after an even number of backslashes does `\n` mean a line end.
   if (/\n|(?<!\\)(?:\\\\)*\\n/.test(text)) {
     return failed("it contains a line break, and lines are matched without their line endings");
   }

@@ -11,7 +11,10 @@ const MOST_BYTES = 256 * 1024;
 /** Characters with a meaning in an expression, other than letters after a backslash. */
 const SPECIAL = /[.+*?()|[\]{}^$\\]/;
 
-/** The longest ASCII text contained in every line that matches an expression; null if none is known for certain. */
+/**
+ * Returns an ASCII text, as long as possible, that every line that matches an expression certainly contains; null if no
+ * such text is known.
+ */
 export function requiredText(expression: string): string | null {
   // Flags may ignore case; character escapes by number or class are not analyzed here.
   if (/\(\?(?!:)|\\[QCpPx0-9]/.test(expression)) return null;
@@ -64,7 +67,7 @@ function endOfClass(expression: string, open: number): number {
 }
 
 /**
- * Returns the files that contain a text, in their order; all of the files if rg cannot tell.
+ * Returns those of the files that contain a text, in the given order. If rg fails, returns all files.
  *
  * @param rg absolute path of the program
  */
@@ -117,7 +120,8 @@ async function ask(
       signal,
     }).output();
     signal.throwIfAborted();
-    // Exit code 2 means that some files could not be read; the search that opens them reports those.
+    // Exit code 2 means that rg could not read some files. All files are then searched, and the search reports those
+    // that cannot be read.
     return code > 1 ? null : new TextDecoder().decode(stdout).split("\0");
   } catch {
     signal.throwIfAborted();

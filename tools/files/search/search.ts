@@ -46,7 +46,7 @@ export interface Gaps {
 
 /** An invalid pattern. */
 export interface BadPattern {
-  /** Which of the two patterns is invalid. */
+  /** Which pattern is invalid: that for lines or that for file names. */
   readonly of: "pattern" | "glob";
   /** The reason, as the end of a sentence. */
   readonly badPattern: string;
@@ -114,7 +114,7 @@ export async function searchFiles(
   /** Returns true if the limit is reached. */
   const inFile = async (path: string, folder: string, name: string): Promise<boolean> => {
     const found = await linesOf(folder, name, async (file) => {
-      // The search asks for one line more than wanted, which shows whether there are more.
+      // One line more than the limit is requested, to find out whether there are more lines than the limit.
       return await searchLines(file, read.value, options.limit - lines.length + 1, () => clock.check());
     }, disk);
     if (found === "closed") closed.files++;
@@ -260,7 +260,7 @@ class Clock {
     }
   }
 
-  /** The result of the work; false if the time ran out first. */
+  /** Returns the result of the work; false if the time ran out before the work ended. */
   async run(work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await work();

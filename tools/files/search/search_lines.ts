@@ -18,8 +18,8 @@ const LF = 10;
 const buffer = new Uint8Array(CHUNK);
 
 /**
- * The first `most` matching lines of a text, without line ends and byte order mark; null if the file contains a NUL, so
- * that it is not text.
+ * Returns the first `most` matching lines of a file, without line ends and byte order mark. Null if the file contains a
+ * NUL, because then it is not text.
  *
  * @param check called from time to time; ends the search by throwing
  */
@@ -69,7 +69,8 @@ class Search {
   }
 
   /**
-   * Buffers a part of a line. Of a line that is too long, it keeps only the searchable beginning, and the line's end.
+   * Adds a part of a line to the buffer. If the line is too long, the buffer contains only the searchable beginning of
+   * the line, and its line end.
    */
   #hold(part: Uint8Array, ends: boolean): void {
     const room = MOST_LINE_BYTES - this.#openBytes;
@@ -92,7 +93,7 @@ class Search {
     return this.#ended === 0 ? text.replace(/^\ufeff/, "") : text;
   }
 
-  /** Searches whole lines with their ends. */
+  /** Searches the lines of a text. Every line in it has a line end. */
   #lines(text: string): void {
     const lines = text.split("\n");
     lines.pop();

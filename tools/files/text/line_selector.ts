@@ -19,12 +19,18 @@ export interface LineSelection {
   readonly total: number;
   /** The limit that ended the selection, if one did. */
   readonly cutBy: "lines" | "bytes" | null;
-  /** Bytes of the first wanted line if it alone exceeds the byte limit, so that nothing is kept. */
+  /**
+   * If the first wanted line alone exceeds the byte limit, the length of this line in bytes; no line is selected then.
+   * Otherwise null.
+   */
   readonly firstLineBytes: number | null;
 }
 
 const LF = 10;
-/** A line that exceeds the limit by this many bytes exceeds it even without its CR and byte order mark. */
+/**
+ * If a line exceeds the limit by this many bytes, it also exceeds the limit after its CR and byte order mark are
+ * removed.
+ */
 const SLACK = 8;
 
 const encoder = new TextEncoder();

@@ -28,7 +28,10 @@ const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/** A passage that differs from the wanted one only in these ways, and a description of the differences. */
+/**
+ * A passage that differs from the wanted one only in ways that are easily overlooked, and a description of the
+ * differences.
+ */
 export interface NearPassage {
   /** 1-based line in which it begins. */
   readonly line: number;

@@ -14,8 +14,8 @@ export type PassageReplacement =
   | { readonly kind: "unchanged" };
 
 const encoder = new TextEncoder();
-// Maps each byte to one character and back, also for bytes that are not UTF-8. String search is the fastest, and
-// offsets remain byte offsets.
+// Maps each byte to one character, even in text that is not UTF-8. So the search can work on strings, which is fastest,
+// and character offsets equal byte offsets.
 const bytewise = new TextDecoder("windows-1252");
 
 function asCharacters(bytes: Uint8Array): string {
@@ -23,9 +23,9 @@ function asCharacters(bytes: Uint8Array): string {
 }
 
 /**
- * Replaces the only occurrence of `oldText`, or with `all` every non-overlapping occurrence from the left. Bytes
- * outside of the occurrences remain unchanged. If the passage is not found, every line of the file ends in CR LF and
- * `oldText` uses LF, both texts are converted.
+ * Replaces the only occurrence of `oldText`; with `all`, every non-overlapping occurrence from the left. All other
+ * bytes remain unchanged. If `oldText` is not found and uses LF, and every line of the file ends in CR LF, then
+ * `oldText` and the new text are converted to CR LF.
  */
 export function replacePassage(
   bytes: Uint8Array,

@@ -1,8 +1,8 @@
 // The tool host: a process that loads and runs tool files, so that none of their code enters the program.
 //
 // It is built into one text (`deno task generate`) and started from that text, so none of its files is on the disk.
-// Messages go to standard output, each after a line end and a prefix that only this process and the program know. This
-// separates them from anything that a tool or its child processes print.
+// Messages go to standard output. Before each message is a line end and a prefix that only this process and the program
+// know, which separates messages from everything that a tool or its child processes print.
 
 import type { FromHost, Member, ToHost } from "../protocol.ts";
 import { separateText } from "../result.ts";
@@ -93,7 +93,7 @@ async function describe(id: number, module: string): Promise<void> {
   const members = Object.fromEntries(
     Object.entries(loaded.tool).map(([name, value]) => [name, memberOf(value)]),
   );
-  // Methods of a class instance are not own members of the object.
+  // If the tool is an instance of a class, its methods are not own members, so they are added here.
   for (const name of ["execute"]) {
     if (members[name] === undefined && name in loaded.tool) members[name] = memberOf(loaded.tool[name]);
   }
