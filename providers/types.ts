@@ -74,7 +74,7 @@ export type RequestFallback =
   | "bare-calls"
   /** The system message is left out, and its text goes in front of the first user message. */
   | "system-role"
-  /** Call ids are replaced with ids of nine letters and digits. */
+  /** Each call id is replaced with an id that consists of nine letters and digits. */
   | "long-ids"
   /** Images and documents in results are replaced with a text about them. */
   | "result-files"
@@ -106,8 +106,8 @@ export interface Outline {
   /** Pieces in the order in which the provider reads them. */
   readonly pieces: readonly PrefixPiece[];
   /**
-   * Index of the piece from which on thinking is sent completely or not at all, because it is part of the last reply
-   * or a loop of calls.
+   * Index of the first piece of the last reply, or of the open loop of calls. From there on, either all thinking is
+   * sent or none.
    */
   readonly whole: number;
   /**
@@ -126,7 +126,10 @@ export interface Outline {
 export interface DroppedThinking {
   /** Path of the thinking in the request, such as `messages.3.content.0`. */
   readonly path: string;
-  /** Reason: changed text before it (`prefix`), another model or account that may not read it, or something else. */
+  /**
+   * Reason why the thinking was not used. `prefix`: the text before it has changed. `model`, `account`: the thinking is
+   * from another model or account, and may not be read by this one. `other`: the provider gives another reason.
+   */
   readonly why: "prefix" | "model" | "account" | "other";
 }
 
@@ -164,8 +167,8 @@ export type Effect =
     readonly inputText: string | LongText;
   }
   /**
-   * A block that is written only when complete has grown. The effect has its kind, and the number of characters
-   * received so far.
+   * More of a block arrived that is written only when it is complete. The effect names the kind of block, and the
+   * number of characters that arrived so far.
    */
   | {
     readonly kind: "progress";
@@ -174,8 +177,8 @@ export type Effect =
     readonly characters: number;
   }
   /**
-   * State that the document cannot hold but later requests need, stored by key. Without `value`, it is the model's
-   * name.
+   * A note that later requests need, for which the document has no place. It is stored by key. If `value` is absent,
+   * the name of the model is stored.
    */
   | { readonly kind: "note"; readonly about: string; readonly value?: string }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
@@ -184,7 +187,7 @@ export type Effect =
   /** The server belongs to a kind that silently drops text beyond its context window. */
   | { readonly kind: "trims" }
   | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }
-  /** Part of the reply cannot be written to the document. The message is one sentence for the person. */
+  /** A part of the reply cannot be written to the document; the message says so to the person, in one sentence. */
   | { readonly kind: "notice"; readonly message: string }
   | {
     readonly kind: "stop";
@@ -216,7 +219,10 @@ export interface ProviderError extends Problem {
   readonly class: ErrorClass;
   /** Lines to show below the message, such as rate limit headers. */
   readonly details: readonly string[];
-  /** Set if the same request may succeed later: seconds that the provider asks to wait, or null if it names none. */
+  /**
+   * Set if the same request may succeed later. `after` is the number of seconds that the provider asks to wait; null if
+   * it names none.
+   */
   readonly retry?: {
     readonly after: number | null;
     /**
@@ -236,11 +242,14 @@ export interface StreamReader {
    * JSON text of the data, where numbers keep the provider's spelling.
    */
   event(data: unknown, headers?: Headers | null, source?: string): Effect[];
-  /** Reports an unreadable line of the stream, because blocks that are open at that time must not count as complete. */
+  /**
+   * Call this after an unreadable line of the stream: the blocks that are open at that time are then treated as
+   * incomplete.
+   */
   damaged(): void;
   /** Returns the effects of a whole reply that came instead of a stream; null if a body is not a reply. */
   whole(body: unknown): Effect[] | null;
-  /** Returns the effects of `[DONE]`, which ends some streams; absent if an event ends the stream. */
+  /** Some streams end with `[DONE]`. If so, returns the effects of that end; absent if an event ends the stream. */
   done?(): Effect[];
   /** True once the closing event was read. */
   readonly closed: boolean;
@@ -284,7 +293,10 @@ export interface Provider {
   readonly usesCacheKey?: boolean;
   /** Model that is used unless the settings name one; null if there is no sensible default. */
   readonly defaultModel: string | null;
-  /** Base URL that follows from these settings if they name none; absent if it is always `defaultBaseUrl`. */
+  /**
+   * If the settings name no base URL, returns the one that follows from other settings. Absent if this is always
+   * `defaultBaseUrl`.
+   */
   regionalBaseUrl?(settings: Settings): string;
   /** Returns the problem if the settings lack something a request needs, else null. */
   obstacle?(settings: Settings): Problem | null;

@@ -127,7 +127,7 @@ const KINDS: Readonly<Record<string, Field["kind"]>> = {
   file_path: "path",
 };
 
-/** Converts several changes of one file; null if the values are of another kind. */
+/** Converts a list of replacements in one file to diffs. Null if the values are not replacements. */
 function editsOf(values: readonly unknown[]): Field[] | null {
   const fields = values.map((value) => {
     const found = typeof value === "object" && value !== null ? fieldsOf({ ...value }) : [];

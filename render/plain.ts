@@ -41,6 +41,6 @@ function fieldText({ name, text }: Field): string {
 
 function resultText(result: ResultView): string {
   if (result.text === "") return `Result: ${resultWords(result).words}`;
-  // The text is the result, so only an unusual status is mentioned.
+  // If a result has a text, its status is mentioned only if it is unusual.
   return `Result:${result.status === null ? "" : ` ${resultWords(result).words}`}\n${result.text}`;
 }

@@ -106,7 +106,7 @@ export interface SecretMask {
 export function secretMask(own: Readonly<Record<string, string>> = {}): SecretMask {
   const values = Object.entries(own).filter(([, value]) => value.length >= SHORTEST_VALUE);
   const rows = [
-    // Longer values come first, because a shorter one may be their prefix.
+    // Longer values come first, because a shorter value may be the prefix of a longer one.
     ...values.sort(([, a], [, b]) => b.length - a.length).map(([name, value]): Shape => ({
       name: `value of ${name}`,
       pattern: new RegExp(value.replace(/[\\^$.|?+()[\]{}*/-]/g, "\\$&")),

@@ -43,7 +43,7 @@ export interface Field {
   readonly text: string;
 }
 
-/** A result. As a separate part, it belongs to no shown call. */
+/** A result. If it is a separate part of a message, the call to which it belongs is not shown. */
 export interface ResultView {
   readonly kind: "result";
   readonly id: string;

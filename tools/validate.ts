@@ -9,7 +9,7 @@ import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./de
 /** The part of a definition that validation needs. */
 export type Checked = Pick<ToolDefinition, "name" | "input_schema" | "validate">;
 
-/** Members that this file reads of an error that Ajv or its generated code reports. */
+/** An error as Ajv or its generated code reports it, with the members that this module reads. */
 export interface SchemaError {
   readonly instancePath: string;
   readonly keyword: string;

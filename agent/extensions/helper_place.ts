@@ -1,4 +1,5 @@
-// Where helper programs for keys run: outside the sandbox, and from nowhere that commands can write.
+// The place in which helper programs for keys run: outside the sandbox, where commands can write nothing that these
+// programs load.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Settings } from "../../config/settings.generated.ts";

@@ -16,10 +16,12 @@ interface Known {
   readonly isKey: boolean;
 }
 
-/** By value, in each form in which it may be written. */
+/** Known secrets. The key is the value of a secret, in each form in which text may contain it. */
 const known = new Map<string, Known>();
 
-/** Matches every known secret, the longest first; null if it must be built again. */
+/**
+ * Matches every known secret; a longer secret is tried before a shorter one. Null if the pattern must be built again.
+ */
 let pattern: RegExp | null = null;
 
 /**
@@ -54,7 +56,9 @@ export function hideSecrets(text: string): string {
   return text.replace(patternNow(), (value) => `[${known.get(value)!.name}]`);
 }
 
-/** Does the same in every text of a JSON value. Returns the value itself if it contains no secret. */
+/**
+ * Replaces every known secret in the texts of a JSON value. If the value contains no secret, returns the same object.
+ */
 export function hideSecretsIn<T>(value: T): T {
   return known.size === 0 ? value : hidden(value) as T;
 }
@@ -141,7 +145,10 @@ function isBeginning(text: string): boolean {
   return known.keys().some((value) => value.length > text.length && value.startsWith(text));
 }
 
-/** Where the longest end of a text begins that is the beginning of a secret; the length of the text if there is none. */
+/**
+ * If the end of a text may be the beginning of a secret, returns where this end begins; otherwise the length of the
+ * text.
+ */
 function heldFrom(text: string): number {
   let from = text.length;
   for (const value of known.keys()) {

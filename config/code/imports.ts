@@ -1,4 +1,5 @@
-// Finds the files that code consists of: those from which it is started, and those that they load, directly or not.
+// Finds all files of some code: the files that are started, and the files that these load, directly or through other
+// files.
 
 import { readRegular } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -35,7 +36,7 @@ const BUILTIN: ReadonlySet<string> = new Set(
       " ",
     ),
 );
-/** Matches files that cannot contain imports of this kind. */
+/** Matches files that are not searched for imports, because they cannot contain JavaScript imports. */
 const NOT_SCANNED = /\.(?:jsonc?|wasm|node|so|sh|bash|py|rb|pl|lua)$/i;
 /** File endings that a path may omit, or that it may have in place of another one. */
 const ENDINGS = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "json"];
@@ -65,7 +66,7 @@ export async function followImports(files: readonly string[], home: string): Pro
   return { files: [...found], unfollowed };
 }
 
-/** The content of code at one moment. */
+/** The files of some code, and a hash that identifies their content at one moment. */
 export interface SealedCode extends FollowedCode {
   /** SHA-256 of names and contents. */
   readonly hash: string;
@@ -91,10 +92,10 @@ export async function sealOf(path: string, home: string): Promise<SealedCode | n
 }
 
 /**
- * Returns a sentence if the code of a file, or of a file that it imports, has changed since it was sealed.
+ * Checks whether the code of a file, or of a file that it imports, has changed since its hash was recorded.
  *
- * @param hash of the seal; null if the file could not be read then, undefined if nobody sealed it
- * @returns a sentence; null if nothing changed
+ * @param the recorded hash; null if the file could not be read then, undefined if no hash was recorded
+ * @returns a sentence about the change; null if nothing changed
  */
 export async function changeSince(
   path: string,
@@ -156,8 +157,8 @@ function candidates(path: string): string[] {
 }
 
 /**
- * Returns the first path if it is a file; otherwise all paths that are files. If another one appears later, the list
- * of files changes.
+ * Returns the first path if it is a file; otherwise all other paths that are files. All are returned, so that a change
+ * is noticed whichever of them the runtime loads.
  */
 function existing([path = "", ...others]: readonly string[]): readonly string[] {
   return isFile(path) ? [path] : others.filter(isFile);

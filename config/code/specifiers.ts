@@ -3,14 +3,17 @@
 // Text is not parsed: a string or a comment that looks like an import counts as one. A wrong match does no harm, but a
 // missed import would.
 
-/** What one place in the code loads: a specifier as written, or the reason why it cannot be determined. */
+/** What one expression in the code loads: the specifier as written, or the reason why the specifier is unknown. */
 export interface LoadedName {
   readonly line: number;
   /** The specifier; null if the code computes it. */
   readonly specifier: string | null;
   /** Reason why the specifier is unknown, as the end of a sentence about the import; empty if it is known. */
   readonly why: string;
-  /** How the name is loaded. `require` and `import` differ in what a path without an extension means. */
+  /**
+   * How the specifier is loaded. It matters for a path without an extension, which `require` and `import` resolve in
+   * different ways.
+   */
   readonly kind: "import" | "require" | "url";
 }
 
@@ -43,7 +46,7 @@ const JSX_SOURCE = /@jsxImportSource\s+(\S+)/g;
 const ONE_TEXT = new RegExp(String.raw`${GAP}${TEXT}${GAP}[,)]`, "y");
 const NEARBY_ARGUMENT = new RegExp(String.raw`${GAP}(?:new${GAP})?${NEARBY.source}`, "y");
 
-/** Matches files that a program may run. Another file next to the code is data. */
+/** Matches names of files that a program may run. All other files next to the code are data. */
 const RUNNABLE = /\.(?:[cm]?[jt]sx?|wasm|node|so|sh|bash|py|rb|pl|lua)$/i;
 
 /** Finds everything that the code loads by name, in the order of the forms. */

@@ -42,7 +42,10 @@ export function insertBlocks(chat: Chat, insertions: readonly Insertion[]): Edit
   return edits;
 }
 
-/** Writes a finished block: replaces the last block of that id, or inserts a new one. */
+/**
+ * Writes the finished block of a call. If the document has a block with the id of the call, replaces the last one;
+ * otherwise inserts a new block.
+ */
 export function writeResult(chat: Chat, call: Call, block: FinalBlock): Edit[] {
   const result = chat.result(call.id);
   if (result !== undefined) return [replaceBlock(chat, result, block)];

@@ -72,7 +72,10 @@ export class ChatParser extends Parser {
     return new ChatParser({ props: options.props, wrap }, this.nodeSet);
   }
 
-  /** Called by Lezer. Parses everything in one step, and reuses fragments if there are any. */
+  /**
+   * Creates a parse when Lezer asks for one. The parse reads everything in one step, and reuses fragments of an earlier
+   * tree if there are any.
+   */
   override createParse(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): PartialParse {
     let made: PartialParse = new WholeParse(ranges, () => this.#tree(input, fragments, ranges));
     for (const wrap of this.#wrap) made = wrap(made, input, fragments, [...ranges]);
@@ -86,7 +89,9 @@ export class ChatParser extends Parser {
     return new Tree(top, children, positions, length, [[this.#made, made]]);
   }
 
-  /** Returns the next version of the document that a fragment belongs to; null if nothing can be reused. */
+  /**
+   * Updates the document from which the fragments come, and returns its next version; null if nothing can be reused.
+   */
   #next(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): Made | null {
     const [{ from, to } = { from: 0, to: 0 }, ...more] = ranges;
     const last = fragments.findLast(({ tree }) => tree.prop(this.#made) !== undefined);

@@ -248,7 +248,10 @@ class Reader {
     this.blocks.calls.push({ id: call.id, at: call.from - this.#offset, node: index });
   }
 
-  /** Warns about calls with the same id: only the last of them runs, and one result cannot answer all of them. */
+  /**
+   * Warns about calls with the same id, because only the last of them runs, and a single result cannot answer all of
+   * them.
+   */
   #duplicates(): void {
     const later = new Set<string>();
     for (const { id, at } of this.blocks.calls.toReversed()) {

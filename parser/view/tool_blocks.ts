@@ -135,7 +135,10 @@ export function inputFlaw(text: string): string | null {
     : `its key ${JSON.stringify(key.slice(0, MOST_SHOWN))} occurs twice in one object`;
 }
 
-/** Returns the decoded object of a call, or the end of a sentence that says what the text is instead. */
+/**
+ * Returns the decoded input of a call. If the text is not a JSON object, returns the end of a sentence that says what
+ * the text is.
+ */
 export function decodeCallInput(text: string): Record<string, unknown> | string {
   let value: unknown;
   try {

@@ -5,7 +5,10 @@ export interface ChatDialect {
   readonly maxTokensKey: "max_tokens" | "max_completion_tokens";
   /** Member of a model's message in which reasoning is returned to the server. */
   readonly reasoningField: string;
-  /** The model's messages whose reasoning is returned: all, those of the open loop of calls, or none. */
+  /**
+   * In which of the model's messages reasoning is sent back: in all (`always`), in those of the open loop of calls
+   * (`tools`), or in none (`never`).
+   */
   readonly reasoningBack: "always" | "tools" | "never";
   /** True if a message with calls needs the reasoning field even if it is empty. */
   readonly emptyReasoning: boolean;

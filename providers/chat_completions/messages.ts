@@ -23,7 +23,10 @@ export function chatMessages(
     readonly provider: string;
     readonly dialect: ChatDialect;
     readonly foreign: "preserve" | "drop";
-    /** True if the system prompt is a message of its own; otherwise it precedes the text of the first user message. */
+    /**
+     * True if the system prompt is a separate message. If false, the system prompt goes before the text of the first
+     * user message.
+     */
     readonly systemRole: boolean;
     /** True if call ids must have nine characters. */
     readonly shortIds: boolean;

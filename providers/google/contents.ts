@@ -18,9 +18,9 @@ export interface ContentOptions {
   readonly provider: "vertex" | "gemini";
   readonly foreign: "preserve" | "drop";
   /**
-   * Which signatures to send. `own` sends existing ones. `demanded` also adds a stand-in to the first call of each
-   * step of the current turn if the call lacks a signature. `stand-ins` sends only stand-ins, on the first call of
-   * each step.
+   * Which signatures to send. `own`: the existing ones. `demanded`: the existing ones; and if the first call of a step
+   * of the current turn has no signature, a stand-in for it. `stand-ins`: no existing ones, but a stand-in for the
+   * first call of each step.
    */
   readonly signatures: "own" | "demanded" | "stand-ins";
   readonly model: string;

@@ -1,4 +1,4 @@
-// Certificates that environment variables add to those the runtime trusts.
+// Reads certificates that environment variables name. They are trusted in addition to those of the runtime.
 
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";

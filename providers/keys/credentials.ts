@@ -12,8 +12,8 @@ const KEYLESS: Credential = { secret: "", source: null };
 const NO_KEY: Credential = { secret: "none", source: null };
 
 /**
- * Returns the first credential found, or a placeholder if no key is needed. The failure names every source and its
- * reason.
+ * Returns the first credential that is found, or a placeholder if no key is needed. If no source has a key, the failure
+ * names each source, and the reason why it has none.
  *
  * @param resolvers the sources. @default variables, the person's own command, the keyring, gcloud
  */

@@ -74,7 +74,7 @@ function keychain(program: string, environment: Environment): Keyring {
     name: "the keychain (security)",
     lookup: (service, kind) => first(kindsOf(kind), (each) => lookup(service, each)),
     async store(service, kind, key) {
-      // Commands go to standard input. As an argument, other users could see the key.
+      // The command is passed on standard input, because other users could see a key in the arguments of a process.
       const words = ["add-generic-password", "-U", "-s", service, "-a", kind, "-w", key].map(quoted);
       return problemOf(await ask(["-i"], `${words.join(" ")}\n`));
     },

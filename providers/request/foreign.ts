@@ -5,8 +5,8 @@ import type { Part } from "../../prompt/types.ts";
 import type { ThinkingPart } from "../types.ts";
 
 /**
- * Joins all foreign thinking of a message into one tagged text; null if there is none or it is dropped. Redacted blocks
- * are readable only by their provider and never become text.
+ * Joins all thinking of other providers in a message into one tagged text. Null if there is no such thinking, or if the
+ * settings drop it. Redacted blocks never become text, because only their provider can read them.
  */
 export function foreignThinking(
   parts: readonly Part[],

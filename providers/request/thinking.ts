@@ -19,9 +19,9 @@ const GENERAL_BUDGETS: Readonly<Record<NamedLevel, number>> = {
 };
 
 /**
- * Resolves thinking for a provider with token budgets. `explicitBudget`, the provider's `thinking_budget` parameter,
- * overrides `level`. Anything but a positive number switches thinking off, in the form of null. `leastBudget` is the
- * provider's minimum.
+ * Resolves thinking for a provider with token budgets. If `explicitBudget`, the provider's parameter `thinking_budget`,
+ * is set, it overrides `level`; any value but a positive number switches thinking off. The result is null if thinking
+ * is off. `leastBudget` is the provider's minimum.
  */
 export function resolveThinking(
   level: ThinkingLevel,

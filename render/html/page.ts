@@ -9,14 +9,17 @@ import { escapeHtml } from "./escape.ts";
 import { markdownHtml } from "./markdown.ts";
 import { STYLE, styleDigest } from "./style.ts";
 
-/** Start of a page. Before another page replaces a file, it shows that the file is a generated page. */
+/**
+ * Beginning of every page. If an existing file begins with this text, it is a generated page, and another page may
+ * replace it.
+ */
 export const PAGE_START = "<!doctype html>\n<!-- a conversation, made by flemma show -->\n";
 
 export interface PageOptions {
   readonly markdown: ReadMarkdown;
   /**
-   * Mask that is applied again to the output of Markdown, because a formatting character inside a secret may have
-   * hidden it before.
+   * Mask that is applied again after Markdown is converted, because a formatting character inside a secret may have
+   * hidden the secret from the first masking.
    */
   readonly secrets: SecretMask;
   /** Files for the end of the page. @default none */
@@ -39,7 +42,7 @@ export async function* pageHtml(
   const { title, settings, preamble, messages } = conversation;
   const clean = (text: string) => options.secrets.mask(text);
   const write = new Writer(options.markdown, clean);
-  // The policy lets nothing load or run, whatever the page contains, except the one style sheet.
+  // Whatever the page contains, the policy allows only its style sheet and embedded images; nothing else loads or runs.
   const policy = `default-src 'none'; style-src 'sha256-${await styleDigest()}'; img-src data:; ` +
     "base-uri 'none'; form-action 'none'";
   yield PAGE_START +
@@ -74,7 +77,10 @@ function isPicture({ mimeType, data }: { readonly mimeType: string; readonly dat
 
 /** Maximum number of lines of a result that is shown unfolded. */
 const OPEN_LINES = 12;
-/** Maximum number of lines of a failed result that is shown unfolded, larger because people look for such results. */
+/**
+ * Maximum number of lines of a failed result that is shown unfolded. It is larger than that for other results, because
+ * people look for failures.
+ */
 const OPEN_FAILURE_LINES = 60;
 
 class Writer {

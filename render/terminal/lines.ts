@@ -53,7 +53,7 @@ export function wrapLine(line: string, width: number): string[] {
     // Number of code units that are examined for a cell; a character is rarely longer, and a longer one is split.
     const rest = line.slice(at, at + room * 16 + 1);
     if (cutToWidth(rest, room) === rest) return [...pieces, rest];
-    // One more cell is requested, because the ellipsis takes one.
+    // `cutToWidth` uses one cell for the ellipsis, so one cell more is requested and the ellipsis is removed.
     const piece = cutToWidth(rest, room + 1).slice(0, -1);
     // A single character wider than the space gets its own piece.
     const taken = piece === "" ? [...rest][0]! : piece;

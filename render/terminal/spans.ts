@@ -104,7 +104,7 @@ const GUTTER = "│ ";
 const REST = "┆ ";
 
 export interface Fold {
-  /** Number of lines shown at the beginning; `tail` lines are shown at the end. */
+  /** Number of lines that are shown at the beginning; `tail` is the number of lines that are shown at the end. */
   readonly head: number;
   readonly tail: number;
 }
@@ -114,7 +114,9 @@ export const UNFOLDED: Fold = { head: Infinity, tail: 0 };
 /** Maximum rows of the terminal for one line of a folded block. */
 const MOST_ROWS = 3;
 
-/** Renders text line by line after a gutter. A folded block says how much is hidden. */
+/**
+ * Renders a text line by line, each line after a prefix. If the block is folded, a line in it says how much is hidden.
+ */
 export function block(
   text: string,
   fold: Fold,
@@ -137,7 +139,8 @@ export function block(
 function blockLine(line: string, folds: boolean, format: TerminalFormat, colors: readonly Color[]): string[] {
   const room = Math.max(2, format.width - GUTTER.length);
   const most = room * MOST_ROWS;
-  // If only a few characters were hidden, a line to say so would be needed in their place.
+  // A line is cut only if more than one row would be hidden, because the remark about the hidden characters takes a row
+  // itself.
   const isCut = folds && line.length > most + room;
   const safe = withoutTabs(visible(isCut ? line.slice(0, most).toWellFormed() : line, { lines: true }));
   const pieces = wrapLine(safe, room).map((piece, at) =>

@@ -50,7 +50,8 @@ function columnWidths(rows: readonly (readonly Cell[])[], width: number): number
   }
   const room = width - BETWEEN.length * (needs.length - 1);
   if (needs.length * NARROWEST > room) return null;
-  // Narrow columns get what they need; the others repeatedly share the rest.
+  // A column that needs no more than its fair share gets what it needs. The remaining columns share the rest, and this
+  // is repeated until each column has a width.
   const widths = [...needs];
   let open = needs.map((_, at) => at);
   let left = room;

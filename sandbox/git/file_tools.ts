@@ -1,4 +1,4 @@
-// Whether a file tool may write at a path, as far as git is concerned: not where git would run or obey what is written.
+// Decides whether git allows that a file tool writes at a path. It must not write where git would run or obey the file.
 
 import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { isInside, parentOf } from "../../base/paths.ts";

@@ -1,4 +1,5 @@
-// Whether what commands left in a git folder runs something, and what a configuration there may contain.
+// Decides whether a file that commands left in a git folder is harmless, and which settings a configuration there may
+// contain.
 
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";

@@ -6,7 +6,7 @@ import { stateFolder } from "../../base/folders.ts";
 import { isInside } from "../../base/paths.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 
-/** Lines after which repositories that no longer exist are dropped from the list. */
+/** If the list has more lines than this, repositories that no longer exist are dropped from it. */
 const MANY = 5000;
 
 /** The list: one real path of a working folder or bare repository per line, as JSON. */

@@ -16,7 +16,7 @@ import { GitSteps, newSteps } from "./steps.ts";
 /** Limit on repositories that are protected one by one. Beyond it, folders full of them are read-only. */
 const MOST_REPOSITORIES = 200;
 
-/** The same for repositories directly in a folder where commands must be able to write. */
+/** Limit on protected repositories if some of them are directly in a folder where commands must be able to write. */
 const MOST_OPEN = 1000;
 
 /** Repositories at one moment. All folders are real paths. */
@@ -36,13 +36,13 @@ interface Shape {
   readonly stamps: readonly (readonly [path: string, stamp: string | null])[];
 }
 
-/** What a run knows when it starts. */
+/** What a run knows about folders and repositories when it starts. */
 export interface RepositoryPlaces {
   /** Real paths of the working folders that commands can write to, or below. */
   readonly folders: readonly string[];
   /** Real paths of the folders that commands can write to. */
   readonly writable: readonly string[];
-  /** Repositories that earlier runs found there. */
+  /** Repositories that earlier runs found in these folders. */
   readonly known: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export class RepositoriesOfRun {
    * commands can change only these.
    */
   #before: ReadonlyMap<string, string | null> = new Map();
-  /** Names of the table in folders, before the live commands. */
+  /** Returns the names in a folder that matter to git, as they were before the live commands. */
   #namesBefore: (folder: string) => ReadonlySet<string> = () => new Set();
   /** For each repository that existed at the start: its hooks then, and the folders where new hooks could appear. */
   readonly #shapes = new Map<string, Shape>();
@@ -93,8 +93,8 @@ export class RepositoriesOfRun {
 
   /**
    * Real paths that git would read or run and that commands created or changed since `remember`: in new repositories,
-   * submodules and worktrees, and in those that are not protected. Of a folder that commands turned into a bare
-   * repository around existing files, what made it one.
+   * submodules and worktrees, and in those that are not protected. If commands turned a folder with existing files into
+   * a bare repository, these are the paths that made it one.
    */
   changed(found: TreeScanResult, snapshot = new FsSnapshot()): string[] {
     const turned = this.#turned(found, snapshot);
@@ -117,7 +117,10 @@ export class RepositoriesOfRun {
     return newSteps(this.#stepsBefore, this.#steps.now(this.#gitFolders(found, snapshot), snapshot));
   }
 
-  /** What turned folders with files of the person into git folders that would run something. */
+  /**
+   * Paths that commands created in a folder with files of the person, so that git would take the folder for a git
+   * folder and run something there.
+   */
   #turned(found: TreeScanResult, snapshot: FsSnapshot): string[] {
     return found.gitFolders.flatMap((folder) => {
       const before = this.#namesBefore(folder);

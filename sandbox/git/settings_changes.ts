@@ -1,9 +1,10 @@
-// Which changes of a git configuration by commands stay: additions that run nothing and lead nowhere else.
+// Decides which changes that commands made to a git configuration stay: only additions that run no program and do not
+// lead git elsewhere.
 
 import { type PlacedSetting, readGitSettings, settingAsText } from "./settings_file.ts";
 import { settingEffect } from "./settings_table.ts";
 
-/** A change that does not stay. */
+/** A change of a setting that is undone after the commands. */
 export interface RefusedChange {
   readonly key: string;
   /** The values before and after; none if the setting was missing. */
@@ -91,7 +92,7 @@ interface Change {
 /** Details of an existing remote that git itself adds and that do not change where it leads. */
 const REMOTE_DETAILS = /\.(?:promisor|partialclonefilter|tagopt|prune|prunetags|gh-resolved)$/;
 
-/** What git changes when a repository gets another feature. */
+/** Settings that git itself changes when a repository gets another feature, with their values. */
 const FORMAT =
   /^(?:core\.(?:repositoryformatversion|sparsecheckout|sparsecheckoutcone)|extensions\.worktreeconfig)$/;
 

@@ -4,7 +4,7 @@
 export const CONFIG_BYTES = 64 * 1024;
 
 export interface GitSetting {
-  /** Section and name in lower case, with the subsection as written between them: `filter.Crypt.clean`. */
+  /** Section and name in lower case. The subsection between them is as written: `filter.Crypt.clean`. */
   readonly key: string;
   readonly value: string;
 }
@@ -16,7 +16,7 @@ export interface PlacedSetting extends GitSetting {
   readonly end: number;
 }
 
-/** The settings of a text. Where it is not a configuration, git refuses the whole file. */
+/** The settings of a text. If any part of the text is invalid, git refuses the whole file. */
 export interface SettingsText {
   readonly settings: readonly PlacedSetting[];
   readonly valid: boolean;
@@ -121,7 +121,7 @@ class Reader {
       if (this.#at >= this.#text.length) break;
       character = this.#next();
     }
-    // At the end of the text the last character belongs to the name.
+    // If the text ends here, its last character is still part of the name.
     if (/[A-Za-z0-9-]/.test(character)) character = "\n";
     while (character === " " || character === "\t") character = this.#next();
     let value: string | null = "true";

@@ -14,7 +14,7 @@ export const RUN_FROM = /^(?:core\.hookspath|init\.templatedir|instaweb\.modulep
 /** Settings whose value is the path of further settings. */
 export const READ_FROM = /^include(?:if\..*)?\.path$/s;
 
-/** Settings that are a switch, or else name a program. */
+/** Settings whose value is a switch or the name of a program. */
 const SWITCHES = /^(?:core\.fsmonitor|pager\..*|submodule\..*\.update)$/s;
 const SWITCH_VALUES = /^(?:true|false|yes|no|on|off|[01]|checkout|rebase|merge|none|)$/i;
 
@@ -57,7 +57,7 @@ const KNOWN = new Set(
     .split(" "),
 );
 
-/** Names of settings, in sections of other programs, that sound as if the value were run. */
+/** Matches names of settings of other programs that suggest that a program is run. */
 const SOUNDS_LIKE_COMMAND =
   /(?:cmd|command|program|hooks?|hookspath|hooksdir|script|exec|shell|helper|tool|path|prog|options|args)$/;
 

@@ -9,7 +9,7 @@ import { REPORTED_IN_GIT } from "./table.ts";
 /** Merge strategies of git itself. Any other name is a program. */
 const STRATEGIES = /^\s*(?:ort|recursive|octopus|resolve|ours|subtree|)\s*$/;
 
-/** Tests by the path in the table: whether the content makes git run something. */
+/** For each path in the table, a test whether the content of the file makes git run something. */
 const RUNS: Readonly<Record<string, (text: string) => boolean>> = {
   "rebase-merge/git-rebase-todo": (text) => /^\s*(?:x|exec)\s/m.test(text),
   "rebase-merge/strategy": (text) => !STRATEGIES.test(text),
@@ -49,7 +49,7 @@ export class GitSteps {
   }
 }
 
-/** What to report of the files that changed between two moments. */
+/** Returns a report for each file that changed between two moments and makes git run something. */
 export function newSteps(
   before: ReadonlyMap<string, string | null>,
   after: ReadonlyMap<string, string | null>,

@@ -16,9 +16,9 @@ export interface GitFile {
   readonly treatment: Treatment;
   /** Whether the git folder of a linked worktree has its own. */
   readonly inWorktrees: boolean;
-  /** What git does with it, worded to follow the path. */
+  /** What git does with the file. The words continue a sentence that begins with the path. */
   readonly effect: string;
-  /** Command that drops it, if it belongs to unfinished work. */
+  /** Command that ends the unfinished work to which the file belongs, if it belongs to any. */
   readonly drop?: string;
 }
 
@@ -97,7 +97,10 @@ export const PROTECTED_IN_WORKTREE: readonly string[] = GIT_FILES
 export const GIT_SETTINGS: readonly string[] = GIT_FILES.filter(({ treatment }) => treatment === "compared")
   .map(({ path }) => path);
 
-/** In which folder a linked worktree is. Rights of commands depend on it, so tools must not write it. */
+/**
+ * The file in which git records the folder of a linked worktree. The rights of commands depend on this file, so tools
+ * must not write it.
+ */
 const BACK_LINK: GitFile = {
   path: "gitdir",
   treatment: "mounted",

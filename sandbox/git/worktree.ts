@@ -10,7 +10,7 @@ import { CONFIG_BYTES, readGitSettings } from "./settings_file.ts";
 /** Limit on worktrees of one repository. Each needs a mount. */
 const MOST_WORKTREES = 32;
 
-/** State of the main working folder, in the git folder that all worktrees share. */
+/** Files about the state of the main working folder. They are in the git folder that all worktrees share. */
 const OF_MAIN: readonly string[] = [
   ...["HEAD", "index", "logs/HEAD", "info", "modules", "rebase-merge", "rebase-apply", "sequencer"],
   ...["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"],
@@ -23,7 +23,7 @@ export interface SharedGitFolder {
   readonly held: readonly string[];
 }
 
-/** Who works, and where. */
+/** Facts about the user who runs the commands. */
 export interface WorktreeUser {
   readonly uid: number | null;
   /** Real path of the home folder. */

@@ -7,7 +7,7 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 import { privateCachesFolder } from "../policy/private_caches.ts";
 import { othersAlive } from "../process/leftovers.ts";
 
-/** Files that are counted at most, so that a report does not take minutes. */
+/** Limit on the number of files that are counted, so that a report does not take minutes. */
 const MOST_COUNTED = 500_000;
 
 /** The caches of all trusted projects, or of one other project. */

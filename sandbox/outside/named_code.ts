@@ -4,7 +4,7 @@
 import { baseName, expandHome, normalPath } from "../../base/paths.ts";
 import { isInReach } from "./place.ts";
 
-/** What words of a command are resolved with. */
+/** Folders with which the words of a command are resolved to paths. */
 export interface NamedCodePlace {
   readonly home: string;
   /** Folders that relative paths may mean. */
@@ -13,10 +13,10 @@ export interface NamedCodePlace {
   readonly roots: readonly string[];
 }
 
-/** Programs that run the file or folder named first. */
+/** Programs that run the file or folder that is their first argument without a dash. */
 const INTERPRETERS =
   /^(?:node|nodejs|python[\d.]*|pypy[\d.]*|ruby[\d.]*|perl[\d.]*|php[\d.]*|lua[\d.]*|luajit|tsx|ts-node|sh|bash|zsh|dash|ksh|fish|elixir|guile|tclsh|Rscript|osascript|env|nice|nohup|timeout|sudo|doas|xargs)$/;
-/** Programs that run a package or project: the first word that is not a subcommand. */
+/** Programs that run a package or project, which is the first argument that is not a subcommand. */
 const RUNNERS =
   /^(?:npx|npm|pnpm|pnpx|yarn|bun|bunx|deno|uv|uvx|pipx|go|cargo|poetry|pdm|rye|hatch|dotnet|mix|swift|make|just|task|gradle|mvn)$/;
 const SUBCOMMANDS: ReadonlySet<string> = new Set(
@@ -51,7 +51,10 @@ export function namedCode(argv: readonly string[], place: NamedCodePlace): strin
   return null;
 }
 
-/** The same for a command line of a shell: every word that is a path counts, folders too. */
+/**
+ * Returns the first path in a writable folder that a command line of a shell names; null if there is none. Any word
+ * that is a path counts, even the path of a folder.
+ */
 export function namedInShell(line: string, place: NamedCodePlace): string | null {
   const words = line.split(/[\s;|&<>()"'`=]+/).filter((word) => word !== "")
     .map((word) => word.replace(/^\$(?:HOME|\{HOME\})(?=\/|$)/, "~"));
@@ -60,7 +63,10 @@ export function namedInShell(line: string, place: NamedCodePlace): string | null
   return firstInReach(named, place, true) ?? firstInReach(words, { ...place, folders }, false);
 }
 
-/** The argument that an interpreter or runner runs; undefined if the code is given otherwise. */
+/**
+ * Returns the argument with the path that an interpreter or runner runs; undefined if the code comes from elsewhere,
+ * such as an option.
+ */
 function codeArgument(program: string, args: readonly string[]): string | undefined {
   if (INTERPRETERS.test(program)) {
     if (args.some((word) => CODE_GIVEN.test(word))) return undefined;
@@ -75,7 +81,10 @@ function glued(word: string): string[] {
   return /^-[A-Za-z][~./]/.test(word) ? [word.slice(2)] : [];
 }
 
-/** The first of these paths that is in reach: a file, and a folder or a missing path if code is run from there. */
+/**
+ * Returns the first of these paths that commands can write. Files count; folders and missing paths count only if code
+ * is run from there.
+ */
 function firstInReach(
   words: readonly string[],
   { home, folders, roots }: NamedCodePlace,

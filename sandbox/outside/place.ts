@@ -1,5 +1,5 @@
-// Where programs run that this program starts outside the sandbox: folders, caches and variables that no command can
-// change.
+// Prepares programs that flemma starts outside the sandbox: they use only folders, caches and variables that no command
+// can change.
 
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
@@ -9,7 +9,9 @@ import { realPath } from "../../base/disk/real_path.ts";
 import { cacheVariables } from "../policy/tool_caches.ts";
 import type { Sandbox } from "../types.ts";
 
-/** In the state folder, where nothing in the sandbox writes. */
+/**
+ * Returns the folder for programs outside the sandbox. It is in the state folder, where nothing in the sandbox writes.
+ */
 export function outsideFolder(environment: Environment): string {
   return `${stateFolder(environment)}/outside`;
 }
@@ -54,7 +56,7 @@ const LOADED: readonly string[] = [
   "_JAVA_OPTIONS",
 ];
 
-/** What programs outside the sandbox run with. */
+/** Working folder and environment variables of a program outside the sandbox. */
 export interface OutsidePlace {
   /** A working folder of their own. */
   readonly cwd: string;
@@ -62,11 +64,11 @@ export interface OutsidePlace {
 }
 
 /**
- * Creates the working folder of a program outside the sandbox, and adapts its variables: caches and temporary files lie
- * in the state folder, and nothing is searched for where commands can write. Fails with `outside-folder`.
+ * Creates the working folder of a program outside the sandbox, and adapts its variables: its caches and temporary files
+ * are in the state folder, and it searches nothing in folders that commands can write. Fails with `outside-folder`.
  *
- * @param name whose folder it is; the same name has the same folder
- * @param variables of the program before that
+ * @param name identifies the program; the same name gives the same folder
+ * @param variables of the program before they are adapted
  * @param roots real paths that commands can write
  */
 export function makeOutsidePlace(
@@ -97,7 +99,7 @@ export function makeOutsidePlace(
   return success({ cwd, variables: { ...reached, ...caches, TMPDIR: `${outside}/tmp` } });
 }
 
-/** The variables without places that commands can write, and without those that depend on the working folder. */
+/** Returns the variables without paths that commands can write, and without paths that depend on the working folder. */
 export function outOfReach(
   variables: Readonly<Record<string, string>>,
   roots: readonly string[],
@@ -117,7 +119,7 @@ export function outOfReach(
   return kept;
 }
 
-/** Whether a path, or what it leads to, is where commands can write. */
+/** True if commands can write to a path or to the target of its links. */
 export function isInReach(path: string, roots: readonly string[]): boolean {
   const real = realPath(path, "/");
   const inside = (place: string) => roots.some((root) => root !== "/" && isInside(place, root));

@@ -1,6 +1,6 @@
 // What makes git take a folder for a git folder.
 
-/** Names that decide it, and those that git would run or obey in such a folder. */
+/** Names by which git recognizes a git folder, and names of files in it that git would run or obey. */
 export const GIT_FOLDER_NAMES: readonly string[] = [
   "HEAD",
   "objects",

@@ -8,13 +8,13 @@ import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { trustedEntries } from "../../config/sources/trust.ts";
 
-/** The entry of `rw_paths` that stands for these folders. */
+/** The entry of `rw_paths` that means the folders with the private caches. */
 export const CACHES = "urn:flemma:caches";
 
-/** The set of all projects of which the person trusts something. No other set has this name. */
+/** Name of the set that is shared by all projects in which the person trusts something. No other set has this name. */
 const TRUSTED = "trusted";
 
-/** What marks the folder of a project. */
+/** Names in a folder that show that it is the folder of a project. */
 const MARKS = [".git", ".flemma"];
 
 /** Where the sets are. Nothing that runs outside the sandbox reads them. */

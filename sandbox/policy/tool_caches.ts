@@ -41,7 +41,10 @@ const FOLDERS: Readonly<Record<string, string>> = {
   ZIG_GLOBAL_CACHE_DIR: "zig",
 };
 
-/** Files of the person's configuration in a folder that also holds what was fetched: shown in the private one. */
+/**
+ * Configuration files in a folder of the person that also contains fetched packages. Links in the private cache folder
+ * show these files.
+ */
 const SHOWN: readonly {
   readonly variable: string;
   readonly usual: string;
@@ -75,7 +78,7 @@ export function cacheVariables(folder: string, { home, variables }: Environment)
   found.UV_LINK_MODE = "copy";
   // Maven has no variable for its repository, only this option.
   found.MAVEN_OPTS = `${variables.MAVEN_OPTS ?? ""} -Dmaven.repo.local=${folder}/maven/repository`.trim();
-  // Interpreters that uv fetched are read where they are; without any, it needs a place for them.
+  // Commands use the interpreters that the person's uv has fetched. If there are none, uv needs a folder for new ones.
   if (!isThere(`${home}/.local/share/uv/python`)) found.UV_PYTHON_INSTALL_DIR = `${folder}/uv-python`;
   // Gems in the person's own folder stay readable.
   const gems = [variables.GEM_HOME, variables.GEM_PATH].filter(Boolean).join(":");

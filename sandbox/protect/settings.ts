@@ -1,4 +1,4 @@
-// Repairs of git configurations after commands: only what runs something or leads elsewhere is taken out.
+// Repairs git configurations after commands: removes only settings that run a program or lead git elsewhere.
 
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
@@ -17,7 +17,7 @@ export interface Repairs {
 /** Limit on the number of settings that one message names. */
 const MOST_NAMED = 5;
 
-/** Writes what a configuration should contain in place of what a command left there. */
+/** Replaces the configuration that a command left with the text that it should contain. */
 export async function putSettingsBack(
   path: string,
   { text, refused }: CheckedSettings,

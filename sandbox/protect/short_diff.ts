@@ -1,6 +1,6 @@
-// The changed lines of a small text, for one message.
+// Shows the changed lines of a small text in a message.
 
-/** Limit on the lines shown. */
+/** Maximum number of lines that are shown. */
 const MOST_LINES = 40;
 
 /**

@@ -15,13 +15,19 @@ const PLACES = [
   "/vendor",
 ];
 
-/** A notice for each link. A program that the person starts through one runs what commands can change. */
+/**
+ * Returns a notice for each link into the private caches. If the person starts a program through such a link, the
+ * program runs files that commands can change.
+ */
 export function linksIntoCaches(folders: readonly string[], caches: string): Problem[] {
   return folders.flatMap((folder) => PLACES.flatMap((place) => linksIn(`${folder}${place}`)))
     .flatMap(({ path, target }) => isInside(target, caches) ? [linkNotice(path, target)] : []);
 }
 
-/** The links in a folder and where they lead by their text: there may be hundreds. */
+/**
+ * Returns the links in a folder with their targets. Only the text of a link decides its target, because there may be
+ * hundreds of links.
+ */
 function linksIn(folder: string): { readonly path: string; readonly target: string }[] {
   try {
     return [...Deno.readDirSync(folder)].filter(({ isSymlink }) => isSymlink).map(({ name }) => {

@@ -12,11 +12,11 @@ import { isVisible } from "../policy/policy.ts";
 import type { MountablePolicy } from "../types.ts";
 import { refusedSocket, type SocketsRefused } from "./refused_sockets.ts";
 
-/** A failed command, and what it was not allowed. */
+/** A failed command, and what the sandbox did not allow it. */
 export interface FailedCommand {
-  /** The end of its output. */
+  /** The end of the output of the command. */
   readonly output: string;
-  /** Its text, in the syntax of a shell. */
+  /** The text of the command, in the syntax of a shell. */
   readonly command: string;
   /** Absolute working folder. */
   readonly cwd: string;
@@ -34,9 +34,9 @@ export interface FailedCommand {
 const MOST_OUTPUT = 64 * 1024;
 /** Number of characters at both ends of a line that are searched. An endless line must not take endless time. */
 const LINE_END = 500;
-/** Number of folders that a command enters, beyond which no more are considered. */
+/** Maximum number of folders that are considered, of those that a command enters. */
 const MOST_FOLDERS = 8;
-/** Number of paths and hosts to name. */
+/** Maximum number of paths, or of hosts, that the sentence names. */
 const MOST_NAMED = 3;
 
 const READ_ONLY = /read-only file system|\bEROFS\b|\b(?:os error|errno) 30\b/i;
@@ -77,7 +77,7 @@ function refusedHosts({ refusedHosts }: FailedCommand): string | null {
     "To allow it, the user can add the host to sandbox.policy.network.allow.";
 }
 
-/** Why a path is denied. */
+/** Reason why commands are denied access to a path. */
 type Refusal = "hidden" | "protected" | "document" | "mounted" | "read-only" | "owner";
 
 function refusedPaths(command: FailedCommand): string | null {
@@ -123,7 +123,7 @@ function refusalOf(
   const { policy, document, root } = command;
   const hidden = hiddenAt(path, command);
   if (hidden !== null) {
-    // A missing file in a hidden folder looks like every other file in it.
+    // In a hidden folder, existing files look missing, too.
     return DENIED.test(line) || (MISSING.test(line) && path !== hidden) || READ_ONLY.test(line)
       ? "hidden"
       : null;
@@ -152,9 +152,9 @@ function hiddenAt(path: string, { policy }: FailedCommand): string | null {
   return around.reduce((a, b) => a.path.length > b.path.length ? a : b).path;
 }
 
-/** True if this user could write there without the sandbox. */
+/** True if this user could write to the path without the sandbox. */
 function mayWriteOutside(path: string, snapshot: FsSnapshot): boolean {
-  // Writable paths have no effect there.
+  // In these folders, a writable path of the policy has no effect.
   if (/^\/(?:proc|sys|dev)(?:\/|$)/.test(path)) return false;
   let at = path;
   while (!snapshot.has(at) && at !== "/") at = parentOf(at);
@@ -175,7 +175,7 @@ function pathsIn(line: string, { command, cwd, environment }: FailedCommand, sna
   names.sort((a, b) => a.at - b.at);
   // Such messages do not say where the file would be.
   if (TEMPORARY.test(text)) names.push({ name: environment.variables.TMPDIR || "/tmp", at: Infinity });
-  // The last folder is the most likely one.
+  // The last folder that the command entered is the most likely one, so it comes first.
   const bases = [cwd, ...foldersOf(command, cwd)].reverse();
   const absolute = [...new Set(names.map(({ name }) => name))].flatMap((name) => {
     const path = expandHome(name, environment.home);
@@ -192,7 +192,7 @@ const NAMES: readonly RegExp[] = [
   new RegExp(`([^\\s:'"\`‘’“”]+):\\s+(?=${ANY.source})`, "gi"),
 ];
 
-/** A message without the name of the program that prints it, as in `/bin/bash: line 1: NAME: ERROR`. */
+/** Removes the name of the program from a message such as `/bin/bash: line 1: NAME: ERROR`. */
 function withoutProgram(text: string): string {
   return text.replace(/^[^:'"`]*?:\s+(?:(?:line )?\d+:\s+)?(?=.*:\s)/i, "");
 }

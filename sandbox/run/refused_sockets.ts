@@ -1,4 +1,5 @@
-// Which socket of the host a failed command wanted, judged by its output and by the sockets that exist here.
+// Finds out which socket of the host a failed command tried to use, from its output and from the sockets that exist
+// here.
 
 import type { Environment } from "../../base/environment.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
@@ -31,7 +32,7 @@ const PHRASES: readonly (readonly [group: SocketGroupName, what: string, phrase:
     /connection to your authentication agent|connecting to agent|communication with agent failed|get agent socket|no private key found for|permission denied \(publickey/i,
   ],
   ["gpg", "the gpg agent", /^(?:error: )?gpg(?:-agent)?: .*(?:agent|IPC connect|no secret key|keyboxd)/im],
-  // Git may say no more than this.
+  // This may be the only message that git prints.
   ["gpg", "the gpg agent", /^error: gpg failed to sign the data/m],
   [
     "session-bus",
@@ -48,10 +49,10 @@ const PHRASES: readonly (readonly [group: SocketGroupName, what: string, phrase:
   ["wayland", "the Wayland compositor", /connect to (?:a |the )?wayland/i],
 ];
 
-/** Another cause of such a message: the client itself is missing. */
+/** Matches messages with another cause: the client program itself is missing. */
 const NO_CLIENT = /cannot run|command not found/i;
 
-/** A service that is not there, or that refuses to answer. */
+/** Matches messages about a service that does not run, or that refuses to answer. */
 const UNREACHABLE =
   /connection refused|ECONNREFUSED|cannot connect|can't connect|could not connect|unable to connect|error connecting|failed to connect|no such file|ENOENT|EACCES|permission denied|not a socket|ENOTSOCK/i;
 

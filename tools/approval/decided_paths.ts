@@ -31,8 +31,9 @@ export class DecidedPaths {
   }
 
   /**
-   * Returns the tool for one call, with a check of the path. The check happens when the tool runs, which may be after
-   * other commands. The tool does nothing if the path then leads to another file, or if a rule denies the new target.
+   * Returns the tool for one call, with a check of its path. The check takes place when the tool runs, because other
+   * commands may have run since the decision. If the path then leads to another file, or if a rule denies its target,
+   * the tool does nothing.
    */
   guarded(id: string, tool: ToolDefinition): ToolDefinition {
     const { execute } = tool;

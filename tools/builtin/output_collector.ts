@@ -37,7 +37,7 @@ export class OutputCollector {
 
   constructor(options: CollectorOptions) {
     this.#options = options;
-    // Memory must still hold all earlier output when the file is created.
+    // The buffer is so large that it still contains all output when the file is created.
     const keep = Math.max(TAIL_BYTES, 2 * options.maxBytes);
     this.#text = new TailBuffer(keep);
     this.#blanks = new TailBuffer(keep);

@@ -65,7 +65,10 @@ export class OverflowFile {
   /** True if bytes were omitted because of the limit. */
   capped = false;
 
-  /** `owner` names the call whose output it keeps; earlier output of the same call is replaced. */
+  /**
+   * `owner` identifies the call whose output the file contains. A file with earlier output of the same call is
+   * replaced.
+   */
   constructor(
     path: string,
     limit: number,
@@ -187,7 +190,10 @@ async function createPrivate(
 /** Owners of the files that this process created, by real path. */
 const owners = new Map<string, string>();
 
-/** Returns a unique name of a call; null for a document without a path, because its ids may be reused. */
+/**
+ * Returns a name that identifies a call among all documents. Null for a document without a path, because another such
+ * document may use the same ids.
+ */
 export function ownerOf({ source, document, id }: OverflowPlace): string | null {
   return document === null ? null : JSON.stringify([source, document, id]);
 }

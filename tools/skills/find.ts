@@ -143,7 +143,8 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
       return broken(skillError(fault.line, fault.column, "skill_not_text", message));
     }
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    // "." has the name of the folder it refers to.
+    // If the path ends in "." or "..", the name of the skill is compared with the name of the folder to which it
+    // refers.
     const named = /(^|\/)\.{1,2}$/.test(folder) ? await Deno.realPath(folder) : folder;
     return { folder, file, text, reading: await readSkill(text, baseName(named)) };
   } catch (thrown) {

@@ -1,4 +1,5 @@
-// Finds the tool files in folders: which names count, which of two files wins, and which only cause a warning.
+// Finds the tool files in folders. Decides which names are tool files, which of two files takes precedence, and which
+// files only cause a warning.
 
 import { byBytes } from "../../base/bytes.ts";
 import { thrownText } from "../../base/problem.ts";

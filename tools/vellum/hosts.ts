@@ -89,7 +89,7 @@ export class Hosts {
     const slot: Slot = { host: startHost(target, this.#place), uses: 1 };
     this.#slots.set(target, slot);
     const host = await slot.host;
-    // A later call may try again, and a broken host is replaced.
+    // If the host did not start, a later call tries again. If the host ends, a later call starts another one.
     if (!host.ok) this.#forget(target, slot);
     else void host.value.ended.then(() => this.#drop(target, slot));
     return slot;
@@ -147,7 +147,9 @@ function startUnwrapped(
   });
 }
 
-/** Starts a host in the sandbox; null if the sandbox changed before the start, so that nothing ran. */
+/**
+ * Starts a host in the sandbox. Returns null if the sandbox changed before the host started; the host did not run then.
+ */
 async function startWrapped(
   { environment, sandbox, cwd, env }: HostPlace,
   stdin: ReadableStream<Uint8Array>,

@@ -38,7 +38,9 @@ export type Risk = "low" | "medium" | "high";
 /** Result of reading. */
 export type Read =
   | { readonly definition: FileDefinition; readonly warnings: readonly string[] }
-  /** Broken, with the cause as the end of a sentence; `name` is the name that its tool would have. */
+  /**
+   * The file is broken. `broken` is the cause, as the end of a sentence; `name` is the name that the tool would have.
+   */
   | {
     readonly broken: string;
     readonly name: string;
@@ -57,7 +59,10 @@ const isText = (value: unknown) => typeof value === "string";
 const isSwitch = (value: unknown) => typeof value === "boolean";
 const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
-/** Previews are made in this program, before anybody trusted the file's code to run. */
+/**
+ * Warning about a definition with its own preview. Previews are made in this program before a call is approved, so code
+ * of a tool file must not make them.
+ */
 const NO_PREVIEW = "its format_preview is ignored, because code of tool files does not run inside flemma; " +
   "its calls are shown by their input";
 
