@@ -4,13 +4,15 @@ import { testWithScene as test } from "./harness.ts";
 test("tools list shows where each tool comes from, whether it is offered, who decides about it, and a preview", async (place) => {
   const { stdout } = await place.exits(0, ["tools", "list"]);
   assert.match(stdout, /^bash +built-in +offered +runs \(the sandbox\) +bash: \$ COMMAND {2}# LABEL$/m);
-  assert.match(
-    stdout,
-    /^calculator_async +built-in +not offered +asks \(no rule matches\) +calculator_async: EXPRESSION$/m,
-  );
+  const notOffered =
+    /^calculator_async +built-in +not offered +runs \(the sandbox\) +calculator_async: EXPRESSION$/m;
+  assert.match(stdout, notOffered);
   assert.match(stdout, /^write +built-in +offered +runs \(your settings\) +write: PATH/m);
   const names = stdout.trimEnd().split("\n").map((line) => line.split(" ")[0]);
   assert.deepEqual(names, [...names].sort());
+  place.settings("sandbox: { enabled: false }\n");
+  const bare = await place.exits(0, ["tools", "list"]);
+  assert.match(bare.stdout, /^ls +built-in +offered +asks \(no rule matches\) +ls: PATH {2}# LABEL$/m);
 });
 
 test("tools list applies the document's list of tools, its approval lists, and rules that depend on the input", async (place) => {
