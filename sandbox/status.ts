@@ -109,7 +109,10 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
   };
 }
 
-/** Decides as `prepare` does whether commands run wrapped, run without a sandbox, or do not run. */
+/**
+ * Decides whether commands run in the sandbox, run without a sandbox, or do not run. The decision is the same as that
+ * of `prepare`.
+ */
 function fateOf(sandbox: RunSandbox, backend: Outcome<BackendEntry> | null): SandboxStatus["commands"] {
   if (backend === null) return "unconfined";
   if (backend.ok) return backend.value.confines === false ? "unconfined" : "confined";

@@ -237,8 +237,8 @@ export function configuredFolder(tool: ToolPlace): string {
 }
 
 /**
- * Resolves `tools.NAME.cwd`, which must be one whole value. If the setting is unset, or has no meaning for this
- * document, the folder is the program's start folder.
+ * Returns the working folder of a tool from the setting `tools.NAME.cwd`. If it is unset, or has no meaning for this
+ * document, returns the folder in which the program was started.
  */
 function workingFolder(
   setting: unknown,

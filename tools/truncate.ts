@@ -71,8 +71,8 @@ export function truncateHead(text: string, limits: Limits = {}): Truncation {
 }
 
 /**
- * Keeps whole lines from the end, up to a limit. If even the last line does not fit, its last bytes remain, starting at
- * a whole character, and `last_line_partial` is true.
+ * Keeps whole lines from the end, up to a limit. If the last line alone does not fit, only its end remains, from the
+ * beginning of a character on, and `last_line_partial` is true.
  */
 export function truncateTail(text: string, limits: Limits = {}): Truncation {
   const { maxLines, maxBytes } = withDefaults(limits);

@@ -42,7 +42,7 @@ export function pathsInConfig(
     }
   };
   read(file, 0);
-  // A path that is the working folder itself, or a folder around it, is left out: no setting names it as a command.
+  // The working folder and the folders around it are left out, because such a path is not meant as a command.
   return [...new Set(paths)].filter((path) => !isInside(place.folder, path));
 }
 

@@ -68,7 +68,10 @@ function normalName(host: string): string | null {
   return fits && !/^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? "") ? name : null;
 }
 
-/** True if requests to a host are allowed at all. `host` is a name, or an address without brackets. */
+/**
+ * True if the list allows requests to a host, before its address is known. `host` is a name, or an address without
+ * brackets.
+ */
 export function mayAskFor(rules: readonly HostRule[], host: string, port: number): boolean {
   const address = parseAddress(host);
   if (address !== null) return isListed(rules, address, port);

@@ -3,7 +3,7 @@
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
 
-/** Milliseconds that must pass between two changes so that they certainly give the file different times. */
+/** If two changes of a file are at least this many milliseconds apart, they certainly give it different times. */
 const SETTLED = 2500;
 
 /** Size limit in bytes for comparing files by content. Larger files are identified by their stat data. */

@@ -12,7 +12,10 @@ export function strayLink({ path, links }: Trace, writable: readonly string[]): 
   return linkInside({ links }, writable);
 }
 
-/** Returns the first link inside one of these folders. A command that may write to the folder can replace it. */
+/**
+ * Returns the first link that is inside one of these folders. A command that may write to the folder can replace the
+ * link.
+ */
 export function linkInside({ links }: Pick<Trace, "links">, folders: readonly string[]): string | null {
   return links.find(({ path }) => folders.some((folder) => path !== folder && isInside(path, folder)))
     ?.path ??

@@ -14,10 +14,10 @@ const MOST_KNOWN = 5000;
 const DEPTH_NEAR = 8;
 const DEPTH_ELSEWHERE = 3;
 
-/** Folders that contain thousands of others and no repository anybody works in. */
+/** Folders that are not searched: they may contain thousands of folders, but no repository in which anybody works. */
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules", "target", ".venv", "__pycache__"]);
 
-/** Milliseconds that must pass between two changes so that they certainly give the folder different times. */
+/** If two changes of a folder are at least this many milliseconds apart, they certainly give it different times. */
 const SETTLED = 2500;
 
 /** Result of a scan, nearer folders first. */
@@ -43,7 +43,7 @@ export interface ScanFolders {
 }
 
 interface Listing {
-  /** Change time; 0 if it is too recent to be reliable. */
+  /** Time of the last change of the folder; 0 if this time is too recent to be reliable. */
   readonly changed: number;
   readonly ino: number | null;
   readonly folders: readonly string[];

@@ -8,8 +8,8 @@ export interface HostPermissions {
   /** Names of the environment variables of the process. The process may read these variables and no others. */
   readonly variables: readonly string[];
   /**
-   * True if a backend wraps the process. Without a backend, these flags are the only sandbox. The process may then not
-   * start other programs, because nothing would confine them.
+   * True if a backend wraps the process. If false, these flags are the only sandbox, and the process may not start
+   * other programs, because nothing would confine them.
    */
   readonly wrapped: boolean;
 }
@@ -33,9 +33,9 @@ export function permissionFlags(policy: Policy, { variables, wrapped }: HostPerm
 }
 
 /**
- * Returns the network flag. If a backend wraps the process, the backend restricts the network, and the proxy enforces
- * a list. Without a backend, only entries that name one host and port have an effect. Hosts that a flag cannot express
- * are refused.
+ * Returns the network flag. If a backend wraps the process, the backend restricts the network, and the proxy enforces a
+ * list. Without a backend, only entries that name a single host and port have an effect. All other entries cannot be
+ * written as a flag, so their hosts are refused.
  */
 function networkFlag({ network, network_allow = [] }: Policy, wrapped: boolean): string[] {
   if (network) return ["--allow-net"];

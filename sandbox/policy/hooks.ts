@@ -262,21 +262,24 @@ export const OBEYED_FILES: readonly ObeyedFiles[] = [
   ["instructions", "Trae, CodeBuddy and Tabnine", ".trae", ".codebuddy", ".tabnine"],
 ];
 
-/** Held files below a repository or a working folder, by the word of `protect`. */
+/** Files that are held in each repository and working folder, listed by the word of `protect` that means them. */
 export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $project: heldPaths((path) => !/^[~$]/.test(path)),
 };
 
 /**
- * Held files in the home folder or the data folder `$DATA`, by the word of `protect`. They matter only if a policy
- * makes them writable.
+ * Files that are held in the home folder or the data folder `$DATA`, listed by the word of `protect` that means them.
+ * They need protection only if a policy makes them writable.
  */
 export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $shell: heldPaths((path) => path.startsWith("~/")),
   $data: heldPaths((path) => path.startsWith("$DATA/")),
 };
 
-/** A watched file, or a watched folder with everything in it, and the program that obeys it. */
+/**
+ * A watched path, and the program that obeys the file there. If the path is that of a folder, everything in the folder
+ * is watched.
+ */
 export interface Watched {
   /** Relative to the folder; in the first name, `*` matches any characters. */
   readonly path: string;
@@ -297,7 +300,10 @@ export const WATCHED_BELOW: readonly Watched[] = [
   ...watched(["held"], (path) => /^[~$]/.test(path) ? null : path),
 ];
 
-/** Files watched in the home folder. `$shell` holds some of them; changes are reported if a policy omits that word. */
+/**
+ * Files watched in the home folder. Some of them are also files that `$shell` protects; their changes are reported only
+ * if a policy omits that word.
+ */
 export const WATCHED_IN_HOME: readonly Watched[] = watched(
   ["reported", "instructions"],
   (path) => path.startsWith("~/") ? path.slice(2) : null,

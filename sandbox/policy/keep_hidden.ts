@@ -14,8 +14,8 @@ export interface StillHidden {
 
 /**
  * Leaves out a document's writable entries inside paths that the person hides. A writable path inside a hidden one is
- * visible again; the person may open a part this way, a document may not. Changes nothing if the person hides nothing,
- * or has the sandbox off.
+ * visible again. The person may show a part of a hidden folder in this way, but a document may not. If the person hides
+ * nothing, or has switched the sandbox off, all entries stay.
  */
 export function stillHidden(
   person: SandboxSettings,

@@ -23,7 +23,7 @@ export function keepDescriptors(): Outcome<void> {
   return done ??= Deno.build.os === "linux" ? mark(inherited()) : success(undefined);
 }
 
-/** Descriptors beyond the standard ones that a child process would get. */
+/** Returns the descriptors that a child process would inherit, except the three standard ones. */
 function inherited(): number[] {
   const found: number[] = [];
   for (const { name } of Deno.readDirSync(DESCRIPTORS)) {

@@ -20,7 +20,8 @@ export function newMark(): string {
 export function findMarked(mark: string, table: readonly ProcessEntry[]): number[] {
   const entry = `${MARK}=${mark}`;
   const since = Number(mark.split(SINCE)[1] ?? 0);
-  // Most processes of a machine are older than the program that created the mark, and reading each is slow.
+  // Reading the environment of a process is slow. Most processes are older than the program that created the mark, so
+  // they are not read.
   return table.filter(({ pid, alive, started }) => {
     return alive && Number(started) >= since && environmentOf(pid).includes(entry);
   }).map(({ pid }) => pid);

@@ -7,7 +7,7 @@ export interface ProcessEntry {
   readonly session: number;
   /** Start time in the kernel's ticks since boot. Together with the pid, it identifies one process and no later one. */
   readonly started: string;
-  /** False for a zombie, which has ended but was not yet waited for. */
+  /** False for a zombie: a process that has ended, but whose exit code its parent has not read yet. */
   readonly alive: boolean;
 }
 
@@ -42,7 +42,7 @@ export function processEntry(pid: number): ProcessEntry | null {
   };
 }
 
-/** Source of process information for `endsWithOutside`. */
+/** Reads information about processes for `endsWithOutside`. */
 export interface ProcessReader {
   /** The `/proc/PID/status` text of a process; null if it does not exist or cannot be read. */
   status(pid: number): string | null;
@@ -70,7 +70,7 @@ export function endsWithOutside(
   const [own, other] = [status(pid), status(outside)];
   if (own === null || other === null) return null;
   const [filters, before] = [valueOf("Seccomp_filters", own), valueOf("Seccomp_filters", other)];
-  // Kernels before 5.9 do not count filters.
+  // Kernels before 5.9 do not report the number of filters of a process.
   if (filtered && filters !== undefined && before !== undefined) return Number(filters) > Number(before);
   if (!valueOf("State", own)?.startsWith("S")) return false;
   return valueOf("Name", own) !== valueOf("Name", other) || hasChild(pid);

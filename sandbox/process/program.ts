@@ -40,8 +40,9 @@ function inspectProgram(path: string, cwd: string, writable: readonly string[]):
   const kind = kindOf(path);
   if (kind === "missing") return failure("program-not-found", `The program ${path} does not exist.`);
   if (kind === "other") return failure("program-not-executable", `The file ${path} is not executable.`);
-  // Both the folder that contains the name and the target of its links must be out of reach. If a policy makes
-  // everything writable, no folder is out of reach. Other code reports that such a policy is not a barrier.
+  // Commands must be able to write neither to the folder that contains the name nor to the program to which its links
+  // lead. The root as a writable path is ignored here, because then every folder would be writable; other code reports
+  // such a policy.
   const folder = realPath(parentOf(path), cwd);
   const target = realPath(path, cwd);
   const reachable = (place: string | null) =>

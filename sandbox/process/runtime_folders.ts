@@ -25,7 +25,7 @@ export function makeRuntimeFolder(environment: Environment): string | null {
       usable.add(folder);
       return folder;
     } catch {
-      // This folder cannot be used, so the next one is tried. Null means that no folder works.
+      // This folder cannot be used, so the next one is tried.
     }
   }
   return null;

@@ -26,8 +26,8 @@ export class Turns {
   }
 
   /**
-   * Waits for file tools, then counts a command that can write below `writable` as live until `commandEnded` is
-   * called. Fails with `files-busy`; then the command is not counted.
+   * Waits until no file tool runs. From then until `commandEnded` is called, a command that can write below `writable`
+   * counts as live. If this fails with `files-busy`, the command does not count as live.
    */
   async commandBegins(writable: readonly string[]): Promise<Outcome<void>> {
     while (this.#files > 0) await this.#changed.promise;

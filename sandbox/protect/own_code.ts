@@ -7,7 +7,7 @@ import { parentOf } from "../../base/paths.ts";
 /** Names in the cache of `deno run` for this runtime version: compiled code and its journal. */
 const COMPILED = ["v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm"];
 
-/** Names in the same cache: transpiled sources, modules from the network, packages. */
+/** Names in the cache of `deno run`: transpiled sources, modules from the network, packages. */
 const FETCHED = ["gen", "remote", "npm"];
 
 /** Programs that the person's next start uses, by their name in `PATH`. */
@@ -92,8 +92,9 @@ export function denoFolderForCommands({ cache }: OwnCode, environment: Environme
 }
 
 /**
- * The files of the program, its folder first. A bundle is an entry file and a folder next to it with parts that load
- * later, of which this module is one. If npm installed it, the whole package and the links to it belong to the program.
+ * Returns the files of the program, its folder first. A bundle consists of an entry file, and a folder next to it with
+ * modules that load later, such as this one. If npm installed it, the whole package and the links to it belong to the
+ * program.
  */
 function programFiles(file: string, inSources: boolean, main: string): string[] {
   if (inSources) return [file.slice(0, -PLACE_IN_SOURCES.length) || "/"];
@@ -130,9 +131,9 @@ function cacheFolder({ variables: { XDG_CACHE_HOME }, home }: Environment): stri
 }
 
 /**
- * Returns every path at which `PATH` looks for the program, up to the first one that has it. A link at such a path
- * leads to what the person starts next (version managers create such links). A new file at an earlier path would be
- * started instead.
+ * Returns every path at which the shell looks for the program through `PATH`, up to the first path that exists. This
+ * path may be a link that a version manager made; if the link changes, the person starts another program next time. A
+ * new file at an earlier path would be started instead.
  */
 function startedBy({ variables }: Environment): string[] {
   const folders = (variables.PATH ?? "").split(":").filter((folder) => folder.startsWith("/"));

@@ -1,4 +1,4 @@
-// Collects the notices of a sandbox for the person, each only once.
+// Collects the notices of a sandbox for the person, without duplicates.
 
 import type { Problem } from "../../base/problem.ts";
 

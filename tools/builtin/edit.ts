@@ -20,7 +20,7 @@ import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
 export interface EditOptions {
-  /** True to offer the member `replaceAll` (`tools.edit.replace_all`). */
+  /** True if the input schema has the member `replaceAll` (setting `tools.edit.replace_all`). */
   readonly replaceAll: boolean;
 }
 

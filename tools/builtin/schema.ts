@@ -17,7 +17,7 @@ export const WRITES_FILES = {
   files: "write",
 } as const satisfies Partial<BuiltinTool>;
 
-/** A strict schema with `label` and the given members; `required` keeps their order. */
+/** Returns a strict schema with the member `label` and the given members. `required` lists them in the same order. */
 export function strictSchema(members: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return strictObject({
     label: { type: "string", description: "Purpose of this call in a few words, shown to the user." },

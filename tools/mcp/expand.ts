@@ -6,7 +6,7 @@ import type { McpServer } from "../../config/settings.generated.ts";
 /** A server with expanded settings. */
 export interface Expanded {
   readonly server: McpServer;
-  /** Unset variables without a default; they expand to nothing. */
+  /** Variables that are unset and have no default. They are replaced with an empty text. */
   readonly missing: readonly string[];
 }
 

@@ -114,7 +114,7 @@ export class Server {
 
   async #connect(seconds: number): Promise<Outcome<Connection>> {
     clearTimeout(this.#idle);
-    // No await between the check and the assignment, since two calls would start two servers.
+    // There is no `await` between the check and the assignment: otherwise two calls could start two servers.
     const now = this.#opened ??= this.#open(seconds);
     const outcome = await now.outcome;
     if (outcome.ok && !outcome.value.ended) return outcome;
@@ -191,7 +191,8 @@ export class Server {
   }
 
   async #answer(name: string, input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
-    // A server that forgot the session has not run the call, so the call may be repeated once.
+    // If the server refuses a call because it does not know the session, it has not run the call, so the call is
+    // repeated once.
     for (let tries = 1;; tries++) {
       const opened = await unlessAborted(
         this.#connect(this.#settings.start_timeout ?? 10),

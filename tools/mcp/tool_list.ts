@@ -29,7 +29,7 @@ export interface ListSubject {
 export function definitionsOf(listed: readonly unknown[], subject: ListSubject): ToolDefinition[] {
   const isTaken = nameFilter(subject.settings.include ?? ["*"], subject.settings.exclude ?? []);
   const named = listed.filter(isNamed);
-  // Of two tools with the same name the first is used, since a call could not say which one is meant.
+  // If two tools have the same name, only the first is used, because a call could not say which one it means.
   const first = new Map(named.toReversed().map((tool) => [tool.name, tool]));
   return [...first.values()].toReversed().filter(({ name }) => isTaken(name))
     .map((tool) => definitionOf(tool, subject));

@@ -1,4 +1,4 @@
-// Loads tools from a module: its exports become definitions or a source.
+// Loads tools from a module. Its exports are tool definitions, or a source that finds definitions later.
 
 import { fileUri } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
@@ -46,9 +46,10 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
 }
 
 /**
- * A tool module as a source: loaded when tools are first needed, with the timeout that it asks for.
+ * Returns a source that loads a tool module when tools are first needed, with the timeout that the module asks for.
  *
- * @param changed why its code must not be loaded, as a sentence; null if it is as the person's settings found it
+ * @param changed returns why the code of the module must not be loaded, as a sentence; null if it has not changed since
+ * the person's settings were read
  */
 export function moduleSource(
   path: string,

@@ -112,7 +112,7 @@ export class ToolSources {
 
   async #until(over: () => boolean, which: (entry: Entry) => boolean, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      // The list may grow during this loop: starting or awaiting a source may add others.
+      // The list may grow during this loop, because a source that is started or awaited may add other sources.
       for (const entry of this.#entries) if (which(entry)) this.#begin(entry);
       if (over() || signal?.aborted === true) return;
       await new Promise<void>((resolve) => {
@@ -209,8 +209,8 @@ export class ToolSources {
 }
 
 /**
- * True if a function calls `done` itself. A function that declares only `register` does not. A function without
- * declared parameters may use rest arguments.
+ * True if a function calls `done` itself. With a single parameter, which is `register`, it cannot. Without any declared
+ * parameter, it may use rest arguments.
  */
 export function sayDone(resolve: ResolveTools): boolean {
   return resolve.length !== 1;

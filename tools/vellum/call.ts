@@ -70,7 +70,7 @@ async function runIn(
   }
 }
 
-/** The result of a started call, whether the tool, the person or the timeout ends it. */
+/** Waits until the tool, the person or the timeout ends a call, and returns its result. */
 async function ended(
   host: HostProcess,
   { id, final, timeout }: { readonly id: number; readonly final: Promise<Final>; readonly timeout: number },

@@ -58,7 +58,7 @@ export type FromHost =
   /** The file defines no tool; the cause is the end of a sentence. */
   | { readonly id: number; readonly is: "broken"; readonly cause: string }
   | { readonly id: number; readonly is: "output"; readonly text: string }
-  /** A piece of the answer's text, or of the text that question `ask` is about. */
+  /** A piece of a text: of the answer if `ask` is null, otherwise of the text for the question with that number. */
   | {
     readonly id: number;
     readonly is: "text";

@@ -22,7 +22,7 @@ export class Texts {
     this.#texts.set(ask, truncate.longText({ ...rest, direction: direction === "tail" ? "tail" : "head" }));
   }
 
-  /** Adds a piece. Ignored if its text was never started or has ended. */
+  /** Adds a piece to a text. If this text was never started, or has ended, the piece is ignored. */
   async push(ask: number | null, text: string): Promise<void> {
     if (!this.#isOver) await this.#texts.get(ask)?.push(text);
   }

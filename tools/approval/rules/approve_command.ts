@@ -25,7 +25,7 @@ export interface CommandQuestion {
   readonly world: RuleWorld;
   /** True if `cd` may look for folders elsewhere, because commands have `CDPATH`. */
   readonly searchesFolders: boolean;
-  /** Returns the base of a rule's relative patterns. */
+  /** Returns the folder to which relative patterns of a rule are relative. */
   baseOf(rule: PlacedRule): PatternBase;
 }
 
@@ -222,7 +222,10 @@ class RuleMatch {
       : near(`${program} may come from a place that commands can write to: ${planted}`);
   }
 
-  /** A program named by its path must be the very file that the pattern names. */
+  /**
+   * If the pattern names the program by a path, the command must run exactly that file. Returns why it would not; null
+   * if it does.
+   */
   #fileObstacle(program: string, named: string): Obstacle | null {
     const { world } = this.#question;
     const near = (message: string): Obstacle => ({ message, isNear: true });

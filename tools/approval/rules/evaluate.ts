@@ -25,7 +25,7 @@ export interface RuleParts {
   worldNow(): RuleWorld;
   /** Returns the absolute folder in which a tool's commands start, or that paths in its calls are relative to. */
   folderOf(tool: string): string;
-  /** Returns the base of a rule's relative patterns. */
+  /** Returns the folder to which relative patterns of a rule are relative. */
   baseOf(rule: PlacedRule): PatternBase;
   /** Returns what is known about a tool; undefined if no tool has this name. */
   tool(name: string): RuledTool | undefined;

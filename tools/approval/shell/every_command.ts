@@ -87,7 +87,7 @@ class Search {
     const plain = (word.parts ?? []).every(isPlain);
     const bare = (word.parts ?? [{ type: "Literal", text: word.text }] as const)
       .map((part) => (part.type === "Literal" ? part.text.replace(/\\./gs, "") : "")).join("");
-    // The parser includes some redirections and substitutions in words.
+    // The parser leaves some redirections and substitutions inside words, so such a word is reported as unread.
     if (/[<>();&|`]/.test(bare)) this.unread = true;
     const known = plain && !/[*?]|\[.*\]|^~|\{.*(?:,|\.\.)/s.test(bare);
     return { text: word.text, value: known ? word.value : null, count: "many" };

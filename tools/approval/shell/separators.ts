@@ -1,6 +1,6 @@
 // Verifies a reading against the text: every byte between two pieces of a command must be the expected separator.
 
-/** Expected separator between two pieces. `end` is one or more ends of a command: `;` or line feeds. */
+/** Separator that is expected between two pieces. `end` means the end of a command: `;`, line feeds, or both. */
 export type Separator = "blank" | "|" | "|&" | "&&" | "||" | "end" | "&";
 
 /** A piece of a command: a word, a redirection, an assignment. */
@@ -49,7 +49,8 @@ function isGap(gap: string, { before, joins = false }: CommandPiece): boolean {
     case "start":
       return tokens.every((token) => token === "\n");
     case "blank":
-      // The shell removes line continuations before it splits words, so there must also be a blank.
+      // Pieces must be separated by a blank. A line continuation alone does not separate them, because the shell
+      // removes it before it splits words.
       return tokens.length === 0 && (gap === "" ? joins : /[ \t]/.test(gap));
     case "end":
       return (first === ";" || first === "\n") && others.every((token) => token === "\n");
@@ -59,9 +60,10 @@ function isGap(gap: string, { before, joins = false }: CommandPiece): boolean {
 }
 
 /**
- * The operators and line feeds of a gap, without blanks and comments; null if it contains anything else.
+ * Returns the operators and line feeds between two pieces, without blanks and comments; null if the text between them
+ * contains anything else.
  *
- * @param opens whether a comment may begin with its first character
+ * @param opens whether a comment may begin at the first character of the gap
  */
 function tokensOf(gap: string, opens: boolean): string[] | null {
   const tokens: string[] = [];

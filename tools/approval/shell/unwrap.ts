@@ -1,11 +1,12 @@
-// Finds what a runner runs, for rules that ask or deny: `sudo -u x git push` is also evaluated as `git push`.
+// For rules that ask or deny, finds the command that another command such as `sudo` runs: `sudo -u x git push` is also
+// evaluated as `git push`.
 
 import { programName } from "../../../config/rules/runners.ts";
 import type { ShellWord } from "./types.ts";
 
 /** Commands inside a command. */
 export interface Unwrapped {
-  /** Commands, each as a list of words. */
+  /** Commands that the program runs, each as a list of words. */
   readonly commands: readonly (readonly ShellWord[])[];
   /** True if the starts of the commands are only guessed. */
   readonly guessed?: boolean;
@@ -25,7 +26,7 @@ interface Wrapper {
   readonly skip?: number;
   /** True if variables may be set before the command. */
   readonly sets?: boolean;
-  /** True if more words come from standard input. */
+  /** True if the program appends words from its standard input to the command. */
   readonly adds?: boolean;
   /** True if a shell reads the command. */
   readonly joined?: boolean;

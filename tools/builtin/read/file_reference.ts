@@ -15,7 +15,7 @@ export function fileReference(path: string, type: string): string {
   return `@${encode(anchored)};type=${type}`;
 }
 
-/** Escapes white space and characters with a special meaning, and `+`, because it is read as a space. */
+/** Escapes white space, characters with a special meaning in a reference, and `+`, which would be read as a space. */
 function encode(path: string): string {
   return path.replace(/[\s#%?;+]/g, (character) => encodeURIComponent(character));
 }

@@ -13,7 +13,10 @@ export interface PathTarget {
   readonly info: Deno.FileInfo;
 }
 
-/** Path context of a tool that works in `cwd`, which is the document's folder unless a setting says otherwise. */
+/**
+ * Returns the path context of a tool whose paths are relative to `cwd`. This is the folder of the document, unless a
+ * setting names another folder.
+ */
 export function placesOf({ cwd, environment, sandbox, disk }: ExecutionContext): FileContext {
   const base = { folder: cwd, home: environment.home };
   return { path: { resolve: (path) => resolvePath(path, base) }, sandbox, disk };

@@ -1,5 +1,5 @@
-// Searches for files and in files below a folder. Everything the answer says about the disk is decided here, in the
-// process that does the work.
+// Searches for files below a folder, and for lines in them. This module alone determines what an answer says about the
+// disk, because it runs in the process that has access to the files.
 
 import { baseName, parentOf } from "../../../base/paths.ts";
 import { success } from "../../../base/problem.ts";

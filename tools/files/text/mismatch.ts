@@ -6,7 +6,9 @@ interface Difference {
   readonly words: string;
 }
 
-/** Differences from the smallest to the largest. Each is ignored together with the differences before it. */
+/**
+ * Kinds of differences, from the smallest to the largest. When a kind is ignored, all smaller kinds are ignored, too.
+ */
 const DIFFERENCES: readonly Difference[] = [
   {
     fold: (text) => text.replace(/\r\n?/g, "\n"),

@@ -1,4 +1,5 @@
-// Builds the context of one call inside the host from plain facts: the published members, and those of flemma.
+// Builds the context of one call inside the host, from facts that are plain data. The context has the published members
+// and those of flemma.
 
 import { isInside, resolvePath } from "../../../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "../../truncate.ts";
@@ -9,11 +10,13 @@ export interface Channel {
   readonly signal: AbortSignal;
   output(text: string): void;
   client(message: unknown): void;
-  /** `text` belongs to the question, and may have any length. */
+  /**
+   * Sends a question to the program and returns the answer. `text` is part of the question, and may have any length.
+   */
   ask(question: Question, text?: string): Promise<unknown>;
 }
 
-/** Published context members that have no meaning in flemma. A tool finds them false. */
+/** Published members of the context that have no meaning in flemma. Their value is always false. */
 const NEVER = {
   forcePromptSideEffects: false,
   requireFreshApproval: false,
