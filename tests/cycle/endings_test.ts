@@ -12,7 +12,7 @@ const saying = (text: string, stop_reason: string, stop_details?: Readonly<Recor
 const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegExp | null])[] = [
   ["end_turn", "whole", null],
   ["stop_sequence", "whole", null],
-  ["max_tokens", "cut", /reached its output limit \(max_tokens\)/],
+  ["max_tokens", "cut", /it reached 16000 tokens, .* the model's own limit is unknown\. Raise/],
   [
     "model_context_window_exceeded",
     "cut",

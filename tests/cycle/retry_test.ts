@@ -138,7 +138,6 @@ Deno.test("a request is not retried if the request, the key or the account is at
     refused(403, "permission_error"),
     refused(404, "not_found_error"),
     refused(413, "request_too_large"),
-    refused(429, "rate_limit_error"),
     spent,
     streamed(START, { type: "error", error: { type: "invalid_request_error", message: "No" } }),
   ];
