@@ -12,7 +12,10 @@ import { spanText, Text } from "./text/text.ts";
 import { ChatTurn } from "./view/turn.ts";
 import type { Call, Chat, Diagnostic, Frontmatter, Preamble, Result, Turn } from "./types.ts";
 
-/** Results of an earlier version, valid for the first `kept` messages, which are unchanged and at the same offsets. */
+/**
+ * Results of an earlier version. They are valid for the first `kept` messages, which are unchanged and have the same
+ * offsets.
+ */
 interface Past {
   readonly kept: number;
   readonly turns: readonly ChatTurn[];

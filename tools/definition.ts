@@ -129,7 +129,7 @@ export interface ToolDefinition {
   readonly validate?: InputValidator;
 }
 
-/** What a generated system prompt says about one tool. Parts with other names are kept but unused. */
+/** What a generated system prompt says about one tool. Parts with other names have no effect. */
 export interface PersonalityParts {
   /** A few words on its purpose. */
   readonly snippet?: string | readonly string[];

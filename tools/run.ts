@@ -55,7 +55,9 @@ export function withNotes(result: ExecutionResult, notes: readonly string[]): Ex
     : { ...result, error: append(result.error) };
 }
 
-/** Runs a tool that works with files between commands. Waiting for that does not count against the tool's time. */
+/**
+ * Runs a tool that works with files while no command runs. The wait for commands is not part of the tool's time limit.
+ */
 async function inTurn(
   definition: ToolDefinition,
   input: ToolInput,

@@ -1,4 +1,5 @@
-// Parses documents for hosts of Lezer: strings in, trees over UTF-16 out, unchanged parts reused.
+// Parses documents for hosts of Lezer. Takes strings, returns trees with UTF-16 offsets, and reuses the trees of
+// unchanged parts.
 //
 // A host passes the unchanged fragments of an earlier tree. The tree stores the document from which it was built.
 // Everything between the fragments becomes one edit of this document, and one `update` gives the next version.

@@ -48,7 +48,8 @@ function metaOf({ tokens, found }: StatusWords): Meta | null {
 }
 
 /**
- * Returns an array if every token is positional, else an object in which positional tokens have their number as key.
+ * If no token has a key, returns an array; otherwise an object, in which the key of a token without a key is its
+ * number.
  */
 function collectMeta(tokens: readonly StatusToken[]): Meta | null {
   if (tokens.length === 0) return null;

@@ -18,7 +18,7 @@ export interface TagFault {
  * the chunk.
  */
 export interface Settled {
-  /** The given segments, with text in place of each tag that stays as it is. */
+  /** The given segments, in which a text replaces each tag that is not run. */
   readonly segments: readonly Segment[];
   readonly chunk: TemplateChunk | null;
   readonly faults: readonly TagFault[];

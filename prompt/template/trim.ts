@@ -21,7 +21,10 @@ export function trimTexts(segments: readonly Segment[]): readonly (TextRange | n
   });
 }
 
-/** Returns the units to remove from the start: one line feed with the blanks around it, else all whitespace. */
+/**
+ * Returns the number of UTF-16 units to remove from the start: one line feed and the blanks around it, or all
+ * whitespace if there is no line feed.
+ */
 function trimStart(text: string): number {
   return (/^[ \t]*\n[ \t]*/.exec(text) ?? /^[ \t\n\v\f\r]*/.exec(text))![0].length;
 }

@@ -164,7 +164,7 @@ export class AnthropicReader extends ReplyReader {
     if (block?.kind === "redacted") return [{ kind: "redacted", data: block.data }];
     if (block?.kind === "thinking") {
       const { content, signature } = block;
-      // A signature covers every byte of the text, so a damaged text is kept as unsigned thinking.
+      // A signature is valid only for the complete text, so a text with missing parts is written as unsigned thinking.
       const signed = signature === "" || block.damaged
         ? {}
         : { signature: { provider: this.provider, value: signature } };

@@ -13,7 +13,7 @@ import { chatMessages } from "./messages.ts";
 const TRAILING_KEYS = ["tools", "messages"] as const;
 
 export interface ChatRequest {
-  /** Name of the provider whose own reasoning counts as native. */
+  /** Name of the provider. Only reasoning of this provider is sent back as reasoning. */
   readonly provider: string;
   readonly model: string;
   readonly dialect: ChatDialect;

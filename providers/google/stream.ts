@@ -210,7 +210,7 @@ export class GoogleReader extends ReplyReader {
     }];
   }
 
-  /** Ends a reply that the API gave up. Thoughts are kept only if part of the reply is written. */
+  /** Ends a reply that the API aborted. Thoughts are written only if a part of the reply was written. */
   #fail(finish: "malformed" | "unsigned", reason: string, details: string): Effect[] {
     const effects = this.#answered ? this.#block() : [];
     const message = `${

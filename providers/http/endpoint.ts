@@ -5,7 +5,10 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Provider } from "../types.ts";
 
-/** Returns the configured URL, trimmed. A blank setting or variable counts as unset. Fails with `base-url-invalid`. */
+/**
+ * Returns the configured URL without blanks around it. A blank setting or variable is treated as unset. Fails with
+ * `base-url-invalid`.
+ */
 export function resolveBaseUrl(
   provider: Pick<Provider, "name" | "defaultBaseUrl" | "regionalBaseUrl">,
   settings: Settings,

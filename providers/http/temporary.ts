@@ -65,10 +65,10 @@ export function temporary({ body, headers, status }: RefusedResponse): ProviderE
 /** A limit that rises by itself, reported with a status of its own. */
 const RAMP_LIMIT = /^ramp_limit/i;
 
-/** Longest wait in seconds that counts as one; a later time is a mistake or another unit. */
+/** Longest wait in seconds that is believed. A longer one is a mistake, or is in another unit. */
 const LONGEST_WAIT = 30 * 86_400;
 
-/** Returns the seconds to wait that headers name, else null. `now` is in milliseconds. */
+/** If headers say how long to wait, returns the number of seconds; otherwise null. `now` is in milliseconds. */
 export function waitIn(headers: Headers | null, now: number = Date.now()): number | null {
   const exact = headers?.get("retry-after-ms")?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(exact)) return usable(Number(exact) / 1000);

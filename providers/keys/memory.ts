@@ -10,7 +10,7 @@ interface CachedKey {
   readonly until: number;
 }
 
-/** The keys of one run by provider. They are kept in memory only. */
+/** The keys of one run, by the name of the provider. They are only in memory, never on disk. */
 export class KeyMemory {
   readonly #cached = new Map<string, CachedKey>();
   readonly #now: () => number;

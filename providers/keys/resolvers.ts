@@ -55,7 +55,9 @@ export function keyringResolver(
 /** Lifetime of a Google token in seconds, less a margin for clock differences. */
 const TOKEN_SECONDS = 3330;
 
-/** Lets gcloud create a token: from a service account if one is known, else for the logged-in user. */
+/**
+ * Lets gcloud create a token: for a service account if one is known, otherwise for the user who is logged in to gcloud.
+ */
 function gcloudResolver(
   find: (environment: Environment) => Keyring | null = systemKeyring,
 ): CredentialResolver {

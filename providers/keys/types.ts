@@ -28,7 +28,10 @@ export type CredentialKind = "api_key" | "access_token" | "service_account";
 
 export interface Credential {
   readonly secret: string;
-  /** Source for messages, such as a variable's name, but never the value; null if no key exists and none is needed. */
+  /**
+   * Name of the source for messages, such as the name of a variable; never the key itself. Null if there is no key
+   * because none is needed.
+   */
   readonly source: string | null;
   /** Seconds until the key expires; absent if it is valid until revoked. */
   readonly lifetime?: number;

@@ -175,7 +175,10 @@ class ReplayServer implements Replay {
     return answerWith(scripted, () => dialect.frames(scripted, dialect.modelOf(asked), this.#given));
   }
 
-  /** Returns the script's next reply if the request meets its expectations, else the reason. */
+  /**
+   * If the request meets the expectations of the script's next reply, returns this reply; otherwise returns why it does
+   * not.
+   */
   #take(view: RequestView): ScriptedReply | string {
     const { replies, order } = this.#script;
     if (order === "any") {

@@ -1,4 +1,5 @@
-// Validation of streamed call inputs. Complete ones are kept unchanged; an incomplete one makes the reply an error.
+// Validates the streamed inputs of calls. A complete input stays unchanged; an incomplete input makes the reply an
+// error.
 
 import { compactJson } from "../../base/text/json_text.ts";
 import { isObject } from "../../base/is_object.ts";

@@ -15,7 +15,7 @@ import { CONFIG_BYTES } from "./settings_file.ts";
 import { isGitFolder } from "../paths/git_folder.ts";
 import { GIT_SETTINGS } from "./table.ts";
 
-/** Bytes that are read of `packed-refs`. A larger one counts as containing every branch. */
+/** Maximum number of bytes of `packed-refs` that are read. If the file is larger, every branch is assumed to exist. */
 const REFS_BYTES = 4 * 1024 * 1024;
 
 /** True if a path is in a git folder: below a `.git`, or in a folder that git takes for a bare repository. */

@@ -37,7 +37,10 @@ export class KnownRepositories {
     return [...this.#paths].filter((path) => folders.some((folder) => isInside(path, folder)));
   }
 
-  /** Adds repositories. A failure is kept as a problem, because it concerns later runs only. */
+  /**
+   * Adds repositories to the list. A failure is recorded in `problem` and not thrown, because it affects only later
+   * runs.
+   */
   add(paths: readonly string[]): void {
     const added = [...new Set(paths)].filter((path) => !this.#paths.has(path));
     if (added.length === 0) return;

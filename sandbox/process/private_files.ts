@@ -41,7 +41,7 @@ export class PrivateFiles {
     return path;
   }
 
-  /** Returns the path of a file with these bytes, which is kept for other commands, including those of other runs. */
+  /** Returns the path of a file with these bytes. The file stays for other commands, also for those of other runs. */
   constant(kind: string, bytes: Uint8Array): string {
     const path = `${this.#folder}/${kind}-${bytes.length}-${checksum(bytes)}`;
     if (written.has(path) && isFile(path)) return path;
@@ -53,7 +53,10 @@ export class PrivateFiles {
     return path;
   }
 
-  /** Returns the path of a folder with these files, which is kept like the files of `constant`. */
+  /**
+   * Returns the path of a folder with these files. As a file of `constant`, the folder stays for other commands and
+   * runs.
+   */
   constantFolder(kind: string, entries: readonly (readonly [name: string, bytes: Uint8Array])[]): string {
     const all = entries.flatMap(([name, bytes]) => [...new TextEncoder().encode(name), 0, ...bytes, 0]);
     const path = `${this.#folder}/${kind}-${all.length}-${checksum(Uint8Array.from(all))}`;

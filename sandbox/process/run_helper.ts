@@ -4,7 +4,7 @@ import { type Outcome, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import { type ExitStatus, spawn, type SpawnOptions } from "./spawn.ts";
 
-/** Characters of output that are kept. All output is read, even if it is longer. */
+/** Maximum number of characters of output that are returned. Longer output is read to its end, but cut. */
 const KEPT = 64 * 1024;
 
 export interface BriefRun extends ExitStatus {

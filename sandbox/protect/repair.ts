@@ -238,7 +238,7 @@ async function putFileBack(path: string, bytes: Uint8Array, mode: number, folder
   }
 }
 
-/** An unused path in the folder for kept files. Creates the folder if it is missing. */
+/** Returns an unused path in the folder for files that were moved away. Creates the folder if it is missing. */
 function inKeep(path: string, folder: string): string {
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   return `${folder}/${crypto.randomUUID().slice(0, 8)}-${baseName(path)}`;

@@ -48,7 +48,7 @@ export class BackendInUse {
       const answer = detect(this.#registry, this.mode, (entry) => this.#diagnose(entry));
       const detected = this.#detected = { generation, answer };
       answer.then((found) => {
-        // A failure that may be temporary is not kept; the next call tries again.
+        // A failure that may be temporary is not cached, so the next call tries again.
         const passing = !found.ok && found.problem.code === "backend-setup";
         if (passing && this.#detected === detected) this.#detected = undefined;
       });

@@ -21,7 +21,7 @@ export interface WorkerSandbox {
   failed(failure: SetupFailure, preparation: BackendPreparation): Promise<void>;
 }
 
-/** Bytes of standard error that are kept. */
+/** Maximum number of bytes of standard error that are stored. */
 const STDERR_BYTES = 16 * 1024;
 
 /** Milliseconds a worker has to exit after its input is closed. */

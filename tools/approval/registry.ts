@@ -41,7 +41,7 @@ const CIRCUMSTANTIAL: ReadonlySet<string> = new Set([
  */
 const GUARDS_ABOVE = 25;
 
-/** Milliseconds a resolver may take before it counts as having thrown. */
+/** Milliseconds that a resolver may take. If it takes longer, it is treated as if it had thrown. */
 const PATIENCE = 5000;
 
 /**

@@ -33,7 +33,7 @@ const MAX_TIMEOUT = 600;
 const LONGEST_TIMER = 2 ** 31 / 1000 - 1;
 /** Milliseconds for which output is still read after the shell ended. */
 const DRAIN = 200;
-/** Number of bytes kept of the sandbox's own messages. */
+/** Maximum number of bytes that are stored of the messages of the sandbox itself. */
 const STDERR_BYTES = 16 * 1024;
 /** Number of output bytes shown in full while the command runs; nobody reads more on a terminal. */
 const PROGRESS_BYTES = 1024 * 1024;

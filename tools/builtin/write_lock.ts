@@ -41,7 +41,7 @@ async function lockIn(folder: string, real: string, signal: AbortSignal): Promis
   for (;;) {
     const file = await tryLock(path);
     if (file !== null) {
-      // The call removes leftovers of a dead holder of this very lock, because the sweep skips locks that are held.
+      // Leftovers of the previous holder of this lock are removed here, because `sweep` skips locks that are held.
       await removeNoted(await textOf(path));
       await sweep(folder);
       return createLock(file, path);

@@ -173,7 +173,9 @@ export function changedSentence(shown: string): string {
   return `${shown} changed while the tool was working on it. Read it again.`;
 }
 
-/** The file that is about to be replaced, kept open to detect a late save into it. */
+/**
+ * The file that is about to be replaced. It stays open, so that a later write of another process into it is detected.
+ */
 interface Old {
   readonly file: Deno.FsFile;
   /** The content that was read. */
@@ -290,7 +292,7 @@ function forbidsSiblings(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.PermissionDenied || /\(os error 30\)/.test(String(thrown));
 }
 
-/** Applies the owner and mode of another file; false if the owner cannot be kept. */
+/** Gives a file the owner and mode of another file. Returns false if the owner cannot be set. */
 function takeOver(path: string, from: Deno.FileInfo): boolean {
   const own = Deno.lstatSync(path);
   if (own.uid !== from.uid || own.gid !== from.gid) {

@@ -109,7 +109,7 @@ export class Connection {
     }
   }
 
-  /** All tools in the server's list, unchanged. Throws on failure. */
+  /** Returns all tools of the server, exactly as the server lists them. Throws on failure. */
   async tools(seconds: number): Promise<unknown[]> {
     const { ResultSchema } = await import("./client.ts");
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];

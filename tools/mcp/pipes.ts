@@ -5,7 +5,7 @@ import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/tran
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@1.32.2/types.js";
 import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
-/** Maximum number of characters kept of its standard error, for the failure message. */
+/** Maximum number of characters of the server's standard error that are stored for a failure message. */
 const MOST_STDERR = 2000;
 
 /** A process with open pipes. */

@@ -6,8 +6,8 @@ import type { Environment } from "../../base/environment.ts";
 import { takeFile, type TakenFile } from "../overflow/attachments.ts";
 
 /**
- * Returns the result: text and text resources as text; other content is kept as a file and named by a line. `isError`
- * makes it an error.
+ * Returns the result. Text and text resources become its text; any other content is stored as a file, and a line of the
+ * text names the file. `isError` makes it an error.
  */
 export async function resultOf(answer: unknown, environment: Environment): Promise<ExecutionResult> {
   if (!isObject(answer)) return { success: false, error: "The server returned an empty result." };

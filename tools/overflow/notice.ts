@@ -13,7 +13,7 @@ export interface NoticeOptions {
   readonly lost?: string | null;
   /** Number of bytes to which the file is limited. */
   readonly cappedAt?: number | null;
-  /** Number of bytes of the line of which only a part is kept. */
+  /** Length in bytes of the line of which only a part is shown. */
   readonly lineBytes?: number;
 }
 
@@ -42,7 +42,9 @@ export function overflowNotice(truncation: Truncation, options: NoticeOptions): 
   return `[${text}]`;
 }
 
-/** Joins the kept text and the notice with an empty line; only the notice if nothing was kept. */
+/**
+ * Joins the shortened text and the notice with an empty line. If nothing is left of the text, returns only the notice.
+ */
 export function withNotice(content: string, notice: string): string {
   return content === "" ? notice : `${content}\n\n${notice}`;
 }

@@ -1,4 +1,5 @@
-// Collects what a generated system prompt says about tools: from their own prompt parts, else from their descriptions.
+// Collects what a generated system prompt says about tools. If a tool has no prompt parts of its own, its description
+// is used.
 
 import type { ToolDefinition } from "../definition.ts";
 

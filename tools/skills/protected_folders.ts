@@ -1,4 +1,4 @@
-// Skill folders that tools must not change, because skills loaded from there count as the person's own word.
+// Skill folders that tools must not change, because skills from there are followed like instructions of the person.
 
 import { canBeSeen, realPathOrNull } from "../../base/files.ts";
 import { isInside, parentOf } from "../../base/paths.ts";

@@ -131,7 +131,7 @@ function descriptionIn(head: SkillFrontmatter): Field {
   return { value: description.trim().replaceAll(/\s+/g, " "), findings: [] };
 }
 
-/** Reports a missing key at its empty line, else at the beginning. */
+/** Reports a missing key. The position is the line of the key if it is there but empty, otherwise the beginning. */
 function missing(head: SkillFrontmatter, key: string, remedy: string): Field {
   const at = Object.hasOwn(head.values, key) ? head.placeOf(key, "key") : { line: 1, column: 1 };
   return {

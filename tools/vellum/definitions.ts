@@ -43,7 +43,7 @@ export class Definitions {
     }
   }
 
-  /** The definition from the cache, else by loading the file. */
+  /** Returns the definition from the cache. If it is not cached, loads the file. */
   async #known(file: ToolFile, key: string): Promise<Read> {
     const kept = (await this.#all()).get(key);
     if (kept !== undefined) return kept;

@@ -31,7 +31,7 @@ export type OnMessage = (message: Exclude<FromHost, { is: Final["is"] }>) => voi
 
 /** Maximum number of characters of one message; a longer one could fill the memory. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
-/** Number of printed characters that are kept, to report them if the host breaks. */
+/** Maximum number of printed characters that are stored, to report them if the host breaks. */
 const KEPT_PRINTS = 4096;
 
 interface Waiting {

@@ -1,4 +1,5 @@
-// Chooses the Deno that runs tool files, and its permissions: this program's own if it has one, else the installed one.
+// Chooses the Deno that runs tool files, and its permissions. This is the Deno that runs this program; a compiled
+// program uses the installed Deno.
 
 import type { Environment } from "../../base/environment.ts";
 import { baseName } from "../../base/paths.ts";

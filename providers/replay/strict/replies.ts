@@ -1,4 +1,4 @@
-// Record of the replies a replay has given, to check that a loop of calls returns their thinking unchanged.
+// Records the replies that a replay has given, to check that a loop of calls sends their thinking back unchanged.
 
 import { isObject } from "../../../base/is_object.ts";
 import { type JsonObject, listOf } from "../dialect.ts";
@@ -20,7 +20,7 @@ export class Replies {
     if (call !== undefined && order.some(isThinking)) this.#orders.set(String(call.id), order);
   }
 
-  /** True if a conversation ends in the paused reply, unchanged. */
+  /** True if a conversation ends with the paused reply, and this reply is unchanged. */
   resumes(messages: readonly JsonObject[]): boolean {
     const last = messages.at(-1);
     return last?.role === "assistant" && this.#paused !== null &&
