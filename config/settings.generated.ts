@@ -53,7 +53,7 @@ export interface ProviderSettings {
   readonly reasoning_key?: "reasoning_effort" | "reasoning" | null;
   /** Allow several tool calls in one reply of a Chat Completions server; if unset, the server decides. */
   readonly parallel_tool_calls?: boolean | null;
-  /** Additional request fields for a Chat Completions server. */
+  /** Additional request fields, for every kind of provider; of two objects, the members are merged. */
   readonly extra_body?: Readonly<Record<string, unknown>> | null;
 }
 

@@ -6,7 +6,14 @@ import { isSystemFile, READ_SECONDS, readChecked, withTimeout } from "../base/sy
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
 import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text/text_fault.ts";
-import { isImage, isTextual, typeOfContent, typeOfName, typeOfSignature } from "../base/media.ts";
+import {
+  isAttachable,
+  isImage,
+  isTextual,
+  typeOfContent,
+  typeOfName,
+  typeOfSignature,
+} from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
@@ -22,6 +29,8 @@ export interface Base {
  */
 export type FileFlaw =
   | { readonly because: "empty" }
+  /** The content is not of the type that the name says. */
+  | { readonly because: "content"; readonly mime: string }
   | { readonly because: "type"; readonly mime: string }
   | {
     readonly because: "encoding";
@@ -73,6 +82,15 @@ export function attachObstacle(real: string, info: Deno.FileInfo): string | null
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }
 
+/** Bytes within which a PDF file may begin. */
+const PDF_START = 1024;
+
+/** Returns the type of a PDF file with something in front of it, which readers accept; else null. */
+function laterPdf(bytes: Uint8Array): string | null {
+  const start = new TextDecoder("latin1").decode(bytes.subarray(0, PDF_START));
+  return start.includes("\n%PDF-") ? "application/pdf" : null;
+}
+
 export interface FileSource {
   /** Absolute path of the file. */
   readonly filename: string;
@@ -82,15 +100,19 @@ export interface FileSource {
 }
 
 /**
- * Converts a file's bytes to a part. If no type is given, the name or the content decides the type. The signature in
- * the bytes of an image decides the type of the image, because providers compare type and signature.
+ * Converts a file's bytes to a part. If no type is given, the name or the content decides the type. But the first bytes
+ * decide whether it is an image or a PDF, and of which type, because providers refuse a request in which they differ.
  */
 export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource): FilePart {
   const named = mime ?? typeOfName(filename) ?? typeOfContent(bytes);
-  const seen = isImage(named) ? typeOfSignature(bytes) : null;
-  const mimeType = seen !== null && isImage(seen) ? seen : named;
+  const seen = typeOfSignature(bytes) ?? laterPdf(bytes);
+  const isText = isTextual(named) && (seen === null || textFault(bytes) === null);
+  const mimeType = seen !== null && !isText ? seen : named;
   const nameOnly = { kind: "unsupported_file", filename, path } as const;
   if (bytes.length === 0) return { part: nameOnly, flaw: { because: "empty" } };
+  if (isAttachable(mimeType) && seen === null) {
+    return { part: nameOnly, flaw: { because: "content", mime: mimeType } };
+  }
   if (isImage(mimeType)) {
     return { part: { kind: "image", mimeType, data: base64(bytes), filename, path } };
   }
@@ -140,6 +162,12 @@ export function fileFinding(name: string, flaw: FileFlaw, remedy: string): Diagn
   switch (flaw.because) {
     case "empty":
       return warning("file_empty", `${name} is empty; the model gets only its path.`);
+    case "content":
+      return warning(
+        "file_unsupported_mime",
+        `${name} is not of the type ${flaw.mime}, as its first bytes show; the model gets only its path. ` +
+          "Give the file the extension of its real type.",
+      );
     case "type":
       return warning(
         "file_unsupported_mime",

@@ -87,7 +87,11 @@ export type RequestFallback =
   /** The token limit of the reply is left out. */
   | "reply-limit"
   /** The request for token counts is left out. */
-  | "token-counts";
+  | "token-counts"
+  /** The request not to store anything is left out. */
+  | "store"
+  /** The tool of that name is left out, because its schema is refused. */
+  | `tool ${string}`;
 
 /** One piece of the context that a reply depends on. */
 export interface PrefixPiece {

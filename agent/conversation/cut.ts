@@ -53,6 +53,19 @@ function cutOrNull(chat: Chat, keep: number): Cut | null {
   return null;
 }
 
+/** Returns a cut after half of the summarized turns; null if they cannot be divided. */
+export function halfOf(chat: Chat, { summed }: Cut): Cut | null {
+  const begin = summed[0]!.index;
+  const middle = lowered(chat, begin + Math.ceil(summed.length / 2));
+  return middle > begin && middle < begin + summed.length ? cutAt(chat, begin, middle) : null;
+}
+
+/** Returns the cut that keeps the last `count` turns. */
+export function cutBeforeLast(chat: Chat, count: number): Cut {
+  const begin = Math.max(0, chat.turns.findIndex(({ role }) => role !== "System"));
+  return cutAt(chat, begin, chat.turns.length - count);
+}
+
 /**
  * Returns the remedy for a useless cut: the largest `--keep` below `keep` that gives a useful cut. If there is none,
  * the remedy is to continue without compacting.

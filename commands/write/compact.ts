@@ -7,7 +7,7 @@ import {
   longResults,
   withShortResults,
 } from "../../agent/conversation/compacted.ts";
-import { type Cut, cutOf, keepLess } from "../../agent/conversation/cut.ts";
+import { type Cut, cutBeforeLast, cutOf, halfOf, keepLess } from "../../agent/conversation/cut.ts";
 import { keepWholeResults } from "../../agent/conversation/whole_results.ts";
 import { chatInMemory } from "../../agent/open.ts";
 import { lastReply } from "../../agent/conversation/last_reply.ts";
@@ -122,8 +122,43 @@ function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
   );
 }
 
-/** Asks the model to summarize the conversation up to the cut. */
+/** Code of the error that a conversation is too long for the model. */
+const TOO_LONG = "provider-context-overflow";
+
+/**
+ * Asks the model to summarize the conversation up to the cut. If that is too long, long results are shortened first;
+ * if it still is, its first half is summarized, then the rest with that summary.
+ */
 async function summaryOf(
+  invocation: Invocation,
+  document: CommandDocument,
+  { chat, cut }: Split,
+  emit: Emit,
+): Promise<Outcome<string>> {
+  const summary = await askForSummary(invocation, document, { chat, cut }, emit);
+  if (summary.ok || summary.problem.code !== TOO_LONG) return summary;
+  const { session: { settings }, label } = document;
+  const results = longResults(chat, cut, settings.context.prune_over);
+  if (results.length > 0) {
+    const short = parse(withShortResults(chat, results, settings.context.prune_over, () => label));
+    const again = cutBeforeLast(short, cut.turns.length);
+    return await summaryOf(invocation, document, { chat: short, cut: again }, emit);
+  }
+  const half = halfOf(chat, cut);
+  if (half === null) return summary;
+  const first = await summaryOf(invocation, document, { chat, cut: half }, emit);
+  if (!first.ok) return first;
+  const rest = parse(compactChat(chat, half, first.value, label));
+  return await summaryOf(
+    invocation,
+    document,
+    { chat: rest, cut: cutBeforeLast(rest, cut.turns.length) },
+    emit,
+  );
+}
+
+/** Asks the model once to summarize the conversation up to the cut. */
+async function askForSummary(
   invocation: Invocation,
   { session, interrupts }: CommandDocument,
   { chat, cut }: Split,

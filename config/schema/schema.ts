@@ -114,7 +114,7 @@ export const SCHEMA: Group = group("All settings.", {
       ),
       extra_body: hostKey(
         { is: "map", of: { is: "any" } },
-        "Additional request fields for a Chat Completions server.",
+        "Additional request fields, for every kind of provider; of two objects, the members are merged.",
         { optional: true },
       ),
     }, { ts: "ProviderSettings" }),

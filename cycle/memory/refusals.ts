@@ -34,6 +34,7 @@ const LASTING: ReadonlySet<RequestFallback> = new Set<RequestFallback>([
   "summary",
   "retention",
   "token-counts",
+  "store",
 ]);
 
 /** Returns what a server has refused for a model in the last days. A new version of flemma starts with nothing. */

@@ -26,6 +26,8 @@ export interface Received {
 /** Further facts that decide how a request ended. */
 export interface EndingFacts {
   readonly provider: Provider;
+  /** Adds the names of tools that an error names by their place. */
+  named(error: ProviderError): ProviderError;
   readonly usage: Usage | null;
   readonly warnings: readonly string[];
   /** A sentence about retries, added to an error. */
@@ -43,11 +45,11 @@ export type SentEnd =
 
 export function endingOf(
   { exchange, stop, error, begun }: Received,
-  { provider, usage, warnings, tried, mayResume, chosenLimit }: EndingFacts,
+  { provider, usage, warnings, tried, mayResume, chosenLimit, named }: EndingFacts,
 ): SentEnd {
   if (exchange.kind === "cancelled") return { kind: "cancelled" };
   if (error !== null || stop === null) {
-    const found = error ?? failureOf(exchange, provider, begun);
+    const found = named(error ?? failureOf(exchange, provider, begun));
     const problem = tried === null ? found : { ...found, details: [...found.details, tried] };
     return { kind: "failed", problem };
   }
@@ -109,8 +111,8 @@ const CUTS: Readonly<Record<string, string>> = {
   continuation: ": the provider ended it at a limit of its own. To get the rest: flemma advance --continue.",
   too_many_tool_calls: ": the provider's own tools were called too often.",
   max_tokens: ": the model reached its output limit (max_tokens).",
-  model_context_window_exceeded: ": the conversation fills the model's context window. Continue in a new " +
-    "document, or remove what you no longer need.",
+  model_context_window_exceeded: ": the conversation fills the model's context window. Continue in a " +
+    "smaller document: flemma compact FILE",
 };
 
 /**

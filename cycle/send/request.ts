@@ -14,7 +14,9 @@ import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { sameBody } from "../../providers/http/body.ts";
 import { withoutResultFiles } from "../../providers/request/result_files.ts";
+import { usableTools } from "../../providers/request/checks/schema.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
+import { sortedTools } from "../../providers/request/wire.ts";
 import type { OfferedTool, Provider, ProviderRequest, RequestFallback } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
 import { preserve, ThinkingLog } from "./thinking/log.ts";
@@ -71,6 +73,8 @@ export type Prepared =
 export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
   /** Log of the thinking in the request; null if the provider does not check earlier thinking. */
   readonly log: ThinkingLog | null;
+  /** The tools in the order of the request. */
+  readonly tools: readonly OfferedTool[];
   /** True if applying a fallback is allowed, and would change the request. */
   readonly mayFallBack: (fallback: RequestFallback) => boolean;
 };
@@ -118,7 +122,11 @@ const TOO_LARGE: Problem = {
 };
 
 async function assemble(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
-  const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
+  const { chat, document, settings, environment, provider, templatedTools, frontmatter } = options;
+  const { fallbacks = new Set() } = options;
+  const usable = (refused: ReadonlySet<RequestFallback>) =>
+    usableTools(options.tools.filter(({ name }) => !refused.has(`tool ${name}`)), provider.name);
+  const { tools, warnings: leftOutTools } = usable(fallbacks);
   const prompt = await evaluateChat(chat, { document, environment, templatedTools, frontmatter, settings });
   const ending = endOf(prompt);
   const prefill = options.resumes === true || (settings.prefill && provider.takesPrefill(settings));
@@ -165,9 +173,14 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   const leftOut = preserved?.evaluation.leftOut;
   const build = (fallbacks: ReadonlySet<RequestFallback>) => {
     const reported = fallbacks.has("result-files") ? withoutResultFiles(prompt) : prompt;
-    return provider.buildRequest({ ...input, prompt: reported, leftOut, fallbacks });
+    return provider.buildRequest({
+      ...input,
+      tools: usable(fallbacks).tools,
+      prompt: reported,
+      leftOut,
+      fallbacks,
+    });
   };
-  const { fallbacks = new Set() } = options;
   const { request, warnings, thinking = new Map() } = build(fallbacks);
   const model = settings.model ?? provider.defaultModel ?? "";
   const notices = preserved === null
@@ -178,7 +191,8 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
     request,
     model,
     diagnostics,
-    warnings: [...notices, ...warnings],
+    warnings: [...leftOutTools, ...notices, ...warnings],
+    tools: sortedTools(tools),
     files: prompt.files,
     day: prompt.day,
     log: preserved === null ? null : new ThinkingLog(preserved, model, thinking),

@@ -25,7 +25,7 @@ import { describeRemembered } from "./thinking/notices.ts";
 import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
 /** Maximum number of fallbacks for one request. */
-const MOST_FALLBACKS = 2;
+const MOST_FALLBACKS = 4;
 
 /**
  * Creates the function that sends the current document and writes the reply.

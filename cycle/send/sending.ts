@@ -7,10 +7,18 @@ import { isReachable, type Network } from "../../providers/http/network.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
-import { chosenReplyLimit } from "../../providers/request/reply_limit.ts";
-import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../../providers/types.ts";
+import { chosenReplyLimit } from "../../providers/request/checks/reply_limit.ts";
+import type {
+  Effect,
+  OfferedTool,
+  ProviderError,
+  RequestFallback,
+  StreamReader,
+  Usage,
+} from "../../providers/types.ts";
 import { mergeUsage, promptTokens } from "../../providers/usage.ts";
 import type { RequestEnd, RequestStatus } from "../types.ts";
+import { toolInError } from "../../providers/request/checks/schema.ts";
 import { shownThinking } from "./block_text.ts";
 import { ReplyCommits } from "./commits.ts";
 import { bodyText, decodeBody, endingOf, failureOf, type StopEffect } from "./ending.ts";
@@ -158,6 +166,7 @@ export class Sending {
       { exchange, stop: this.#stop, error: this.#error, begun: this.#writer.begun },
       {
         provider: this.#options.provider,
+        named: (error) => this.#withToolName(error),
         usage: this.#usage,
         warnings: [...this.#prepared.warnings, ...this.#losses(), ...this.#cut()],
         tried,
@@ -208,8 +217,13 @@ export class Sending {
   refused(exchange: Exchange): Extract<RequestEnd, { kind: "refused" }> | null {
     if (!this.#may.fallBack) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
-    const error = this.#error ?? this.#failure(exchange);
-    const fallback = this.#options.provider.fallbacks?.(error).find(this.#prepared.mayFallBack) ?? null;
+    const error = this.#withToolName(this.#error ?? this.#failure(exchange));
+    const tool = toolInError(error.message, this.#prepared.tools);
+    const candidates: readonly RequestFallback[] = [
+      ...(tool === null || error.class !== "other" ? [] : [`tool ${tool.name}` as const]),
+      ...this.#options.provider.fallbacks?.(error) ?? [],
+    ];
+    const fallback = candidates.find(this.#prepared.mayFallBack) ?? null;
     if (fallback === null) return null;
     const notice = describeFallback(fallback, error, this.#options.provider.display);
     return { kind: "refused", fallback, warnings: [...this.#prepared.warnings, notice] };
@@ -284,5 +298,11 @@ export class Sending {
   /** Returns the error of an exchange without a closing event. */
   #failure(exchange: Exclude<Exchange, { kind: "cancelled" }>): ProviderError {
     return failureOf(exchange, this.#options.provider, this.#writer.begun);
+  }
+
+  /** Adds the name of the tool that an error names only by its place in the request. */
+  #withToolName(error: ProviderError): ProviderError {
+    const tool = toolInError(error.message, this.#prepared.tools);
+    return tool === null ? error : { ...error, message: `${error.message} (the tool ${tool.name})` };
   }
 }

@@ -4,6 +4,7 @@ import { KNOWN_PROVIDERS } from "../known.ts";
 import { outline } from "./outline.ts";
 import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
+import { budgetObstacle } from "../request/checks/budget.ts";
 import { createFallbacks } from "../request/fallback.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { answeredError } from "../http/errors.ts";
@@ -14,6 +15,7 @@ export const anthropic: Provider = {
   defaultModel: DEFAULT_MODEL,
   outputIncludesThoughts: true,
   takesPrefill: goesOnFromItsTurn,
+  obstacle: (settings) => budgetObstacle("anthropic", settings),
   modelList: (key) => ({
     path: "/v1/models",
     query: "limit=1000",

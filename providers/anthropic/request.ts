@@ -2,6 +2,7 @@
 
 import { endpointUrl } from "../http/endpoint.ts";
 import { type JsonMembers, type JsonValue, writeBody } from "../request/json.ts";
+import { withExtraBody } from "../request/extra_body.ts";
 import { withBody } from "../http/body.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import { choiceOf } from "../models/choice.ts";
@@ -77,7 +78,7 @@ export function buildRequest(input: RequestInput): BuiltRequest {
           "user-agent": USER_AGENT,
         },
       },
-      writeBody(body, TRAILING_KEYS),
+      writeBody(withExtraBody(body, settings, "anthropic"), TRAILING_KEYS),
     ),
     warnings: [
       ...reusedIdWarnings(prompt),

@@ -4,6 +4,7 @@ import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model, ModelThinking } from "../models/types.ts";
 import type { JsonMembers } from "../request/json.ts";
 import type { RequestParameters } from "../request/parameters.ts";
+import { LEAST_REPLY } from "../request/checks/budget.ts";
 import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
 
 /** Request members about thinking, with warnings about settings that cannot be met. */
@@ -97,18 +98,22 @@ function askBudget(
     LEAST_BUDGET,
   );
   if (facts.kind === "none" || wanted === null) return { thinks: false, warnings };
-  if (maxTokens <= LEAST_BUDGET) {
-    const message = `${name} needs max_tokens above ${LEAST_BUDGET} to think; ` +
+  const room = maxTokens - LEAST_REPLY;
+  if (room < LEAST_BUDGET) {
+    const message = `${name} needs max_tokens of at least ${LEAST_BUDGET + LEAST_REPLY} to think; ` +
       `with ${maxTokens} it answers without thinking.`;
     return { thinks: false, warnings: [...warnings, message] };
   }
   return {
-    thinking: { type: "enabled", budget_tokens: Math.min(wanted.budget, maxTokens - 1) },
+    thinking: { type: "enabled", budget_tokens: Math.min(wanted.budget, room) },
     ...(facts.kind === "budget+effort"
       ? { output_config: { effort: wanted.effort ?? facts.defaultEffort } }
       : {}),
     thinks: true,
-    warnings,
+    warnings: wanted.budget <= room ? warnings : [
+      ...warnings,
+      `The thinking budget of ${wanted.budget} is lowered to ${room}, to leave room for the reply.`,
+    ],
   };
 }
 

@@ -95,7 +95,7 @@ function askThinking({ thinking: { level } }: RequestParameters, name: string, m
   if (facts === null) return { members: {}, thinks: true, warnings: [] };
   const { kind, unasked } = facts;
   if (kind === "effort") {
-    const { effort, thinks, warnings } = resolveEffort(level, null, model, name);
+    const { effort, thinks, warnings } = resolveEffort(level, null, facts, name);
     return { members: { reasoning_effort: effort ?? undefined }, thinks, warnings };
   }
   if (kind !== "switch") return { members: {}, thinks: false, warnings: [] };

@@ -3,7 +3,7 @@
 import type { ProviderSettings } from "../../config/settings.generated.ts";
 import type { KnownProvider } from "../known.ts";
 import { findModel } from "../models/find.ts";
-import { type JsonMembers, type JsonValue, toJsonValue } from "../request/json.ts";
+import type { JsonMembers } from "../request/json.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { levelOfBudget } from "../request/thinking.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
@@ -50,7 +50,6 @@ function buildRequest(
     thinking: effortMembers(parameters, server),
     extra: {
       parallel_tool_calls: input.tools.length === 0 ? undefined : server.parallel_tool_calls ?? undefined,
-      ...extraBody(server),
     },
     warnings: maxTokens.warnings,
   });
@@ -65,10 +64,6 @@ function dialectOf(server: ProviderSettings, seen: string | null, host: string):
     reasoningField: server.reasoning_field ?? seen ?? PLAIN_DIALECT.reasoningField,
     reasoningBack: server.reasoning_back ?? usual,
   };
-}
-
-function extraBody({ extra_body }: ProviderSettings): JsonMembers {
-  return (toJsonValue(extra_body ?? {}) ?? {}) as { readonly [key: string]: JsonValue };
 }
 
 /**

@@ -1,6 +1,7 @@
 // The common part of Chat Completions requests: body, headers and URL.
 
 import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
+import { withExtraBody } from "../request/extra_body.ts";
 import { withBody } from "../http/body.ts";
 import { createFallbacks } from "../request/fallback.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
@@ -70,7 +71,7 @@ export function chatRequest(
           "user-agent": USER_AGENT,
         },
       },
-      writeBody(body, TRAILING_KEYS),
+      writeBody(withExtraBody(body, input.settings, provider), TRAILING_KEYS),
     ),
     warnings: [...reusedIdWarnings(input.prompt), ...warnings, ...options.warnings],
   };

@@ -6,6 +6,7 @@ import { listOrEmpty, numberOrNull } from "../stream/fields.ts";
 import { LongText } from "../../base/text/long_text.ts";
 import { callProgress, ReplyReader, thinkingProgress, tokenCounts } from "../stream/reader.ts";
 import type { Effect } from "../types.ts";
+import { isPing } from "../http/ping.ts";
 import { OpenCalls } from "./calls.ts";
 import { addDetails, detailWords, tagName, writeDetails } from "./reasoning_details.ts";
 import { ThinkTags } from "./think_tags.ts";
@@ -59,6 +60,7 @@ export class ChatReader extends ReplyReader {
   event(data: unknown, headers: Headers | null = null): Effect[] {
     if (!isObject(data)) return [];
     if (isError(data)) return [this.error(data, headers)];
+    if (isUnknown(data)) return this.unknownType("event", data.type ?? data.object);
     const choice = listOrEmpty(data.choices).filter(isObject).find(({ index }) =>
       (numberOrNull(index) ?? 0) === 0
     );
@@ -188,10 +190,19 @@ export class ChatReader extends ReplyReader {
   }
 }
 
+/** True for an event that is neither part of a reply nor a ping. */
+function isUnknown(data: JsonObject): boolean {
+  return !Array.isArray(data.choices) && !isObject(data.usage) && !isPing(data);
+}
+
 /** Recognizes `{error: …}` of most servers, `{object: "error", message}` and `{detail: …}` of vLLM. */
 function isError(data: JsonObject): boolean {
   if (isObject(data.error) || (typeof data.error === "string" && data.error !== "")) return true;
-  return data.choices === undefined && (data.object === "error" || data.detail !== undefined);
+  if (data.choices !== undefined) return false;
+  const { object, detail } = data;
+  const isDetail = typeof detail === "string" ||
+    listOrEmpty(detail).some((each) => isObject(each) && "msg" in each);
+  return object === "error" || (isDetail && Object.keys(data).length === 1);
 }
 
 /** Reads content, which is a string, or on some servers an array of parts that may include thinking. */

@@ -4,6 +4,7 @@ import { choiceOf } from "../models/choice.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveParameters } from "../request/parameters.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
+import { budgetObstacle } from "../request/checks/budget.ts";
 import { createFallbacks } from "../request/fallback.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { readGoogleError } from "./errors.ts";
@@ -40,7 +41,7 @@ export const vertex: Provider = {
   },
   obstacle(settings) {
     const { project_id: project } = resolveParameters(settings, "vertex").own;
-    if (typeof project === "string" && project.trim() !== "") return null;
+    if (typeof project === "string" && project.trim() !== "") return budgetObstacle("vertex", settings);
     return {
       code: "vertex-project-missing",
       message: "Vertex AI needs a Google Cloud project, and the settings name none.",
@@ -68,12 +69,14 @@ function providerOf(door: Door, keyHint: string): Provider {
     defaultModel: choiceOf(door.provider)!.standard,
     outputIncludesThoughts: false,
     takesPrefill: () => false,
+    obstacle: (settings) => budgetObstacle(door.provider, settings),
     buildRequest: (input) => buildRequest(door, input),
     // Puts a stand-in in place of a signature that is missing, or that is from another model, project or key.
     fallbacks: createFallbacks([
       [/thought[_ ]?signature/i, "earlier-thinking"],
       [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],
       [/temperature/i, "sampling"],
+      [/\bstore\b/i, "store"],
       [/max[_ ]?output[_ ]?tokens/i, "reply-limit"],
       FILES_REFUSED,
       [/thought|thinking|signature/i, "earlier-thinking"],

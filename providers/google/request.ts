@@ -3,10 +3,12 @@
 import { endpointUrl } from "../http/endpoint.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
-import type { Model } from "../models/types.ts";
+import { effortsOf } from "../models/table.ts";
+import type { Model, ModelThinking } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
 import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
+import { withExtraBody } from "../request/extra_body.ts";
 import { withBody } from "../http/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
@@ -47,6 +49,8 @@ export function buildRequest(
       temperature: fallbacks.has("sampling") ? undefined : sampling.temperature,
       thinkingConfig: fallbacks.has("thinking") ? undefined : asked.config,
     },
+    // Vertex AI has no such member; there, a project's own setting decides.
+    store: provider === "vertex" || fallbacks.has("store") ? undefined : false,
     systemInstruction: system.trim() === "" ? undefined : { parts: [{ text: system }] },
     tools: tools.length === 0 ? undefined : [{ functionDeclarations: tools }],
     toolConfig: tools.length === 0 ? undefined : { functionCallingConfig: { mode: "AUTO" } },
@@ -75,7 +79,7 @@ export function buildRequest(
           "user-agent": USER_AGENT,
         },
       },
-      writeBody(body, TRAILING_KEYS),
+      writeBody(withExtraBody(body, settings, provider), TRAILING_KEYS),
     ),
     warnings: [
       ...reusedIdWarnings(prompt),
@@ -109,6 +113,17 @@ function declaration(tool: OfferedTool, _at: number, offered: readonly OfferedTo
   };
 }
 
+/** Matches the families whose models take a level for thinking. */
+const TAKES_LEVEL = /^gemini-(?:[3-9]|\d\d)/;
+
+/** Thinking assumed for a new model of such a family: levels that every one of them accepts. */
+const NEW_MODEL: ModelThinking = {
+  kind: "effort",
+  unasked: "always",
+  words: ["LOW", "HIGH"],
+  efforts: effortsOf(["LOW", "HIGH"]),
+};
+
 interface Asked {
   readonly config?: JsonMembers;
   readonly thinks: boolean;
@@ -122,13 +137,14 @@ interface Asked {
 function askThinking(parameters: RequestParameters, name: string, model: Model | null): Asked {
   const { thinking_budget: budget } = parameters.own;
   const { level } = parameters.thinking;
-  if (model?.thinking?.kind === "effort") {
+  const facts = model?.thinking ?? (TAKES_LEVEL.test(name) ? NEW_MODEL : null);
+  if (facts === null || facts.kind === "effort") {
     const wanted = typeof budget === "number" ? budget : level;
-    const { effort, thinks, warnings } = resolveEffort(wanted, null, model, name);
+    const { effort, thinks, warnings } = resolveEffort(wanted, null, facts, name);
     const config = effort === null ? undefined : { includeThoughts: true, thinkingLevel: effort };
     return { config, thinks, warnings };
   }
-  if (model?.thinking?.kind !== "budget") return { thinks: false, warnings: [] };
+  if (facts.kind !== "budget") return { thinks: false, warnings: [] };
   const wanted = resolveThinking(level, budget, model, 1);
   if (wanted === null) return { thinks: false, warnings: [] };
   return { config: { includeThoughts: true, thinkingBudget: wanted.budget }, thinks: true, warnings: [] };

@@ -41,7 +41,7 @@ const RATE_LIMIT = /rate[ _]limit|resource[ _]exhausted|too many requests|quota 
 const AUTHENTICATION = /^(?:authentication_error|permission_error)\b/;
 
 const NEXT: Readonly<Partial<Record<ErrorClass, string>>> = {
-  context_overflow: "Shorten the conversation, or start a new document.",
+  context_overflow: "Continue in a smaller document: flemma compact FILE",
   rate_limit: "Try again later.",
   network: "Check the connection.",
   timeout: "Raise the parameter timeout if the model needs longer.",

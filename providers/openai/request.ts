@@ -3,9 +3,11 @@
 import { endpointUrl } from "../http/endpoint.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
-import type { Model } from "../models/types.ts";
+import { effortsOf } from "../models/table.ts";
+import type { Model, ModelThinking } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
+import { withExtraBody } from "../request/extra_body.ts";
 import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
@@ -16,6 +18,17 @@ import { inputItems } from "./items.ts";
 
 const TRAILING_KEYS = ["tools", "input"] as const;
 
+/** Matches the families whose models all reason. */
+const REASONS = /^(?:gpt-(?:[5-9]|\d\d)|o\d)/;
+
+/** Thinking assumed for a new model of such a family: efforts that every one of them accepts. */
+const NEW_MODEL: ModelThinking = {
+  kind: "effort",
+  unasked: "on",
+  words: ["low", "medium", "high"],
+  efforts: effortsOf(["low", "medium", "high"]),
+};
+
 /** Builds the request; a pure function of its input. */
 export function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
   const { prompt, settings, fallbacks = new Set() } = input;
@@ -23,7 +36,8 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   const name = settings.model ?? choiceOf("openai")!.standard;
   const model = findModel("openai", name, settings);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
-  const effort = resolveEffort(parameters.thinking.level, parameters.own.reasoning, model, name);
+  const facts = model?.thinking ?? (REASONS.test(name) ? NEW_MODEL : null);
+  const effort = resolveEffort(parameters.thinking.level, parameters.own.reasoning, facts, name);
   const sampling = sentTemperature(parameters.temperature, model, effort.thinks);
   const conversation = inputItems(prompt, {
     foreign: parameters.thinking.foreign,
@@ -59,7 +73,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
           "user-agent": USER_AGENT,
         },
       },
-      writeBody(body, TRAILING_KEYS),
+      writeBody(withExtraBody(body, settings, "openai"), TRAILING_KEYS),
     ),
     warnings: [
       ...conversation.warnings,

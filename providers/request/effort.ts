@@ -1,7 +1,8 @@
 // The thinking effort for models that take it as a word.
 
 import type { ThinkingLevel } from "../../config/values.ts";
-import type { Model } from "../models/types.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
+import type { ModelThinking } from "../models/types.ts";
 import { levelOfBudget } from "./thinking.ts";
 
 /** The effort to send, with warnings about settings that cannot be met. */
@@ -20,22 +21,22 @@ const NO_EFFORT: AskedEffort = { effort: null, thinks: false, warnings: [] };
  * @param level the general setting
  * @param explicit the provider's own parameter; overrides `level`, and is sent as it is unless the model has another
  * word for it
- * @param model known facts; an unknown model gets nothing that it could refuse
+ * @param facts how the model's thinking is configured; null if unknown, and nothing is sent that it could refuse
  * @param name the model's name in the request
  */
 export function resolveEffort(
   level: ThinkingLevel,
   explicit: unknown,
-  model: Model | null,
+  facts: ModelThinking | null,
   name: string,
 ): AskedEffort {
-  const facts = model?.thinking ?? null;
   if (typeof explicit === "string" && explicit !== "") {
     if (facts?.kind === "none") return { ...NO_EFFORT, warnings: [notThinking(name, explicit)] };
     const effort = facts?.words?.includes(explicit) ? explicit : translate(explicit, facts?.efforts);
     return { effort, thinks: effort !== facts?.off && effort !== "none", warnings: [] };
   }
-  if (facts === null || facts.kind !== "effort") return NO_EFFORT;
+  if (facts === null) return { ...NO_EFFORT, warnings: withoutEffect(level, name) };
+  if (facts.kind !== "effort") return NO_EFFORT;
   if (level === false || (typeof level === "number" && level <= 0)) {
     if (facts.off !== undefined) return { effort: facts.off, thinks: false, warnings: [] };
     if (facts.unasked === "off") return NO_EFFORT;
@@ -54,6 +55,12 @@ function cannotBeOff(name: string, effort: string | null): string {
   return `Thinking cannot be switched off for ${name}; ${
     effort === null ? "its default effort" : `the effort ${effort}`
   } is used instead.`;
+}
+
+/** Returns a warning that a level other than the default one is not sent. */
+function withoutEffect(level: ThinkingLevel, name: string): readonly string[] {
+  if (level === DEFAULT_SETTINGS.parameters.thinking.level) return [];
+  return [`flemma does not know how thinking of ${name} is configured; the level ${level} is ignored.`];
 }
 
 function notThinking(name: string, effort: string): string {

@@ -49,13 +49,13 @@ export abstract class ReplyReader implements StreamReader {
   }
 
   /** Reports an unknown type the first time it occurs, because its content is missing from the document. */
-  protected unknownType(what: "block" | "part" | "item", type: unknown): Effect[] {
+  protected unknownType(what: "block" | "part" | "item" | "event", type: unknown): Effect[] {
     const name = typeof type === "string" && type !== "" ? type : "without a name";
     if (this.#unknown.has(name)) return [];
     this.#unknown.add(name);
-    const message = `The reply contains ${what === "item" ? "an" : "a"} ${what} of the unknown type ${
-      JSON.stringify(name.slice(0, 80))
-    }, which is left out.`;
+    const message = `The reply contains ${
+      what === "item" || what === "event" ? "an" : "a"
+    } ${what} of the unknown type ${JSON.stringify(name.slice(0, 80))}, which is left out.`;
     return [{ kind: "notice", message }];
   }
 

@@ -42,7 +42,7 @@ function resultParts(prompt: Prompt): readonly Part[] {
 }
 
 Deno.test("a result of the read tool is sent as a file only if it consists of exactly one file reference", async () => {
-  const files = { "a.png": "PNG", "s.txt": "secret" };
+  const files = { "a.png": "GIF89a", "s.txt": "secret" };
   const image = resultParts(await inFolder(files, answered("read", "@./a.png;type=image/png")));
   assert.deepEqual(image.map(({ kind }) => kind), ["image"]);
   for (

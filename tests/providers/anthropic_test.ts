@@ -76,12 +76,13 @@ Deno.test("for each model, thinking and effort are sent as the table of models d
   }
 });
 
-Deno.test("a thinking budget stays below max_tokens and is omitted below 1024; the settings of the provider itself take precedence", async () => {
-  const low = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1025 }));
+Deno.test("a thinking budget leaves 1,024 tokens for the reply, and is omitted if there is no room; the settings of the provider itself take precedence", async () => {
+  const low = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 2048 }));
   assert.deepEqual(low.body.thinking, { type: "enabled", budget_tokens: 1024 });
-  const none = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 1024 }));
+  assert.match(low.warnings.join(), /budget of \d+ is lowered to 1024/);
+  const none = await build("@You:\nhi\n", settingsWith("claude-sonnet-4-5", { max_tokens: 2047 }));
   assert.equal(none.body.thinking, undefined);
-  assert.match(none.warnings.join(), /max_tokens above 1024 to think/);
+  assert.match(none.warnings.join(), /max_tokens of at least 2048 to think/);
   const own = settingsWith("claude-sonnet-4-5", {
     anthropic: { thinking_budget: 3000.5, max_tokens: 9000 },
   });

@@ -27,7 +27,7 @@ const ROWS: readonly (readonly [
     stated("This model's maximum context length is 400 tokens."),
     "context_overflow",
     /maximum/,
-    /Shorten/,
+    /flemma compact FILE/,
   ],
   [
     "vertex",
@@ -77,7 +77,7 @@ const ROWS: readonly (readonly [
     stated("Invalid request: Your request exceeded model token limit: 8192"),
     "context_overflow",
     /token limit/,
-    /Shorten/,
+    /flemma compact FILE/,
   ],
   [
     "openai_chat",
@@ -85,7 +85,7 @@ const ROWS: readonly (readonly [
     stated("the request exceeds the available context size", { type: "exceed_context_size_error" }),
     "context_overflow",
     /available/,
-    /Shorten/,
+    /flemma compact FILE/,
   ],
   [
     "openai_chat",

@@ -301,3 +301,28 @@ Deno.test("a reply is priced by the model that answered, and has no known cost i
   assert.deepEqual(await cost("gemini-9-new"), [null, true]);
   assert.deepEqual(await cost("gemini-3.7-flash"), [null, false]);
 });
+
+Deno.test("an unknown event of a Chat Completions stream is passed over and reported; a documented error ends the reply", async () => {
+  const chunk = { choices: [{ delta: { content: "Well." }, finish_reason: "stop" }] };
+  const odd = [{ type: "status", detail: "warming up" }, { object: "x.queue", detail: [{ place: 3 }] }];
+  for (const event of odd) {
+    const sent = await send("openai_chat", [{ body: sse(event, chunk) + "data: [DONE]\n\n" }]);
+    assert.equal(sent.kind, "whole", JSON.stringify(event));
+    assert.match(sent.warnings, /an event of the unknown type "(?:status|x\.queue)"/);
+  }
+  for (const event of [{ type: "ping" }, { choices: [], prompt_filter_results: [] }, { usage: {} }]) {
+    const sent = await send("openai_chat", [{ body: sse(event, chunk) + "data: [DONE]\n\n" }]);
+    assert.deepEqual([sent.kind, sent.warnings], ["whole", ""], JSON.stringify(event));
+  }
+  for (
+    const event of [
+      { detail: "model not loaded" },
+      { detail: [{ msg: "field required", loc: ["body"] }] },
+      { object: "error", message: "no" },
+      { error: { message: "no" } },
+    ]
+  ) {
+    const sent = await send("openai_chat", [{ body: sse(event), status: 200 }], HI, { retry: false });
+    assert.equal(sent.kind, "failed", JSON.stringify(event));
+  }
+});

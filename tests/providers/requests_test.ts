@@ -5,6 +5,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated
 import { parse } from "../../parser/mod.ts";
 import { evaluateChat } from "../../prompt/evaluate.ts";
 import { getProvider } from "../../providers/registry.ts";
+import { budgetObstacle } from "../../providers/request/checks/budget.ts";
 import type { OfferedTool } from "../../providers/types.ts";
 
 // deno-lint-ignore no-explicit-any -- bodies are looked into
@@ -72,7 +73,12 @@ Deno.test("OpenAI gets the effort that the model supports for a thinking level; 
     ["gpt-5.4", 5000, "medium", 0],
     ["gpt-5.4", 0, "none", 0],
     ["gpt-4o", "high", undefined, 0],
-    ["gpt-9-new", "high", undefined, 1],
+    ["gpt-9-new", "high", "high", 1],
+    ["gpt-9-new", "max", "high", 1],
+    ["gpt-9-new", false, "low", 2],
+    ["o9", "medium", "medium", 1],
+    ["my-proxy", "high", undefined, 1],
+    ["my-proxy", "low", undefined, 2],
   ] as const;
   for (const [model, thinking, effort, warnings] of rows) {
     const built = await build({ provider: "openai", model, parameters: level(thinking) });
@@ -204,7 +210,7 @@ Deno.test("a model's text before a call is sent as commentary, and its text afte
   }
 });
 
-Deno.test("Gemini 3 and later get a thinking level, older models a number of tokens, and unknown models neither", async () => {
+Deno.test("Gemini 3 and later get a thinking level, older models a number of tokens, and models of unknown families neither, which is reported", async () => {
   const rows = [
     ["gemini-4-argon", "max", { includeThoughts: true, thinkingLevel: "HIGH" }, 0],
     ["gemini-4-argon", "minimal", { includeThoughts: true, thinkingLevel: "LOW" }, 0],
@@ -212,7 +218,10 @@ Deno.test("Gemini 3 and later get a thinking level, older models a number of tok
     ["gemini-3.8-flash", false, { includeThoughts: true, thinkingLevel: "MINIMAL" }, 1],
     ["gemini-2.5-pro", "high", { includeThoughts: true, thinkingBudget: 32768 }, 0],
     ["gemini-2.5-pro", false, undefined, 0],
-    ["gemini-9-xenon", "high", undefined, 1],
+    ["gemini-9-xenon", "high", { includeThoughts: true, thinkingLevel: "HIGH" }, 1],
+    ["gemini-9-xenon", "minimal", { includeThoughts: true, thinkingLevel: "LOW" }, 1],
+    ["learnlm", "high", undefined, 1],
+    ["learnlm", "low", undefined, 2],
   ] as const;
   for (const [model, thinking, config, warnings] of rows) {
     const built = await build({ provider: "gemini", model, parameters: level(thinking) });
@@ -338,4 +347,56 @@ Deno.test("reasoning details are sent back to a gateway unchanged, instead of th
   const { body } = await build({ provider: "openai_chat", model: "m", document });
   assert.deepEqual(body.messages[1].reasoning_details, details);
   assert.equal(body.messages[1].reasoning_content, undefined);
+});
+
+Deno.test("extra_body is added to the requests of every provider; members of objects are merged", async () => {
+  const models = {
+    anthropic: undefined,
+    openai: "gpt-5.4",
+    gemini: undefined,
+    vertex: undefined,
+    moonshot: undefined,
+    openai_chat: "m",
+  };
+  const extra = { seed: 7, generationConfig: { topP: 0.5 }, model: "other" };
+  for (const [provider, model] of Object.entries(models)) {
+    const parameters = { vertex: { project_id: "demo" } };
+    const { body } = await build({
+      provider,
+      model,
+      parameters,
+      servers: { [provider]: { extra_body: extra } },
+    });
+    assert.deepEqual([body.seed, body.model], [7, "other"], provider);
+    assert.equal(body.generationConfig.topP, 0.5);
+    if (provider === "gemini") assert.ok(body.generationConfig.maxOutputTokens > 0);
+  }
+});
+
+Deno.test("Gemini is told to store nothing; Vertex AI has no such member", async () => {
+  assert.equal((await build({ provider: "gemini" })).body.store, false);
+  const vertex = await build({ provider: "vertex", parameters: { vertex: { project_id: "demo" } } });
+  assert.equal(vertex.body.store, undefined);
+});
+
+Deno.test("a number of tokens for thinking that leaves fewer than 1,024 for the reply is an error before sending", () => {
+  const of = (provider: string, model: string, parameters: Readonly<Record<string, unknown>>) =>
+    budgetObstacle(provider, {
+      ...DEFAULT_SETTINGS,
+      provider,
+      model,
+      parameters: { ...DEFAULT_SETTINGS.parameters, ...parameters },
+    } as Settings)?.code ?? null;
+  const sonnet = (budget: number, max_tokens: number) =>
+    of("anthropic", "claude-sonnet-4-5", { anthropic: { thinking_budget: budget, max_tokens } });
+  assert.equal(sonnet(8000, 9024), null);
+  assert.equal(sonnet(8000, 9023), "thinking-budget-too-large");
+  assert.equal(sonnet(-1, 1), null);
+  assert.equal(
+    of("gemini", "gemini-2.5-pro", { ...level(8000), max_tokens: 8000 }),
+    "thinking-budget-too-large",
+  );
+  assert.equal(of("gemini", "gemini-2.5-pro", { ...level("high"), max_tokens: 8000 }), null);
+  assert.equal(of("gemini", "gemini-4-argon", { ...level(8000), max_tokens: 8000 }), null);
+  assert.equal(of("anthropic", "claude-next-6", { ...level(8000), max_tokens: 8000 }), null);
 });

@@ -125,6 +125,8 @@ const CHANGED: Readonly<Record<string, Change>> = {
       "<!-- flemma:aborted: Response blocked by Anthropic (refusal) -->\n",
     error: { message: "Response blocked by Anthropic (refusal)", class: "blocked" },
   },
+  // A budget for thinking leaves room for the reply.
+  "anthropic/request-history": { body: { thinking: { type: "enabled", budget_tokens: 6976 } } },
   // Where a file lies on this machine is not told; the model needs its name only.
   "openai/request-basic": { body: { prompt_cache_key: "ID" } },
   "openai/request-media": {

@@ -102,17 +102,25 @@ export function droppedNotices(
 /** Returns a sentence which says that a request is repeated, and what is left out of it. */
 export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
   return `${provider} refused the request (${error.message}); flemma repeats it without ${
-    OMITTED[fallback]
+    omitted(fallback)
   }.`;
 }
 
 /** Returns a sentence about a part that requests omit because of an earlier refusal. */
 export function describeRemembered({ rule, day, model }: Refusal, provider: string): string {
-  return `Requests for ${model} go without ${OMITTED[rule]}, which ${provider} refused on ${day}.`;
+  return `Requests for ${model} go without ${omitted(rule)}, which ${provider} refused on ${day}.`;
+}
+
+function omitted(fallback: RequestFallback): string {
+  return isToolFallback(fallback) ? `the ${fallback}, whose schema it refuses` : OMITTED[fallback];
+}
+
+function isToolFallback(fallback: RequestFallback): fallback is `tool ${string}` {
+  return fallback.startsWith("tool ");
 }
 
 /** What each fallback leaves out. */
-const OMITTED: Readonly<Record<RequestFallback, string>> = {
+const OMITTED: Readonly<Record<Exclude<RequestFallback, `tool ${string}`>, string>> = {
   "earlier-thinking": "the thinking of earlier replies, which later requests omit too",
   "reasoning-field": "the reasoning of earlier replies",
   "item-ids": "the ids of reasoning that the document contains twice",
@@ -127,6 +135,7 @@ const OMITTED: Readonly<Record<RequestFallback, string>> = {
   "retention": "the cache retention",
   "reply-limit": "the reply limit (max_tokens)",
   "token-counts": "the request for token counts",
+  "store": "the request to store nothing",
 };
 
 function blocks(count: number): string {

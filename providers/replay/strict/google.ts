@@ -7,9 +7,10 @@ import { isVertex, modelOf } from "../google/address.ts";
 import { findRepeated, isBase64, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
-  "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels".split(
-    " ",
-  ),
+  "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels store"
+    .split(
+      " ",
+    ),
 );
 const PART_MEMBERS: ReadonlySet<string> = new Set(
   "text thought thoughtSignature inlineData fileData functionCall functionResponse".split(" "),
@@ -31,6 +32,7 @@ export function refusals(asked: Asked): readonly string[] {
   if (contents.length === 0) return ["contents is not specified"];
   return [
     ...unknownMembers(body, MEMBERS, ""),
+    ...(isVertex(path) && body.store !== undefined ? ['Unknown name "store": Cannot find field.'] : []),
     ...systemProblems(body.systemInstruction),
     ...configProblems(body.generationConfig, model),
     ...toolProblems(body),
