@@ -386,6 +386,7 @@ export const DEFAULT_SETTINGS: Settings = {
     offered: null,
     left_out: [],
     untrusted_servers: [],
+    personal_servers: [],
     presets: {},
     named: {}
   },

@@ -129,6 +129,8 @@ export interface ResolvedTools {
   readonly denied: readonly string[];
   /** MCP servers of an untrusted project. */
   readonly untrusted_servers: readonly string[];
+  /** MCP servers that only the person's own settings define. */
+  readonly personal_servers: readonly string[];
   /** Names, `$presets` and short rules approved for this run only. */
   readonly approved: readonly string[];
   /** The document's changes to `auto_approve`; null if it has none. */

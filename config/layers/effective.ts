@@ -11,6 +11,7 @@ import { presetWrites } from "./preset_parameters.ts";
 import { allPresets, collectPresets, expandList } from "./presets.ts";
 import { currentRules } from "./rules.ts";
 import { ownServers } from "./references.ts";
+import { personalServers } from "./servers.ts";
 import { SCHEMA } from "../schema/schema.ts";
 import type { Settings, ToolSettings } from "../settings.generated.ts";
 import {
@@ -55,6 +56,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       ...approvalOf(logs, options),
       ...offerOf(logs, options.catalog),
       untrusted_servers: options.untrusted ?? [],
+      personal_servers: personalServers(logs),
       presets: collectPresets(logs.filter((log) => log.layer !== "M")),
       env: { ...env, keys: ownServers(logs).map(ownKeyVariable) },
       named: toolTables(logs),

@@ -5,15 +5,13 @@ import { isObject } from "../../base/is_object.ts";
 import { operands } from "../../base/shell_word.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { LayerLog } from "../layers/log.ts";
+import { isNamed, SERVER_MEMBERS } from "../layers/servers.ts";
 import { isTrusted } from "./trust.ts";
 
 export interface McpFile {
   readonly path: string;
   readonly text: string;
 }
-
-/** Members of an entry that are also settings of flemma. */
-const MEMBERS = ["command", "args", "env", "cwd", "url", "headers"];
 
 /** Names that no setting can have; `__proto__` exists on every JavaScript object. */
 const NAMELESS: ReadonlySet<string> = new Set(["", "__proto__"]);
@@ -57,7 +55,9 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
     servers.set(
       key,
       Object.fromEntries(
-        MEMBERS.filter((member) => members[member] !== undefined).map((member) => [member, members[member]]),
+        SERVER_MEMBERS.filter((member) => members[member] !== undefined).map((
+          member,
+        ) => [member, members[member]]),
       ),
     );
   }
@@ -70,26 +70,6 @@ export interface McpShare {
   /** Names of servers that would take effect if the person agreed. */
   readonly untrusted: readonly string[];
   readonly notices: readonly Problem[];
-}
-
-/** Members that determine a server's program or address, and what it receives. */
-const IDENTITY: ReadonlySet<string> = new Set([...MEMBERS, "sandbox"]);
-
-/**
- * True if a key changes the identity of a server that the person already has under this name. A project must not do
- * that: what the person's server receives, such as a token in its headers, would go to the project's server.
- *
- * @param below the layers of the person's settings
- */
-export function takesOver(path: readonly string[], below: readonly LayerLog[]): boolean {
-  const [group, list, name = "", member = ""] = path;
-  return group === "mcp" && list === "servers" && IDENTITY.has(member) && isNamed(name, below);
-}
-
-export function isNamed(name: string, logs: readonly LayerLog[]): boolean {
-  return logs.some(({ operations }) =>
-    operations.some(({ path }) => path[0] === "mcp" && path[1] === "servers" && path[2] === name)
-  );
 }
 
 /** Determines which servers of the file take effect, with messages for the person. */

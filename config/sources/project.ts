@@ -17,7 +17,7 @@ import type { SettingOperation } from "../types.ts";
 import { allPresets, collectPresets, expandList } from "../layers/presets.ts";
 import type { ApprovalPreset } from "../values.ts";
 import type { Group, Node, SettingKey } from "../schema/define.ts";
-import { takesOver } from "./mcp_file.ts";
+import { takesOver } from "../layers/servers.ts";
 import { nameFilter } from "../rules/name_filter.ts";
 
 export interface ProjectShare {

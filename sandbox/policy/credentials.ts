@@ -39,8 +39,9 @@ export const HARMLESS_NAMES: readonly string[] = [
 /** Addresses of proxies stay, because without them commands have no network. Their passwords stay too. */
 export const PROXY_NAMES: readonly string[] = ["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 
+const PROVIDER_KEYS: ReadonlySet<string> = new Set(Object.values(PROVIDER_CREDENTIALS).flat());
 const EXACT: ReadonlySet<string> = new Set([
-  ...Object.values(PROVIDER_CREDENTIALS).flat(),
+  ...PROVIDER_KEYS,
   ...OTHER_CREDENTIALS,
 ]);
 const HARMLESS = HARMLESS_NAMES.map((name) => new RegExp(`^${name.replace("*", ".*")}$`, "s"));
@@ -57,6 +58,11 @@ const WORD = new RegExp(
 );
 /** Texts of which every matching name contains one. Most variables contain none of them. This check saves time. */
 const PART = /KEY|TOKEN|SECRET|CREDENTIAL|PASS/;
+
+/** True if a built-in provider reads its credential from a variable of this name. Ignores case. */
+export function isProviderKey(name: string): boolean {
+  return PROVIDER_KEYS.has(name.toUpperCase());
+}
 
 /** True if a variable of this name holds a credential. Ignores case. */
 export function isCredential(name: string): boolean {
@@ -85,7 +91,7 @@ export function isAddressWithCredentials(name: string, value: string): boolean {
  * @param keys further names of variables with keys
  */
 export function learnCredentials(variables: Readonly<Record<string, string>>, keys: readonly string[]): void {
-  const own = new Set([...Object.values(PROVIDER_CREDENTIALS).flat(), ...keys]);
+  const own = new Set([...PROVIDER_KEYS, ...keys]);
   for (const [name, value] of Object.entries(variables)) {
     if (own.has(name) || isCredential(name)) learnSecret(name, value, { isKey: own.has(name) });
     else if (isAddressWithCredentials(name, value)) {

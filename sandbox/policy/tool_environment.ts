@@ -1,7 +1,7 @@
 // The environment of tools' child processes: the caller's, without secrets and without prompts that wait.
 
 import type { ToolSettings } from "../../config/settings.generated.ts";
-import { isAddressWithCredentials, isCredential } from "./credentials.ts";
+import { isAddressWithCredentials, isCredential, isProviderKey } from "./credentials.ts";
 import { SOCKET_VARIABLES } from "./sockets.ts";
 
 /**
@@ -83,6 +83,11 @@ export interface EnvironmentOptions {
   readonly kept?: readonly string[];
   /** Variables that replace those of the caller inside the sandbox. A variable that `pass` names is not replaced. */
   readonly added?: Readonly<Record<string, string>>;
+  /**
+   * True for an MCP server of the person's own settings, which insert variables by name. Of all credentials, only the
+   * keys of model providers are then withheld.
+   */
+  readonly passCredentials?: boolean;
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -129,19 +134,20 @@ export function toolEnvironment(
 export function withheldVariables(
   variables: Variables,
   settings: EnvSettings,
-  { sandboxed, kept = [] }: EnvironmentOptions,
+  { sandboxed, kept = [], passCredentials = false }: EnvironmentOptions,
 ): string[] {
   const matches = (patterns: readonly RegExp[], name: string) => patterns.some((each) => each.test(name));
   const blocked = settings.block.map(namePattern);
   const passed = settings.pass.map(namePattern);
-  const holdsKey = (name: string) => isCredential(name) || (settings.keys ?? []).includes(name);
+  const isWithheld = passCredentials ? isProviderKey : isCredential;
+  const holdsKey = (name: string) => isWithheld(name) || (settings.keys ?? []).includes(name);
   const secret = ([name]: readonly [string, string]) => holdsKey(name) && !matches(passed, name);
   const values = new Set(Object.entries(variables).filter(secret).map(([, value]) => value));
   const isKept = (name: string) => !sandboxed || kept.includes(name) || !SOCKET_VARIABLES.includes(name);
   return Object.entries(variables).filter(([name, value]) => {
     if (matches(blocked, name)) return true;
     if (matches(passed, name)) return false;
-    return holdsKey(name) || isAddressWithCredentials(name, value) ||
+    return holdsKey(name) || (!passCredentials && isAddressWithCredentials(name, value)) ||
       (value.length >= SHORTEST_KEY && values.has(value)) ||
       MISLEADING.includes(name) || !isKept(name);
   }).map(([name]) => name).sort();

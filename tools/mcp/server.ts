@@ -9,7 +9,7 @@ import { expandServer } from "./expand.ts";
 import { CachedList } from "./cached_list.ts";
 import { resultOf } from "./result.ts";
 import { shortenResult } from "./shown.ts";
-import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
+import { insertableVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
 import { definitionsOf } from "./tool_list.ts";
 
 /** Seconds for the first start of a server: its program may have to be downloaded. */
@@ -123,7 +123,7 @@ export class Server {
   }
 
   #open(seconds: number): Opened {
-    const { server, missing } = expandServer(this.#settings, serverVariables(this.#place));
+    const { server, missing } = expandServer(this.#settings, insertableVariables(this.name, this.#place));
     if (missing.length > 0 && !this.#reportedMissing) {
       this.#reportedMissing = true;
       this.#place.tell({

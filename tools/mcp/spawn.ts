@@ -24,9 +24,21 @@ export interface SpawnPlace {
 /** Milliseconds for a server to exit on its own after its input has ended. */
 const FAREWELL = 500;
 
-/** Returns the environment variables for a server, which are those of commands. */
-export function serverVariables({ environment, settings, sandbox }: SpawnPlace): Record<string, string> {
+/**
+ * Returns the variables that the settings of a server may insert. The person's own settings may insert tokens; a
+ * project's may insert only what commands get.
+ */
+export function insertableVariables(name: string, place: SpawnPlace): Record<string, string> {
+  return variablesFor(place, place.settings.tools.personal_servers.includes(name));
+}
+
+/** Returns the variables of commands, with credentials that are not keys of model providers if the caller asks for them. */
+function variablesFor(
+  { environment, settings, sandbox }: SpawnPlace,
+  passCredentials = false,
+): Record<string, string> {
   return toolEnvironment(environment.variables, settings.tools.env, {
+    passCredentials,
     sandboxed: sandbox.enabled,
     kept: sandbox.socketVariables?.(),
     added: sandbox.addedVariables?.(),
@@ -62,7 +74,7 @@ function startInside(server: McpServer, place: SpawnPlace): Outcome<Start> {
   const program = findProgram(commandOf(server, cwd, place), place.environment, []);
   if (!program.ok) return program;
   const argv = [program.value, ...server.args ?? []];
-  return success({ argv, cwd, env: { ...serverVariables(place), ...server.env } });
+  return success({ argv, cwd, env: { ...variablesFor(place), ...server.env } });
 }
 
 /** Outside of it, nothing may be run, loaded or searched for where commands can write. */
@@ -70,7 +82,7 @@ function startOutside(name: string, server: McpServer, place: SpawnPlace): Outco
   const { environment, sandbox } = place;
   const roots = writableRoots(sandbox);
   const asked = folderOf(server, place);
-  const made = makeOutsidePlace(`mcp ${name}`, serverVariables(place), environment, roots);
+  const made = makeOutsidePlace(`mcp ${name}`, variablesFor(place), environment, roots);
   if (!made.ok) return made;
   const own = made.value;
   const isAway = isInReach(asked, roots);

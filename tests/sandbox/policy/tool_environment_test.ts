@@ -213,6 +213,24 @@ Deno.test("the list of withheld variables contains their names but not their val
   assert.deepEqual(withheldVariables({ PATH: "/bin" }, NOTHING, { sandboxed: true }), []);
 });
 
+Deno.test("of all credentials, a server of the person's own settings lacks only keys of model providers and blocked variables", () => {
+  const variables = {
+    OPENAI_API_KEY: "a-key-of-a-provider",
+    COPY: "a-key-of-a-provider",
+    LAB_KEY: "k",
+    GIT_DIR: "/x",
+    NPM_TOKEN: "n",
+    GITHUB_TOKEN: "t",
+    DATABASE_URL: "postgres://me:pw@host/db",
+  };
+  const settings = { block: ["NPM_*"], pass: [], keys: ["LAB_KEY"] };
+  const options = { sandboxed: true, passCredentials: true };
+  assert.deepEqual(
+    withheldVariables(variables, settings, options),
+    ["COPY", "GIT_DIR", "LAB_KEY", "NPM_TOKEN", "OPENAI_API_KEY"],
+  );
+});
+
 Deno.test("programs cannot page, prompt, open an editor or use colors, whatever the caller has set", () => {
   const caller = { PAGER: "less", GIT_EDITOR: "vim", EDITOR: "vim", HGEDITOR: "vim", NO_COLOR: "" };
   const kept = toolEnvironment(caller, NOTHING, { sandboxed: true });

@@ -2,6 +2,7 @@
 // list.
 
 import assert from "node:assert/strict";
+import { recordTrust } from "../../../config/sources/trust.ts";
 import { faultsIn, type Place, scripted, withPlace } from "./scene.ts";
 import { testsWith } from "../../tests_with.ts";
 
@@ -124,3 +125,23 @@ Deno.test("server settings can use the variables that commands may see; missing 
       "mcp-variable-missing: The MCP server one starts without ANTHROPIC_API_KEY: not set, or not passed to programs that tools start. Set it, or add it to tools.env.pass.",
     ]);
   }, { TOKEN: "tkn", ANTHROPIC_API_KEY: "sk-secret-value-of-a-provider" }));
+
+Deno.test("the token that the person's own server gets is not in the environment of a project's server, nor of commands", () =>
+  withPlace(async (place) => {
+    const asks = { ...bare.env, GIVEN: "${WORK_TOKEN}", ADDRESS: "${DATABASE_URL}" };
+    const text = JSON.stringify({ mcpServers: { theirs: { ...scripted(), env: asks } } });
+    Deno.mkdirSync(`${place.folder}/.git`);
+    Deno.writeTextFileSync(`${place.folder}/.mcp.json`, text);
+    const trusted = await recordTrust(place.environment, `${place.folder}/.mcp.json`, text, {}, new Date());
+    assert.ok(trusted.ok);
+    const input = { command: "echo $GIVEN-$ADDRESS-$WORK_TOKEN-" };
+    const ran = await place.run({ own: { ...bare, env: asks } }, [
+      { name: "own:shell", input },
+      { name: "theirs:shell", input },
+      { name: "bash", input: { ...input, label: "" } },
+    ]);
+    assert.match(ran.result(0), /0 tkn-\[DATABASE_URL\]--$/m, ran.text);
+    assert.match(ran.result(1), /0 ---$/m, ran.text);
+    assert.match(ran.result(2), /^---$/m, ran.text);
+    assert.match(faultsIn(ran).join("\n"), /^mcp-variable-missing: .* theirs .* DATABASE_URL, WORK_TOKEN: /m);
+  }, { WORK_TOKEN: "tkn", DATABASE_URL: "https://me:pw@db.test" }));

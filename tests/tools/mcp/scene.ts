@@ -108,7 +108,7 @@ export async function withPlace(
           overrides: {
             mcp: { servers: named(servers, `${root}/work`) },
             tools: { autopilot: { enabled: false }, max_concurrent: 0 },
-            trust: { documents: "always" },
+            trust: { documents: "always", approvals: "anywhere" },
             ...settings,
           },
         },
