@@ -45,7 +45,7 @@ export function isHarmlessGit(path: string): boolean {
       // This file is harmless in a worktree that leads to its own repository. The folder of that repository is checked
       // separately.
       return /\/worktrees\/[^/]+\/commondir$/.test(path) &&
-        pointerIn(path, parentOf(path), /^(.+)$/m, snapshot) === parentOf(parentOf(parentOf(path)));
+        pointerIn(path, parentOf(path), "", snapshot) === parentOf(parentOf(parentOf(path)));
     case "config":
     case "config.worktree":
       return checkNewSettingsFile(path, null)?.refused.length === 0;

@@ -37,10 +37,11 @@ export function gitHooksOf(folder: string, snapshot: FsSnapshot): GitHooks {
   const info = real === null ? null : snapshot.lstat(real);
   if (real === null || info === null) return { own, inner: [], whole: [] };
   if (!info.isFile) return { own, ...innerHooks(real, snapshot) };
-  const target = pointerIn(real, parentOf(real), /^gitdir: (.+)$/m, snapshot);
-  if (target === null) return { own, inner: [], whole: [] };
+  // Git resolves the folder from where it found the file, even if that is a link.
+  const target = pointerIn(real, folder, "gitdir: ", snapshot);
+  if (target === null) return { own: [...own, real], inner: [], whole: [] };
   own.push(...hooksOf(target));
-  const common = pointerIn(`${target}/commondir`, target, /^(.+)$/m, snapshot);
+  const common = pointerIn(`${target}/commondir`, target, "", snapshot);
   if (common === null) return { own, inner: [], whole: [] };
   return { own: [...own, ...hooksOf(common)], ...innerHooks(common, snapshot) };
 }
@@ -156,11 +157,19 @@ function gitFolderOf(folder: string, snapshot: FsSnapshot): string | null {
   const dotGit = realPath(`${folder === "/" ? "" : folder}/.git`, "/", snapshot);
   const info = dotGit === null ? null : snapshot.lstat(dotGit);
   if (dotGit === null || info === null) return null;
-  return info.isFile ? pointerIn(dotGit, parentOf(dotGit), /^gitdir: (.+)$/m, snapshot) : dotGit;
+  return info.isFile ? pointerIn(dotGit, folder, "gitdir: ", snapshot) : dotGit;
 }
 
-/** The real path that a small file names; null if it names none. */
-export function pointerIn(file: string, base: string, form: RegExp, snapshot: FsSnapshot): string | null {
-  const [, path] = form.exec(snapshot.read(file, POINTER_BYTES) ?? "") ?? [];
-  return path === undefined ? null : realPath(path.trim(), base, snapshot);
+/**
+ * The real path that a small file names, as git reads it: the whole text without line feeds and carriage returns at
+ * its end. Null if it names none, or if the text is not UTF-8, because then the path cannot be followed.
+ *
+ * @param start the text before the path
+ */
+export function pointerIn(file: string, base: string, start: string, snapshot: FsSnapshot): string | null {
+  const text = snapshot.read(file, POINTER_BYTES) ?? "";
+  const path = text.slice(start.length).replace(/[\r\n]+$/, "");
+  return text.startsWith(start) && path !== "" && !path.includes("\uFFFD")
+    ? realPath(path, base, snapshot)
+    : null;
 }

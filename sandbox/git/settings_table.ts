@@ -34,6 +34,8 @@ export const COMMAND_SETTINGS: readonly RegExp[] = [
   // Transports such as `ext::`, whose address is a command, must not be allowed.
   /^protocol\.(?:.*\.)?allow$/s,
   /^svn\.authorsprog$/,
+  // A format may contain line feeds, and each line is a step of the rebase, such as `exec`.
+  /^rebase\.instructionformat$/,
   /^lfs\.(?:customtransfer\..*|standalonetransferagent|extension\..*|.*\.standalonetransferagent)$/s,
 ];
 
@@ -42,8 +44,12 @@ const LEADS: readonly RegExp[] = [
   /^core\.(?:worktree|attributesfile)$/,
   /^(?:remote\.pushdefault|branch\..*\.(?:remote|pushremote)|remote\..*\.(?:url|pushurl|push|fetch|mirror|proxy))$/s,
   /^gpg\.ssh\.(?:allowedsignersfile|revocationfile)$/,
-  /^(?:credential|bundle|safe)\..*/s,
+  /^(?:credential|bundle|safe|sendemail|imap)\..*/s,
+  /^(?:lfs\.(?:.*\.)?(?:push)?url|fetch\.bundleuri|format\.(?:to|cc|headers))$/s,
 ];
+
+/** Settings that name a tool. Git reads commands from a file of that name in a folder of its own, so a path is code. */
+const TOOLS = /^(?:diff|merge)\.(?:gui)?tool$/;
 
 /** Sections of git itself, and of programs whose settings are in the table. */
 const KNOWN = new Set(
@@ -73,8 +79,10 @@ export function settingEffect(key: string, value: string): SettingEffect {
   }
   // `ext::` runs a command, and so may any transport of this form.
   if (/\.(?:url|pushurl)$/.test(key) && /^[^/]*::|^-/.test(value)) return "runs";
-  if (!KNOWN.has(key.slice(0, key.indexOf(".")))) {
-    return SOUNDS_LIKE_COMMAND.test(key.slice(key.lastIndexOf(".") + 1)) ? "runs" : "plain";
-  }
+  if (TOOLS.test(key)) return value.includes("/") ? "runs" : "plain";
+  const name = key.slice(key.lastIndexOf(".") + 1);
+  // The names of git's own settings have no hyphens: `remote.origin.annex-shell` belongs to another program.
+  const isForeign = !KNOWN.has(key.slice(0, key.indexOf("."))) || name.includes("-");
+  if (isForeign && SOUNDS_LIKE_COMMAND.test(name)) return "runs";
   return LEADS.some((form) => form.test(key)) ? "leads" : "plain";
 }

@@ -42,7 +42,7 @@ export function sharedGitFolder(
 ): SharedGitFolder | null {
   const folder = repositoryAround(place, snapshot);
   if (folder === null || !snapshot.lstat(`${folder}/.git`)?.isFile) return null;
-  const own = pointerIn(`${folder}/.git`, folder, /^gitdir: (.+)$/m, snapshot);
+  const own = pointerIn(`${folder}/.git`, folder, "gitdir: ", snapshot);
   if (own === null) return null;
   const shared = /\/worktrees\/[^/]+$/.test(own)
     ? linked(folder, own, snapshot)
@@ -53,8 +53,8 @@ export function sharedGitFolder(
 }
 
 function linked(folder: string, own: string, snapshot: FsSnapshot): SharedGitFolder | null {
-  const common = pointerIn(`${own}/commondir`, own, /^(.+)$/m, snapshot);
-  const back = pointerIn(`${own}/gitdir`, own, /^(.+)$/m, snapshot);
+  const common = pointerIn(`${own}/commondir`, own, "", snapshot);
+  const back = pointerIn(`${own}/gitdir`, own, "", snapshot);
   if (common !== parentOf(parentOf(own)) || back !== `${folder}/.git`) return null;
   const others = snapshot.names(`${common}/worktrees`).map((name) => `${common}/worktrees/${name}`)
     .filter((path) => path !== own);

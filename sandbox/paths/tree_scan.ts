@@ -2,6 +2,7 @@
 // reads only folders that changed.
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
+import { baseName } from "../../base/paths.ts";
 import { GIT_FOLDER_NAMES as GIT_NAMES, isGitFolder } from "./git_folder.ts";
 
 /** Limits on the folders that the first scan reads, so that it does not take seconds. */
@@ -14,8 +15,8 @@ const MOST_KNOWN = 5000;
 const DEPTH_NEAR = 8;
 const DEPTH_ELSEWHERE = 3;
 
-/** Folders that are not searched: they may contain thousands of folders, but no repository in which anybody works. */
-const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules", "target", ".venv", "__pycache__"]);
+/** Folders that may contain thousands of folders: they themselves are read, but not the folders in them. */
+const SHALLOW: ReadonlySet<string> = new Set(["node_modules", "target", ".venv", "__pycache__"]);
 
 /** If two changes of a folder are at least this many milliseconds apart, they certainly give it different times. */
 const SETTLED = 2500;
@@ -129,6 +130,7 @@ export class TreeScan {
         if (isGitFolder(listing.gitNames)) found.gitFolders.push(folder);
         if (folder !== root) {
           if (listing.isRepository) found.repositories.push(folder);
+          if (SHALLOW.has(baseName(folder))) continue;
           if (isNear) found.wanted.push(...listing.wanted.map((name) => `${folder}/${name}`));
         }
         next.push(...listing.folders.map((name) => `${folder === "/" ? "" : folder}/${name}`));
@@ -160,7 +162,7 @@ export class TreeScan {
     return {
       changed: time > 0 && time < Date.now() - SETTLED ? time : 0,
       ino,
-      folders: entries.filter(({ name, isDirectory }) => isDirectory && !SKIPPED.has(name)).map(({ name }) =>
+      folders: entries.filter(({ name, isDirectory }) => isDirectory && name !== ".git").map(({ name }) =>
         name
       )
         .sort(),

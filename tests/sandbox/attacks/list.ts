@@ -7,6 +7,7 @@ import { ENTRIES } from "./entries.ts";
 import { FILE_TOOLS } from "./file_tools.ts";
 import { ENVIRONMENT } from "./environment.ts";
 import { PROTECTED } from "./held.ts";
+import { GIT_READERS } from "./git_readers.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
 import { KERNEL } from "./kernel.ts";
@@ -24,6 +25,7 @@ export const ATTACKS: readonly Attack[] = [
   ...KERNEL,
   ...DOCUMENT,
   ...HOOKS,
+  ...GIT_READERS,
   ...ENVIRONMENT,
   ...PROTECTED,
   ...LATER,

@@ -89,6 +89,8 @@ const RUNS = [
   ...["submodule.x.update", "svn.authorsprog", "tar.x.command", "trailer.x.cmd", "trailer.x.command"],
   ...["uploadpack.packobjectshook", "web.browser", "lfs.customtransfer.x.path", "lfs.extension.x.clean"],
   ...["lfs.standalonetransferagent", "gitflow.path.hooks", "annex.youtube-dl-command", "mytool.helper"],
+  ...["rebase.instructionformat", "diff.tool", "diff.guitool", "merge.tool", "merge.guitool"],
+  ...["remote.x.annex-shell", "remote.x.annex-cost-command"],
 ];
 
 /** Settings of git whose names sound as if they ran something, but do not. */
@@ -116,6 +118,9 @@ Deno.test("a switch runs nothing, and a plain setting of a known or unknown sect
       ["pull.rebase", "true"],
       ["user.name", "a"],
       ["mytool.color", "x"],
+      ["diff.tool", "vimdiff"],
+      ["merge.guitool", "meld"],
+      ["remote.x.gh-resolved", "base"],
     ] as const
   ) assert.equal(settingEffect(key, value), "plain", key);
 });

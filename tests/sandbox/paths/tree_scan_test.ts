@@ -14,6 +14,8 @@ test("repositories are found, except behind links and in crowded folders", (root
       "b/d/e/.git/",
       "b/d/e/f/.git/",
       "node_modules/x/.git/",
+      "b/target/.git/",
+      "b/target/x/.git/",
       "link -> a",
       ".git/",
     ],
@@ -21,7 +23,7 @@ test("repositories are found, except behind links and in crowded folders", (root
   const { repositories } = new TreeScan({ near: [root] }, () => false).scan();
   assert.deepEqual(
     [...repositories].sort(),
-    ["a", "b/c", "b/d/e", "b/d/e/f"].map((name) => `${root}/${name}`),
+    ["a", "b/c", "b/d/e", "b/d/e/f", "b/target"].map((name) => `${root}/${name}`),
   );
 });
 
