@@ -167,8 +167,9 @@ export const OBEYED_FILES: readonly ObeyedFiles[] = [
   ],
   // Version control and its hooks.
   ["held", "git", "~/.config/git", "~/.gitconfig"],
-  ["reported", "git", ".gitmodules"],
-  ["held", "Mercurial", ".hg/hgrc", "~/.hgrc", "~/.config/hg"],
+  ["reported", "git", ".gitmodules", ".lfsconfig"],
+  ["held", "Mercurial", ".hg/hgrc", ".hg/hgrc-not-shared", ".hg/sharedpath", "~/.hgrc", "~/.config/hg"],
+  ["reported", "Darcs and Pijul", "_darcs/prefs/defaults", ".pijul/config"],
   ["held", "jj", ".jj/repo/config.toml", "~/.config/jj"],
   [
     "reported",

@@ -1,6 +1,7 @@
 // Recognizes watched files, which run when the person starts a tool, and finds those that commands changed.
 
 import { isInside } from "../../base/paths.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
 import { visible } from "../../base/visible.ts";
 import { readEntryContent, settledStamp } from "../paths/stamp.ts";
@@ -159,16 +160,22 @@ export class WatchedFiles {
 
   #add(path: string, states: Map<string, string>, stats: StatCache): void {
     let left = MOST_IN_FOLDER;
-    const add = (path: string) => {
+    const add = (path: string, real: string) => {
       if (left-- <= 0) return;
-      const content = this.#contentOf(path, states.size < MOST_FILES, stats);
+      const content = this.#contentOf(real, states.size < MOST_FILES, stats);
       if (content === null) return;
       if (!content.startsWith("folder ")) states.set(path, content);
-      else for (const name of namesIn(path, stats)) add(`${path}/${name}`);
+      else for (const name of namesIn(real, stats)) add(`${path}/${name}`, `${real}/${name}`);
     };
-    add(path);
+    add(path, this.#behindLink(path, stats));
     // What is in the rest is unknown, so the folder counts as changed each time.
     if (left < 0) states.set(path, `more than ${MOST_IN_FOLDER} files ${crypto.randomUUID()}`);
+  }
+
+  /** Where a link leads, if commands can write there: programs obey what is behind it. Otherwise the path itself. */
+  #behindLink(path: string, stats: StatCache): string {
+    const real = stats.lstat(path)?.isSymlink ? realPath(path, "/") : null;
+    return real !== null && this.#isInReach(real) && stats.lstat(real) !== null ? real : path;
   }
 
   #contentOf(path: string, isRead: boolean, stats: StatCache): string | null {

@@ -29,6 +29,23 @@ Deno.test("flemma reports every listed file by its name, in the project or in th
   }
 });
 
+test("what is behind a watched link is watched too, in files and folders that commands can write", async (root) => {
+  plant(root, "project/docs/guide.md", "project/config/agent/settings.json", "outside/guide.md");
+  Deno.symlinkSync("docs/guide.md", `${root}/project/CLAUDE.md`);
+  Deno.symlinkSync("config/agent", `${root}/project/.claude`);
+  Deno.symlinkSync(`${root}/outside/guide.md`, `${root}/project/GEMINI.md`);
+  const sandbox = projectSandbox(root);
+  await runInside(
+    sandbox,
+    "echo a >> docs/guide.md; echo a >> config/agent/settings.json; touch config/agent/new",
+  );
+  assert.deepEqual(changes(root, sandbox), [
+    "made project/.claude/new",
+    "changed project/.claude/settings.json",
+    "changed project/CLAUDE.md",
+  ]);
+});
+
 Deno.test("the table lists each path once, and a held path of a project contains no wildcard", () => {
   for (const treatments of [["held"], ["reported", "instructions"]]) {
     const paths = OBEYED_FILES.filter(([how]) => treatments.includes(how)).flatMap(([_, __, ...paths]) =>
