@@ -30,13 +30,14 @@ export interface Hazard {
 export const HAZARDS: Readonly<Record<string, Hazard>> = {
   rg: { letters: "z", long: ["--pre", "--hostname-bin", "--search-zip"] },
   ag: { long: ["--pager"] },
-  ack: { long: ["--pager", "--output"] },
-  bat: { long: ["--pager"] },
+  ack: { long: ["--pager", "--output", "--ackrc"] },
+  bat: { long: ["--pager"], words: ["cache"] },
   sort: { letters: "oT", long: ["--output", "--compress-program", "--temporary-directory"] },
   tree: { letters: "oR", long: ["--output"] },
   file: { letters: "Cz", long: ["--compile", "--uncompress"] },
   diff: { letters: "l", long: ["--paginate"] },
   sdiff: { letters: "o", long: ["--output", "--diff-program"] },
+  shuf: { letters: "o", long: ["--output"] },
   diff3: { long: ["--diff-program"] },
   date: { letters: "s", long: ["--set"] },
   dmesg: { letters: "cCDEn", long: ["--clear", "--read-clear", "--console-off", "--console-on"] },
@@ -49,18 +50,44 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
   test: { letters: "v" },
   "[": { letters: "v" },
   yq: { letters: "is", long: ["--inplace", "--split-exp"] },
-  xmllint: { long: ["--output", "--shell"] },
-  gofmt: { letters: "wr" },
+  // Libxml2 and Go accept one dash or two before each name.
+  xmllint: { letters: "o", long: ["--output", "--shell", "-shell"] },
+  gofmt: { letters: "wr", long: ["--w", "--r", "--cpuprofile"] },
   nm: { long: ["--plugin"] },
   objdump: { long: ["--plugin"] },
-  ip: { letters: "b", words: ["exec"], long: ["-batch", "--batch"] },
-  gh: { words: ["alias", "extension", "codespace"], long: ["--web"] },
-  tsc: { long: ["--outFile", "--outDir", "--build", "--init"] },
-  eslint: { letters: "o", long: ["--fix", "--output-file", "--init", "--plugin"] },
-  prettier: { letters: "w", long: ["--write", "--plugin"] },
+  ip: { letters: "b", words: ["exec", "exe", "ex", "e"], long: ["-batch", "--batch"] },
+  ss: { letters: "KD", long: ["--kill", "--diag"] },
+  gh: {
+    letters: "w",
+    words: ["alias", "extension", "extensions", "ext", "codespace", "cs", "config"],
+    long: ["--web"],
+  },
+  // One dash or two, in any case.
+  tsc: {
+    text:
+      /^--?(?:out|outFile|outDir|declarationDir|tsBuildInfoFile|generateTrace|generateCpuProfile|build|b|init)(?:=|$)/i,
+  },
+  eslint: {
+    letters: "oc",
+    long: [
+      ..."--fix --output-file --init --plugin --config --rulesdir --parser --resolve-plugins-relative-to"
+        .split(" "),
+      ..."--cache-location --cache-file".split(" "),
+    ],
+  },
+  prettier: { letters: "w", long: ["--write", "--plugin", "--config", "--cache-location"] },
+  pandoc: {
+    letters: "oFLd",
+    long: "--output --filter --lua-filter --pdf-engine --extract-media --defaults --log".split(" "),
+  },
+  hg: { letters: "R", long: ["--config", "--cwd", "--repository"] },
+  svn: { long: ["--diff-cmd", "--diff3-cmd", "--editor-cmd", "--config-option", "--config-dir"] },
+  jj: { letters: "R", long: ["--config", "--config-file", "--config-toml", "--repository", "--tool"] },
+  "apt-cache": { letters: "oc", long: ["--option", "--config-file"] },
+  apt: { letters: "oc", long: ["--option", "--config-file"] },
   ctags: { letters: "fo", long: ["--output"] },
   curl: {
-    letters: "oOJTKdFDc",
+    letters: "oOJTKdFDcQ",
     long: [
       ..."--output --output-dir --remote-name --remote-name-all --remote-header-name --upload-file --config"
         .split(" "),
@@ -68,8 +95,13 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
         " ",
       ),
       ..."--dump-header --cookie-jar --trace --trace-ascii --stderr --hsts --alt-svc --etag-save".split(" "),
-      ..."--libcurl --engine".split(" "),
+      ..."--libcurl --engine --unix-socket --abstract-unix-socket --ssl-sessions --quote --url-query".split(
+        " ",
+      ),
     ],
+    whole: ["--url", "--ssl"],
+    // Expanded options may be any of these. An output format may name a file.
+    text: /^--expand-|%output\{/,
   },
   wget: {
     letters: "OoaePi",
@@ -138,6 +170,8 @@ const GIT_ANY: Hazard = {
     ..."--gpg-sign --show-signature --help".split(" "),
   ],
   whole: ["--text"],
+  // Signatures are checked by a program.
+  text: /%G|%\(signature/,
 };
 /** Hazards of individual git subcommands. */
 const GIT_SUBCOMMANDS: Readonly<Record<string, Hazard>> = {
@@ -145,9 +179,13 @@ const GIT_SUBCOMMANDS: Readonly<Record<string, Hazard>> = {
   archive: { letters: "o", long: ["--remote"] },
   "format-patch": { letters: "o" },
   clone: { letters: "uc" },
-  rebase: { letters: "x" },
+  rebase: { letters: "xS" },
   commit: { letters: "S" },
-  tag: { letters: "su" },
+  merge: { letters: "S" },
+  "cherry-pick": { letters: "S" },
+  revert: { letters: "S" },
+  branch: { long: ["--edit-description"] },
+  tag: { letters: "suv", long: ["--sign", "--local-user", "--verify"] },
   difftool: { letters: "xt" },
   "ls-remote": { letters: "u" },
 };
