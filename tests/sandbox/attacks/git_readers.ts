@@ -125,7 +125,7 @@ const pointers = inGroup(
 );
 
 /** Writes settings into the configuration, given as a format for printf. */
-const setting = (written: string): Attack["shell"] => (scene) =>
+const setting = (written: string) => (scene: Scene): string =>
   `${program(scene)}; for i in 1 2 3; do echo $i > f$i; git add f$i; ${COMMIT}; done; ` +
   `printf '${written.replaceAll("EVIL", `${scene.project}/evil`)}' >> .git/config`;
 const EVERYTHING = "git status; git fetch --all; git pull; git log -1; git diff; true";

@@ -34,6 +34,30 @@ const calls: Attack[] = inGroup(
     : [],
 );
 
+/** Without a network no new local socket may be made, however the call is written. */
+const localSockets: Attack[] = inGroup(
+  "the kernel",
+  (X64
+    ? [
+      ["a local socket", call(41, 1, 1), refusedLate],
+      ["a local socket with options in its type", call(41, 1, 0x80801), refusedLate],
+      ["a local socket whose family has further bits", call(41, 2 ** 32 + 1, 1), refusedLate],
+      ["a local socket by the table of x32", call(0x40000029, 1, 1), notMissing],
+      ["a local socket by the number of another architecture", call(359, 1, 1), notMissing],
+      ["a pair of local datagram sockets", call(53, 1, 2, 0), refusedLate],
+      ["a pair of local datagram sockets with options", call(53, 1, 0x80802, 0), refusedLate],
+      ["a pair of raw local sockets, which are datagram sockets", call(53, 1, 3, 0), refusedLate],
+      ["a ring that makes sockets", call(425, 8), notMissing],
+      ["a socket to the host of a virtual machine", call(41, 40, 1), done],
+    ] as const
+    : []).map(([name, shell, won]) => ({
+      name: `${name}, without a network`,
+      shell: () => shell,
+      won,
+      policy: () => ({ network: false }),
+    })),
+);
+
 function refusedLate(_: Scene, { out }: Ran): boolean {
   return !/^errno 1\n$/.test(out);
 }
@@ -123,4 +147,4 @@ function outside(program: string, ...args: string[]): string {
   return new TextDecoder().decode(new Deno.Command(program, { args }).outputSync().stdout);
 }
 
-export const KERNEL: readonly Attack[] = [...calls, ...commands];
+export const KERNEL: readonly Attack[] = [...calls, ...localSockets, ...commands];
