@@ -5,7 +5,6 @@ import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { checkChangedSettingsFile, isGitSettings } from "../git/harmless.ts";
-import { isGitFolder } from "../paths/git_folder.ts";
 import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
 /** Changes of larger files are reported, but cannot be undone. */
@@ -89,14 +88,13 @@ async function settings(before: Compared, repairs: Repairs): Promise<Problem[]> 
   if (checked?.refused.length === 0) return [];
   const act = checked === null
     ? () => restore(before, repairs)
-    : () => putSettingsBack(path, checked, repairs);
+    : () => putSettingsBack(path, checked, repairs, { existed: true });
   return [await repairs.attempt(path, act)];
 }
 
-/** True if the configuration is missing because its repository is. */
+/** True if the configuration is missing because its whole git folder is. */
 function isRemovedRepository(path: string): boolean {
-  const snapshot = new FsSnapshot();
-  return !snapshot.has(path) && !isGitFolder(new Set(snapshot.names(parentOf(path))));
+  return !new FsSnapshot().has(parentOf(path));
 }
 
 async function away(path: string, { moveAway }: Repairs): Promise<Problem> {

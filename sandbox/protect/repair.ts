@@ -136,7 +136,9 @@ async function putRight(
     if (checked === null ? isHarmlessGit(path) : checked.refused.length === 0) continue;
     reported.push(
       await attempt(path, async () => {
-        if (checked !== null) return await putSettingsBack(path, checked, repairs);
+        if (checked !== null) {
+          return await putSettingsBack(path, checked, repairs, { existed: textBefore(path) !== null });
+        }
         const kept = await moveAway(path, keep());
         return {
           code: "protected-path-appeared",

@@ -3,6 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import type { CheckedSettings } from "../git/settings_changes.ts";
+import { readGitSettings } from "../git/settings_file.ts";
 import { refusedSentence } from "../git/settings_changes.ts";
 
 /** Steps of a repair. */
@@ -17,15 +18,20 @@ export interface Repairs {
 /** Limit on the number of settings that one message names. */
 const MOST_NAMED = 5;
 
-/** Replaces the configuration that a command left with the text that it should contain. */
+/**
+ * Replaces the configuration that a command left with the text that it should contain.
+ *
+ * @param existed whether it existed before the commands; if not, and no setting stays, nothing is written
+ */
 export async function putSettingsBack(
   path: string,
   { text, refused }: CheckedSettings,
   { moveAway, putBack }: Repairs,
+  { existed }: { readonly existed: boolean },
 ): Promise<Problem> {
   const mode = new FsSnapshot().lstat(path)?.mode ?? 0o644;
   const kept = await moveAway(path);
-  await putBack(path, latin1Bytes(text), mode);
+  if (existed || readGitSettings(text).settings.length > 0) await putBack(path, latin1Bytes(text), mode);
   const named = refused.slice(0, MOST_NAMED).map(refusedSentence);
   const more = refused.length - named.length;
   return {

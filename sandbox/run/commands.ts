@@ -15,7 +15,7 @@ import { spawn } from "../process/spawn.ts";
 import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
 import { partialScanNotice } from "../git/repositories.ts";
 import { serializeBefore } from "../protect/recover.ts";
-import { SettingsWatch } from "../protect/settings_watch.ts";
+import { endedProblem, SettingsWatch } from "../protect/settings_watch.ts";
 import { type Before, repairChanges } from "../protect/repair.ts";
 import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tracked.ts";
 import type { FileChange } from "../protect/watched.ts";
@@ -258,18 +258,14 @@ export class LiveCommands {
     }
   }
 
-  /** Ends a command that wrote a setting which git outside would run. Its effects are repaired as always. */
+  /** Ends a command that wrote something which git outside would run. Its effects are repaired as always. */
   #endAt(leader: number, path: string): void {
     try {
       Deno.kill(-leader, "SIGKILL");
     } catch {
       return; // It has ended.
     }
-    this.report([{
-      code: "protected-command-ended",
-      message: `Ended the command: it wrote a setting to ${path} that git outside the sandbox would run.`,
-      next: "For one git command, use git -c instead of git config.",
-    }]);
+    this.report([endedProblem(path)]);
   }
 
   #track(
@@ -330,7 +326,7 @@ export class LiveCommands {
             const stats = new StatCache();
             const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
-            else watch = new SettingsWatch(before.compared, (path) => this.#endAt(leader, path));
+            else watch = new SettingsWatch(before, (path) => this.#endAt(leader, path));
             if (problem === null) trackedBefore = tracked.now(protectedPaths, new FsSnapshot(stats));
             return problem;
           },

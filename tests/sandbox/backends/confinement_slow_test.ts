@@ -103,6 +103,7 @@ Deno.test("bubblewrap also confines an ordinary user, without the arguments that
       runtime: [],
       masked: [],
       block_unix_sockets: false,
+      refuses_sockets: false,
       limits: {},
     };
     const shell =
@@ -268,9 +269,15 @@ test("git works in a repository, and commands can neither change nor move its ho
   const commit =
     "git add file && git -c user.name=t -c user.email=t@example.org commit -qm one && git log --format=%s";
   assert.equal((await runInside(sandbox, commit)).out, "one\n");
+  // The configuration is compared, not mounted: what git would run is taken out and reported.
+  await runInside(sandbox, "git config core.hooksPath /tmp && git config pull.rebase true");
+  const withRebase = read(`${project}/.git/config`);
+  assert.ok(withRebase.startsWith(config));
+  assert.equal(withRebase.slice(config.length), '[pull]\n\trebase = "true"\n');
+  const [reported] = sandbox.notices().filter(({ code }) => code === "protected-settings-put-back");
+  assert.match(reported?.message ?? "", /core\.hookspath = \/tmp was taken out, because git would run it/);
   const attempts = [
     "echo x > .git/hooks/pre-commit",
-    "git config core.hooksPath /tmp",
     "mv .git aside",
     "rm -rf .git",
     "mv .git/hooks .git/aside",
@@ -280,8 +287,8 @@ test("git works in a repository, and commands can neither change nor move its ho
   ];
   for (const attempt of attempts) {
     assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
+    assert.equal(read(`${project}/.git/config`), withRebase, attempt);
   }
-  assert.equal(read(`${project}/.git/config`), config);
   assert.ok(!exists(`${project}/.git/hooks/pre-commit`));
   for (const path of [".git/hooks/pre-commit", ".git/config", ".flemma/x", "notes.chat"]) {
     assert.equal(sandbox.isPathWritable(path), false, path);

@@ -1,4 +1,4 @@
-// A setting that runs something does not stay in a configuration until the command ends that wrote it.
+// What git would run does not stay in a repository until the command ends that wrote it.
 
 import assert from "node:assert/strict";
 import { git, plant, projectSandbox, requireBubblewrap } from "../fixture.ts";
@@ -25,27 +25,67 @@ async function run(root: string, shell: string) {
   }
 }
 
-const ROWS: readonly (readonly [string, string, boolean])[] = [
+/** What a command does, and whether that ends it. */
+type Rows = readonly (readonly [name: string, shell: string, ends: boolean])[];
+
+const ROWS: Rows = [
   ["git writes a command", "git config core.fsmonitor ./evil", true],
   ["a program appends one", "printf '[core]\\n\\tpager = ./evil\\n' >> .git/config", true],
   ["the file becomes a link", "printf '[core]\\n\\tpager = ./evil\\n' > c; ln -sfn ../c .git/config", true],
+  [
+    "a link appears",
+    "echo '[core] pager=./evil' > c; rm .git/config; sleep 0.3; ln -s ../c .git/config",
+    true,
+  ],
   ["the repository gets a remote", "git remote add up ./up", false],
   ["the address of a remote changes", "git remote set-url origin ./evil", false],
+  [
+    "a configuration of the worktree appears",
+    "printf '[core] fsmonitor=./evil' > .git/config.worktree",
+    true,
+  ],
+  ["a harmless one appears", "printf '[core] sparseCheckout=true' > .git/config.worktree", false],
+  ["another common folder appears", "echo ../evil > .git/commondir", true],
+  ["a folder of hooks appears with a hook in it", "mkdir h; echo > h/pre-commit; mv h .git/hooks", true],
+  ["a hook appears in a new folder", "mkdir .git/hooks; echo > .git/hooks/post-commit", true],
+  ["a folder of hooks becomes a link", "mkdir h; ln -s ../h .git/hooks", true],
+  ["a sample of a hook appears", "mkdir .git/hooks; echo > .git/hooks/pre-commit.sample", false],
 ];
 
 for (const [name, shell, ends] of ROWS) {
   test(`if ${name} while a command runs, the command ${ends ? "is ended" : "goes on"}`, async (root) => {
     plant(root, "project/file");
     git(`${root}/project`, "init", "-q");
+    Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
     git(`${root}/project`, "remote", "add", "origin", "./origin");
-    // It would wait for ever for a file that only the test makes.
-    const wait = ends ? "while [ ! -e go ]; do sleep 0.05; done" : "true";
-    const { status, sandbox } = await run(root, `${shell}; ${wait}; touch done`);
-    assert.equal(status.signal === "SIGKILL" || status.code === 137, ends);
+    await checkEnd(root, shell, ends);
     assert.equal(git(`${root}/project`, "remote", "get-url", "origin"), "./origin\n");
-    const codes = sandbox.notices().map(({ code }) => code);
-    assert.equal(codes.includes("protected-command-ended"), ends);
-    const repaired = sandbox.takeRepaired();
-    assert.equal(repaired.some((sentence) => sentence.startsWith("Ended the command")), ends);
   });
+}
+
+const NEW: Rows = [
+  ["a repository", "git init -q; git remote add origin ./origin", false],
+  ["a repository with a command", "git init -q; git config core.fsmonitor ./evil", true],
+  ["a repository with a hook", "git init -q; cp .git/hooks/pre-commit.sample .git/hooks/pre-commit", true],
+  ["a repository by moving it", "git init -q a; git -C a config core.pager ./evil; mv a/.git .git", true],
+  ["a file that leads to a repository", "echo 'gitdir: evil' > .git", true],
+  ["a link that leads to a repository", "ln -s evil .git", true],
+];
+
+for (const [name, shell, ends] of NEW) {
+  test(`a command that creates ${name} where there was none ${ends ? "is ended" : "goes on"}`, async (root) => {
+    plant(root, "project/file");
+    await checkEnd(root, shell, ends);
+  });
+}
+
+async function checkEnd(root: string, shell: string, ends: boolean): Promise<void> {
+  // Long enough for the watch to end it, unless nothing does.
+  const wait = ends ? "sleep 20" : "true";
+  const { status, sandbox } = await run(root, `${shell}; ${wait}; touch done`);
+  assert.equal(status.signal === "SIGKILL" || status.code === 137, ends);
+  const codes = sandbox.notices().map(({ code }) => code);
+  assert.equal(codes.includes("protected-command-ended"), ends);
+  const repaired = sandbox.takeRepaired();
+  assert.equal(repaired.some((sentence) => sentence.startsWith("Ended the command")), ends);
 }

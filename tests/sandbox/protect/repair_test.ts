@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
-import { plant, projectSandbox, runInside } from "../fixture.ts";
+import { git, plant, projectSandbox, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
 function names(folder: string): string[] {
@@ -61,6 +61,30 @@ test("a repository that a command creates stays, but a setting that names a comm
   const { out } = await runInside(sandbox, "git config --list --local");
   assert.match(out, /^pull\.rebase=true$/m);
   assert.doesNotMatch(out, /fsmonitor/);
+});
+
+test("a configuration of which no setting stays is not left behind empty, but its other settings stay", async (root) => {
+  for (const [extra, left] of [["", null], ["[pull] rebase=true\n", "pull.rebase=true\n"]] as const) {
+    const folder = `${root}/${left === null ? "a" : "b"}`;
+    plant(folder, "project/");
+    git(`${folder}/project`, "init", "-q");
+    const sandbox = projectSandbox(folder);
+    await runInside(sandbox, `printf '%s' '[core] fsmonitor=./evil\n${extra}' > .git/config.worktree`);
+    assert.deepEqual([codes(sandbox), moved(folder)], [["protected-settings-put-back"], ["config.worktree"]]);
+    const path = `${folder}/project/.git/config.worktree`;
+    assert.equal(textOf(path) === null ? null : git(folder, "config", "--file", path, "--list"), left);
+  }
+});
+
+test("if a command removes what it can of a git folder, the configuration is restored", async (root) => {
+  plant(root, "project/");
+  git(`${root}/project`, "init", "-q");
+  git(`${root}/project`, "remote", "add", "origin", "./origin");
+  const config = textOf(`${root}/project/.git/config`);
+  const sandbox = projectSandbox(root);
+  assert.notEqual((await runInside(sandbox, "rm -rf .git")).code, 0);
+  assert.deepEqual(codes(sandbox), ["protected-path-restored"]);
+  assert.equal(textOf(`${root}/project/.git/config`), config);
 });
 
 test("a configuration that is too large for memory is moved away without being read", async (root) => {
