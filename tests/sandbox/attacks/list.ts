@@ -7,6 +7,7 @@ import { ENTRIES } from "./entries.ts";
 import { FILE_TOOLS } from "./file_tools.ts";
 import { ENVIRONMENT } from "./environment.ts";
 import { PROTECTED } from "./held.ts";
+import { FURTHER } from "./further.ts";
 import { GIT_READERS } from "./git_readers.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
@@ -26,6 +27,7 @@ export const ATTACKS: readonly Attack[] = [
   ...DOCUMENT,
   ...HOOKS,
   ...GIT_READERS,
+  ...FURTHER,
   ...ENVIRONMENT,
   ...PROTECTED,
   ...LATER,
