@@ -22,6 +22,7 @@ import type { Interrupts } from "../io/interrupt.ts";
 import { PlainLines } from "../io/display/plain_lines.ts";
 import { writeLines } from "../io/streams.ts";
 import { Terminal } from "../io/display/terminal.ts";
+import { compactAdvice } from "../line/advice.ts";
 import { switchOption } from "../line/options.ts";
 import type { CommandDocument, DocumentOptions } from "../document/open.ts";
 import { labelOf } from "../document/read.ts";
@@ -180,7 +181,7 @@ export class Show {
     const { messages, arguments: { command } } = this.#invocation;
     const onDisk = () => onDiskOf(session);
     for (const words of lastWords({ stop, chat: session.chat, onDisk, file, label, command: command.name })) {
-      if ("problem" in words) messages.problem(words.problem);
+      if ("problem" in words) messages.problem(withFile(words.problem, file));
       else if ("say" in words) messages.say(words.say);
       else messages.note(words.note);
     }
@@ -252,4 +253,13 @@ function onDiskOf({ path, chat }: CommandDocument["session"]): Chat {
     // The failure was already reported, together with the place where the text is saved.
     return chat;
   }
+}
+
+/** Puts the document into advice that names a command for it. */
+function withFile(problem: Problem, file: string | null): Problem {
+  if (problem.next === undefined || file === null) return problem;
+  return {
+    ...problem,
+    next: problem.next.replace(compactAdvice(null), () => compactAdvice(file)),
+  };
 }

@@ -95,7 +95,10 @@ async function summedUp(
 ): Promise<Outcome<Uint8Array>> {
   const { session, label, interrupts } = document;
   const summary = await summaryOf(invocation, document, { chat, cut }, emit);
-  if (!summary.ok) return summary;
+  if (!summary.ok) {
+    const { problem } = summary;
+    return { ok: false, problem: problem.code === TOO_LONG ? { ...problem, next: ONE_TOO_LONG } : problem };
+  }
   if (interrupts.received) return failure("cancelled", "Interrupted. No document was created.");
   // The person may have added text below the cut meanwhile. If text above the cut changed, the summary would no longer
   // match it.
@@ -125,6 +128,10 @@ function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
 /** Code of the error that a conversation is too long for the model. */
 const TOO_LONG = "provider-context-overflow";
 
+/** Hint if not even parts of the conversation fit. */
+const ONE_TOO_LONG =
+  "A single message is too long: use a model with a larger window (--model NAME), or delete text from it.";
+
 /**
  * Asks the model to summarize the conversation up to the cut. If that is too long, long results are shortened first;
  * if it still is, its first half is summarized, then the rest with that summary.
@@ -149,12 +156,10 @@ async function summaryOf(
   const first = await summaryOf(invocation, document, { chat, cut: half }, emit);
   if (!first.ok) return first;
   const rest = parse(compactChat(chat, half, first.value, label));
-  return await summaryOf(
-    invocation,
-    document,
-    { chat: rest, cut: cutBeforeLast(rest, cut.turns.length) },
-    emit,
-  );
+  const restCut = cutBeforeLast(rest, cut.turns.length);
+  // Without fewer messages, a single one is too long, and more requests would not end.
+  if (restCut.summed.length >= cut.summed.length) return summary;
+  return await summaryOf(invocation, document, { chat: rest, cut: restCut }, emit);
 }
 
 /** Asks the model once to summarize the conversation up to the cut. */
