@@ -354,7 +354,12 @@ export class RunSandbox implements Sandbox {
   /** The sockets of this machine, and which of them the policy keeps. */
   sockets(): FoundSockets {
     if (!this.#policy.ok) return { runtime: [], masked: [], kept: [] };
-    return findSockets(this.host.environment, this.#policy.value);
+    return findSockets(
+      this.host.environment,
+      this.#policy.value,
+      new FsSnapshot(),
+      this.#context.listening(),
+    );
   }
 
   /** True if commands can create no local sockets with this backend. */

@@ -218,6 +218,11 @@ export interface PreparedCommand {
    */
   setupFailure(stderr: string, signal?: string | null): Promise<SetupFailure | null>;
   /**
+   * True if the set-up failed because a socket vanished before its mask was mounted, so that nothing ran. The same
+   * argument list can then be run again; `start` does so itself. Absent if that cannot happen.
+   */
+  mayRunAgain?(): boolean;
+  /**
    * Returns what the result must say in addition to its output, or null. Call after the command ended. If absent, there
    * is never anything to add.
    *

@@ -89,7 +89,12 @@ async function confined(
   }
   const handedOut = prepared.handOut();
   if (!handedOut.ok) return refuse(invocation, handedOut.problem);
-  const { code, signal } = await attend(prepared.argv, { env, cwd: environment.cwd });
+  const attempt = () => attend(prepared.argv, { env, cwd: environment.cwd });
+  let { code, signal } = await attempt();
+  while (signal === null && prepared.mayRunAgain?.()) {
+    messages.say("flemma: a socket vanished while the sandbox was set up, so nothing ran. Trying again.");
+    ({ code, signal } = await attempt());
+  }
   // The backend's output went to the person's terminal, so it is not available here.
   const failed = await prepared.setupFailure("", signal);
   if (failed === null) return code;

@@ -173,6 +173,19 @@ export function classifySetupFailure(stderr: string, around: SetupConditions): S
   };
 }
 
+/** The failure of a set-up that could not mask a socket, because the socket vanished at that moment. */
+export function socketVanished(stderr: string): SetupFailure {
+  const cause = "a socket vanished while it was being masked";
+  return {
+    code: "sandbox-setup-failed",
+    message: `The sandbox could not be set up, so the command did not run: ${cause}.`,
+    cause: `${cause}.`,
+    next: "Run it again.",
+    stderr,
+    forModel: `The sandbox could not be set up (${cause}); nothing ran. Try again.`,
+  };
+}
+
 function explain(stderr: string, around: SetupConditions): [cause: string, remedy: string, part?: string] {
   for (const { pattern, cause, remedy, part } of CAUSES) {
     const match = pattern.exec(stderr);

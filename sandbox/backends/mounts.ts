@@ -19,6 +19,8 @@ export interface MountPlan {
   /** Folders over which an empty, writable folder is mounted. `size` is in bytes. */
   readonly empty: readonly { readonly path: string; readonly size?: number }[];
   readonly masked: readonly string[];
+  /** Sockets that are masked at the last moment. They and the folders around them may vanish until then. */
+  readonly late: readonly string[];
   /** Sockets that stay reachable although an empty folder covers the folder that contains them. */
   readonly kept: readonly string[];
 }
@@ -80,6 +82,11 @@ export function mountArguments(plan: MountPlan): string[] {
     }
   }
   for (const path of folders) put(path, ["--bind", path, path]);
+  for (
+    const folder of plan.late.flatMap((path) => plan.writable.flatMap((root) => foldersBetween(root, path)))
+  ) {
+    if (!isProtected(folder)) put(folder, ["--bind-try", folder, folder]);
+  }
   const ordered = [...layers.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const reopened = new Set([...writable, ...plan.kept]);
   return [

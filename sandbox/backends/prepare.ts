@@ -1,10 +1,9 @@
 // Prepares bubblewrap for this machine: descriptors, filter, proxy, limits, and the report whether the set-up worked.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import { isInside } from "../../base/paths.ts";
 import { bwrapArguments, type BwrapSettings, bwrapSettings } from "./bwrap.ts";
 import { makeProcessGroup } from "./cgroup.ts";
-import { classifySetupFailure } from "./failures.ts";
+import { classifySetupFailure, socketVanished } from "./failures.ts";
 import { readMachine } from "./machine.ts";
 import { limitOptions } from "./limits.ts";
 import { mountArguments } from "./mounts.ts";
@@ -12,6 +11,15 @@ import { startProxy } from "../network/proxy.ts";
 import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
 import { removeEmptyFromFolder } from "../paths/open_folder.ts";
+import {
+  hasVanished,
+  isLate,
+  isWritable,
+  type LateMasks,
+  lateMasks,
+  readIfPresent,
+  WRITE_MASKS,
+} from "../policy/late_masks.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
 import {
   type InputGate,
@@ -44,6 +52,12 @@ const MASKS_DESCRIPTOR = "5";
 const KERNEL_FILES: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger"].flatMap((
   path,
 ) => ["--ro-bind-try", path, path]);
+
+/** Number of times that one argument list is run again after a socket vanished. */
+const MOST_RUNS_AGAIN = 5;
+
+/** Number of checks after which processes that cannot be read are taken for living ones. */
+const UNREADABLE_CHECKS = 6;
 
 /** The longest path of a socket on Linux. */
 const SOCKET_PATH_BYTES = 107;
@@ -103,7 +117,9 @@ function assemble(
     return path;
   };
   const mark = newMark();
-  const masks = lateMasks(policy, parts);
+  const masks = lateMasks(policy, parts.files);
+  let runsAgain = MOST_RUNS_AGAIN;
+  let unreadable = 0;
   const descriptors = {
     status,
     masks,
@@ -117,15 +133,29 @@ function assemble(
     mark,
     isTied: (outside) => {
       const { inside } = readReport(status);
-      return inside !== null && (endsWithOutside(inside, outside, filter.value !== null) ?? true);
+      if (inside === null) return false;
+      // A process that is gone cannot be read either. The end of the other one is then known after some checks.
+      return endsWithOutside(inside, outside, filter.value !== null) ?? ++unreadable >= UNREADABLE_CHECKS;
     },
     argv: handOver(withMountsFile(around(options), masks).short, descriptors),
     gated: (kind) => handOver(withMountsFile(around(options, kind), masks).short, descriptors),
     fingerprint: withoutMasks(around(network.value?.lasting ?? []), policy),
     refusedHosts: () => [...network.value?.refused ?? []],
-    setupFailure: (stderr, signal) => failureIn(readReport(status), stderr, signal, host),
+    setupFailure: async (stderr, signal) => {
+      const found = await failureIn(readReport(status), stderr, signal, host);
+      const hasNoPlace = found !== null && masks !== null && hasVanished(masks);
+      return hasNoPlace ? socketVanished(stderr) : found;
+    },
+    mayRunAgain: () => {
+      if (runsAgain === 0 || readReport(status).ran || masks === null || !hasVanished(masks)) return false;
+      runsAgain--;
+      unreadable = 0;
+      // The next run must not find a report.
+      removeIfPresent(status);
+      return true;
+    },
     dispose: async () => {
-      for (const path of policy.masked) if (!isLate(path, policy)) await removeLeftover(path);
+      for (const path of policy.masked) if (isWritable(path, policy)) await removeLeftover(path);
       await takeBack(parts);
     },
   });
@@ -202,36 +232,12 @@ function mountsOf(policy: MountablePolicy): readonly string[] {
         ...(policy.limits.tmp_size === undefined ? [] : [{ path: "/tmp", size: policy.limits.tmp_size }]),
       ],
       masked: policy.masked.filter((path) => !isLate(path, policy)),
+      late: policy.masked.filter((path) => isLate(path, policy)),
       kept: policy.sockets,
     });
     mountsByPolicy.set(policy, mounts);
   }
   return mounts;
-}
-
-/**
- * True if a socket is masked at the last moment. Where commands cannot write, the mask needs the socket as its mount
- * point, and the socket may vanish at any time. Elsewhere bubblewrap creates a missing mount point.
- */
-function isLate(path: string, { rw_paths }: MountablePolicy): boolean {
-  return !path.includes("\n") && !rw_paths.some((root) => isInside(path, root));
-}
-
-/** Files for masks at the last moment: the paths of the sockets, and the arguments that the shell writes for them. */
-interface LateMasks {
-  readonly paths: string;
-  readonly written: string;
-}
-
-/** Returns the files for masks at the last moment; null if there is nothing to mask. Hidden sockets need no mask. */
-function lateMasks(policy: MountablePolicy, { files }: Parts): LateMasks | null {
-  const late = policy.masked.filter((path) =>
-    isLate(path, policy) && !policy.hidden.some((hidden) => isInside(path, hidden.path))
-  );
-  if (late.length === 0) return null;
-  const paths = files.fresh("sockets");
-  Deno.writeTextFileSync(paths, late.map((path) => `${path}\n`).join(""), { createNew: true, mode: 0o600 });
-  return { paths, written: files.fresh("masks") };
 }
 
 /** The first argument after the mounts. The argument marks the end of the mounts. */
@@ -253,10 +259,6 @@ function withMountsFile(
     mounts: words.slice(0, end),
   };
 }
-
-/** Writes the arguments that mask those sockets in `$1` that still exist, into `$2`. */
-const WRITE_MASKS =
-  `while IFS= read -r s; do [ ! -S "$s" ] || printf '%s\\0' --ro-bind /dev/null "$s"; done <"$1" >"$2"`;
 
 /**
  * Wraps the list in a shell that opens the descriptors and then executes it, because Deno passes no descriptors on. The
@@ -518,12 +520,15 @@ function failureIn(
  * could block.
  */
 function readReport(path: string): Report {
-  let text = "";
+  const text = readIfPresent(path);
+  const inside = /"child-pid": *(\d+)/.exec(text)?.[1];
+  return { inside: inside === undefined ? null : Number(inside), ran: text.includes('"exit-code"') };
+}
+
+function removeIfPresent(path: string): void {
   try {
-    if (Deno.lstatSync(path).isFile) text = Deno.readTextFileSync(path);
+    Deno.removeSync(path);
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
-  const inside = /"child-pid": *(\d+)/.exec(text)?.[1];
-  return { inside: inside === undefined ? null : Number(inside), ran: text.includes('"exit-code"') };
 }

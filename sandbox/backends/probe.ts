@@ -82,7 +82,7 @@ async function run(preparation: BackendPreparation, host: Host): Promise<Outcome
     return failure("sandbox-setup-failed", `The sandbox did not start within ${LIMIT / 1000} seconds.`);
   }
   const problem = await preparation.setupFailure(stderr, signal);
-  if (problem !== null) return { ok: false, problem };
+  if (problem !== null) return preparation.mayRunAgain?.() ? run(preparation, host) : { ok: false, problem };
   if (code === 0) return success(undefined);
   const errorLine = stderr.split("\n").find((line) => line.trim() !== "");
   return failure(

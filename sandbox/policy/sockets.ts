@@ -7,6 +7,7 @@ import { listeningSockets } from "./listening.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
+import type { MountablePolicy } from "../types.ts";
 
 interface SocketGroup {
   /**
@@ -133,7 +134,7 @@ export function findSockets(
     const real = realPath(path, "/", snapshot);
     if (real === null || !snapshot.lstat(real)?.isSocket) return;
     if (keepsGroup || isListed(real)) kept.add(real);
-    else if (actsForUser(real, snapshot) && mayConnect(real, snapshot)) masked.add(real);
+    else if (needsMask(real, snapshot)) masked.add(real);
   };
   const keptFolders: string[] = [];
   for (const [name, group] of Object.entries(SOCKET_GROUPS)) {
@@ -162,6 +163,29 @@ export function findSockets(
     masked: [...masked].filter((path) => !isCovered(path) && !kept.has(path)).sort(),
     kept: [...kept].sort(),
   };
+}
+
+/**
+ * Returns the sockets, as real paths, that need a mask and have none in a policy that was made earlier.
+ *
+ * @param listening paths of sockets that programs listen on now
+ */
+export function unmaskedSockets(
+  listening: readonly string[],
+  { runtime, masked, sockets }: Pick<MountablePolicy, "runtime" | "masked" | "sockets">,
+  snapshot = new FsSnapshot(),
+): string[] {
+  const known = new Set(masked);
+  const covered = [...runtime, ...sockets];
+  const isKnown = (path: string) => known.has(path) || covered.some((place) => isInside(path, place));
+  return listening.filter((path) => !isKnown(path))
+    .map((path) => realPath(path, "/", snapshot))
+    .filter((real): real is string => real !== null && !isKnown(real) && needsMask(real, snapshot));
+}
+
+/** True if a real path is a socket that gives commands more authority. */
+function needsMask(real: string, snapshot: FsSnapshot): boolean {
+  return snapshot.lstat(real)?.isSocket === true && actsForUser(real, snapshot) && mayConnect(real, snapshot);
 }
 
 /**

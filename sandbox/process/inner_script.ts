@@ -83,6 +83,10 @@ export function promisedMounts(args: readonly string[], table: readonly Mount[])
         at += 2;
         break;
       }
+      case "--bind-try":
+        // The path may have vanished.
+        at += 2;
+        break;
       case "--tmpfs":
         promised.push(escapeMountPath(args[at + 1] ?? ""));
         at += 1;

@@ -30,6 +30,11 @@ export interface Gate {
    * program.
    */
   isTied?(group: number): boolean;
+  /**
+   * Called if the process ended before its command could begin. True if the same arguments can be run again; `open` is
+   * then called for the new process. Absent if that is never so.
+   */
+  mayRunAgain?(): boolean;
   /** Identifies descendants that cannot be found in another way. */
   readonly mark?: string;
 }
@@ -41,6 +46,45 @@ export interface Gate {
  * or with the gate's problem.
  */
 export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gate): Outcome<Running> {
+  const first = launch(argv, options, gate);
+  if (!first.ok) return first;
+  const mark = gate?.mark;
+  let child = first.value;
+  let killing: Promise<void> | undefined;
+  watchOver(child.pid, mark);
+  /** Replaces a process whose command did not begin; null if it stays the last one. */
+  const replace = (): Deno.ChildProcess | null => {
+    if (killing !== undefined || gate?.mayRunAgain?.() !== true) return null;
+    const next = launch(argv, options, gate);
+    if (!next.ok) return null;
+    for (const stream of [child.stdout, child.stderr]) stream.cancel().catch(() => {});
+    feed(child.stdin, []);
+    living.delete(child.pid);
+    watchOver(next.value.pid, mark);
+    return child = next.value;
+  };
+  const { stdin } = options;
+  const last = gate === undefined ? Promise.resolve(child) : begin(child, gate, stdin, replace);
+  if (gate === undefined && stdin !== undefined) feed(child.stdin, [], stdin);
+  const isFinal = gate?.mayRunAgain === undefined;
+  return success({
+    get pid() {
+      return child.pid;
+    },
+    ...(options.keepInput === true && gate === undefined ? { input: child.stdin } : {}),
+    stdout: isFinal ? child.stdout : streamOf(last.then(({ stdout }) => stdout)),
+    stderr: isFinal ? child.stderr : streamOf(last.then(({ stderr }) => stderr)),
+    status: last.then(({ status }) => status).then(({ code, signal }) => ({ code, signal })),
+    kill: () => killing ??= endFamily(child.pid, mark).then(() => void living.delete(child.pid)),
+  });
+}
+
+/** Starts a process and calls the gate's `open`. */
+function launch(
+  argv: readonly string[],
+  options: SpawnOptions,
+  gate: Gate | undefined,
+): Outcome<Deno.ChildProcess> {
   const [program, ...args] = argv;
   if (program === undefined || program === "") {
     return failure("spawn-failed", "The command is empty, so there is no program to start.");
@@ -63,27 +107,25 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
     return spawnFailure(program, options.cwd, thrown);
   }
   const problem = gate?.open(child.pid, child.status) ?? null;
-  if (problem !== null) {
-    // Closes its standard input, so that a process that waits for the line exits.
-    feed(child.stdin, []);
-    child.stdout.cancel();
-    child.stderr.cancel();
-    return { ok: false, problem };
-  }
-  const { stdin } = options;
-  if (gate !== undefined) openWhenTied(child, gate, stdin);
-  else if (stdin !== undefined) feed(child.stdin, [], stdin);
-  const mark = gate?.mark;
-  watchOver(child.pid, mark);
-  let killing: Promise<void> | undefined;
-  return success({
-    pid: child.pid,
-    ...(options.keepInput === true && gate === undefined ? { input: child.stdin } : {}),
-    stdout: child.stdout,
-    stderr: child.stderr,
-    status: child.status.then(({ code, signal }) => ({ code, signal })),
-    kill: () => killing ??= endFamily(child.pid, mark).then(() => void living.delete(child.pid)),
-  });
+  if (problem === null) return success(child);
+  // Closes its standard input, so that a process that waits for the line exits.
+  feed(child.stdin, []);
+  child.stdout.cancel();
+  child.stderr.cancel();
+  return { ok: false, problem };
+}
+
+/** The bytes of a stream that is not known yet. */
+function streamOf(source: Promise<ReadableStream<Uint8Array>>): ReadableStream<Uint8Array> {
+  const reader = source.then((stream) => stream.getReader());
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await (await reader).read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async (reason) => await (await reader).cancel(reason),
+  }, { highWaterMark: 0 });
 }
 
 /** The commands that were not ended yet, by leader. */
@@ -106,22 +148,42 @@ function killAll(): void {
 
 /**
  * Writes the starting line once the process would end together with this program. Writes nothing if the process is
- * gone by then.
+ * gone by then and none replaces it. Returns the last process.
+ *
+ * @param replace starts another process after one has ended before its command could begin; null if it cannot
  */
-async function openWhenTied(
-  { pid, status, stdin: pipe }: Deno.ChildProcess,
-  { isTied }: Gate,
+async function begin(
+  first: Deno.ChildProcess,
+  gate: Gate,
   input: SpawnOptions["stdin"],
-): Promise<void> {
+  replace: () => Deno.ChildProcess | null,
+): Promise<Deno.ChildProcess> {
+  let child = first;
+  while (!await isReady(child, gate)) {
+    const next = (await child.status).signal === null ? replace() : null;
+    if (next === null) {
+      if (input instanceof ReadableStream) input.cancel().catch(() => {});
+      feed(child.stdin, []);
+      return child;
+    }
+    child = next;
+  }
+  feed(child.stdin, [LINE], input);
+  return child;
+}
+
+/** Waits until the process would end together with this program. False if the process ended before. */
+async function isReady({ pid, status }: Deno.ChildProcess, { isTied }: Gate): Promise<boolean> {
   let ended = false;
   const end = status.then(() => void (ended = true));
-  for (let pause = FIRST_CHECK; isTied?.(pid) === false; pause = Math.min(1.5 * pause, LAST_CHECK)) {
+  // A process that is gone counts as tied, because it cannot be read any more.
+  const isReadable = processEntry(pid) !== null;
+  for (let pause = FIRST_CHECK; isTied !== undefined; pause = Math.min(1.5 * pause, LAST_CHECK)) {
+    if (isTied(pid) && (!isReadable || processEntry(pid)?.alive === true)) return true;
     await Promise.race([end, new Promise<void>((resolve) => after(pause, resolve))]);
-    if (!ended) continue;
-    if (input instanceof ReadableStream) input.cancel().catch(() => {});
-    return feed(pipe, []);
+    if (ended) return false;
   }
-  feed(pipe, [LINE], input);
+  return true;
 }
 
 /** Writes all parts and the given input to standard input, and closes the pipe. */
@@ -138,7 +200,7 @@ function feed(
   (rest === undefined ? written.then(() => writer.close()) : Promise.all([written, rest])).catch(() => {});
 }
 
-function spawnFailure(program: string, cwd: string, thrown: unknown): Outcome<Running> {
+function spawnFailure(program: string, cwd: string, thrown: unknown): Outcome<never> {
   if (thrown instanceof Deno.errors.NotFound) {
     return isDirectory(cwd)
       ? failure(

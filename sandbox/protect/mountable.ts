@@ -142,6 +142,20 @@ export function withoutVanished(policy: MountablePolicy, snapshot = new FsSnapsh
   };
 }
 
+/**
+ * Returns the policy without sockets that have vanished since, because mounting a missing path would fail. It is the
+ * same object if none has.
+ */
+export function withoutVanishedSockets(
+  policy: MountablePolicy,
+  snapshot = new FsSnapshot(),
+): MountablePolicy {
+  const masked = policy.masked.filter((path) => snapshot.lstat(path)?.isSocket === true);
+  const sockets = policy.sockets.filter((path) => snapshot.has(path));
+  const isSame = masked.length === policy.masked.length && sockets.length === policy.sockets.length;
+  return isSame ? policy : { ...policy, masked, sockets };
+}
+
 function hiddenNow(paths: readonly string[], snapshot: FsSnapshot): HiddenPath[] {
   return paths.flatMap((path) => {
     const info = snapshot.lstat(path);

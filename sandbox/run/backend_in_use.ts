@@ -9,7 +9,7 @@ import { isOfMachine, readMachine } from "../backends/machine.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "../backends/probe.ts";
 import type { BackendEntry, BackendRegistry } from "../backends/registry.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
-import { emptyPolicy } from "../protect/mountable.ts";
+import { emptyPolicy, withoutVanishedSockets } from "../protect/mountable.ts";
 import type { BackendConfig, BackendPreparation, MountablePolicy } from "../types.ts";
 import type { RunContext } from "./context.ts";
 import type { PolicySnapshots } from "./policy_snapshots.ts";
@@ -112,7 +112,7 @@ export class BackendInUse {
     const diagnosis = await diagnoseBackend(config, {
       real: async (config) => {
         const { policy } = this.#snapshots.lastHolding(true) ?? this.#snapshots.take(resolved);
-        const answer = await this.#try(entry, resolved, policy, config);
+        const answer = await this.#try(entry, resolved, withoutVanishedSockets(policy), config);
         // The snapshot may have caused the failure, so it is discarded.
         if (!answer.ok) this.#snapshots.forget();
         return answer;

@@ -12,7 +12,7 @@ import { withInnerScript } from "../process/inner_script.ts";
 import { removeRecord } from "../process/leftovers.ts";
 import { makeRuntimeFolder } from "../process/runtime_folders.ts";
 import { spawn } from "../process/spawn.ts";
-import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
+import { makeAskedFolders, withoutVanished, withoutVanishedSockets } from "../protect/mountable.ts";
 import { partialScanNotice } from "../git/repositories.ts";
 import { serializeBefore } from "../protect/recover.ts";
 import { endedProblem, SettingsWatch } from "../protect/settings_watch.ts";
@@ -166,7 +166,8 @@ export class LiveCommands {
       this.#mayBegin(this.#batch);
     }
     const batch = this.#batch!;
-    const now = this.#active++ === 0 ? batch.snapshot.policy : withoutVanished(batch.snapshot.policy);
+    const { policy } = batch.snapshot;
+    const now = this.#active++ === 0 ? withoutVanishedSockets(policy) : withoutVanished(policy);
     const unsteady = now.unsteady || snapshots.othersReach(now.rw_paths);
     return { policy: unsteady === now.unsteady ? now : { ...now, unsteady }, batch };
   }
@@ -323,6 +324,9 @@ export class LiveCommands {
           : preparation.gated?.(kind) ?? withInnerScript([], kind, preparation.argv);
         return spawn(gated, options, {
           open: (leader, ended) => {
+            // The process replaces an earlier one whose set-up failed.
+            void watch?.close();
+            if (recorded !== undefined) this.#forget(recorded);
             const stats = new StatCache();
             const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
@@ -331,6 +335,7 @@ export class LiveCommands {
             return problem;
           },
           isTied: preparation.isTied,
+          mayRunAgain: preparation.mayRunAgain,
         });
       },
       handOut: () => {
@@ -348,6 +353,7 @@ export class LiveCommands {
         this.#failedBefore = problem !== null;
         return problem;
       },
+      mayRunAgain: preparation.mayRunAgain,
       dispose: async () => {
         if (disposed) return;
         disposed = true;

@@ -10,6 +10,7 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { TreeScan } from "../paths/tree_scan.ts";
+import { listeningSockets } from "../policy/listening.ts";
 import { type ResolvedPolicy, resolvePolicy } from "../policy/policy.ts";
 import { createHost } from "../process/host.ts";
 import { runtimeFolders } from "../process/runtime_folders.ts";
@@ -137,6 +138,11 @@ export class RunContext {
 
   get ownCode(): OwnCode {
     return this.fix().ownCode;
+  }
+
+  /** The paths of sockets that programs listen on now. */
+  listening(): readonly string[] {
+    return (this.#options.listening ?? listeningSockets)();
   }
 
   get turns(): Turns {

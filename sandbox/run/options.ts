@@ -27,6 +27,8 @@ export interface SandboxOptions {
   readonly ignoreCache?: boolean;
   /** The program whose own code is protected. @default the running program */
   readonly running?: RunningProgram;
+  /** Returns the paths of sockets that programs listen on now. @default what the kernel reports */
+  readonly listening?: () => readonly string[];
 }
 
 /** Callbacks around the time in which commands live. */

@@ -4,8 +4,8 @@ import { isInside } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
-import { listeningSockets } from "../policy/listening.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
+import { unmaskedSockets } from "../policy/sockets.ts";
 import { othersAlive } from "../process/leftovers.ts";
 import { mountablePolicy } from "../protect/mountable.ts";
 import { canRemember } from "../protect/compared.ts";
@@ -31,8 +31,6 @@ export interface PolicySnapshot {
   /** Real paths that are protected, existing or not. */
   readonly real: readonly string[];
   readonly before: Before;
-  /** Paths at which programs listened, outside the folders that commands do not see. */
-  readonly listening: readonly string[];
 }
 
 export class PolicySnapshots {
@@ -64,9 +62,9 @@ export class PolicySnapshots {
   lastHolding(checked: boolean): PolicySnapshot | null {
     const last = this.#last;
     if (last === undefined || last.compares !== this.#compares(last.apart)) return null;
-    // Looked up even if the rest is verified later: a command must not wait for programs that often open sockets.
-    const known = new Set(last.listening);
-    if (listeningOutside(last.policy.runtime).some((path) => !known.has(path))) return null;
+    // Looked up even if the rest is verified later: a command must not wait for programs that often open sockets. A
+    // socket that vanished does not matter.
+    if (unmaskedSockets(this.#context.listening(), last.policy).length > 0) return null;
     return !checked || last.before.sealed.holds() ? last : null;
   }
 
@@ -98,7 +96,7 @@ export class PolicySnapshots {
       [...settings, ...(compares ? apart : [])].filter((path) => canRemember(path, snapshot)),
     );
     const mounted = { ...protection, real: protection.real.filter((path) => !compared.has(path)) };
-    const listening = listeningSockets();
+    const listening = this.#context.listening();
     const { policy, notices } = mountablePolicy(resolved, mounted, environment, snapshot, listening);
     this.#notices.add(
       paths.filter(({ path, whole }) => whole && snapshot.has(path)).map(({ path }) => wholeFolder(path)),
@@ -111,7 +109,6 @@ export class PolicySnapshots {
       compares,
       real: protection.real,
       before: before(protection, reach, snapshot),
-      listening: listeningOutside(policy.runtime, listening),
     };
   }
 
@@ -130,11 +127,6 @@ export class PolicySnapshots {
   #compares(apart: readonly string[]): boolean {
     return apart.length > MOST_APART || (apart.length > 0 && this.othersReach(apart));
   }
-}
-
-/** Returns the paths at which programs listen, outside the folders that commands do not see. */
-function listeningOutside(folders: readonly string[], paths = listeningSockets()): string[] {
-  return paths.filter((path) => !folders.some((folder) => isInside(path, folder)));
 }
 
 function withoutTwins(links: Protection["links"]): Protection["links"] {

@@ -4,7 +4,7 @@
 import { type Outcome, success } from "../../base/problem.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { makeRuntimeFolder } from "../process/runtime_folders.ts";
-import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
+import { makeAskedFolders, withoutVanished, withoutVanishedSockets } from "../protect/mountable.ts";
 import type { CommandParts, LiveCommands } from "./commands.ts";
 import type { WorkerSandbox } from "./worker.ts";
 
@@ -43,7 +43,7 @@ export async function createWorkerSandbox(
     snapshots.last?.before.sealed.accept(context.ownPlaces);
   }
   const snapshot = live ?? snapshots.lastHolding(true) ?? snapshots.take(resolved);
-  const policy = live === null ? snapshot.policy : withoutVanished(snapshot.policy);
+  const policy = live === null ? withoutVanishedSockets(snapshot.policy) : withoutVanished(snapshot.policy);
   const unsteady = policy.unsteady || snapshots.othersReach(policy.rw_paths);
   // Limits and network rules are for commands. The worker uses no network.
   const { block_unix_sockets: refuses_sockets } = resolved;
@@ -54,7 +54,8 @@ export async function createWorkerSandbox(
     commandsLive: live !== null || unsteady,
     wrap: () => backend.wrap(found.value, { ...resolved, ...free }, { ...policy, ...free, unsteady }, argv),
     failed: async (failure, preparation) => {
-      notices.add([failure]);
+      // The next request starts the worker again, without the socket that vanished.
+      if (preparation.mayRunAgain?.() !== true) notices.add([failure]);
       await backend.failed(preparation, argv);
     },
   });

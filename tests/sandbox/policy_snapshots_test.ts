@@ -34,8 +34,9 @@ test("flemma scans for protected paths only when they are needed, not to list wr
 
 test("the first scan of a run reads each folder only once, although it needs the state at the start and the current state", async (root) => {
   plant(root, "project/.vscode/settings.json", "project/.git/hooks/");
-  // Finding the project of private caches reads some of them too.
-  const sandbox = projectSandbox(root, { home_caches: "shared" });
+  const sandbox = projectSandbox(root);
+  // The policy is made before the scan. It looks for the project of private caches and for a linked worktree.
+  assert.ok(sandbox.policy().ok);
   const counts = await looked(root, () => requireBubblewrap(sandbox));
   // A run of the empty command looks at the folder that it is started in.
   for (const name of ["/project/.vscode", "/project/.git", "/project/.git/hooks"]) {

@@ -49,6 +49,7 @@ function realSandbox(place: Scene, enabled = true): Sandbox {
     },
     document: place.document,
     protect: [place.document],
+    listening: () => [],
   });
 }
 

@@ -20,6 +20,7 @@ function realSandbox(place: Scene): Sandbox {
     },
     document: place.document,
     protect: [place.document],
+    listening: () => [],
   });
 }
 

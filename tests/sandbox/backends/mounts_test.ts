@@ -12,6 +12,7 @@ function mounts(plan: Partial<MountPlan>): string[] {
     hidden: [],
     empty: [],
     masked: [],
+    late: [],
     kept: [],
     ...plan,
   });
@@ -129,4 +130,20 @@ Deno.test("if the folder of an allowed socket is emptied, the socket is mounted 
 Deno.test("an emptied folder remains empty even if it is a protected path or contains one", () => {
   const plan = { writable: ["/w"], protect: ["/w/run/flemma"], empty: [{ path: "/w/run" }] };
   assert.deepEqual(mounts(plan), ["--tmpfs", "/w/run"]);
+});
+
+Deno.test("the folders around sockets that are masked at the last moment become mount points if they still exist", () => {
+  assert.deepEqual(
+    mounts({ writable: ["/w"], late: ["/w/s/agent", "/r/agent"] }),
+    ["--bind-try", "/w/s", "/w/s"],
+  );
+  assert.deepEqual(
+    mounts({ writable: ["/w"], masked: ["/w/s/other"], late: ["/w/s/agent"] }),
+    ["--bind", "/w/s", "/w/s", "--ro-bind", "/dev/null", "/w/s/other"],
+    "a folder that must stay in place for another reason must exist",
+  );
+  assert.deepEqual(
+    mounts({ writable: ["/w"], protect: ["/w/s"], late: ["/w/s/t/agent"] }),
+    ["--ro-bind", "/w/s", "/w/s"],
+  );
 });

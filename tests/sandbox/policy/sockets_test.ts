@@ -4,7 +4,12 @@ import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
 import { listeningSockets } from "../../../sandbox/policy/listening.ts";
-import { findSockets, SOCKET_VARIABLES, socketVariablesOf } from "../../../sandbox/policy/sockets.ts";
+import {
+  findSockets,
+  SOCKET_VARIABLES,
+  socketVariablesOf,
+  unmaskedSockets,
+} from "../../../sandbox/policy/sockets.ts";
 import { plant, projectSandbox, runInside, world } from "../fixture.ts";
 import { inFolder, testInFolder as test } from "../../folder.ts";
 
@@ -321,4 +326,66 @@ test("without a network, commands create no local sockets but pairs, unless the 
   assert.equal(await created({ network: false, sockets: ["tmux"] }), everything);
   assert.equal(await created({ network: false, sockets: ["/run/nscd"] }), everything);
   assert.equal(await created({ network: { allow: ["example.org"] } }), everything);
+});
+
+test("only a socket that needs a mask and has none outdates a policy", async (root) => {
+  plant(root, "open/file", "runtime/", "kept/");
+  const at = (name: string) => `${root}/${name}`;
+  const paths = ["open/new", "open/known", "open/closed", "runtime/s", "kept/s"].map(at);
+  const policy = { masked: [at("open/known")], runtime: [at("runtime")], sockets: [at("kept")] };
+  await listening(paths, () => {
+    Deno.chmodSync(at("open/closed"), 0o500);
+    const unmasked = () =>
+      unmaskedSockets([...paths, at("open/vanished"), at("open/file"), at("link/new")], policy);
+    assert.deepEqual(unmasked(), [at("open/new")]);
+    assert.deepEqual(unmaskedSockets([at("open/vanished")], policy), []);
+    Deno.chmodSync(at("open/closed"), 0o700);
+    assert.deepEqual(unmasked(), [at("open/new"), at("open/closed")], "it may be written to now");
+    Deno.symlinkSync("open", at("link"));
+    assert.deepEqual(unmaskedSockets([at("link/new"), at("link/known")], policy), [at("open/new")]);
+    return Promise.resolve();
+  });
+});
+
+test("only a socket that needs a mask ends the worker of a run", async (root) => {
+  plant(root, "project/", "home/");
+  const path = `${root}/home/s`;
+  let now: string[] = [];
+  const sandbox = projectSandbox(root, {}, { listening: () => now });
+  const worker = async () => {
+    const started = await sandbox.startWorker(["/bin/cat"], {});
+    assert.ok(started.ok);
+    return started.value;
+  };
+  try {
+    const first = await worker();
+    now = [`${root}/home/never-there`];
+    assert.equal(await worker(), first);
+    await listening([path], async () => {
+      Deno.chmodSync(path, 0o500);
+      now = [path];
+      assert.equal(await worker(), first, "it may not be written to");
+      Deno.chmodSync(path, 0o700);
+      const second = await worker();
+      assert.notEqual(second, first);
+      assert.equal(await worker(), second);
+      now = [];
+      assert.equal(await worker(), second, "a socket that vanished does not matter");
+    });
+  } finally {
+    await sandbox.endWorker();
+  }
+});
+
+test("a socket is masked where a writable folder is shown inside a hidden one", async (root) => {
+  plant(root, "project/.vscode/", "home/");
+  Deno.writeTextFileSync(`${root}/project/connect.js`, CONNECT);
+  const paths = ["project/s", "project/.vscode/s", "home/s"].map((name) => `${root}/${name}`);
+  await listening(paths, async () => {
+    const { out } = await runInside(
+      projectSandbox(root, { policy: { deny_read: [root] } }),
+      `"${Deno.execPath()}" run -A --no-config connect.js ${paths.join(" ")}`,
+    );
+    assert.deepEqual(out.trim().split("\n"), ["ConnectionRefused", "ConnectionRefused", "NotFound"]);
+  });
 });
