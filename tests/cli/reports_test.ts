@@ -69,3 +69,18 @@ test("status tests the sandbox only if a call waits for it, and otherwise shows 
   place.settings("sandbox: { enabled: false }\n");
   assert.match((await place.run(["status", "quiet.chat"])).stdout, /^sandbox: off$/m);
 });
+
+test("status says what the sandbox cannot protect completely, if a call is open and the sandbox is on", async (place) => {
+  for (let at = 0; at < 201; at++) {
+    Deno.mkdirSync(place.path(`many/r${at}/.git`), { recursive: true });
+    place.write(`many/r${at}/.git/HEAD`, "ref: refs/heads/main\n");
+  }
+  place.write("quiet.chat", "@You:\nHello\n");
+  place.write("open.chat", callsDocument([{ id: "call_1", command: "true", status: "pending" }]));
+  const limit = /many contains too many git repositories/;
+  assert.match((await place.run(["status", "open.chat"])).stderr, limit);
+  assert.match((await place.run(["status", "--json", "open.chat"])).stderr, limit);
+  assert.doesNotMatch((await place.run(["status", "quiet.chat"])).stderr, limit);
+  place.settings("sandbox: { enabled: false }\n");
+  assert.doesNotMatch((await place.run(["status", "open.chat"])).stderr, limit);
+});

@@ -1,5 +1,6 @@
 // `flemma status`: shows the open calls of a document, and what the next advance would do and why.
 
+import type { Problem } from "../../../base/problem.ts";
 import { contextFill } from "../../../agent/conversation/context_fill.ts";
 import { lastMessages, messagesKey } from "../../io/saved_messages.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
@@ -35,7 +36,7 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
   const { arguments: given, environment, messages } = invocation;
   const { path, file, chat, label } = read;
   const { notices, settings, calls, steps, rules } = view;
-  for (const notice of notices) messages.notice(notice);
+  for (const notice of [...notices, ...await sandboxLimits(view)]) messages.notice(notice);
   if (!rules.ok) return refuse(invocation, rules.problem);
   const used = path === null ? [] : await recordsOf(environment, path);
   const isRunning = calls.some(({ status }) => status === "running");
@@ -63,6 +64,11 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
   });
   writeLines(`${lines.join("\n")}\n`);
   return Exit.ok;
+}
+
+/** What the sandbox of open calls does not protect completely. Without an open call, the folders are not searched. */
+async function sandboxLimits({ settings, calls, sandbox }: StatusView): Promise<readonly Problem[]> {
+  return settings.sandbox.enabled && calls.length > 0 ? (await sandbox()).limits() : [];
 }
 
 /** Tests the sandbox only if there is an open call, because the test takes longer than the rest. */
