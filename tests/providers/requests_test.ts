@@ -373,7 +373,7 @@ Deno.test("extra_body is added to the requests of every provider; members of obj
   }
 });
 
-Deno.test("Gemini is told to store nothing; Vertex AI has no such member", async () => {
+Deno.test("requests ask Gemini to store nothing; requests to Vertex AI have no such field", async () => {
   assert.equal((await build({ provider: "gemini" })).body.store, false);
   const vertex = await build({ provider: "vertex", parameters: { vertex: { project_id: "demo" } } });
   assert.equal(vertex.body.store, undefined);

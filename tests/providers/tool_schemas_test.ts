@@ -77,7 +77,7 @@ Deno.test("each part that providers refuse is repaired", () => {
   }
 });
 
-Deno.test("a tool is left out only where its parameter names are refused, and the reason is told", () => {
+Deno.test("flemma leaves out a tool only for a provider that refuses its parameter names, and reports the reason", () => {
   const odd = tool("odd", object({ "a b": TEXT }));
   const good = tool("good", object({ a: TEXT }));
   const { tools, warnings } = usableTools([odd, good], "anthropic");
