@@ -36,6 +36,7 @@ import { addSources } from "./extensions/sources.ts";
 import { waitForTool } from "./extensions/waiting.ts";
 import type { EndTools, SourcesSubject } from "./extensions/sources_subject.ts";
 import type { OwnResolver, OwnTool, OwnTools } from "./types.ts";
+import { OtherDocuments } from "./trust/other_documents.ts";
 
 /** The tools of a document, and the functions that end what was started for them. */
 export interface RegisteredTools {
@@ -243,7 +244,15 @@ function runnerOfTools(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
       onOutput,
       onWait,
       onFileChanged,
-      keepReplaced: async (file) => await subject.kept?.keep(call, file) ?? (() => Promise.resolve()),
+      keepReplaced: async (file) => {
+        const others = new OtherDocuments(subject.environment, subject.document);
+        await others.begin((paths) => paths.includes(file.path));
+        const after = await subject.kept?.keep(call, file);
+        return async () => {
+          await after?.();
+          await others.end();
+        };
+      },
       caller: subject.caller?.(id),
     });
     if (definition.origin === "module") {

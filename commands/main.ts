@@ -2,6 +2,7 @@
 
 import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
 import { mayBeThere } from "../base/files.ts";
+import { absolutePath } from "../base/paths.ts";
 import { stateRefusal } from "../base/folders.ts";
 import { runtimeRefusal, thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
@@ -160,6 +161,11 @@ async function attempt(
 ): Promise<number> {
   const filter = given.command.kind === "filter" && readsInput("filter", given.positionals);
   const quiet = switchOption(given, "quiet") === true;
+  const target = textOption(given, "messages");
+  if (target !== undefined && await namesArgument(target, given, environment)) {
+    const message = `--messages ${target} names the document itself. Name another file for the messages.`;
+    return await refuse({ ...given, message }, Exit.usage, filter ? input.read() : undefined);
+  }
   const place = placeOf(environment, {
     filter,
     chosen: textOption(given, "messages"),
@@ -176,6 +182,14 @@ async function attempt(
     if (filter && !input.taken) passRestThrough();
   }
   return closed(messages, code);
+}
+
+/** Whether a file for messages is one of the documents, under any of its names. */
+async function namesArgument(target: string, given: Arguments, environment: Environment): Promise<boolean> {
+  const { isDocument } = await import("./run/events.ts");
+  const file = absolutePath(environment, target);
+  const named = [textOption(given, "name"), ...given.positionals].filter((each) => each !== undefined);
+  return named.some((each) => isDocument(file, absolutePath(environment, each)));
 }
 
 /** Reports what ended a command, and returns the exit code. */

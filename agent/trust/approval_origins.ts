@@ -31,11 +31,14 @@ export interface OriginOptions {
 
 export class ApprovalOrigins {
   readonly #options: OriginOptions;
-  /** By id and text of the call. */
-  readonly #doubts = new Map<string, Promise<Doubt | null>>();
+  /** By id, for calls that have said `approved` since they were compared. */
+  readonly #doubts = new Map<string, { readonly hash: string; readonly doubt: Promise<Doubt | null> }>();
+  /** The version of the document that `#doubts` belong to. */
+  #seen: Chat | null = null;
   /** Why the calls that were doubted wait. */
   readonly #asked = new Map<string, AskedAlthough>();
-  #committed: Promise<Committed> | null = null;
+  /** What git said, and for which version of the document: a pull may change both during a session. */
+  #committed: { readonly chat: Chat; readonly text: Promise<Committed> } | null = null;
   /** The journal of a document from before this version, until the end of this run. */
   readonly #predates: boolean;
   readonly #reported = new Set<string>();
@@ -90,23 +93,35 @@ export class ApprovalOrigins {
     const call = chat.call(id);
     if (path === null || setting === "anywhere" || call === undefined || !isApproved(chat, id)) return null;
     const hash = await callHash(call);
-    const key = `${id}\n${hash}`;
     const approval = this.#options.journal.approval(id);
-    // A decision of this run counts at once.
-    if (approval?.hash === hash && approval.asked !== true && this.#options.journal.isFromThisRun(id)) {
+    // A decision of this run counts at once, for one run of the call.
+    const isFresh = this.#options.journal.isFromThisRun(id) && !this.#options.journal.hasRun(id);
+    if (approval?.hash === hash && approval.asked !== true && isFresh) {
+      this.#asked.delete(id);
       return null;
     }
-    const known = this.#doubts.get(key) ?? this.#find(chat, call, hash);
-    this.#doubts.set(key, known);
-    return await known;
+    this.#forgetOthers(chat);
+    const known = this.#doubts.get(id);
+    if (known?.hash === hash) return await known.doubt;
+    const doubt = this.#find(chat, call, hash);
+    this.#doubts.set(id, { hash, doubt });
+    return await doubt;
+  }
+
+  /** Forgets calls that no longer say `approved`: a later approval is another one. */
+  #forgetOthers(chat: Chat): void {
+    if (chat === this.#seen) return;
+    this.#seen = chat;
+    for (const id of [...this.#doubts.keys()]) if (!isApproved(chat, id)) this.#doubts.delete(id);
   }
 
   async #find(chat: Chat, call: Call, hash: string): Promise<Doubt | null> {
     const facts = await this.#journalFacts(chat, call, hash);
-    const doubt = await doubtOf(this.#options.setting, facts, () => this.#gitFacts(call, hash));
+    const doubt = await doubtOf(this.#options.setting, facts, () => this.#gitFacts(chat, call, hash));
+    if (doubt === null) this.#asked.delete(call.id);
     if (doubt === null) return await this.#counts(chat, call, hash, facts);
     if (doubt?.code === "ran") this.#asked.set(call.id, { ...facts.asked, ran: true });
-    await this.#noteCommitted(call, facts.asked);
+    await this.#noteCommitted(chat, call, facts.asked);
     return doubt;
   }
 
@@ -130,8 +145,8 @@ export class ApprovalOrigins {
   }
 
   /** The person is asked about what git brought, so the same commit needs no second question. */
-  async #noteCommitted({ id }: Call, before: AskedAlthough): Promise<void> {
-    const found = await this.#committedText();
+  async #noteCommitted(chat: Chat, { id }: Call, before: AskedAlthough): Promise<void> {
+    const found = await this.#committedText(chat);
     if (found.is !== "tracked") return;
     this.#asked.set(id, { ...before, ...this.#asked.get(id), committed: found.id });
   }
@@ -167,19 +182,20 @@ export class ApprovalOrigins {
     };
   }
 
-  async #gitFacts(call: Call, hash: string): Promise<GitFacts> {
-    const found = await this.#committedText();
+  async #gitFacts(chat: Chat, call: Call, hash: string): Promise<GitFacts> {
+    const found = await this.#committedText(chat);
     if (found.is !== "tracked") return found;
     const approves = await Promise.all(found.texts.map(async (text) => {
-      const chat = parse(text);
-      const there = chat.call(call.id);
-      return there !== undefined && isApproved(chat, call.id) && await callHash(there) === hash;
+      const other = parse(text);
+      const there = other.call(call.id);
+      return there !== undefined && isApproved(other, call.id) && await callHash(there) === hash;
     }));
     return { is: "tracked", committed: found.id, approves: approves.includes(true) };
   }
 
-  #committedText(): Promise<Committed> {
-    return this.#committed ??= this.#options.committed();
+  #committedText(chat: Chat): Promise<Committed> {
+    if (this.#committed?.chat !== chat) this.#committed = { chat, text: this.#options.committed() };
+    return this.#committed.text;
   }
 
   /** Reports once that approvals from before this version count, and that later ones are checked. */

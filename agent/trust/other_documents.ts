@@ -15,7 +15,7 @@ const WRITTEN_ELSEWHERE = "a command of another document ran that could write th
 
 type Hashes = Readonly<Record<string, string>>;
 
-/** The other documents in reach of the commands of one run. */
+/** The other documents in reach of the commands of one run, or of one write by a tool. */
 export class OtherDocuments {
   readonly #environment: Environment;
   readonly #own: string | null;

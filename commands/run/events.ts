@@ -67,7 +67,7 @@ function openTarget(environment: Environment, path: string, document: string | n
 }
 
 /** Whether a path leads to the file of the document, under any of its names. */
-function isDocument(path: string, document: string | null): boolean {
+export function isDocument(path: string, document: string | null): boolean {
   if (document === null) return false;
   try {
     return isSameFile(Deno.statSync(path), Deno.statSync(document));

@@ -42,6 +42,7 @@ export function markRejected(
     const found = placeholders(chat, ids);
     if (!found.ok) return found;
     const results = found.value;
+    await writer.recordWithdrawn(results.flatMap(({ id }) => chat.call(id) ?? []));
     const style = placeholderStyle(chat, settings.status_style);
     if (message === "") {
       return success(results.flatMap((result) => setStatus(chat, result, "rejected", style)));

@@ -14,7 +14,7 @@ import { insertBlocks, type Insertion } from "../../parser/edits/placement.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { errorBlock } from "../plan/final_block.ts";
 import type { Step } from "../plan/types.ts";
-import type { CallDecision } from "./writer.ts";
+import { type CallDecision, QUESTION } from "./writer.ts";
 
 /**
  * Returns the edits of all parts that change the text, for one commit. Runs and sends change no text. Insertions come
@@ -83,5 +83,3 @@ function decisionOf(step: Step): Omit<CallDecision, "call"> | null {
       return null;
   }
 }
-
-const QUESTION = { by: "person", asked: true } as const;

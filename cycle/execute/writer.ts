@@ -17,6 +17,14 @@ export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outco
 /** The decision about a call and who made it, or that the user was asked to decide. */
 export type CallDecision = Omit<Approval, "hash"> & { readonly call: Call };
 
+/** From here on, only a new approval counts. */
+export const QUESTION = { by: "person", asked: true } as const;
+
+function hasApproved(journal: Pick<Journal, "approval">, id: string): boolean {
+  const approval = journal.approval(id);
+  return approval !== null && approval.asked !== true;
+}
+
 export class Writer {
   readonly #store: DocumentStore;
   readonly #journal: Journal;
@@ -69,12 +77,24 @@ export class Writer {
       for (const { call, ...decision } of decisions) {
         approvals.set(call.id, { ...decision, hash: held.get(call.id)!.hash });
       }
+      for (const { id } of waiting) {
+        // The user took the approval back in the text. A host may show the text of a moment before its own approval.
+        const isWithdrawn = hasApproved(journal, id) && !journal.isFromThisRun(id);
+        if (isWithdrawn && !approvals.has(id)) approvals.set(id, { ...QUESTION, hash: held.get(id)!.hash });
+      }
       await journal.recordApprovals(approvals, held);
     });
     if (problem === null || decisions.length > 0) return problem;
     // Without the record only an approval by a command counts; the calls wait in any case.
     this.#report(problem);
     return null;
+  }
+
+  /** Records that earlier approvals of these calls no longer count. A failure is reported and is not an error. */
+  async recordWithdrawn(calls: readonly Call[]): Promise<void> {
+    const approved = calls.filter(({ id }) => hasApproved(this.#journal, id));
+    const problem = await this.recordDecisions(approved.map((call) => ({ ...QUESTION, call })));
+    if (problem !== null) this.#report(problem);
   }
 
   async #held(call: Call): Promise<KnownCall> {

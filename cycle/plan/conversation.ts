@@ -10,8 +10,8 @@ const TURNS = 4;
 export async function turnsBefore(chat: Chat, { turn }: Pick<Call, "turn">): Promise<string[]> {
   const turns = chat.turns.slice(Math.max(0, turn.index + 1 - TURNS), turn.index + 1);
   return await Promise.all(turns.map(async ({ place: { from, to } }) => {
-    // Line ends and blank lines at the end differ between editors and machines.
-    const text = chat.text(from, to).replaceAll("\r\n", "\n").trimEnd();
+    // Editors and formatters change line ends, trailing spaces and blank lines. The text of the call is compared exactly.
+    const text = chat.text(from, to).replace(/\s+/g, " ").trim();
     return (await sha256(text)).slice(0, 16);
   }));
 }

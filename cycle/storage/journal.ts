@@ -241,7 +241,9 @@ export class RunJournal implements Journal {
   }
 
   /** Entries survive the end of the program; with `lasting` they also survive a crash of the machine. */
-  async #record(entries: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
+  async #record(news: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
+    // Marks the journal as one of a version that records calls with a block, whatever is recorded first.
+    const entries = this.#state.counted ? news : [{ kind: "counted" } as const, ...news];
     for (const entry of entries) this.#state.apply(entry);
     const path = this.#file;
     if (path === null) return;

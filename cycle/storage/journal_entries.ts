@@ -125,7 +125,7 @@ export class JournalState {
       case "end":
         this.started.delete(entry.id);
         this.results.delete(entry.id);
-        if (entry.ran === true) this.ran.set(entry.id, entry.time ?? "");
+        if (entry.ran === true) this.#ended(entry.id, entry.time ?? "");
         break;
       case "result":
         this.results.set(entry.id, entry.path);
@@ -151,6 +151,13 @@ export class JournalState {
         this.#unsettled = afterEntry(this.#unsettled, entry);
         break;
     }
+  }
+
+  /** A question about an earlier run permitted one run, which is now over. */
+  #ended(id: string, time: string): void {
+    this.ran.set(id, time);
+    const held = this.held.get(id);
+    if (held?.asked?.ran === true) this.held.set(id, { ...held, asked: { ...held.asked, ran: undefined } });
   }
 
   /** Returns the fewest entries that lead to the same state. */

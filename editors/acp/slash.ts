@@ -42,8 +42,9 @@ async function status({ openReadOnly }: SlashHost): Promise<string> {
   if (!opened.ok) return plainWords(opened.problem.message);
   await using session = opened.value;
   const calls = await session.calls();
-  const lines = calls.map(({ status, preview, line, id }) =>
-    `- ${status}: ${codeSpan(preview)} (${plainWords(id)}, line ${line})`
+  const lines = calls.map(({ status, preview, line, id, doubt }) =>
+    `- ${status}: ${codeSpan(preview)} (${plainWords(id)}, line ${line})` +
+    (doubt === null ? "" : `; waits for you: ${plainWords(doubt)}`)
   );
   return [
     `The document is ${codeSpan(session.path ?? "-")}.`,

@@ -1,7 +1,7 @@
 // Handles one prompt until the end of the turn: advances the document, and asks about waiting calls one after the
 // other. While the person is asked, the document is not locked, and their own edits in it take precedence.
 
-import type { PermissionOption, SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
+import type { PermissionOption, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
@@ -46,6 +46,8 @@ class Turn {
   readonly #shown = new Set<string>();
   /** Calls whose result the client already has. */
   readonly #finished = new Set<string>();
+  /** Why calls that say `approved` wait. */
+  readonly #doubts: string[] = [];
   #session: ChatSession | null = null;
   /**
    * Settles when the last update was sent. Each update waits for this promise, so updates stay in order although
@@ -117,6 +119,9 @@ class Turn {
         const used = input + output + cache_read + cache_write;
         return update({ sessionUpdate: "usage_update", used, size: record.context, ...cost });
       }
+      case "notice":
+        if (event.code === "approval-not-here") this.#doubts.push(event.message);
+        return;
       default:
         return;
     }
@@ -159,7 +164,7 @@ class Turn {
       asked.push({
         id,
         inputText: call.inputText,
-        toolCall: await toolCall(session, call),
+        toolCall: this.#withDoubts(await toolCall(session, call)),
         options: [
           option("allow_once", "Allow"),
           ...always,
@@ -169,6 +174,12 @@ class Turn {
       });
     }
     return asked;
+  }
+
+  /** Adds why calls that say `approved` wait. */
+  #withDoubts(call: ToolCall): ToolCall {
+    const texts = this.#doubts.map((text) => ({ type: "content", content: { type: "text", text } } as const));
+    return { ...call, content: [...texts, ...call.content ?? []] };
   }
 
   /** Asks about calls in document order; null if the person cancelled. */

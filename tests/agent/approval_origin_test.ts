@@ -128,17 +128,22 @@ Deno.test("git's answer is read completely or not at all", async () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const rows: readonly (readonly [string, string, number])[] = [
     ["HEAD:./a missing\n:./a missing\n", "untracked", 0],
-    ["", "untracked", 0],
+    ["", "unknown", 0],
     ["aa blob 3\nabc\n:./a missing\n", "tracked", 1],
     ["aa blob 3\nabc\nbb blob 0\n\n", "tracked", 2],
     ["aa blob 3\na\nc\nbb blob 1\nx\n", "tracked", 2],
-    ["aa tree 3\n", "untracked", 0],
+    ["aa blob 3\nabc\naa blob 3\nabc\n", "tracked", 1],
+    ["aa tree 3\nabc\n:./a missing\n", "untracked", 0],
+    ["aa blob 3\nabc\n:./b missing\n", "unknown", 0],
+    ["aa blob 3\nabc\n", "unknown", 0],
+    ["HEAD:./a missing\nbb blob 46\nversion https://git-lfs.github.com/spec/v1\noid x\n", "unknown", 0],
+    ["HEAD:./a missing\nbb blob 10\n\0GITCRYPT\0\n", "unknown", 0],
     ["aa blob 30\nabc\n", "unknown", 0],
     ["aa blob 3\nabc", "unknown", 0],
     ["aa blob", "unknown", 0],
   ];
   for (const [answer, is, texts] of rows) {
-    const found = await readBatch(bytes(answer));
+    const found = await readBatch(bytes(answer), ["HEAD:./a", ":./a"]);
     assert.deepEqual([found.is, found.is === "tracked" ? found.texts.length : 0], [is, texts], answer);
   }
 });

@@ -384,7 +384,7 @@ test("a document with a journal of an earlier version keeps its approvals once, 
   const journal = `${place.folder}/state/flemma/journal`;
   for await (const { name } of Deno.readDir(journal)) {
     const old = Deno.readTextFileSync(`${journal}/${name}`).split("\n").filter((line) =>
-      !/"held"/.test(line)
+      !/"held"|"counted"/.test(line)
     );
     Deno.writeTextFileSync(`${journal}/${name}`, `{"kind":"day","day":"2026-11-28"}\n${old.join("\n")}`);
   }

@@ -1,0 +1,82 @@
+// The approvals of one long session, as of an editor: what was found for one version of the text is asked again later.
+
+import assert from "node:assert/strict";
+import { ApprovalOrigins } from "../../agent/trust/approval_origins.ts";
+import type { Committed } from "../../agent/trust/committed.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
+import { turnsBefore } from "../../cycle/plan/conversation.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import type { DocumentStore, Journal } from "../../cycle/types.ts";
+import { parse as parseBytes } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { callsDocument } from "../cli/harness.ts";
+import { testWithState as test } from "../folder.ts";
+import type { StatePlace } from "../folder.ts";
+
+const parse = (text: string) => parseBytes(new TextEncoder().encode(text));
+
+const CALLS = ["c1", "c2"].map((id) => ({ id, command: `echo ${id}` }));
+
+const textWith = (first: string, second: string) =>
+  callsDocument([{ ...CALLS[0]!, status: first }, { ...CALLS[1]!, status: second }]);
+
+async function opened({ environment, folder }: StatePlace) {
+  const path = `${folder}/a.chat`;
+  const journal = await openJournal({ environment, path });
+  assert.ok(journal.ok);
+  const held = parse(textWith("pending", "pending"));
+  await journal.value.recordApprovals(new Map(), await waitingIn(held));
+  const state = { chat: held, committed: { is: "untracked" } as Committed };
+  const origins = new ApprovalOrigins({
+    environment,
+    setting: "here",
+    store: {
+      path,
+      get chat() {
+        return state.chat;
+      },
+    } as DocumentStore,
+    journal: journal.value,
+    committed: () => Promise.resolve(state.committed),
+    emit: () => {},
+    readOnly: false,
+  });
+  return { state, origins, journal: journal.value as Journal };
+}
+
+async function waitingIn(chat: Chat) {
+  const calls = chat.calls.map(async (call) =>
+    [call.id, { hash: await callHash(call), turns: await turnsBefore(chat, call) }] as const
+  );
+  return new Map(await Promise.all(calls));
+}
+
+test("what git said for one version of the text is asked again for the next approval", async (place) => {
+  const { state, origins } = await opened(place);
+  const texts = (text: string) => [new TextEncoder().encode(text)];
+  state.committed = { is: "tracked", id: "1", texts: texts(textWith("pending", "pending")) };
+  state.chat = parse(textWith("approved", "pending"));
+  assert.equal(await origins.doubt("c1"), null);
+  state.committed = { is: "tracked", id: "2", texts: texts(textWith("pending", "approved")) };
+  state.chat = parse(textWith("approved", "approved"));
+  assert.equal(await origins.doubt("c2"), "its approval came with a commit");
+  assert.equal(await origins.doubt("c1"), null);
+});
+
+for (const how of ["typed", "by command"]) {
+  test(`a call that ran in this session does not run again by an undo (${how})`, async (place) => {
+    const { state, origins, journal } = await opened(place);
+    const hash = await callHash(state.chat.call("c1")!);
+    if (how === "by command") await journal.recordApprovals(new Map([["c1", { by: "person", hash }]]));
+    state.chat = parse(textWith("approved", "pending"));
+    assert.equal(await origins.doubt("c1"), null);
+    await journal.recordEnd("c1", { ran: true });
+    state.chat = parse(textWith("error", "pending"));
+    assert.equal(await origins.doubt("c1"), null);
+    assert.equal(await origins.doubt("c2"), null);
+    state.chat = parse(textWith("pending", "approved"));
+    assert.equal(await origins.doubt("c2"), null);
+    state.chat = parse(textWith("approved", "pending"));
+    assert.match(await origins.doubt("c1") ?? "", /it has already run/);
+  });
+}
