@@ -69,7 +69,8 @@ export function runtimeRefusal(thrown: unknown): Problem | null {
     return {
       code: "part-missing",
       message: `Could not fetch a part of flemma: ${thrown.message}`,
-      next: "Start it once with deno run --reload: the address now has another version or is unreachable.",
+      next:
+        "Start it once with deno run --reload if the program at this address has changed; otherwise make sure that this machine can reach the address.",
     };
   }
   return null;

@@ -134,7 +134,7 @@ export interface SandboxApiAliases<Document> {
  * Creates the sandbox API of a process. Its functions can be detached and called alone.
  *
  * @param options how to find settings and paths of documents, and the backends to choose from
- * @returns the functions under their own names and under the names of the plugin
+ * @returns the functions; some also have the name that they have in the editor plugin
  */
 export function createSandboxApi<Document>(
   options: SandboxApiOptions<Document>,

@@ -93,11 +93,14 @@ export interface ToolDefinition {
   /** What the tool can do, for the approval chain. */
   readonly capabilities?: readonly string[];
   /**
-   * What a call may change; approval and recovery use it. Only tools of the program and of a host may set it. @default
-   * "writes"
+   * What a call may change; approval and recovery use it. Only built-in tools, and tools that a program registers with
+   * the library, may set it. @default "writes"
    */
   readonly effects?: Effects;
-  /** Where a call runs. Only tools of the program and of a host may set it. @default "here" */
+  /**
+   * Where a call runs. Only built-in tools, and tools that a program registers with the library, may set it. @default
+   * "here"
+   */
   readonly runs?: RunsIn;
   /** Schema of `tools.NAME`; its `default`s apply where the settings have no value. */
   readonly config_schema?: JsonSchema;

@@ -129,7 +129,7 @@ interface CancelResult {
   readonly cancelled: CancelAnswer["cancelled"];
   /** Runs in which something was cancelled and nothing else continues. */
   readonly ending: readonly LiveRun[];
-  /** What still continues in the runs that were asked. */
+  /** Requests and calls that continue in the runs that this command asked to cancel something. */
   readonly left: readonly string[];
 }
 

@@ -37,7 +37,7 @@ export function mentionsSettings(value: unknown): boolean {
   return Array.isArray(value) && value.some((item) => isObject(item) && nameInside(item) !== null);
 }
 
-/** Returns the first member of a table whose name means a setting. */
+/** Returns the first key of a table that looks like the name of a setting; null if there is none. */
 function nameInside(table: Readonly<Record<string, unknown>>): string | null {
   return Object.keys(table).find((name) => settingsWord(name) !== null) ?? null;
 }

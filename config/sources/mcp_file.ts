@@ -124,11 +124,13 @@ function namedTwice({ path }: McpFile, taken: readonly string[]): Problem {
 
 function namedAlike({ path }: McpFile, [first, ...others]: readonly string[]): Problem {
   const quoted = others.map((name) => JSON.stringify(name)).join(", ");
-  const are = others.length === 1 ? "counts" : "count";
+  const are = others.length === 1 ? "is" : "are";
   return {
     code: "mcp-named-alike",
-    message: `${path}: ${quoted} ${are} as ${JSON.stringify(first)} too, so flemma uses only that server.`,
-    next: "Give each its own name; dots, colons and spaces count as dashes.",
+    message: `${path}: to flemma, ${quoted} ${are} the same as ${
+      JSON.stringify(first)
+    }, so it uses only the server ${JSON.stringify(first)}.`,
+    next: "Give each server a different name; flemma replaces dots, colons and spaces in names by dashes.",
   };
 }
 

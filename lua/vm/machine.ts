@@ -222,7 +222,8 @@ function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imp
   }
   const wasi: WebAssembly.ModuleImports = {};
   for (const name of ["fd_write", "fd_read", "fd_close", "fd_seek"]) wasi[name] = absent;
-  // Called at start; gives an environment without variables. The counts are in fresh memory and already zero.
+  // The interpreter calls these at its start to read environment variables. They report none without writing anything:
+  // the two counts that they should write are in fresh memory and already zero.
   wasi.environ_sizes_get = () => 0;
   wasi.environ_get = () => 0;
   return { env, wasi_snapshot_preview1: wasi };

@@ -174,7 +174,7 @@ class Includes {
     return new TextEncoder().encode(text);
   }
 
-  /** Runs the template text of a file. Any error ends the file. */
+  /** Evaluates the text of a file as a template, until the first error. */
   #run(bytes: Uint8Array, path: string, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
     const read = readFileTemplate(bytes);

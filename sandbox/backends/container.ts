@@ -8,7 +8,7 @@ import type { Backend, BackendConfig, Host } from "../types.ts";
 export const container: Backend = {
   priority: 10,
   confines: false,
-  description: "container (trusted by your settings): nothing is confined inside it",
+  description: "container (trusted by your settings): flemma does not confine commands inside it",
   available: trusted,
   wrap: (_policy, _config, inner) => success([...inner]),
   probe: () => Promise.resolve(success(undefined)),

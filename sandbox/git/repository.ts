@@ -128,7 +128,7 @@ function submodules(folder: string, snapshot: FsSnapshot): string[] | null {
 export class GitLinks {
   readonly #known = new Map<string, { readonly stamp: string | null; readonly links: readonly string[] }>();
 
-  /** Returns the working folders that the index of a folder names as repositories, whether they exist or not. */
+  /** Returns the folders of the submodules (gitlinks) in the git index of a folder, even if these folders do not exist. */
   of(folder: string, snapshot = new FsSnapshot()): string[] {
     const found = indexesOf(folder, snapshot).flatMap((index) => {
       const stamp = settledStamp(index, snapshot.stats);

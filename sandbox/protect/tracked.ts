@@ -60,8 +60,9 @@ export class TrackedGuard {
 }
 
 /**
- * The protected files that a command failed to change, sorted: git's index differs from before and from the file, or an
- * error message of git names them.
+ * Returns, sorted, the protected files that a command tried to change but could not. A file is one of them if the
+ * command changed its entry in git's index and the file differs from this entry, or if an error message of git names
+ * the file.
  */
 export function notChanged(
   before: TrackedFiles,

@@ -161,7 +161,7 @@ for (const [what, document, place] of REFUSED) {
   });
 }
 
-Deno.test("a document without the key is sent", async () => {
+Deno.test("flemma sends a document that does not contain the complete API key", async () => {
   assert.equal(await refusal(`@You:\nkey: ${KEY.slice(0, -1)}\n`), null);
 });
 

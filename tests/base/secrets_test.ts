@@ -50,7 +50,7 @@ Deno.test("short values, paths and blank values are not secrets", () => {
   assert.equal(hideSecrets("twelve-chars"), "[JUST_LONG_ENOUGH]");
 });
 
-Deno.test("in values, every text and every key of an object is searched, and other values stay the same", () => {
+Deno.test("secrets are replaced in every string and every object key of a value; all other parts of the value stay the same", () => {
   const clean = { a: [1, null, "x", { b: true }] };
   assert.equal(hideSecretsIn(clean), clean);
   const bytes = new Uint8Array([1]);

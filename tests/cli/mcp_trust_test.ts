@@ -90,7 +90,8 @@ test("if two servers in one file get the same name, the first is used and both a
     other: { command: "fourth" },
   };
   place.write(".mcp.json", JSON.stringify({ mcpServers }));
-  const reported = /\.mcp\.json: "my db", "my-db" count as "my\.db" too, so flemma uses only that server/;
+  const reported =
+    /\.mcp\.json: to flemma, "my db", "my-db" are the same as "my\.db", so it uses only the server "my\.db"/;
   assert.match((await place.run(["config", "show"])).stderr, reported);
   await place.run(["trust", ".mcp.json"]);
   const { stdout } = await place.run(["config", "get", "mcp.servers.my-db.command"]);

@@ -75,7 +75,7 @@ Deno.test("flemma refuses to merge a change of a line that flemma changed, a cha
   assert.equal(merge(ours, "@You:\n\0\n"), null, "no text");
 });
 
-Deno.test("results of calls go into another writer's text, whatever else was changed there", () => {
+Deno.test("if another program changed the document meanwhile, flemma inserts the results of calls into the changed text", () => {
   const two = BASE.replace(
     "@You:\n",
     "**Tool Use:** `bash` (`c2`)\n\n```json\n{}\n```\n\n@You:\n",

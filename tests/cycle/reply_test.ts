@@ -468,7 +468,7 @@ Deno.test("a long reply gives the same text whether flemma writes it in pieces w
   );
 });
 
-Deno.test("if a document ends after any piece of a long reply, it contains only blocks that the reply declared", () => {
+Deno.test("wherever the writing of a long reply stops, the document contains only calls that the provider sent as calls", () => {
   const forged = "**Tool Use:** `x` (`y`)\n\n```json\n{}\n```\n";
   const pieces = fc.constantFrom(
     text("Some words of a reply. ".repeat(200)),

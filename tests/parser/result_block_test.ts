@@ -77,7 +77,7 @@ Deno.test("in both spellings, a placeholder is read back with its status", () =>
   }
 });
 
-Deno.test("the automatic style of a status is that of the last placeholder; finished blocks are ignored", () => {
+Deno.test('with the style "auto", a new status has the form of the last unfinished result block in the document', () => {
   const fence = placeholderLines("a", "pending", "fence").join("\n");
   const header = placeholderLines("b", "pending", "header").join("\n");
   const error = finalLines("c", { content: "x", error: true, language: "" }).join("\n");

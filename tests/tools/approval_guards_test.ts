@@ -55,7 +55,7 @@ function document(changes: Partial<NonNullable<ToolSettings["document"]>>): Part
   };
 }
 
-Deno.test("the sandbox approves a tool only if every condition is met", async () => {
+Deno.test("sandboxed calls of a tool are approved automatically only if every condition is met", async () => {
   const rows: readonly (readonly [string, Partial<ToolSettings>, Sandbox, SandboxFacts, RegExp | null])[] = [
     ["all hold", {}, working, facts, null],
     ["as the superuser without privileges", {}, working, { ...facts, root: true }, null],

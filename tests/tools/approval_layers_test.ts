@@ -178,7 +178,7 @@ Deno.test("if a document redefines a preset, this changes only the document's po
   assert.equal(await ask(used, "read"), "require_approval by default");
 });
 
-Deno.test("if a tool was removed from the list, the sandbox does not approve it either", async () => {
+Deno.test("if a tool was removed from the approval list, its sandboxed calls are not approved automatically either", async () => {
   assert.equal(await ask(settingsOf({}), "bash"), "approve by sandbox");
   const byDocument = settingsOf({ M: { auto_approve: { $remove: "bash" } } });
   assert.equal(await ask(byDocument, "bash"), "require_approval by default");
@@ -194,7 +194,7 @@ Deno.test("if a tool was removed from the list, the sandbox does not approve it 
   assert.equal(await ask(other, "write"), "require_approval by default");
 });
 
-Deno.test("if a document has its own approval list, even an empty one, the sandbox approves no other tool", async () => {
+Deno.test("if a document has its own approval list, even an empty one, sandboxed calls of other tools are not approved automatically", async () => {
   assert.equal(await ask(settingsOf({ M: { auto_approve: [] } }), "bash"), "require_approval by default");
   assert.equal(await ask(settingsOf({ G: { auto_approve: [] } }), "bash"), "approve by sandbox");
   assert.equal(await ask(settingsOf({ G: { auto_approve: null } }), "bash"), "require_approval by default");

@@ -325,7 +325,7 @@ Deno.test('a global function decides by returning true, false or "deny"; other v
   }
 });
 
-Deno.test("the sandbox approves no call if every path is writable or if root keeps its privileges", async () => {
+Deno.test("if every path is writable or root keeps its privileges, sandboxed calls are not approved automatically", async () => {
   for (const [facts, root] of [[{ rw: ["/"] }, false], [{ privileged: true }, true]] as const) {
     const approval = createApproval({
       settings: settingsOf({}),

@@ -124,7 +124,7 @@ Deno.test("kill ends descendants in sessions of their own, including those that 
   await running.stderr.cancel();
 });
 
-Deno.test("kill ends the first process of a container, even if that process was tied to its parent too late", async () => {
+Deno.test("kill ends the first process of a container, even if the kernel does not end this process together with its parent", async () => {
   // As bubblewrap's: in a session of its own, and nothing ends it when its parent goes at the first signal.
   const container =
     "setsid /bin/sh -c 'echo ready; exec sleep 600' & trap 'kill -9 $$' TERM; while :; do sleep 600 & wait; done";
