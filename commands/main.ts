@@ -186,10 +186,10 @@ async function attempt(
 
 /** Whether a file for messages is one of the documents, under any of its names. */
 async function namesArgument(target: string, given: Arguments, environment: Environment): Promise<boolean> {
-  const { isDocument } = await import("./run/events.ts");
+  const { namesFile } = await import("./run/events.ts");
   const file = absolutePath(environment, target);
   const named = [textOption(given, "name"), ...given.positionals].filter((each) => each !== undefined);
-  return named.some((each) => isDocument(file, absolutePath(environment, each)));
+  return named.some((each) => namesFile(file, absolutePath(environment, each)));
 }
 
 /** Reports what ended a command, and returns the exit code. */

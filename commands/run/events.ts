@@ -33,7 +33,7 @@ export function openEvents(
 ): Outcome<EventSink> {
   const path = textOption(invocation.arguments, "events");
   const print = mode === "file" && switchOption(invocation.arguments, "json") === true;
-  if (print && isDocument(descriptorPath(1), document)) return namesDocument("--json: standard output");
+  if (print && namesFile(descriptorPath(1), document)) return namesDocument("--json: standard output");
   const target = path === undefined ? success(null) : openTarget(invocation.environment, path, document);
   if (!target.ok) return target;
   return success(
@@ -56,7 +56,7 @@ function openTarget(environment: Environment, path: string, document: string | n
   const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
   const absolute = absolutePath(environment, path);
   const target = descriptor === undefined ? absolute : descriptorPath(Number(descriptor));
-  if (isDocument(target, document)) return namesDocument(`--events ${path}`);
+  if (namesFile(target, document)) return namesDocument(`--events ${path}`);
   if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
   try {
     const file = Deno.openSync(absolutePath(environment, path), { append: true, create: true, mode: 0o600 });
@@ -67,7 +67,7 @@ function openTarget(environment: Environment, path: string, document: string | n
 }
 
 /** Whether a path leads to the file of the document, under any of its names. */
-export function isDocument(path: string, document: string | null): boolean {
+export function namesFile(path: string, document: string | null): boolean {
   if (document === null) return false;
   try {
     return isSameFile(Deno.statSync(path), Deno.statSync(document));
