@@ -5,6 +5,7 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { pointerIn } from "./repository.ts";
+import type { SettingValues } from "./removed_settings.ts";
 import {
   checkChangedSettings,
   type CheckedSettings,
@@ -61,9 +62,13 @@ export function checkNewSettingsFile(path: string, before: string | null): Check
 }
 
 /** Checks the changes of the configuration at a path; null if it is not a file that git accepts. */
-export function checkChangedSettingsFile(path: string, before: string | null): CheckedSettings | null {
+export function checkChangedSettingsFile(
+  path: string,
+  before: string | null,
+  removedEarlier?: SettingValues,
+): CheckedSettings | null {
   const text = settingsIn(path);
-  return text === null ? null : checkChangedSettings(before, text, factsOf(path));
+  return text === null ? null : checkChangedSettings(before, text, factsOf(path), removedEarlier);
 }
 
 /** The text of a configuration as Latin-1, which preserves each byte. */

@@ -2,6 +2,7 @@
 // lead git elsewhere.
 
 import { type PlacedSetting, readGitSettings, settingAsText } from "./settings_file.ts";
+import type { SettingValues } from "./removed_settings.ts";
 import { settingEffect } from "./settings_table.ts";
 
 /** A change of a setting that is undone after the commands. */
@@ -18,6 +19,8 @@ export interface CheckedSettings {
   readonly text: string;
   /** Empty if the text stays as it is. */
   readonly refused: readonly RefusedChange[];
+  /** Settings that lead git somewhere and that the commands removed, with their values. */
+  readonly removed: SettingValues;
 }
 
 /** What the decision needs to know about the repository. */
@@ -32,11 +35,13 @@ export interface RepositoryFacts {
  * Checks the settings of a repository that existed before the commands. Null if git would refuse one of the texts.
  *
  * @param before the text before, or null if there was none
+ * @param removedEarlier what earlier commands removed. It may return only with the same values.
  */
 export function checkChangedSettings(
   before: string | null,
   after: string,
   facts: RepositoryFacts,
+  removedEarlier: SettingValues = new Map(),
 ): CheckedSettings | null {
   const now = readGitSettings(after);
   const { settings: old, valid } = readGitSettings(before ?? "");
@@ -44,17 +49,23 @@ export function checkChangedSettings(
   const values = { before: valuesOf(old), after: valuesOf(now.settings) };
   const refused: RefusedChange[] = [];
   const accepted = new Set<string>();
+  const removed = new Map<string, readonly string[]>();
+  const known = new Map<string, readonly string[]>([...removedEarlier, ...values.before]);
   for (const key of new Set([...values.before.keys(), ...values.after.keys()])) {
-    const change = { key, before: values.before.get(key) ?? [], after: values.after.get(key) ?? [] };
-    if (isSame(change.before, change.after)) continue;
-    const reason = refusal(change, values.before, facts);
-    if (reason === null) accepted.add(key);
-    else refused.push({ ...change, reason });
+    const change = { key, before: known.get(key) ?? [], after: values.after.get(key) ?? [] };
+    const reason = isSame(change.before, change.after) ? null : refusal(change, known, facts);
+    if (reason !== null) refused.push({ ...change, reason });
+    else if (!isSame(values.before.get(key) ?? [], change.after)) accepted.add(key);
+    if (reason === null && change.after.length === 0 && LEADS_AFTER_REMOVAL.test(key)) {
+      removed.set(key, change.before);
+    }
   }
-  if (refused.length === 0) return { text: after, refused };
+  if (refused.length === 0) return { text: after, refused, removed };
   const kept = without(before ?? "", old, ({ key }) => accepted.has(key));
   const added = now.settings.filter(({ key }) => accepted.has(key)).map(settingAsText);
-  return { text: [kept, ...added].reduce(joined), refused };
+  const returned = refused.filter(({ key }) => !values.before.has(key))
+    .flatMap(({ key, before }) => before.map((value) => settingAsText({ key, value })));
+  return { text: [kept, ...added, ...returned].reduce(joined), refused, removed };
 }
 
 /**
@@ -80,7 +91,11 @@ export function checkNewSettings(
     after: [value],
     reason: key === "core.worktree" ? "leads" : "runs",
   }));
-  return { text: refused.length === 0 ? after : without(after, now.settings, isRefused), refused };
+  return {
+    text: refused.length === 0 ? after : without(after, now.settings, isRefused),
+    refused,
+    removed: new Map(),
+  };
 }
 
 interface Change {
@@ -91,6 +106,9 @@ interface Change {
 
 /** Details of an existing remote that git itself adds and that do not change where it leads. */
 const REMOTE_DETAILS = /\.(?:promisor|partialclonefilter|tagopt|prune|prunetags|gh-resolved)$/;
+
+/** Settings that commands may remove, but not add again with another value. */
+const LEADS_AFTER_REMOVAL = /^(?:branch\..*\.(?:remote|pushremote)|submodule\..*\.url)$/s;
 
 /** Settings that git itself changes when a repository gets another feature, with their values. */
 const FORMAT =

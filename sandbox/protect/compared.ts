@@ -84,7 +84,8 @@ export async function putBack(compared: readonly Compared[], repairs: Repairs): 
 async function settings(before: Compared, repairs: Repairs): Promise<Problem[]> {
   const { path, text } = before;
   if (isSameText(before) || isRemovedRepository(path)) return [];
-  const checked = text === null ? null : checkChangedSettingsFile(path, text);
+  const checked = text === null ? null : checkChangedSettingsFile(path, text, repairs.removed.of(path));
+  if (checked !== null) repairs.removed.add(path, checked.removed);
   if (checked?.refused.length === 0) return [];
   const act = checked === null
     ? () => restore(before, repairs)

@@ -5,6 +5,7 @@ import { stateFolder } from "../../base/folders.ts";
 import type { Problem } from "../../base/problem.ts";
 import { endFamily } from "../process/end_family.ts";
 import { findLeftRecords, groupLeft, type Recorded, removeRecord, survivors } from "../process/leftovers.ts";
+import { RemovedSettings } from "../git/removed_settings.ts";
 import { type Before, repairChanges } from "./repair.ts";
 
 /** The part of `Before` that is recorded on disk. */
@@ -49,6 +50,9 @@ export async function recover(environment: Environment): Promise<Problem[]> {
         ...await repairChanges(
           { ...before, sealed, protectedPaths: new Set<string>() },
           () => `${stateFolder(environment)}/moved`,
+          undefined,
+          undefined,
+          new RemovedSettings(environment),
         ) ?? [],
       );
     }

@@ -13,6 +13,7 @@ import {
   setModeInFolder,
 } from "../paths/open_folder.ts";
 import { realPath } from "../../base/disk/real_path.ts";
+import { RemovedSettings } from "../git/removed_settings.ts";
 import { type Compared, putBack, remember } from "./compared.ts";
 import {
   checkChangedSettingsFile,
@@ -69,6 +70,7 @@ export function before(
  * @param appeared returns further new paths; called after the folders around them are accessible, with stat results
  * that are already known
  * @param textBefore the text before the commands of a path that `appeared` returns, as Latin-1; null if there was none
+ * @param removed what commands removed from git configurations; gets what these commands removed
  * @returns what was done, for the person; null if nothing had changed
  */
 export async function repairChanges(
@@ -76,6 +78,7 @@ export async function repairChanges(
   keep: () => string,
   appeared: (stats: StatCache) => readonly string[] = () => [],
   textBefore: (path: string) => string | null = () => null,
+  removed: RemovedSettings = new RemovedSettings(null),
 ): Promise<Problem[] | null> {
   const stats = new StatCache();
   const changed = !before.sealed.holds(stats);
@@ -89,7 +92,7 @@ export async function repairChanges(
       isInReach(path) && !before.protectedPaths.has(path) && !isPutBack(path)
     );
     if (!changed && found.length === 0) return null;
-    return await putRight(before, found, textBefore, keep);
+    return await putRight(before, found, { textBefore, keep, removed });
   } finally {
     // Inner folders first: the program cannot enter an outer one that is closed again.
     for (const { path, mode } of locked.reverse()) await closeAgain(path, mode);
@@ -99,8 +102,11 @@ export async function repairChanges(
 async function putRight(
   { missing, links, compared }: Before,
   found: readonly string[],
-  textBefore: (path: string) => string | null,
-  keep: () => string,
+  { textBefore, keep, removed }: {
+    readonly textBefore: (path: string) => string | null;
+    readonly keep: () => string;
+    readonly removed: RemovedSettings;
+  },
 ): Promise<Problem[]> {
   const reported: Problem[] = [];
   const snapshot = new FsSnapshot();
@@ -120,6 +126,7 @@ async function putRight(
     );
   }
   const repairs = {
+    removed,
     attempt,
     moveAway: (path: string) => moveAway(path, keep()),
     putBack: (path: string, bytes: Uint8Array, mode: number) => putFileBack(path, bytes, mode, keep()),

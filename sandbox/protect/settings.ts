@@ -2,12 +2,15 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import type { RemovedSettings } from "../git/removed_settings.ts";
 import type { CheckedSettings } from "../git/settings_changes.ts";
 import { readGitSettings } from "../git/settings_file.ts";
 import { refusedSentence } from "../git/settings_changes.ts";
 
 /** Steps of a repair. */
 export interface Repairs {
+  /** What commands removed from configurations. */
+  readonly removed: RemovedSettings;
   /** Moves a path away. Returns its new path. */
   moveAway(path: string): Promise<string>;
   /** Writes a file where nothing exists. */

@@ -219,15 +219,21 @@ export class LiveCommands {
 
   async #putRight(before: Before): Promise<void> {
     const { context, snapshots, notices } = this.#parts;
-    const { repositories, known, limits, scan, watched } = context.atStart();
+    const { repositories, known, removed, limits, scan, watched } = context.atStart();
     const keep = () => `${stateFolder(context.host.environment)}/moved`;
     const watchesGit = this.#watchesGit;
     let stats = new StatCache();
     let found: TreeScanResult | undefined;
-    const reported = await repairChanges(before, keep, (now) => {
-      found = scan.scan(stats = now);
-      return watchesGit ? repositories.changed(found, new FsSnapshot(stats)) : [];
-    }, (path) => repositories.textBefore(path));
+    const reported = await repairChanges(
+      before,
+      keep,
+      (now) => {
+        found = scan.scan(stats = now);
+        return watchesGit ? repositories.changed(found, new FsSnapshot(stats)) : [];
+      },
+      (path) => repositories.textBefore(path),
+      removed,
+    );
     // The next command must not use a snapshot that is known to be outdated.
     if (reported !== null) snapshots.forget();
     // If files were moved away, the earlier scan is outdated, and the folders are scanned again.
@@ -238,7 +244,7 @@ export class LiveCommands {
     const snapshot = new FsSnapshot(stats);
     notices.add(repositories.todos(found, snapshot));
     known.add(repositories.all(found, snapshot));
-    if (known.problem !== null) notices.add([known.problem]);
+    notices.add([known.problem, removed.problem].filter((problem) => problem !== null));
     // A command made more folders than are searched.
     const partial = found.partial.filter((folder) =>
       !limits.some(({ message }) => message.startsWith(`${folder} `))

@@ -24,6 +24,7 @@ import {
 } from "../protect/protect.ts";
 import { isObeyedByGit } from "../git/file_tools.ts";
 import { KnownRepositories } from "../git/known.ts";
+import { RemovedSettings } from "../git/removed_settings.ts";
 import {
   foldersInReach,
   gitConfigsOf,
@@ -62,6 +63,7 @@ export interface Start {
   protection: Protection;
   /** Repositories that this and earlier runs found. */
   readonly known: KnownRepositories;
+  readonly removed: RemovedSettings;
   /** What is not protected one by one, or not searched completely. */
   readonly limits: readonly Problem[];
 }
@@ -168,6 +170,7 @@ export class RunContext {
     const elsewhere = writable.filter((root) => !shared.some(({ path }) => path === root));
     const scan = new TreeScan({ near: folders, elsewhere, levels }, isWatchedName);
     const known = new KnownRepositories(this.host.environment);
+    const removed = new RemovedSettings(this.host.environment);
     const places = { folders, writable, known: known.below(writable) };
     const found = scan.scan(stats);
     const repositories = new RepositoriesOfRun(places, found, new FsSnapshot(stats));
@@ -183,7 +186,7 @@ export class RunContext {
     const partial = found.partial.filter((folder) => !held.includes(folder));
     const limits = [...held.map(readOnlyFolderNotice), ...partial.map(partialScanNotice)];
     const tracked = new TrackedGuard(folders, snapshot);
-    this.#start = { repositories, known, limits, scan, watched, tracked, protection };
+    this.#start = { repositories, known, removed, limits, scan, watched, tracked, protection };
     // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during the
     // run.
     const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);

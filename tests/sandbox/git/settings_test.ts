@@ -221,6 +221,7 @@ Deno.test("in a new repository only what runs something is taken out, except wha
       { key: "core.fsmonitor", before: [], after: ["./evil"], reason: "runs" },
       { key: "core.worktree", before: [], after: ["/"], reason: "leads" },
     ],
+    removed: new Map(),
   });
   const kept = checkNewSettings("[core]\n\teditor = vim\n", text, FACTS);
   assert.deepEqual(kept?.refused.map(({ key }) => key), ["core.fsmonitor", "core.worktree"]);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
+import { RemovedSettings } from "../../../sandbox/git/removed_settings.ts";
 import { type Compared, putBack, remember } from "../../../sandbox/protect/compared.ts";
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
@@ -13,6 +14,7 @@ async function after(
 ): Promise<[codes: string[], moved: string[]]> {
   const moved: string[] = [];
   const reported = await putBack(compared, {
+    removed: new RemovedSettings(null),
     moveAway: (path) => {
       moved.push(path.slice(root.length + 1));
       Deno.renameSync(path, `${root}/moved-${moved.length}`);
