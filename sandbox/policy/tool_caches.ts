@@ -64,7 +64,9 @@ const SHOWN: readonly {
 
 /** A link in a cache folder to the person's own configuration. */
 export interface ShownFile {
+  /** Absolute path of the link in the cache folder. */
   readonly link: string;
+  /** Absolute path of the person's file, to which it leads. */
   readonly target: string;
 }
 

@@ -31,6 +31,7 @@ function failed(root: string, output: string, { policy, ...more }: Changes = {})
       runtime: [],
       masked: [],
       block_unix_sockets: false,
+      refuses_sockets: false,
       limits: {},
       unsteady: false,
       ...policy,
