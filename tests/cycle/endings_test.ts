@@ -16,7 +16,7 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegE
   [
     "model_context_window_exceeded",
     "cut",
-    /fills the model's context window\. Continue in a new document/,
+    /fills the model's context window\. Continue in a smaller document: flemma compact/,
   ],
   ["bedtime", "whole", /an unknown reason \("bedtime"\)/],
 ];

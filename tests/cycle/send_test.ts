@@ -72,7 +72,7 @@ Deno.test("for the statuses 401, 429 and 529 the document stays unchanged, and t
       "invalid_request_error",
       "prompt is too long: 300000 tokens",
       "provider-context-overflow",
-      /Shorten/,
+      /smaller document: flemma compact/,
     ],
   ] as const;
   for (const [status, type, message, code, next] of cases) {
