@@ -24,6 +24,8 @@ const MOST_APART = 12;
 /** A mountable policy, and the state to compare with after commands. */
 export interface PolicySnapshot {
   readonly policy: MountablePolicy;
+  /** Existing git configurations, which are compared after a command so that it may add remotes and branches. */
+  readonly settings: readonly string[];
   /** Existing protected paths of repositories outside the working folders. */
   readonly apart: readonly string[];
   /** True if the paths in `apart` are not mounted but compared after a command. */
@@ -105,6 +107,7 @@ export class PolicySnapshots {
     const reach = { writable: policy.rw_paths, exempt: this.#context.ownPlaces, apart: [...compared] };
     return this.#last = {
       policy,
+      settings: [...settings],
       apart,
       compares,
       real: protection.real,

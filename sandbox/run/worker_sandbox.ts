@@ -43,7 +43,9 @@ export async function createWorkerSandbox(
     snapshots.last?.before.sealed.accept(context.ownPlaces);
   }
   const snapshot = live ?? snapshots.lastHolding(true) ?? snapshots.take(resolved);
-  const policy = live === null ? withoutVanishedSockets(snapshot.policy) : withoutVanished(snapshot.policy);
+  // File tools never change a git configuration, so it is mounted read-only for them.
+  const mounted = { ...snapshot.policy, protect: [...snapshot.policy.protect, ...snapshot.settings] };
+  const policy = live === null ? withoutVanishedSockets(mounted) : withoutVanished(mounted);
   const unsteady = policy.unsteady || snapshots.othersReach(policy.rw_paths);
   // Limits and network rules are for commands. The worker uses no network.
   const { block_unix_sockets: refuses_sockets } = resolved;
