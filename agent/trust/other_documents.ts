@@ -29,7 +29,7 @@ export class OtherDocuments {
     this.#own = own;
   }
 
-  /** Records what they say. Throws if that cannot be recorded. */
+  /** Records the content of the waiting documents that the commands can reach. Throws if that cannot be recorded. */
   async begin(inReach: (paths: readonly string[]) => boolean): Promise<void> {
     this.#before = new Map();
     for (const path of waitingDocuments(this.#environment)) {

@@ -43,7 +43,7 @@ const FINISHES: Readonly<Record<string, Finish>> = {
   IMAGE_RECITATION: "blocked",
 };
 
-/** Reasons of a cut, in the words that other providers use for them. */
+/** Finish reasons of an incomplete reply, with the names that other providers use for these reasons. */
 const CUTS: Readonly<Record<string, string>> = {
   MAX_TOKENS: "max_tokens",
   CONTINUATION: "continuation",

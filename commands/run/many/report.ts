@@ -15,7 +15,7 @@ interface Running {
   stop: Stop | null;
 }
 
-/** Ways in which documents end, in the order of the summary. */
+/** Outcomes of the runs on several documents, in the order of the summary. */
 const OUTCOMES = ["complete", "idle", "waiting", "blocked", "busy", "failed", "interrupted"] as const;
 type Outcome = typeof OUTCOMES[number];
 
