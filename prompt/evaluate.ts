@@ -73,7 +73,7 @@ class Evaluation {
   readonly #templated: ReadonlySet<string>;
   readonly #diagnostics: Diagnostic[];
   readonly #options: EvaluateOptions;
-  /** Files read through references; the Lua session records includes. */
+  /** Files read through references. Included files are recorded by the Lua session. */
   readonly #files: FileLog;
   #lua: DocumentLua | undefined;
   /** Segments of messages in which tags stay text. */

@@ -86,7 +86,7 @@ export function hiddenSecretsIn(text: string): readonly { readonly name: string;
   );
 }
 
-/** The first key of this program in a text; null if there is none. */
+/** The first API key in a text that equals a key that flemma uses; null if there is none. */
 export function findOwnKey(text: string): FoundSecret | null {
   if (known.size === 0) return null;
   for (const { 0: value, index } of text.matchAll(patternNow())) {

@@ -33,7 +33,7 @@ export interface ReadText {
   readonly path: string | null;
   /** The absolute path as named, with links unresolved. */
   readonly named: string | null;
-  /** The document in suggested commands: its file, or null for piped text. */
+  /** Path of the document, for commands that messages suggest; null for piped text. */
   readonly file: string | null;
   readonly chat: Chat;
 }

@@ -6,7 +6,7 @@ import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { readText } from "./json_file.ts";
 import { type McpFile, serversIn } from "./mcp_file.ts";
 
-/** Members of an entry that are read, or do not matter for reaching the server. */
+/** Known members of an entry: flemma reads them, or reaches the server without them. Others are reported. */
 const READ: ReadonlySet<string> = new Set([
   ...["command", "args", "env", "cwd", "url", "baseUrl", "headers"],
   ...["description", "name", "type", "transport"],

@@ -54,7 +54,7 @@ export async function filesIn(folder: string): Promise<Outcome<readonly string[]
 }
 
 /**
- * True if the person agreed to exactly these files and their imports by path. A new file name needs a new agreement.
+ * True if the person agreed to exactly these files and to the files they import. A new file name needs a new agreement.
  */
 export async function areTrusted(
   environment: Environment,

@@ -36,7 +36,7 @@ export function busyStarting(): Problem {
   return {
     code: "busy",
     message: "Another command is starting calls of this document.",
-    next: "Wait until they have started, or cancel them.",
+    next: "Wait until the calls have started, or cancel them.",
   };
 }
 

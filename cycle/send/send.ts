@@ -29,7 +29,7 @@ const MOST_FALLBACKS = 4;
 
 /**
  * Creates the function that sends the current document and writes the reply.
- * A send that fails before any content leaves the document byte-identical. Warnings of a completed send are in its
+ * If a send fails before any content arrives, the document stays byte-identical. Warnings of a completed send are in its
  * outcome; those of any other are reported as notices.
  */
 export function createSend(options: SendOptions): Send {

@@ -10,7 +10,7 @@ const STEP = 256;
 
 type Node = Tree | TreeBuffer;
 
-/** Converts trees to the node types of one set. */
+/** Converts syntax trees so that all of them use the node types of one `NodeSet`. */
 export class UnitTrees {
   readonly #types: NodeSet;
   readonly #known = new WeakMap<Node, Node>();

@@ -1,4 +1,4 @@
-// A position among the marks of a document, and the searches that move it.
+// A position in the list of marks (headers, fences and other special lines), and the searches that move it.
 
 import { STRIDE } from "./chunk.ts";
 import { BARE, NEEDS_CRLF } from "./line_kinds.ts";

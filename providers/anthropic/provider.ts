@@ -62,7 +62,7 @@ function fallbacks(error: ProviderError): readonly RequestFallback[] {
 }
 
 /**
- * Matches refusals because the text of a signed block was edited, or because the model does not accept the signature.
+ * Matches the errors for a signed block whose text was edited, and for a signature that the model does not accept.
  */
 const SIGNATURE_REFUSED =
   "Remove the signature from the opening tag of that thinking block, which makes it ordinary text, or delete " +

@@ -14,7 +14,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** Items whose content is written to the document. */
 const KNOWN_ITEMS: ReadonlySet<unknown> = new Set(["message", "reasoning", "function_call"]);
 
-/** Reasons that end a reply early and withdraw it. */
+/** Finish reasons with which the provider ends a reply early and declares its text invalid. */
 const BLOCKED: ReadonlySet<unknown> = new Set(["content_filter"]);
 
 /** Reads one reply. Emits text as it arrives, reasoning and calls when their item is complete. */

@@ -43,7 +43,7 @@ export async function putSettingsBack(
       [...named, ...(more > 0 ? [`${more} more`] : [])].join("; ")
     }.`,
     next:
-      `To make such a change, run git config outside the sandbox. The command's version is saved as ${kept}.`,
+      `To make such a change, run git config outside the sandbox. What the sandboxed command wrote is saved as ${kept}.`,
   };
 }
 

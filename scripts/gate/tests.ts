@@ -30,6 +30,21 @@ export function summaryOf(tail: string, code: number): Counts {
   return { passed: Number(summary?.[1] ?? 0), failed: code !== 0 && failed === 0 ? 1 : failed };
 }
 
+/**
+ * Finds a test that hangs in the end of the output of `deno test`: it has been running for 16 minutes, far longer than
+ * any test takes. Deno prints such a line each time the duration has doubled.
+ */
+export function hangingTest(tail: string): string | null {
+  return /^'(.+)' has been running for over \(16m0s\)$/m.exec(tail)?.[1] ?? null;
+}
+
+/** Counts the results in the output of a run that was ended before its summary. The hanging test counts as failed. */
+export function countsOfLines(printed: string): Counts {
+  const count = (result: string) =>
+    [...printed.matchAll(new RegExp(`^\\S.* \\.\\.\\. ${result} \\(`, "gm"))].length;
+  return { passed: count("ok"), failed: count("FAILED") + 1 };
+}
+
 /** Suffix of test files that are slow and that ordinary changes hardly break. Their first line says what they need. */
 const SLOW = "_slow_test.ts";
 
@@ -129,13 +144,18 @@ async function denoTest(args: readonly string[], env: Record<string, string> = {
     stderr: "inherit",
   }).spawn();
   // The summary is read from the displayed stream, so that both always agree.
-  let tail = "";
+  let printed = "";
+  let hanging: string | null = null;
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {
     await Deno.stdout.write(chunk);
-    tail = (tail + decoder.decode(chunk, { stream: true })).slice(-4000);
+    printed += decoder.decode(chunk, { stream: true });
+    if (hanging === null && (hanging = hangingTest(printed.slice(-4000))) !== null) child.kill("SIGKILL");
   }
-  return summaryOf(tail, (await child.status).code);
+  const { code } = await child.status;
+  if (hanging === null) return summaryOf(printed.slice(-4000), code);
+  print(`The tests were ended: '${hanging}' hangs. Run its file alone: deno test -A FILE`);
+  return countsOfLines(printed);
 }
 
 async function missingBubblewrap(): Promise<string | null> {

@@ -161,7 +161,7 @@ for (const [what, document, place] of REFUSED) {
   });
 }
 
-Deno.test("flemma sends a document that does not contain the complete API key", async () => {
+Deno.test("a document with only a part of the API key is sent; only the complete key prevents sending", async () => {
   assert.equal(await refusal(`@You:\nkey: ${KEY.slice(0, -1)}\n`), null);
 });
 

@@ -65,7 +65,7 @@ Deno.test("secrets are replaced in every string and every object key of a value;
   );
 });
 
-Deno.test("only keys of this program are found as keys", () => {
+Deno.test("the search for secrets in a text finds only API keys that flemma uses", () => {
   assert.deepEqual(findOwnKey(`x tok/en+0123456789= ${KEY}`), { name: "ANTHROPIC_API_KEY", at: 21 });
   assert.equal(findOwnKey("x tok/en+0123456789="), null);
   // A value that is first known as a secret, and then as a key, is a key.

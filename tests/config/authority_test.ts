@@ -14,7 +14,7 @@ function block(...rows: readonly Row[]): LayerLog {
 const text = (log: LayerLog | null, code: string | null = null) =>
   authorityOf(log === null ? [] : [log], code).text;
 
-Deno.test("the authority text depends only on the values, not on their order, spelling or the rest of the frontmatter", () => {
+Deno.test("the text that states what a frontmatter permits depends only on the values, not on their order, spelling or the rest of the frontmatter", () => {
   const one = block(["sandbox.enabled", false], ["tools.auto_approve", ["bash"]]);
   const same: readonly LayerLog[] = [
     block(["tools.auto_approve", ["bash"]], ["sandbox.enabled", false]),

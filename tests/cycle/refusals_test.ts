@@ -62,7 +62,7 @@ Deno.test("another version of flemma, and a damaged file, remember nothing", () 
 
 const GOOD = 'data: {"choices":[{"delta":{"content":"Well."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
-Deno.test("in the next run, the first request already omits what the server refused, and says so", () =>
+Deno.test("in the next run, flemma omits what the server refused from the first request on, and a notice tells the person", () =>
   withState(async ({ folder }) => {
     const server = serve((body) =>
       body.includes("reasoning_content")

@@ -136,7 +136,8 @@ Deno.test("with a stub of VS Code, untrusted text becomes neither a link that ru
         const running = editor.commands.get("flemma.advance")!();
         await editor.until(() => editor.status.includes("whoami"));
         assert.match(editor.status, /^\$\(sync~spin\) flemma .*echo \\\$\(whoami\)/);
-        Deno.writeTextFileSync(place.path("wait"), "on\n");
+        // Opening the pipe waits for the command, which starts only after the editor has answered the server.
+        await Deno.writeTextFile(place.path("wait"), "on\n");
         await running;
         await editor.until(() => editor.stated.some((each) => each.includes("command:workbench")));
         assert.ok(editor.stated.every((each) => !each.includes("](")), editor.stated.join("\n"));

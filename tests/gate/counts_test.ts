@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { exampleSources } from "../../scripts/gate/documentation.ts";
-import { countOf, groupsOf, slowTests, summaryOf, total } from "../../scripts/gate/tests.ts";
+import {
+  countOf,
+  countsOfLines,
+  groupsOf,
+  hangingTest,
+  slowTests,
+  summaryOf,
+  total,
+} from "../../scripts/gate/tests.ts";
 import { testInFolder as test } from "../folder.ts";
 
 Deno.test("the counts of a test run are read from the last summary it printed", () => {
@@ -50,4 +58,13 @@ test("examples are collected from every room, but not from outside the library's
   }
   await Deno.writeTextFile(`${root}/agent/none.ts`, "// nothing\n");
   assert.deepEqual(await exampleSources(root), ["agent/views/a.ts", "mod.ts", "docs/reference/replay.md"]);
+});
+
+Deno.test("a test that hangs is found, and the results before it are counted", () => {
+  const before = "./a_test.ts => one ... ok (3s)\n./b_test.ts => two ... FAILED (1m2s)\n" +
+    "'three' has been running for over (8m0s)\n";
+  assert.equal(hangingTest(before), null);
+  const printed = `${before}./a_test.ts => four ... ok (16m0s)\n'three' has been running for over (16m0s)\n`;
+  assert.equal(hangingTest(printed), "three");
+  assert.deepEqual(countsOfLines(printed), { passed: 2, failed: 2 });
 });

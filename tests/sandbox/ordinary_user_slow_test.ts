@@ -20,7 +20,7 @@ Deno.test(
   here,
   () =>
     inFolder(async (folder) => {
-      const files = ["races_slow_test.ts", "policy/sockets_test.ts"].map((name) =>
+      const files = ["races_slow_test.ts", "policy/sockets_slow_test.ts"].map((name) =>
         new URL(name, import.meta.url).pathname
       );
       const printed = await testAsOrdinaryUser(folder, files);

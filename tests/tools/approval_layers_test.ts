@@ -56,7 +56,7 @@ Deno.test("if a document changes the approval list, its list decides at priority
   assert.equal(await ask(appended, "bash"), "approve by sandbox");
 });
 
-Deno.test("the explanation says whether the person's list was ignored: one row per condition", async () => {
+Deno.test("the explanation of a decision says whether the person's approval list was ignored, for each reason to ignore it", async () => {
   const tools = { hasCapability: () => false };
   const own = "the document has its own list; only denials apply here";
   const function_ = () => null;

@@ -11,7 +11,7 @@ interface Pattern {
 
 /** The regular expression engine for compiling schemas. */
 export interface Expressions {
-  /** Compiles an expression for the validator. Throws if the text is not an expression. */
+  /** Compiles a regular expression for the validator. Throws if the text is not a valid one. */
   readonly engine: ((pattern: string, flags: string) => Pattern) & { code: string };
   /**
    * Removes lookaround and backreferences, which no engine runs in bounded time. The tool has to check such values

@@ -113,7 +113,7 @@ export const FORK: Command = {
       name: "turn",
       value: "N",
       type: "count",
-      help: "Copy up to the end of your Nth message, to ask it again.",
+      help: "Copy up to the end of your Nth message, so that you can send it again.",
     },
     JSON_REPORT,
     ...CONFIG,

@@ -183,7 +183,8 @@ async function goOn(
       exit: refuse(invocation, {
         code: "usage",
         message:
-          `Templates are disabled in ${file} (templating.enabled), so paths in the piped text would attach files.`,
+          "The question was not sent: the piped text contains paths that would attach files, and flemma can " +
+          `escape them only if templates are enabled (templating.enabled in ${file}).`,
         next: "Ask in a new conversation: leave out --last and --file.",
       }),
     };

@@ -130,7 +130,7 @@ export class ThinkingLog {
       .map(({ key }) => key);
   }
 
-  /** Returns the last thinking before the reply that the provider used. */
+  /** Returns the last thinking that was sent and that the provider accepted. */
   #lastSent(stale: ReadonlySet<string>): string | null {
     const { digests, evaluation } = this.#preserved;
     return digests.thinking.findLast(({ part, key }) => !evaluation.leftOut.has(part) && !stale.has(key))

@@ -90,7 +90,7 @@ Deno.test("a program that a command put in front of another in PATH is not run o
     assert.throws(() => Deno.statSync(`${place.root}/planted`), Deno.errors.NotFound);
   }));
 
-Deno.test("a hook and a key command that name a file in the project do not run, and the reason says why", () =>
+Deno.test("a hook, or a command that fetches a key, does not run if it names a file in the project, and the message says so", () =>
   withPlace(async (place) => {
     const script = `${place.folder}/script.sh`;
     Deno.writeTextFileSync(script, `#!/bin/sh\necho ran >${place.root}/ran\necho key\n`, { mode: 0o755 });

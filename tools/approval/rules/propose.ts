@@ -78,8 +78,8 @@ async function membersFor(
   if (command_input !== undefined && typeof command === "string") {
     const patterns = await patternsOf(name, command, parts);
     if (!patterns.ok) return patterns;
-    // If there are several commands, the rule also requires the complete text. Otherwise it would approve each command
-    // alone, and the commands in another folder or order.
+    // If there are several commands, the rule also requires the complete text. Otherwise it would also approve each
+    // command alone, or the same commands in another order or folder.
     const whole = patterns.value.length > 1 ? { input: { [command_input]: command } } : {};
     return success({ command: patterns.value, ...whole });
   }
