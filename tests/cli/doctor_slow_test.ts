@@ -1,3 +1,5 @@
+// What `doctor` reports about the machine, the settings and the state.
+
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
 
