@@ -1,10 +1,12 @@
 // Conversion of a file reference to a part, by reading the file.
 
+import { type PathBase, resolvePath } from "../base/paths.ts";
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "./base64.ts";
 import { isSystemFile, READ_SECONDS, readChecked, withTimeout } from "../base/system/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
-import type { FileReference } from "./file_references.ts";
+import { excerptOf } from "./excerpt.ts";
+import type { Excerpt, FileReference } from "./file_references.ts";
 import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text/text_fault.ts";
 import {
   isAttachable,
@@ -15,13 +17,7 @@ import {
   typeOfSignature,
 } from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
-import type { Part } from "./types.ts";
-
-/** Folder that relative references start from, and home folder for `~`; both absolute. */
-export interface Base {
-  readonly folder: string;
-  readonly home: string;
-}
+import type { Lines, Part } from "./types.ts";
 
 /**
  * A problem with a referenced file. If the file is empty, or no provider accepts its type, only its name is sent. If
@@ -39,11 +35,17 @@ export type FileFlaw =
     readonly readAs: string | null;
     /** Absolute path of the file. */
     readonly filename: string;
-  };
+  }
+  /** Other lines than those asked for were sent; null if none of those exists. */
+  | { readonly because: "lines"; readonly lines: Lines | null; readonly total: number }
+  /** Lines were asked for, but the file is not a text; it is sent completely. */
+  | { readonly because: "whole" };
 
 export interface FilePart {
   readonly part: Part;
   readonly flaw?: FileFlaw;
+  /** What is wrong with the lines that a reference asks for. */
+  readonly excerptFlaw?: FileFlaw;
 }
 
 /** Result of reading a referenced file: a part, or the reason why the reference stays text. */
@@ -51,9 +53,29 @@ export type AttachResult =
   | { readonly kind: "part" } & FilePart
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
 
+/** Returns the lines that a reference asks for; undefined if it means a whole file, whose name may end like lines. */
+export function requestedLines(
+  { path, excerpt }: Pick<FileReference, "path" | "excerpt">,
+  base: PathBase,
+): Excerpt | undefined {
+  if (excerpt === undefined) return undefined;
+  try {
+    Deno.lstatSync(resolvePath(path, base));
+    return undefined;
+  } catch {
+    return excerpt; // An error is reported when the file without lines is read.
+  }
+}
+
 /** Reads the file, records it in `files`, and chooses the kind of part by its type. */
-export async function attach(reference: FileReference, base: Base, files: FileLog): Promise<AttachResult> {
-  const filename = resolveReference(reference.path, base);
+export async function attach(
+  reference: FileReference,
+  base: PathBase,
+  files: FileLog,
+): Promise<AttachResult> {
+  const excerpt = requestedLines(reference, base);
+  const path = excerpt?.path ?? reference.path;
+  const filename = resolvePath(path, base);
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     const read = files.refusal(filename) ??
@@ -64,7 +86,25 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
     return { kind: "missing", path: filename, reason: thrownText(thrown) };
   }
   files.note(filename, bytes);
-  return { kind: "part", ...partOf(bytes, { filename, path: reference.path, mime: reference.mime }) };
+  const file = partOf(bytes, { filename, path, mime: reference.mime });
+  return { kind: "part", ...(excerpt === undefined ? file : withLines(file, { excerpt, path })) };
+}
+
+/** Reduces a text to the lines that were asked for. */
+function withLines(
+  file: FilePart,
+  { excerpt, path }: { readonly excerpt: Excerpt; readonly path: string },
+): FilePart {
+  const { part } = file;
+  // Of other files only the path is sent, which has its own warning.
+  if (part.kind === "unsupported_file") return file;
+  if (part.kind !== "text_file") return { ...file, excerptFlaw: { because: "whole" } };
+  const { text, lines, total, isExact } = excerptOf(part.text, excerpt);
+  const excerptFlaw = { because: "lines", lines, total } as const;
+  if (lines === null) {
+    return { ...file, part: { kind: "unsupported_file", filename: part.filename, path }, excerptFlaw };
+  }
+  return { ...file, part: { ...part, text, lines }, ...(isExact ? {} : { excerptFlaw }) };
 }
 
 /** Characters of a path that could end its quotes or its line. */
@@ -143,12 +183,13 @@ export function decodeFile(
   };
 }
 
-/** Wraps the text of a file in tags with its path as the person wrote it, escaped as in XML. */
-export function namedText(path: string, text: string): string {
+/** Wraps the text of a file in tags with its path as the person wrote it, escaped as in XML, and its lines. */
+export function namedText(path: string, text: string, lines?: Lines): string {
   const name = path.replace(UNNAMEABLE, (character) => `&#${character.codePointAt(0)};`);
   // If the file itself contains such a closing tag, the tag is changed, so that the file does not end early.
   const inner = text.replace(/(^|\n)<\/file/g, "$1<\\/file");
-  return `<file path="${name}">\n${inner}${inner.endsWith("\n") ? "" : "\n"}</file>`;
+  const range = lines === undefined ? "" : ` lines="${lines.first}-${lines.last}"`;
+  return `<file path="${name}"${range}>\n${inner}${inner.endsWith("\n") ? "" : "\n"}</file>`;
 }
 
 /** Creates the diagnostic for a file problem; `remedy` is a sentence for types that no provider accepts. */
@@ -175,6 +216,13 @@ export function fileFinding(name: string, flaw: FileFlaw, remedy: string): Diagn
       );
     case "encoding":
       return warning("file_not_utf8", encodingSentence(name, flaw));
+    case "lines":
+      return warning("file_lines", linesSentence(name, flaw));
+    case "whole":
+      return warning(
+        "file_lines",
+        `${name} names lines of a file that is not a text; flemma sends the whole file.`,
+      );
   }
 }
 
@@ -193,17 +241,11 @@ function encodingSentence(
   return `${name} is not UTF-8 (${place}); flemma reads it as ${readAs}. ${textRemedy(fault, filename)}`;
 }
 
-/** Resolves a decoded reference path to an absolute path without `.` and `..`. */
-export function resolveReference(path: string, base: Base): string {
-  const absolute = path.startsWith("/")
-    ? path
-    : path.startsWith("~/")
-    ? `${base.home}/${path.slice(2)}`
-    : `${base.folder}/${path}`;
-  const steps: string[] = [];
-  for (const step of absolute.split("/")) {
-    if (step === "..") steps.pop();
-    else if (step !== "" && step !== ".") steps.push(step);
+function linesSentence(name: string, { lines, total }: Extract<FileFlaw, { because: "lines" }>): string {
+  const length = `the file has ${total} ${total === 1 ? "line" : "lines"}`;
+  if (lines === null) {
+    return `${name}: ${length}, none of them is in this range; the model gets only its path.`;
   }
-  return `/${steps.join("/")}`;
+  const sent = lines.first === lines.last ? `line ${lines.first}` : `lines ${lines.first} to ${lines.last}`;
+  return `${name}: ${length}; flemma sends ${sent}.`;
 }

@@ -80,7 +80,7 @@ class Evaluation {
   readonly #read = new Map<Turn, readonly Segment[]>();
   readonly #runsTags: boolean;
   readonly #trimmed = new Map<Turn, readonly (TextRange | null)[]>();
-  /** Parts of each segment that was converted, because template loops may output a segment many times. */
+  /** Cache of the parts of each converted segment. A template loop may output the same segment many times. */
   readonly #seen = new Map<Segment, readonly Part[]>();
 
   constructor(chat: Chat, options: EvaluateOptions) {

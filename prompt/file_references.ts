@@ -11,9 +11,22 @@ export interface FileReference {
   readonly mime?: string;
   /** An option other than `type`. */
   readonly unknownOption?: string;
+  /** If the path ends like `#L10-20`: the path without it, and the lines. A file whose name really ends so comes first. */
+  readonly excerpt?: Excerpt;
+}
+
+/** Lines of a file. */
+export interface Excerpt {
+  /** Decoded path of the file. */
+  readonly path: string;
+  /** Numbers of the first and last line as written, beginning with 1. The last may be less than the first. */
+  readonly first: number;
+  readonly last: number;
 }
 
 const REFERENCE = /@(?:\.\/|\.\.\/|~\/|\/\/)[^ \t\n\v\f\r]+/g;
+/** Lines at the end of a path, in the forms `#L10`, `#L10-20` and `#L10-L20`. */
+const LINES = /^(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?$/s;
 const PUNCTUATION_AT_END = /[!-/:-@[-`{-~]+$/;
 
 /** Finds all references in a text, from left to right. */
@@ -50,9 +63,16 @@ function readReference(run: string, from: number): FileReference | null {
   const path = decodePath(whole.slice(1).replace(/^\/\//, "/"));
   const to = from + (option === null ? whole.length : semicolon + 1 + option.length);
   if (path === null || whole.length < 2) return null;
-  if (option === null) return { from, to, path };
+  const excerpt = excerptOf(path);
+  const reference = { from, to, path, ...(excerpt === null ? {} : { excerpt }) };
+  if (option === null) return reference;
   const type = /^type=(.+)$/.exec(option);
-  return type === null ? { from, to, path, unknownOption: option } : { from, to, path, mime: type[1] };
+  return type === null ? { ...reference, unknownOption: option } : { ...reference, mime: type[1] };
+}
+
+function excerptOf(path: string): Excerpt | null {
+  const [, file, first, last = first] = LINES.exec(path) ?? [];
+  return file === undefined ? null : { path: file, first: Number(first), last: Number(last) };
 }
 
 function withoutPunctuation(text: string): string {

@@ -1,7 +1,8 @@
 // Resolution of file references in a text: message parts, and diagnostics about unreadable files.
 
+import type { PathBase } from "../base/paths.ts";
 import type { Diagnostic } from "../parser/types.ts";
-import { attach, type Base, fileFinding, namedText } from "./attach.ts";
+import { attach, fileFinding, namedText } from "./attach.ts";
 import type { FileLog } from "./file_log.ts";
 import { type FileReference, fileReferences } from "./file_references.ts";
 import { addText } from "./parts.ts";
@@ -17,7 +18,7 @@ export interface Body {
 }
 
 export interface ReferenceOptions {
-  readonly base: Base;
+  readonly base: PathBase;
   readonly files: FileLog;
   /** True if attached text includes its path. */
   readonly areNamed: boolean;
@@ -43,7 +44,7 @@ export class References {
       const part = await this.attached(reference, body);
       if (part === null) continue;
       addText(parts, body.value.slice(reached, reference.from));
-      parts.push(this.named(part, reference.path));
+      parts.push(this.named(part, pathOf(reference, part)));
       reached = reference.to;
     }
     addText(parts, body.value.slice(reached, to));
@@ -53,7 +54,7 @@ export class References {
   /** Adds the path as the person wrote it to a text file, so that the model can distinguish files. */
   named(part: Part, path: string): Part {
     return this.#options.areNamed && part.kind === "text_file"
-      ? { ...part, text: namedText(path, part.text) }
+      ? { ...part, text: namedText(path, part.text, part.lines) }
       : part;
   }
 
@@ -88,8 +89,19 @@ export class References {
         ...position(reference, body),
       });
     }
+    if (attachment.excerptFlaw !== undefined) {
+      this.#options.report({
+        ...fileFinding(source, attachment.excerptFlaw, ""),
+        ...position(reference, body),
+      });
+    }
     return attachment.part;
   }
+}
+
+/** The path in a reference, without the lines if the part is an excerpt. */
+function pathOf({ path, excerpt }: FileReference, part: Part): string {
+  return part.kind === "text_file" && part.lines !== undefined ? excerpt?.path ?? path : path;
 }
 
 function position(

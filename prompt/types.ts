@@ -2,6 +2,12 @@
 
 import type { Diagnostic } from "../parser/types.ts";
 
+/** Lines that exist, by their numbers, beginning with 1. */
+export interface Lines {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** One piece of a message for the model. */
 export type Part =
   | { readonly kind: "text"; readonly text: string }
@@ -33,6 +39,8 @@ export type Part =
     readonly mimeType: string;
     readonly text: string;
     readonly filename: string;
+    /** The lines that the text contains, if it is an excerpt. */
+    readonly lines?: Lines;
   }
   | {
     readonly kind: "image" | "pdf";

@@ -14,7 +14,7 @@ export interface Trace {
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** Number of missing paths in a small folder after which the folder is listed instead. */
+/** After this number of missing paths in a small folder, the folder is listed once instead of checking each path. */
 const PATIENCE = 2;
 /** Number of bytes of the folder entry up to which a folder counts as small. */
 const SMALL_FOLDER = 4096;

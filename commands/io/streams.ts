@@ -17,8 +17,8 @@ export interface Input {
 }
 
 /**
- * Standard input, read once. There is one object per run: the shipped bundles share no module state, and a
- * filter has to return whatever was read.
+ * Standard input, read once. One object per run is passed on, because each bundle has its own copy of a module's
+ * variables. A filter needs it to output again what was read.
  */
 export class StandardInput {
   #first: Uint8Array = new Uint8Array(0);

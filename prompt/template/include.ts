@@ -1,6 +1,6 @@
 // The Lua function `include`: inserts another file as template text or as an attachment.
 
-import { folderOfDocument } from "../../base/paths.ts";
+import { folderOfDocument, resolvePath } from "../../base/paths.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Engine } from "../../lua/engine.ts";
@@ -9,7 +9,7 @@ import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { IncludeMaker } from "../../config/document/lua_session.ts";
 import { nearest } from "../../base/names.ts";
 import { thrownText } from "../../base/problem.ts";
-import { decodeFile, partOf, resolveReference } from "../attach.ts";
+import { decodeFile, partOf } from "../attach.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { type GeneratedPrompts, PERSONALITY_NAMES } from "./personality.ts";
 import type { ProjectFileReader } from "./project_files.ts";
@@ -63,7 +63,7 @@ class Includes {
       cell.setTop(2);
       const path = cell.text(1)!;
       if (path.startsWith(PERSONALITY)) return this.#personality(path.slice(PERSONALITY.length));
-      const resolved = resolveReference(path, { folder, home: this.#options.home });
+      const resolved = resolvePath(path || ".", { folder, home: this.#options.home });
       const { binary, mime } = this.#symbols();
       return binary ? this.#attach(path, resolved, mime) : this.#text(path, resolved, stack);
     };

@@ -11,7 +11,7 @@ export type BackendDiagnosis =
 
 /** The attempts of a diagnosis. Each runs the no-op command once. */
 export interface Tries {
-  /** Tries the policy of the run, as it can be mounted now. */
+  /** Tries the policy of the run, without paths that cannot be mounted at present. */
   real(config: BackendConfig): Promise<Outcome<void>>;
   /** Tries the empty policy, which nothing outside the sandbox can influence. */
   empty(config: BackendConfig): Promise<Outcome<void>>;

@@ -35,7 +35,7 @@ export interface RepositoryFacts {
  * Checks the settings of a repository that existed before the commands. Null if git would refuse one of the texts.
  *
  * @param before the text before, or null if there was none
- * @param removedEarlier what earlier commands removed. It may return only with the same values.
+ * @param removedEarlier settings that earlier commands removed; they may be set again only to their old values
  */
 export function checkChangedSettings(
   before: string | null,

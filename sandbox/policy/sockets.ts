@@ -105,7 +105,7 @@ export interface SocketPolicy {
 
 /** What to do with the existing sockets, as real paths. */
 export interface FoundSockets {
-  /** Folders of sockets that an empty folder covers. */
+  /** Folders that contain sockets. In the sandbox, an empty folder is mounted over each. */
   readonly runtime: readonly string[];
   /** Sockets outside those folders. Each of them is masked. */
   readonly masked: readonly string[];

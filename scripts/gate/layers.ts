@@ -115,6 +115,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["template"],
     ["references.ts", "assistant_parts.ts"],
     ["attach.ts", "attachments.ts"],
+    ["excerpt.ts"],
     ["parts.ts", "file_log.ts", "file_references.ts", "blank.ts", "base64.ts", "find_key.ts"],
     ["types.ts"],
   ],

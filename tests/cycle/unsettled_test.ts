@@ -24,7 +24,7 @@ const TAMPERED: TamperedParts = { why: "so", calls: { c1: "one", c2: "two" }, bl
 const approval = (id: string, more: { asked?: true } = {}) =>
   ({ kind: "approval", id, by: "person", hash: "new", ...more }) as const;
 
-Deno.test("if policy approves a call while commands run, the change is not taken for tampering, except for a call that was left to the person", () => {
+Deno.test("an approval that appears while commands run is not tampering if policy gave it; it is if policy had left the call to the person", () => {
   const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...TAMPER_CHECK });
   assert.deepEqual(afterEntry(open, approval("c2")).exposure?.approved, { c1: "one", c2: "new" });
   assert.deepEqual(afterEntry(open, approval("c1")).exposure?.approved, { c1: "new" });

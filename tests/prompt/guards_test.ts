@@ -1,7 +1,8 @@
 // What may be attached to a message and what only looks like a reference, one row per condition.
 
 import assert from "node:assert/strict";
-import { attach, attachObstacle, partOf, resolveReference } from "../../prompt/attach.ts";
+import { resolvePath } from "../../base/paths.ts";
+import { attach, attachObstacle, partOf } from "../../prompt/attach.ts";
 import { FileLog } from "../../prompt/file_log.ts";
 import { fileReferences, onlyReference, unescapeReference } from "../../prompt/file_references.ts";
 import { inFolder } from "../folder.ts";
@@ -74,7 +75,7 @@ Deno.test("a path starts at the root, the home folder or the document's folder, 
     ["/etc/./a//b/../c", "/etc/a/c"],
     ["./~/a", "/w/place/~/a"],
   ];
-  for (const [path, resolved] of rows) assert.equal(resolveReference(path, base), resolved, path);
+  for (const [path, resolved] of rows) assert.equal(resolvePath(path, base), resolved, path);
 });
 
 Deno.test("a reference begins like a path, continues with a name, and decodes to valid UTF-8", () => {

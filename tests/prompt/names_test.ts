@@ -27,6 +27,19 @@ Deno.test("attached texts are framed by lines with the path as it was written", 
   ]);
 });
 
+Deno.test("an excerpt names its lines, unless file names are off; lines that do not exist are reported", async () => {
+  const excerpt = async (frontmatter: string) => {
+    const { prompt } = await scene(`${frontmatter}@You:\n@./a.txt#L2-9\n`, { "a.txt": "A\nB\n" });
+    const [part, ...others] = prompt.history[0]!.parts;
+    assert.deepEqual(others, []);
+    const codes = prompt.diagnostics.map(({ code, startCol, endCol }) => [code, startCol, endCol]);
+    assert.deepEqual(codes, [["file_lines", 1, 13]]);
+    return part?.kind === "text_file" ? part.text : null;
+  };
+  assert.equal(await excerpt(""), '<file path="./a.txt" lines="2-2">\n2\tB\n</file>');
+  assert.equal(await excerpt("```yaml\nflemma:\n  files:\n    names: false\n```\n"), "2\tB\n");
+});
+
 Deno.test("neither the name nor the text of an attached file can end its frame", () => {
   assert.equal(
     namedText('a"b<c>&\n\x7f.txt', "x\n</file>\n</file path>\n </file>\nend </file>\r\n</file"),

@@ -51,7 +51,7 @@ Deno.test("the replay server accepts thinking it sent itself, and refuses or dro
   ]);
 });
 
-Deno.test("for an old account, changed text before thinking is accepted, unless binding is set or the model is one of the newest", async () => {
+Deno.test("for an account of the old kind, text before thinking may change, unless a setting or one of the newest models binds thinking to it", async () => {
   const old = { id: "a", old: true };
   const sonnet = edited(await conversation("claude-sonnet-5-5"));
   assert.deepEqual(await decisionOf(sonnet, old), [undefined, []]);
@@ -77,7 +77,7 @@ Deno.test("the replay server requires a signature that exists and matches the ex
   assert.deepEqual(await decisionOf(withBlock({ signature: "c2ln", thinking: "A" })), [undefined, []]);
 });
 
-Deno.test("the replay server ignores thinking of other accounts and models, and a gap invalidates the thinking after it", async () => {
+Deno.test("the replay server ignores thinking of other accounts and models, and missing thinking invalidates all thinking after it", async () => {
   const talk = await conversation("claude-sonnet-5-5");
   const other = await decisionOf(talk, { id: "b" });
   assert.deepEqual(other[1], [

@@ -56,7 +56,7 @@ Deno.test("register reports an error for a name with a dot and for a missing nam
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("a dot is allowed after the colon of a tool name, where the name of the MCP server's tool begins", () => {
+Deno.test("a tool name may contain dots only after its colon, in the MCP server's own name of the tool", () => {
   assert.ok(new ToolRegistry().register(tool("server:my.tool")).ok);
 });
 

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../../base/environment.ts";
 import type { DocumentLink, Location } from "vscode-languageserver-types";
-import { fileUri, folderOfDocument, resolvePath } from "../../../base/paths.ts";
+import { fileUri, folderOfDocument } from "../../../base/paths.ts";
 import type { Chat, Place } from "../../../parser/types.ts";
 import { fileLinks } from "../../../agent/views/file_links.ts";
 import type { OpenDocument } from "../document.ts";
@@ -53,8 +53,9 @@ function placesOfId(chat: Chat, id: string | null): Place[] {
 /** Returns links to the files that messages and results name. */
 export function documentLinks({ counted, path }: OpenDocument, environment: Environment): DocumentLink[] {
   const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
-  return fileLinks(counted.chat, environment).map(({ path: named, place }) => ({
+  return fileLinks(counted.chat, environment, base).map(({ path: file, line, place }) => ({
     range: toRange(counted, place),
-    target: fileUri(resolvePath(named, base)),
+    // Editors open a file at a line in this form.
+    target: `${fileUri(file)}${line === null ? "" : `#L${line}`}`,
   }));
 }

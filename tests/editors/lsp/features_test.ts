@@ -167,6 +167,18 @@ Deno.test("a file that a message references is a link, relative to the document"
     }]);
   }));
 
+Deno.test("a link to lines of a file opens the first line; a file whose name ends like lines is opened itself", () =>
+  withEditor("@You:\n@./a.md#L9-3 @./a.md#L2 @./b#L1\n", async (editor, uri, place) => {
+    place.write("a.md", "x\n");
+    place.write("a.md#L2", "x\n");
+    const links: Json[] = await editor.request("textDocument/documentLink", { textDocument: { uri } });
+    const folder = `file://${place.path("")}`;
+    assert.deepEqual(
+      links.map(({ target }) => target),
+      [`${folder}a.md#L3`, `${folder}a.md%23L2`, `${folder}b#L1`],
+    );
+  }));
+
 Deno.test("an attachment named in the header of a result is a link to its stored file", async () => {
   const name = "0f".repeat(32);
   const text = `@You:\n**Tool Result:** \`ü\` (attachments=../x,${name})\n\n\`\`\`\nx\n\`\`\`\n`;
