@@ -78,7 +78,8 @@ export class Writer {
         approvals.set(call.id, { ...decision, hash: held.get(call.id)!.hash });
       }
       for (const { id } of waiting) {
-        // The user took the approval back in the text. A host may show the text of a moment before its own approval.
+        // The user withdrew the approval in the text. A host may still return the text from before it approved the
+        // call itself; that is no withdrawal.
         const isWithdrawn = hasApproved(journal, id) && !journal.isFromThisRun(id);
         if (isWithdrawn && !approvals.has(id)) approvals.set(id, { ...QUESTION, hash: held.get(id)!.hash });
       }

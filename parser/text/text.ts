@@ -78,7 +78,7 @@ export class Text {
 
   /** Returns the text after replacements, which are ascending, do not overlap and lie inside the document. */
   edited(replacements: readonly ByteReplacement[]): Text {
-    // Only the first three bytes can add or remove a byte order mark.
+    // Only an edit of the first three bytes can add or remove a byte order mark.
     if (replacements[0]!.from < 3) {
       let reach = 3;
       for (const { from, to } of replacements) if (from <= reach) reach = Math.max(reach, to + 3);

@@ -19,7 +19,7 @@ export interface CheckedSettings {
   readonly text: string;
   /** Empty if the text stays as it is. */
   readonly refused: readonly RefusedChange[];
-  /** Settings that lead git somewhere and that the commands removed, with their values. */
+  /** Settings with an address or a path for git that the commands removed, with their values. */
   readonly removed: SettingValues;
 }
 

@@ -21,7 +21,7 @@ function tables(): string {
     OBEYED_FILES.filter((row) => row[1] === who && row[0] === how).flatMap(([_, __, ...paths]) => paths)
       .map(code).join(", ");
   return [
-    "| obeyed by | held | reported |",
+    "| read or run by | protected | reported |",
     "| --- | --- | --- |",
     `| git, in a git folder (\`$git\`) | ${PROTECTED_IN_GIT.map(code).join(", ")} | |`,
     ...programs.map((who) => {

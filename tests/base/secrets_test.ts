@@ -90,7 +90,7 @@ const TEXTS = [
   "s",
 ];
 
-Deno.test("however a text is cut, a stream gives what the whole text gives", () => {
+Deno.test("secrets are hidden in a stream as in the whole text, however the text is cut", () => {
   for (const text of TEXTS) {
     const whole = hideSecrets(text);
     for (let one = 0; one <= text.length; one++) {

@@ -39,7 +39,7 @@ Deno.test("a call counts as a loop if it is repeated up to the limit with the sa
   assert.equal(found([]), null);
 });
 
-Deno.test("a different tool, input, result or outcome between two equal calls ends the loop", () => {
+Deno.test("equal calls do not count as a loop if a call with another tool, input, result or outcome is between them", () => {
   for (
     const other of [
       { name: "read" },

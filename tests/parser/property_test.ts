@@ -104,7 +104,7 @@ Deno.test("any bytes are parsed into a tree of the grammar, and its messages and
   fc.assert(fc.property(bytes, checkDocument), check(1000));
 });
 
-Deno.test("long documents are also parsed into a tree of the grammar", () => {
+Deno.test("the tree of a long document also conforms to the grammar", () => {
   fc.assert(fc.property(spread.map((text) => encoder.encode(text)), checkDocument), check(100));
 });
 
