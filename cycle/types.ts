@@ -365,8 +365,11 @@ export type CycleEvent =
 /** Receives the events of a run. It must not throw. */
 export type Emit = (event: CycleEvent) => void;
 
-/** How much of a reply a completed request brought: all of it, the beginning up to a limit, or no content. */
-export type CompletedReply = "whole" | "cut" | "empty";
+/**
+ * How much of a reply a completed request brought: all of it, the beginning up to a limit, the beginning that fitted in
+ * the model's context window, or no content.
+ */
+export type CompletedReply = "whole" | "cut" | "full" | "empty";
 
 /** How a request ended. The document already contains what was received. */
 export type RequestEnd =
@@ -379,7 +382,13 @@ export type RequestEnd =
   /** The provider wants the reply sent back unchanged, to continue it. */
   | { readonly kind: "paused"; readonly warnings: readonly string[] }
   /** The provider rejected the request, and may accept it with the given fallback. */
-  | { readonly kind: "refused"; readonly fallback: RequestFallback; readonly warnings: readonly string[] }
+  | {
+    readonly kind: "refused";
+    readonly fallback: RequestFallback;
+    /** Keys of earlier thinking that the fallback leaves out. */
+    readonly omitted: readonly string[];
+    readonly warnings: readonly string[];
+  }
   /** The request was not sent, because of problems in the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }
@@ -435,7 +444,7 @@ export interface Stop {
   /** Line to show to the person (1-based), or null if there is none. */
   readonly line: number | null;
   /**
-   * Present with `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget`, and if the run was
+   * Present with `cut` if the context window is full, and with `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget`, and if the run was
    * refused.
    */
   readonly problem?: Problem;

@@ -62,6 +62,8 @@ export type ThinkingPart = Extract<Part, { kind: "thinking" }>;
 export type RequestFallback =
   /** All thinking of earlier replies is left out. */
   | "earlier-thinking"
+  /** The blocks of earlier thinking that a refusal is about are left out. */
+  | "some-thinking"
   /** Reasoning of earlier replies is left out, because the server has no field for it. */
   | "reasoning-field"
   /** Reasoning items are sent without their ids. */
@@ -128,13 +130,14 @@ export interface Outline {
 
 /** Thinking that the provider reported as unused. */
 export interface DroppedThinking {
-  /** Path of the thinking in the request, such as `messages.3.content.0`. */
-  readonly path: string;
+  /** Name of the thinking in the request: its path, such as `messages.3.content.0`, or its id. */
+  readonly name: string;
   /**
    * Reason why the thinking was not used. `prefix`: the text before it has changed. `model`, `account`: the thinking is
-   * from another model or account, and may not be read by this one. `other`: the provider gives another reason.
+   * from another model or account, and may not be read by this one. `turn`: the model uses only the thinking of the
+   * current turn. `other`: the provider gives another reason.
    */
-  readonly why: "prefix" | "model" | "account" | "other";
+  readonly why: "prefix" | "model" | "account" | "turn" | "other";
 }
 
 /** Token counts of one request; each report replaces the earlier one. */
@@ -265,7 +268,10 @@ export interface BuiltRequest {
   readonly request: ProviderRequest;
   /** Sentences about what was left out or changed. */
   readonly warnings: readonly string[];
-  /** Thinking of earlier replies in the request, by its path in the body. @default none */
+  /**
+   * Thinking of earlier replies in the request, by the name under which the provider reports it: its path in the body,
+   * or its id. @default the provider does not name thinking
+   */
   readonly thinking?: ReadonlyMap<string, ThinkingPart>;
 }
 
@@ -302,6 +308,11 @@ export interface Provider {
    * `defaultBaseUrl`.
    */
   regionalBaseUrl?(settings: Settings): string;
+  /**
+   * Returns what signed thinking belongs to if this is not the key, such as a project; null if nobody knows. Absent if
+   * it is the key.
+   */
+  owner?(settings: Settings): string | null;
   /** Returns the problem if the settings lack something a request needs, else null. */
   obstacle?(settings: Settings): Problem | null;
   /** True if the model of the settings can continue a reply that the document begins (prefill). */

@@ -17,10 +17,25 @@ import { withoutResultFiles } from "../../providers/request/result_files.ts";
 import { usableTools } from "../../providers/request/checks/schema.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import { sortedTools } from "../../providers/request/wire.ts";
-import type { OfferedTool, Provider, ProviderRequest, RequestFallback } from "../../providers/types.ts";
+import type {
+  OfferedTool,
+  Provider,
+  ProviderRequest,
+  RequestFallback,
+  ThinkingPart,
+} from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
-import { preserve, ThinkingLog } from "./thinking/log.ts";
-import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking/notices.ts";
+import { preserve, type Preserved, ThinkingLog } from "./thinking/log.ts";
+import { type CacheFacts, earlierNotices, mismatchProblem, otherKeyNotice } from "./thinking/notices.ts";
+import {
+  accountOf,
+  evaluateOrigin,
+  lastAccount,
+  type OriginEvaluation,
+  OriginLog,
+} from "./thinking/origin.ts";
+import { thinkingKey } from "./thinking/preserved.ts";
+import type { SentThinking } from "./thinking/refused.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
 import { lastWord } from "../plan/refusals.ts";
 import { cacheKey } from "../memory/cache_key.ts";
@@ -48,8 +63,16 @@ export interface RequestOptions {
   readonly resumes?: boolean;
   /** Fallbacks to apply, after the provider rejected earlier attempts. @default none */
   readonly fallbacks?: ReadonlySet<RequestFallback>;
+  /** Keys of earlier thinking to leave out, because the provider rejected it in earlier attempts. @default none */
+  readonly omitted?: ReadonlySet<string>;
   /** The time of the request. @default now */
   readonly now?: Date;
+}
+
+/** The secret of a request, and a digest of the account that signs thinking; null if that is unknown. */
+interface RequestKey {
+  readonly secret: string;
+  readonly account: string | null;
 }
 
 /** A request ready to send, or what prevents it. */
@@ -71,12 +94,16 @@ export type Prepared =
 
 /** A request ready to send, with the facts that the sender needs. */
 export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
-  /** Log of the thinking in the request; null if the provider does not check earlier thinking. */
-  readonly log: ThinkingLog | null;
+  /** Log of the thinking in the request. */
+  readonly log: ThinkingLog | OriginLog;
+  /** The signed thinking in the request. */
+  readonly thinking: SentThinking;
   /** The tools in the order of the request. */
   readonly tools: readonly OfferedTool[];
-  /** True if applying a fallback is allowed, and would change the request. */
-  readonly mayFallBack: (fallback: RequestFallback) => boolean;
+  /**
+   * True if applying a fallback is allowed, and would change the request. `omitted` is the thinking that it leaves out.
+   */
+  readonly mayFallBack: (fallback: RequestFallback, omitted?: readonly ThinkingPart[]) => boolean;
 };
 
 /** A request ready to send, or what prevents it. */
@@ -90,7 +117,9 @@ export async function prepareRequest(options: RequestOptions): Promise<Sendable>
   const { provider, environment, settings, keys = new KeyMemory(() => 0), journal, isSent = true } = options;
   const prepared = await prepare(options, async () => {
     const credential = await keys.get({ provider, environment, settings });
-    return credential.ok ? success(credential.value.secret) : credential;
+    if (!credential.ok) return credential;
+    const account = await accountOf(provider, settings, credential.value);
+    return success({ secret: credential.value.secret, account });
   });
   if (prepared.kind !== "ready" || journal === undefined || !isSent) return prepared;
   const reported = await rememberFiles(journal, prepared);
@@ -99,15 +128,16 @@ export async function prepareRequest(options: RequestOptions): Promise<Sendable>
 
 /**
  * Returns the exact request that a send would make, for `send --dry-run`. Body and address are the same byte for byte,
- * with `HIDDEN_SECRET` in place of the key, which therefore need not exist.
+ * with `HIDDEN_SECRET` in place of the key, which therefore need not exist. It is assumed to be the last one used.
  */
 export function dryRun(options: RequestOptions): Promise<Prepared> {
-  return prepare(options, () => Promise.resolve(success(HIDDEN_SECRET)));
+  const account = lastAccount(options.provider.name, recallFrom(options.journal));
+  return prepare(options, () => Promise.resolve(success({ secret: HIDDEN_SECRET, account })));
 }
 
-async function prepare(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
+async function prepare(options: RequestOptions, key: () => Promise<Outcome<RequestKey>>): Promise<Sendable> {
   try {
-    return await assemble(options, secret);
+    return await assemble(options, key);
   } catch (thrown) {
     if (!isTooLong(thrown)) throw thrown;
     return { kind: "failed", problem: TOO_LARGE };
@@ -121,7 +151,10 @@ const TOO_LARGE: Problem = {
   next: "Attach less, or continue in a smaller document: flemma compact FILE",
 };
 
-async function assemble(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
+async function assemble(
+  options: RequestOptions,
+  requestKey: () => Promise<Outcome<RequestKey>>,
+): Promise<Sendable> {
   const { chat, document, settings, environment, provider, templatedTools, frontmatter } = options;
   const { fallbacks = new Set() } = options;
   const usable = (refused: ReadonlySet<RequestFallback>) =>
@@ -145,22 +178,22 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   if (!baseUrl.ok) return { kind: "failed", problem: baseUrl.problem };
   const lack = missing(provider, settings);
   if (lack !== null) return { kind: "failed", problem: lack };
-  const key = await secret();
+  const key = await requestKey();
   if (!key.ok) return { kind: "failed", problem: key.problem };
   // This check comes after the key was looked up, because the check compares the document with the key.
   const leak = findKeyInPrompt(prompt, chat);
   if (leak !== null) return { kind: "failed", problem: leak };
   const day = dayOf(options.now ?? new Date());
-  const notes = options.journal?.thinking.notes;
-  const recall = (about: string) => notes?.get(quickHash(about)) ?? null;
-  const isCached = provider.usesCacheKey === true && document !== null;
-  const cachedAs = isCached ? await cacheKey(chat, environment) : null;
+  const recall = recallFrom(options.journal);
+  const cachedAs = provider.usesCacheKey === true && document !== null
+    ? await cacheKey(chat, document, environment)
+    : null;
   const input = {
     prompt,
     tools,
     settings,
     cacheKey: cachedAs,
-    key: key.value,
+    key: key.value.secret,
     baseUrl: baseUrl.value,
     day,
     recall,
@@ -170,21 +203,23 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   if (preserved?.outline.mismatch === "error" && preserved.evaluation.lost.length > 0) {
     return { kind: "failed", problem: mismatchProblem(preserved.outline, preserved.evaluation) };
   }
-  const leftOut = preserved?.evaluation.leftOut;
-  const build = (fallbacks: ReadonlySet<RequestFallback>) => {
+  const origin = preserved === null ? evaluateOrigin(prompt, provider.name, key.value.account, recall) : null;
+  const refused = thinkingOf(prompt).filter((part) => options.omitted?.has(thinkingKey(part)));
+  const leftOut = [...(preserved?.evaluation ?? origin!).leftOut, ...refused];
+  const build = (fallbacks: ReadonlySet<RequestFallback>, omitted: readonly ThinkingPart[] = []) => {
     const reported = fallbacks.has("result-files") ? withoutResultFiles(prompt) : prompt;
     return provider.buildRequest({
       ...input,
       tools: usable(fallbacks).tools,
       prompt: reported,
-      leftOut,
+      leftOut: new Set([...leftOut, ...omitted]),
       fallbacks,
     });
   };
   const { request, warnings, thinking = new Map() } = build(fallbacks);
   const model = settings.model ?? provider.defaultModel ?? "";
   const notices = preserved === null
-    ? []
+    ? otherKeyNotice(origin!.news, provider.display)
     : earlierNotices(preserved, model, cacheFacts(provider.name, model, settings, day));
   return {
     kind: "ready",
@@ -195,11 +230,49 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
     tools: sortedTools(tools),
     files: prompt.files,
     day: prompt.day,
-    log: preserved === null ? null : new ThinkingLog(preserved, model, thinking),
-    mayFallBack: (fallback) =>
-      (fallback !== "earlier-thinking" || outline?.mismatch !== "error") &&
-      !sameBody(build(new Set([...fallbacks, fallback])).request, request),
+    log: preserved === null
+      ? new OriginLog({
+        provider: provider.name,
+        model,
+        account: key.value.account,
+        omitted: [...origin!.news, ...refused],
+        sent: thinking,
+      })
+      : new ThinkingLog(preserved, model, thinking),
+    thinking: sentThinking(preserved, origin, thinking, new Set(leftOut)),
+    mayFallBack: (fallback, omitted = []) =>
+      (omitted.length === 0 || outline?.mismatch !== "error") &&
+      !sameBody(build(new Set([...fallbacks, fallback]), omitted).request, request),
   };
+}
+
+/** Returns what was noted in a journal about earlier replies. */
+function recallFrom(journal: Journal | undefined): (about: string) => string | null {
+  const notes = journal?.thinking.notes;
+  return (about) => notes?.get(quickHash(about)) ?? null;
+}
+
+/** Returns all signed or redacted thinking of a conversation. */
+function thinkingOf({ history }: Prompt): readonly ThinkingPart[] {
+  return history.flatMap(({ parts }) => parts).filter((part): part is ThinkingPart =>
+    part.kind === "thinking" && (part.redacted || part.signature !== undefined)
+  );
+}
+
+function sentThinking(
+  preserved: Preserved | null,
+  origin: OriginEvaluation | null,
+  named: ReadonlyMap<string, ThinkingPart>,
+  leftOut: ReadonlySet<ThinkingPart>,
+): SentThinking {
+  const isSent = (part: ThinkingPart) => !leftOut.has(part);
+  if (preserved === null) {
+    const { signed, isOwn } = origin!;
+    return { all: signed.filter(isSent), named, loop: null, isOwn };
+  }
+  const { pieces, whole } = preserved.outline;
+  const loop = pieces.slice(whole).flatMap(({ thinking }) => thinking).filter(isSent);
+  return { all: [...named.values()], named, loop, isOwn: () => true };
 }
 
 /** Returns diagnostics that prevent a request without new content. `silent`: the user does not speak last. */

@@ -46,6 +46,8 @@ class Sends {
   readonly #reported = new Set<string>();
   /** Parts of requests that the provider rejected for this model or at this address, and will reject again. */
   readonly #refused = new Set<RequestFallback>();
+  /** Keys of earlier thinking that the provider rejected. */
+  readonly #omitted = new Set<string>();
   /** Refusals of earlier runs; null until they are read. */
   #remembered: Promise<readonly Refusal[]> | null = null;
 
@@ -79,9 +81,10 @@ class Sends {
       } else if (outcome.kind === "refused") {
         refused.push(outcome.fallback);
         fallbacks.add(outcome.fallback);
-        // A rejection of earlier thinking is not remembered, because thinking that is received from now on was not
-        // rejected.
-        if (outcome.fallback !== "earlier-thinking") this.#refused.add(outcome.fallback);
+        for (const key of outcome.omitted) this.#omitted.add(key);
+        // A rejection of earlier thinking is remembered only for its blocks, because thinking that is received from now
+        // on was not rejected.
+        if (!ABOUT_THINKING.has(outcome.fallback)) this.#refused.add(outcome.fallback);
         reported.push(...outcome.warnings);
       } else {
         if (outcome.kind === "completed") await this.#remember(refused);
@@ -138,6 +141,7 @@ class Sends {
       journal,
       resumes,
       fallbacks,
+      omitted: this.#omitted,
     });
     if (prepared.kind === "failed") return prepared;
     this.#tellFindings(prepared.diagnostics);
@@ -185,6 +189,9 @@ class Sends {
     return !this.#reported.has(words) && this.#reported.add(words).size > 0;
   }
 }
+
+/** Fallbacks whose effect is limited to the thinking that a request contains. */
+const ABOUT_THINKING: ReadonlySet<RequestFallback> = new Set(["earlier-thinking", "some-thinking"]);
 
 /** Code of an error about the key: a temporary key may have expired early. */
 const KEY_REFUSED = "provider-authentication";

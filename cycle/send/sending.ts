@@ -14,6 +14,7 @@ import type {
   ProviderError,
   RequestFallback,
   StreamReader,
+  ThinkingPart,
   Usage,
 } from "../../providers/types.ts";
 import { mergeUsage, promptTokens } from "../../providers/usage.ts";
@@ -29,6 +30,8 @@ import { reportEnd, reportUsage } from "./report.ts";
 import type { ReadyRequest } from "./request.ts";
 import { silentCut } from "./silent_cut.ts";
 import { describeFallback } from "./thinking/notices.ts";
+import { thinkingKey } from "./thinking/preserved.ts";
+import { refusedThinking } from "./thinking/refused.ts";
 import { UnfinishedCalls } from "./unfinished_calls.ts";
 
 /** Number of characters of a reply that may wait to be written before reading pauses. */
@@ -38,6 +41,12 @@ const MOST_WAITING = 1 << 18;
 export interface MayAgain {
   readonly fallBack: boolean;
   readonly resume: boolean;
+}
+
+/** A fallback, with the earlier thinking that it leaves out. */
+interface Reduction {
+  readonly fallback: RequestFallback;
+  readonly omitted: readonly ThinkingPart[];
 }
 
 export interface SendingParts {
@@ -159,7 +168,7 @@ export class Sending {
   /** Ends the reply in the document; `tried` is an additional sentence for an error. */
   async end(exchange: Exchange, tried: string | null = null): Promise<RequestEnd> {
     if (this.#writer.begun) {
-      this.#notices.push(...await this.#prepared.log?.finish(this.#options.journal) ?? []);
+      this.#notices.push(...await this.#prepared.log.finish(this.#options.journal));
       await this.#keepNotes();
     }
     const sent = endingOf(
@@ -223,10 +232,29 @@ export class Sending {
       ...(tool === null || error.class !== "other" ? [] : [`tool ${tool.name}` as const]),
       ...this.#options.provider.fallbacks?.(error) ?? [],
     ];
-    const fallback = candidates.find(this.#prepared.mayFallBack) ?? null;
-    if (fallback === null) return null;
-    const notice = describeFallback(fallback, error, this.#options.provider.display);
-    return { kind: "refused", fallback, warnings: [...this.#prepared.warnings, notice] };
+    const reduction = candidates.flatMap((fallback) => this.#reductions(fallback, error))
+      .find(({ fallback, omitted }) => this.#prepared.mayFallBack(fallback, omitted));
+    if (reduction === undefined) return null;
+    const { fallback, omitted } = reduction;
+    const notice = describeFallback(fallback, error, this.#options.provider.display, omitted);
+    return {
+      kind: "refused",
+      fallback,
+      omitted: omitted.map(thinkingKey),
+      warnings: [...this.#prepared.warnings, notice],
+    };
+  }
+
+  /** Returns the ways to apply a fallback. Thinking is left out in steps, as little as possible first. */
+  #reductions(fallback: RequestFallback, error: ProviderError): readonly Reduction[] {
+    if (fallback !== "earlier-thinking") return [{ fallback, omitted: [] }];
+    const { thinking } = this.#prepared;
+    const steps = refusedThinking(error, thinking).map((omitted): Reduction => ({
+      fallback: omitted.length < thinking.all.length ? "some-thinking" : fallback,
+      omitted,
+    }));
+    // A signature may be missing although there is no thinking.
+    return steps.length === 0 ? [{ fallback, omitted: [] }] : steps;
   }
 
   /** Only the quality of later replies depends on notes, so failing to store them stops nothing. */
@@ -244,7 +272,7 @@ export class Sending {
   }
 
   #effect(effect: Effect): ProviderError | null {
-    this.#prepared.log?.note(effect);
+    this.#prepared.log.note(effect);
     if (effect.kind === "error") return effect.error;
     if (effect.kind === "usage") this.#usage = mergeUsage(this.#usage, effect.usage);
     else if (effect.kind === "stop") this.#stop = effect;

@@ -40,7 +40,7 @@ export function buildRequest(input: RequestInput): BuiltRequest {
     : limit;
   const messages = wireMessages(prompt, {
     foreign: parameters.thinking.foreign,
-    leftOut: (part) => fallbacks.has("earlier-thinking") || leftOut?.has(part) === true,
+    leftOut: (part) => leftOut?.has(part) === true,
   });
   const asked = fallbacks.has("thinking")
     ? NO_WISH

@@ -266,7 +266,7 @@ function dropped(message: unknown): Effect[] {
   const given = isObject(message) ? message.input_transformations : undefined;
   const reported = (Array.isArray(given) ? given : []).flatMap((one: unknown): DroppedThinking[] => {
     if (!isObject(one) || one.type !== "thinking_dropped" || typeof one.path !== "string") return [];
-    return [{ path: one.path, why: own(DROPPED, textOrEmpty(one.reason)) ?? "other" }];
+    return [{ name: one.path, why: own(DROPPED, textOrEmpty(one.reason)) ?? "other" }];
   });
   return reported.length === 0 ? [] : [{ kind: "dropped", dropped: reported }];
 }

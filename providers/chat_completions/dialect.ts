@@ -3,7 +3,7 @@
 export interface ChatDialect {
   /** Name of the parameter for the reply's token limit. */
   readonly maxTokensKey: "max_tokens" | "max_completion_tokens";
-  /** Member of a model's message in which reasoning is returned to the server. */
+  /** Member of a model's message in which reasoning is returned to the server, or `IN_CONTENT`. */
   readonly reasoningField: string;
   /**
    * In which of the model's messages reasoning is sent back: in all (`always`), in those of the open loop of calls
@@ -17,6 +17,12 @@ export interface ChatDialect {
   /** True if the tool choice is sent even if it is the default. */
   readonly saysToolChoice: boolean;
 }
+
+/** In place of a member's name: reasoning is returned in `<think>` tags at the beginning of the content. */
+export const IN_CONTENT = "<think>";
+
+/** Matches the hosts of MiniMax, which sends reasoning in the content and wants it back there. */
+export const REASONS_IN_CONTENT = /(?:^|\.)minimaxi?\.(?:io|com|chat)$/;
 
 /** Matches the hosts of vendors that refuse reasoning in the messages of a request. */
 export const REFUSES_REASONING = /(?:^|\.)(?:groq\.com|cerebras\.ai|mistral\.ai)$/;

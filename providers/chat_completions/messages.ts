@@ -3,7 +3,7 @@
 import { quickHash } from "../../base/hash.ts";
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
-import { foreignThinking } from "../request/foreign.ts";
+import { foreignThinking, tagName } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
 import { type JsonMembers, Raw } from "../request/json.ts";
 import { requestName } from "../request/file_name.ts";
@@ -11,8 +11,9 @@ import { resultFiles } from "../request/result_files.ts";
 import { answerText } from "../request/result_text.ts";
 import { arrangeTurns, type CallAnswer, type RequestTurn } from "../request/turns.ts";
 import { wireName } from "../request/wire.ts";
-import type { ChatDialect } from "./dialect.ts";
-import { readDetails, tagName } from "./reasoning_details.ts";
+import { type ChatDialect, IN_CONTENT } from "./dialect.ts";
+import { readDetails } from "./reasoning_details.ts";
+import { taggedThinking } from "./think_tags.ts";
 
 export type ChatMessage = JsonMembers;
 
@@ -30,6 +31,8 @@ export function chatMessages(
     readonly systemRole: boolean;
     /** True if call ids must have nine characters. */
     readonly shortIds: boolean;
+    /** Thinking whose signed form is left out; its text is sent like unsigned thinking. @default none */
+    readonly leftOut?: ReadonlySet<ThinkingPart>;
   },
 ): { readonly messages: readonly ChatMessage[]; readonly warnings: readonly string[] } {
   const system = prompt.system ?? "";
@@ -164,36 +167,57 @@ function resultFileWarnings(prompt: Prompt): readonly string[] {
 
 function assistantMessage(
   { parts, ids }: Extract<RequestTurn, { role: "assistant" }>,
-  { provider, dialect, foreign }: { provider: string; dialect: ChatDialect; foreign: "preserve" | "drop" },
+  { provider, dialect, foreign, leftOut }: {
+    readonly provider: string;
+    readonly dialect: ChatDialect;
+    readonly foreign: "preserve" | "drop";
+    readonly leftOut?: ReadonlySet<ThinkingPart>;
+  },
   inLoop: boolean,
 ): readonly ChatMessage[] {
   const isNative = (part: ThinkingPart) =>
     part.signature === undefined || part.signature.provider === tagName(provider);
   const texts = parts.flatMap((part) => part.kind === "text" ? [trimBlank(part.text)] : []);
-  const content = [foreignThinking(parts, isNative, foreign) ?? "", ...texts].join("");
+  const said = [foreignThinking(parts, isNative, foreign) ?? "", ...texts].join("");
   const calls = parts.filter((part) => part.kind === "tool_use").map((part) => ({
     id: ids.get(part) ?? part.id,
     type: "function",
     function: { name: wireName(part.name), arguments: new Raw(part.inputText).text },
   }));
-  if (content === "" && calls.length === 0) return [];
+  if (said === "" && calls.length === 0) return [];
   const back = dialect.reasoningBack === "always" || (dialect.reasoningBack === "tools" && inLoop);
-  const thinking = parts.filter((part) => part.kind === "thinking" && !part.redacted && isNative(part));
+  const thinking = parts.flatMap((part): readonly ThinkingPart[] =>
+    !back || part.kind !== "thinking" || part.redacted || !isNative(part)
+      ? []
+      : leftOut?.has(part) === true
+      ? [{ ...part, signature: undefined }]
+      : [part]
+  );
+  const isInContent = dialect.reasoningField === IN_CONTENT && detailsOf(thinking).length === 0;
+  const words = isInContent ? wordsOf(thinking) : "";
+  const lead = words === "" ? "" : taggedThinking(words);
+  const content = said === "" ? lead.trimEnd() : lead + said;
   return [{
     role: "assistant",
     content: content === "" ? undefined : content,
     tool_calls: calls.length === 0 ? undefined : calls,
-    ...(back ? reasoning(thinking as ThinkingPart[], dialect, calls.length > 0) : {}),
+    ...(back && !isInContent ? reasoning(thinking, dialect, calls.length > 0) : {}),
   }];
+}
+
+function detailsOf(thinking: readonly ThinkingPart[]): readonly Raw[] {
+  return thinking.flatMap(({ signature }) => signature === undefined ? [] : readDetails(signature.value));
+}
+
+function wordsOf(thinking: readonly ThinkingPart[]): string {
+  return thinking.map(({ content }) => trimBlank(content)).filter((content) => content !== "").join("\n\n");
 }
 
 /** Returns reasoning in the member that the server reads. Details that must return unchanged are sent as received. */
 function reasoning(thinking: readonly ThinkingPart[], dialect: ChatDialect, calls: boolean): ChatMessage {
-  const details = thinking.flatMap(({ signature }) =>
-    signature === undefined ? [] : readDetails(signature.value)
-  );
+  const details = detailsOf(thinking);
   if (details.length > 0) return { reasoning_details: details };
-  const words = thinking.map(({ content }) => trimBlank(content)).filter((content) => content !== "");
-  if (words.length === 0 && !(calls && dialect.emptyReasoning)) return {};
-  return { [dialect.reasoningField]: words.join("\n\n") };
+  const words = wordsOf(thinking);
+  if (words === "" && !(calls && dialect.emptyReasoning)) return {};
+  return { [dialect.reasoningField]: words };
 }

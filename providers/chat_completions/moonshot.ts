@@ -7,7 +7,12 @@ import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveEffort } from "../request/effort.ts";
-import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import {
+  idleRetention,
+  type RequestParameters,
+  resolveMaxTokens,
+  resolveParameters,
+} from "../request/parameters.ts";
 import { sentTemperature } from "../request/sampling.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import type { ChatDialect } from "./dialect.ts";
@@ -58,6 +63,7 @@ function buildRequest(input: RequestInput): { request: ProviderRequest; warnings
       ...maxTokens.warnings,
       ...asked.warnings,
       ...sampling.warnings,
+      ...idleRetention(parameters.cacheRetention, name),
     ],
   });
 }

@@ -4,10 +4,21 @@ import type { ProviderSettings } from "../../config/settings.generated.ts";
 import type { KnownProvider } from "../known.ts";
 import { findModel } from "../models/find.ts";
 import type { JsonMembers } from "../request/json.ts";
-import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import {
+  idleRetention,
+  type RequestParameters,
+  resolveMaxTokens,
+  resolveParameters,
+} from "../request/parameters.ts";
 import { levelOfBudget } from "../request/thinking.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
-import { type ChatDialect, PLAIN_DIALECT, REFUSES_REASONING } from "./dialect.ts";
+import {
+  type ChatDialect,
+  IN_CONTENT,
+  PLAIN_DIALECT,
+  REASONS_IN_CONTENT,
+  REFUSES_REASONING,
+} from "./dialect.ts";
 import { readChatError } from "./errors.ts";
 import { chatFallbacks, chatRequest } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
@@ -21,6 +32,8 @@ export function chatProvider(known: KnownProvider): Provider {
     ...known,
     defaultModel: null,
     outputIncludesThoughts: true,
+    // The vendor behind a gateway signs thinking, whatever the gateway's key.
+    owner: () => null,
     // Whether a server can continue a reply that the document begins is unknown, so a request that asks for this is
     // sent.
     takesPrefill: () => true,
@@ -51,7 +64,7 @@ function buildRequest(
     extra: {
       parallel_tool_calls: input.tools.length === 0 ? undefined : server.parallel_tool_calls ?? undefined,
     },
-    warnings: maxTokens.warnings,
+    warnings: [...maxTokens.warnings, ...idleRetention(parameters.cacheRetention, name)],
   });
 }
 
@@ -61,7 +74,8 @@ function dialectOf(server: ProviderSettings, seen: string | null, host: string):
   return {
     ...PLAIN_DIALECT,
     maxTokensKey: server.max_tokens_key ?? PLAIN_DIALECT.maxTokensKey,
-    reasoningField: server.reasoning_field ?? seen ?? PLAIN_DIALECT.reasoningField,
+    reasoningField: server.reasoning_field ?? seen ??
+      (REASONS_IN_CONTENT.test(host) ? IN_CONTENT : PLAIN_DIALECT.reasoningField),
     reasoningBack: server.reasoning_back ?? usual,
   };
 }

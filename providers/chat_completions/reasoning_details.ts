@@ -44,11 +44,6 @@ export function detailWords(pieces: readonly unknown[]): string {
   );
 }
 
-/** Returns a provider's name for tags of a document, which allow only letters and digits. */
-export function tagName(provider: string): string {
-  return provider.replace(/[^A-Za-z0-9]/g, "") || "chat";
-}
-
 export function writeDetails(details: readonly Detail[]): string {
   return base64(new TextEncoder().encode(JSON.stringify(details)));
 }

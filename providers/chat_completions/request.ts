@@ -8,7 +8,7 @@ import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
 import { chatUrl } from "./address.ts";
-import type { ChatDialect } from "./dialect.ts";
+import { type ChatDialect, IN_CONTENT, PLAIN_DIALECT } from "./dialect.ts";
 import { chatMessages } from "./messages.ts";
 
 const TRAILING_KEYS = ["tools", "messages"] as const;
@@ -38,7 +38,15 @@ export function chatRequest(
   const dialect: ChatDialect = fallbacks.has("reasoning-field")
     ? { ...usual, reasoningBack: "never", emptyReasoning: false }
     : fallbacks.has("bare-calls")
-    ? { ...usual, reasoningBack: "always", emptyReasoning: true }
+    ? {
+      ...usual,
+      // This refusal names the member that the server misses.
+      reasoningField: usual.reasoningField === IN_CONTENT
+        ? PLAIN_DIALECT.reasoningField
+        : usual.reasoningField,
+      reasoningBack: "always",
+      emptyReasoning: true,
+    }
     : usual;
   const { messages, warnings } = chatMessages(input.prompt, {
     provider,
@@ -46,6 +54,7 @@ export function chatRequest(
     foreign,
     systemRole: !fallbacks.has("system-role"),
     shortIds: fallbacks.has("long-ids"),
+    leftOut: input.leftOut,
   });
   const tools = sortedTools(input.tools).map(wireTool);
   const body: JsonMembers = {
@@ -86,6 +95,8 @@ export const chatFallbacks = createFallbacks([
   // vLLM counts the reply's token limit as part of the context window, which is small on home machines.
   [/max_(?:completion_)?tokens|in the completion|max_new_tokens/i, "reply-limit"],
   [/reasoning_content\W.*(?:missing|must be|passed back|required)/i, "bare-calls"],
+  // A signature or encrypted reasoning that the vendor behind a gateway refuses concerns only this document.
+  [/signature|encrypted|could not be verified/i, "earlier-thinking"],
   [/reasoning_content|reasoning_details|messages.*\breasoning\b/i, "reasoning-field"],
   [/reasoning_effort|reasoning\.effort|\bthinking\b|enable_thinking/i, "thinking"],
   [/temperature|top_p/i, "sampling"],

@@ -8,7 +8,9 @@ import { callProgress, ReplyReader, thinkingProgress, tokenCounts } from "../str
 import type { Effect } from "../types.ts";
 import { isPing } from "../http/ping.ts";
 import { OpenCalls } from "./calls.ts";
-import { addDetails, detailWords, tagName, writeDetails } from "./reasoning_details.ts";
+import { IN_CONTENT } from "./dialect.ts";
+import { addDetails, detailWords, writeDetails } from "./reasoning_details.ts";
+import { tagName } from "../request/foreign.ts";
 import { ThinkTags } from "./think_tags.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -107,9 +109,14 @@ export class ChatReader extends ReplyReader {
     addDetails(this.#details, pieces);
     const field = REASONING_FIELDS.find((name) => textOrEmpty(delta[name]) !== "");
     const words = this.#think(field === undefined ? detailWords(pieces) : textOrEmpty(delta[field]));
-    if (field === undefined || this.#field !== null) return words;
+    return field === undefined ? words : [...this.#noteField(field), ...words];
+  }
+
+  /** Notes where this reply's reasoning is, once. */
+  #noteField(field: string): Effect[] {
+    if (this.#field !== null) return [];
     this.#field = field;
-    return [{ kind: "note", about: reasoningField(this.provider), value: field }, ...words];
+    return [{ kind: "note", about: reasoningField(this.provider), value: field }];
   }
 
   #content(kind: "text" | "thinking", words: string): Effect[] {
@@ -130,7 +137,7 @@ export class ChatReader extends ReplyReader {
 
   #split(pieces: ReturnType<ThinkTags["feed"]>): Effect[] {
     return pieces.flatMap((piece): Effect[] => {
-      if (piece.kind === "thinking") return this.#think(piece.text);
+      if (piece.kind === "thinking") return [...this.#noteField(IN_CONTENT), ...this.#think(piece.text)];
       return [...this.#flush(), { kind: "text", text: piece.text }];
     });
   }

@@ -4,6 +4,11 @@
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
+/** Writes reasoning as the beginning of a reply's content, as a model does. */
+export function taggedThinking(words: string): string {
+  return `${OPEN}\n${words}\n${CLOSE}\n\n`;
+}
+
 export interface TaggedText {
   readonly kind: "text" | "thinking";
   readonly text: string;

@@ -24,6 +24,8 @@ export interface ContentOptions {
    */
   readonly signatures: "own" | "demanded" | "stand-ins";
   readonly model: string;
+  /** Thinking whose signature is left out. @default none */
+  readonly leftOut?: ReadonlySet<ThinkingPart>;
   recall(about: string): string | null;
 }
 
@@ -100,14 +102,15 @@ function modelParts(
   options: ContentOptions,
   isPresent: boolean,
 ): readonly JsonMembers[] {
-  const { provider, foreign, signatures: which, recall, model } = options;
+  const { provider, foreign, signatures: which, recall, model, leftOut } = options;
   const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
   /**
    * True if the model can read the thinking. The API refuses signatures of another model; for one of unknown origin,
    * the API decides.
    */
   const isReadable = (part: ThinkingPart) =>
-    isNative(part) && (recall(signatureNote(part.signature?.value ?? "")) ?? model) === model;
+    isNative(part) && leftOut?.has(part) !== true &&
+    (recall(signatureNote(part.signature?.value ?? "")) ?? model) === model;
   const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isReadable);
   const demanded = which === "stand-ins" || (which === "demanded" && isPresent);
   const adopted = foreignThinking(parts, isNative, foreign);

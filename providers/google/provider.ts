@@ -32,6 +32,11 @@ const GEMINI: Door = {
 export const vertex: Provider = {
   ...providerOf(VERTEX, "Log in again with gcloud, or set"),
   modelList: () => null,
+  // The key is a token that is valid for an hour; what it gives access to is the project.
+  owner(settings) {
+    const { project_id: project } = resolveParameters(settings, "vertex").own;
+    return typeof project === "string" && project !== "" ? project : null;
+  },
   regionalBaseUrl(settings) {
     const { location } = resolveParameters(settings, "vertex").own;
     const isRegion = typeof location === "string" && location !== "" && location !== EVERYWHERE;

@@ -10,7 +10,12 @@ import { resolveEffort } from "../request/effort.ts";
 import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withExtraBody } from "../request/extra_body.ts";
 import { withBody } from "../http/body.ts";
-import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import {
+  idleRetention,
+  type RequestParameters,
+  resolveMaxTokens,
+  resolveParameters,
+} from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sentTemperature } from "../request/sampling.ts";
 import { resolveThinking } from "../request/thinking.ts";
@@ -33,7 +38,7 @@ export function buildRequest(
   door: Door,
   input: RequestInput,
 ): { request: ProviderRequest; warnings: readonly string[] } {
-  const { prompt, settings, fallbacks = new Set() } = input;
+  const { prompt, settings, leftOut, fallbacks = new Set() } = input;
   const { provider } = door;
   const parameters = resolveParameters(settings, provider);
   const name = modelName(settings.model ?? choiceOf(provider)!.standard);
@@ -58,6 +63,7 @@ export function buildRequest(
       provider,
       foreign: parameters.thinking.foreign,
       model: name,
+      leftOut,
       recall: input.recall ?? (() => null),
       signatures: fallbacks.has("earlier-thinking")
         ? "stand-ins"
@@ -87,6 +93,7 @@ export function buildRequest(
       ...maxTokens.warnings,
       ...asked.warnings,
       ...sampling.warnings,
+      ...idleRetention(parameters.cacheRetention, name),
     ],
   };
 }

@@ -23,22 +23,30 @@ export interface ItemOptions {
   readonly foreign: "preserve" | "drop";
   /** True if the model's messages state their phase. */
   readonly phase: boolean;
-  /** True if reasoning of earlier turns is included. */
-  readonly reasoning: boolean;
+  /** Reasoning of earlier turns that is left out. @default none */
+  readonly leftOut?: ReadonlySet<ThinkingPart>;
   /** True if no reasoning item is sent with its id. */
   readonly withoutIds?: boolean;
   recall(about: string): string | null;
 }
 
-/** Returns the items in order, with warnings about what was left out. */
-export function inputItems(
-  prompt: Prompt,
-  options: ItemOptions,
-): { readonly items: readonly Item[]; readonly warnings: readonly string[] } {
+/** The items of a request. */
+export interface InputItems {
+  /** The items in order. */
+  readonly items: readonly Item[];
+  /** Warnings about what was left out. */
+  readonly warnings: readonly string[];
+  /** The reasoning among the items, by the id of its item. */
+  readonly thinking: ReadonlyMap<string, ThinkingPart>;
+}
+
+/** Converts a conversation to items. */
+export function inputItems(prompt: Prompt, options: ItemOptions): InputItems {
   const system = prompt.system ?? "";
   const items: Item[] = isBlank(system) ? [] : [{ role: "developer", content: system }];
   const warnings: string[] = [...reusedIdWarnings(prompt)];
   const ids = new Set<string>();
+  const thinking = new Map<string, ThinkingPart>();
   let replies = 0;
   for (const turn of arrangeTurns(prompt, new WireIds())) {
     if (turn.role === "user") items.push(...turn.answers.map(outputItem), ...userItem(turn.parts));
@@ -46,9 +54,13 @@ export function inputItems(
       const reply = new ReplyItems(turn, ++replies, options, ids);
       items.push(...reply.items);
       warnings.push(...reply.warnings);
+      for (const [item, { part, id }] of reply.reasoning) {
+        // An item without an id gets a name that no id has, so that it is among the sent ones.
+        if (reply.items.includes(item)) thinking.set(id ?? `input[${items.indexOf(item)}]`, part);
+      }
     }
   }
-  return { items, warnings };
+  return { items, warnings, thinking };
 }
 
 function userItem(parts: readonly Part[]): readonly Item[] {
@@ -109,6 +121,8 @@ function isNative(part: ThinkingPart): boolean {
 class ReplyItems {
   readonly items: Item[] = [];
   readonly warnings: string[] = [];
+  /** The reasoning items with the thinking they were made from, and their ids if they are sent with one. */
+  readonly reasoning = new Map<Item, { readonly part: ThinkingPart; readonly id: string | null }>();
   readonly #options: ItemOptions;
   /** Ids of reasoning items sent so far. */
   readonly #ids: Set<string>;
@@ -183,7 +197,8 @@ class ReplyItems {
   }
 
   #reasoning(part: ThinkingPart): void {
-    if (!this.#options.reasoning || part.signature === undefined || !isNative(part)) return;
+    if (part.signature === undefined || !isNative(part)) return;
+    if (this.#options.leftOut?.has(part) === true) return;
     const item = readSignature(part.signature.value);
     // An item without encrypted content refers to data on the server, and the server was asked not to keep such data.
     if (item === null || !item.isReplayable) return;
@@ -193,7 +208,10 @@ class ReplyItems {
       return;
     }
     this.#flush();
-    this.items.push(new Raw(this.#isRepeated(item) ? withoutId(item.json) : item.json));
+    const isRepeated = this.#isRepeated(item);
+    const sent = new Raw(isRepeated ? withoutId(item.json) : item.json);
+    this.items.push(sent);
+    this.reasoning.set(sent, { part, id: isRepeated ? null : item.id });
   }
 
   /** True if an item must go without its id, because the API refuses an id that occurs twice, as in a copied turn. */

@@ -10,10 +10,15 @@ import { resolveEffort } from "../request/effort.ts";
 import { withExtraBody } from "../request/extra_body.ts";
 import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
-import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
+import {
+  idleRetention,
+  type RequestParameters,
+  resolveMaxTokens,
+  resolveParameters,
+} from "../request/parameters.ts";
 import { sentTemperature } from "../request/sampling.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
-import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
+import type { BuiltRequest, OfferedTool, RequestInput } from "../types.ts";
 import { inputItems } from "./items.ts";
 
 const TRAILING_KEYS = ["tools", "input"] as const;
@@ -30,8 +35,8 @@ const NEW_MODEL: ModelThinking = {
 };
 
 /** Builds the request; a pure function of its input. */
-export function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
-  const { prompt, settings, fallbacks = new Set() } = input;
+export function buildRequest(input: RequestInput): BuiltRequest {
+  const { prompt, settings, leftOut, fallbacks = new Set() } = input;
   const parameters = resolveParameters(settings, "openai");
   const name = settings.model ?? choiceOf("openai")!.standard;
   const model = findModel("openai", name, settings);
@@ -42,7 +47,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   const conversation = inputItems(prompt, {
     foreign: parameters.thinking.foreign,
     phase: phaseWanted(parameters),
-    reasoning: !fallbacks.has("earlier-thinking"),
+    leftOut,
     withoutIds: fallbacks.has("item-ids"),
     recall: input.recall ?? (() => null),
   });
@@ -81,7 +86,13 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
       ...maxTokens.warnings,
       ...effort.warnings,
       ...sampling.warnings,
+      // For a model without known facts, nothing is sent that it might refuse.
+      ...(parameters.cacheRetention === "long" && (model?.refuses ?? null) === null &&
+          model?.cacheTtl === undefined
+        ? idleRetention(parameters.cacheRetention, name)
+        : []),
     ],
+    thinking: conversation.thinking,
   };
 }
 

@@ -1,11 +1,11 @@
 // The reader of the Responses API's event stream.
 
-import { isObject, textOrEmpty } from "../../base/is_object.ts";
+import { isObject, own, textOrEmpty } from "../../base/is_object.ts";
 import { providerError } from "../http/errors.ts";
 import { completeCallInput } from "../stream/call_input.ts";
 import { listOrEmpty, numberOrNull } from "../stream/fields.ts";
 import { callProgress, ReplyReader, textPiece, thinkingProgress, tokenCounts } from "../stream/reader.ts";
-import type { Effect } from "../types.ts";
+import type { DroppedThinking, Effect } from "../types.ts";
 import { phaseNote } from "./items.ts";
 import { summaryOf, writeSignature } from "./reasoning.ts";
 
@@ -26,6 +26,8 @@ export class OpenAIReader extends ReplyReader {
   readonly #open = new Map<number, string>();
   /** Incomplete reasoning and calls by position, each with the call's name and the number of characters received. */
   readonly #growing = new Map<number, { readonly name: string | null; characters: number }>();
+  /** Ids of reasoning that the provider reported as unused. */
+  readonly #dropped = new Set<string>();
   #calls = 0;
   #refused = false;
   /** True if a line was lost, so that emitted text may not be a prefix of the whole text. */
@@ -38,6 +40,9 @@ export class OpenAIReader extends ReplyReader {
   event(data: unknown, headers: Headers | null = null): Effect[] {
     if (!isObject(data)) return [];
     switch (data.type) {
+      case "response.created":
+      case "response.in_progress":
+        return this.#droppedIn(data.response);
       case "response.output_text.delta":
         return this.#textDelta(data, data.delta);
       case "response.refusal.delta":
@@ -166,7 +171,7 @@ export class OpenAIReader extends ReplyReader {
       : {};
     // The end of the reply repeats all items. Items whose own events were lost or never sent are taken from it.
     const late = listOrEmpty(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
-    const effects = [...late, ...usageOf(usage, tier)];
+    const effects = [...this.#droppedIn(response), ...late, ...usageOf(usage, tier)];
     const cut = isObject(details) || status === "incomplete";
     const reason = isObject(details) ? textOrEmpty(details.reason) || "unknown" : "unknown";
     for (const name of this.#open.values()) this.incompleteCall(name);
@@ -182,6 +187,17 @@ export class OpenAIReader extends ReplyReader {
     }];
   }
 
+  /** Returns the reasoning that the provider removed from the request. Several events repeat the list. */
+  #droppedIn(response: unknown): Effect[] {
+    const given = isObject(response) ? listOrEmpty(response.input_transformations) : [];
+    const dropped = given.flatMap((one): DroppedThinking[] => {
+      if (!isObject(one) || one.action !== "removed" || typeof one.id !== "string") return [];
+      const isNew = this.#dropped.size < this.#dropped.add(one.id).size;
+      return isNew ? [{ name: one.id, why: own(DROPPED, textOrEmpty(one.reason)) ?? "other" }] : [];
+    });
+    return dropped.length === 0 ? [] : [{ kind: "dropped", dropped }];
+  }
+
   #failed(response: unknown, headers: Headers | null): Effect {
     const error = isObject(response) ? response.error : undefined;
     if (isObject(error)) return this.error({ error: { ...error, type: undefined } }, headers);
@@ -195,6 +211,15 @@ export class OpenAIReader extends ReplyReader {
     return this.error({ error: { message, code } }, headers);
   }
 }
+
+/** Reasons for which the provider removes reasoning from a request. */
+const DROPPED: Readonly<Record<string, DroppedThinking["why"]>> = {
+  prefix_mismatch: "prefix",
+  model: "model",
+  organization: "account",
+  end_user: "account",
+  turn_boundary: "turn",
+};
 
 /** Stores the phase of a message as a note, because the document has no place for it. */
 function phaseOf({ phase, content }: JsonObject): Effect[] {

@@ -23,8 +23,11 @@ export interface Dialect {
   serves(path: string): boolean;
   modelOf(asked: Asked): string;
   view(body: JsonObject): RequestView;
-  /** Returns the frames of a reply, each a whole server-sent event; `number` counts the server's replies from 1. */
-  frames(scripted: ScriptedReply, model: string, number: number): readonly string[];
+  /**
+   * Returns the frames of a reply to a request, each a whole server-sent event; `number` counts the server's replies
+   * from 1.
+   */
+  frames(scripted: ScriptedReply, asked: Asked, number: number): readonly string[];
   errorBody(status: number, message: string): JsonObject;
 }
 

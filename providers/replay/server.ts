@@ -172,7 +172,7 @@ class ReplayServer implements Replay {
     if (broken.length > 0) return turnDown(broken.join("; "));
     const scripted = this.#take(dialect.view(asked.body));
     if (typeof scripted === "string") return turnDown(scripted);
-    return answerWith(scripted, () => dialect.frames(scripted, dialect.modelOf(asked), this.#given));
+    return answerWith(scripted, () => dialect.frames(scripted, asked, this.#given));
   }
 
   /**

@@ -46,6 +46,16 @@ export function resolveParameters(settings: Settings, provider: string): Request
   };
 }
 
+/** Returns the warning about a cache retention that a request to a model or server cannot state; none for `short`. */
+export function idleRetention(
+  retention: RequestParameters["cacheRetention"],
+  name: string,
+): readonly string[] {
+  return retention === "short" ? [] : [
+    `cache_retention ${retention} has no effect: no request can tell ${name} how long it caches the prompt.`,
+  ];
+}
+
 function providerTable(parameters: Parameters, provider: string): Readonly<Record<string, unknown>> {
   const table = new Map<string, unknown>(Object.entries(parameters)).get(provider);
   return isObject(table) ? table : {};

@@ -30,10 +30,18 @@ export class Conversation {
   text: string;
   settings: Settings = DEFAULT_SETTINGS;
   tools: readonly OfferedTool[] = [];
+  /** The person's own servers. */
+  servers: Settings["providers"] = {};
+  /** The project of requests to Vertex AI. */
+  project = "demo";
   readonly folder: string;
   replay: Replay;
   /** Names the document; another name has no memory of it. */
   document: string;
+  /** The key of the provider. */
+  key = "key";
+  /** Whether requests to Anthropic have a key too, instead of going to a replay as a provider. */
+  takesKey = false;
 
   constructor(folder: string, replay: Replay, text: string) {
     this.folder = folder;
@@ -51,7 +59,8 @@ export class Conversation {
   /** Asks another provider, which the same server plays. */
   ask(provider: string, model: string): void {
     this.use(model);
-    this.settings = { ...this.settings, provider };
+    const parameters = { ...this.settings.parameters, vertex: { project_id: this.project } };
+    this.settings = { ...this.settings, parameters, provider, providers: this.servers };
   }
 
   /** Adds a person's words below the document. */
@@ -78,7 +87,8 @@ export class Conversation {
       home: this.folder,
       variables: {
         XDG_STATE_HOME: `${this.folder}/state`,
-        [`${name.toUpperCase()}_API_KEY`]: "key",
+        [`${name.toUpperCase()}_API_KEY`]: this.key,
+        VERTEX_ACCESS_TOKEN: "token",
         [`FLEMMA_${name.toUpperCase()}_BASE_URL`]: this.replay.url,
       },
     };
@@ -92,7 +102,7 @@ export class Conversation {
       store,
       settings: this.settings,
       environment,
-      provider: name === "anthropic" ? replayProvider(this.replay) : other.value,
+      provider: name === "anthropic" && !this.takesKey ? replayProvider(this.replay) : other.value,
       tools: () => this.tools,
       emit: (event) => events.push(event),
       retry: false,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { findModel, pricesAt } from "../../providers/models/find.ts";
-import { startReplay } from "../../providers/replay/server.ts";
+import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { changeNotice } from "../../cycle/send/thinking/notices.ts";
 import { called, converse, thought } from "./conversation.ts";
 import { testsWith } from "../tests_with.ts";
@@ -152,6 +152,44 @@ Deno.test("in an unfinished series of tool calls, flemma sends either all thinki
   });
 });
 
+Deno.test("if a reply was cut between two calls, only the thinking of their series is omitted", async () => {
+  const calls: ScriptedReply = { reply: [...called("b", "t1").reply!, ...called("c", "t2").reply!.slice(1)] };
+  const replies = [thought("a"), calls, thought("d"), thought("e")];
+  await converse({ replies }, async (talk) => {
+    talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
+    await talk.sent();
+    talk.say("Two?");
+    await talk.sent();
+    // What a connection that breaks here leaves in the document.
+    talk.text = talk.text.slice(0, talk.text.indexOf("**Tool Use:** `bash` (`t2`)"));
+    talk.answer("t1", "one");
+    await talk.sent(
+      /cannot be modified.* repeats it without 1 block of earlier thinking \(first at line 16\), which/,
+    );
+    assert.deepEqual(talk.thinking, ["a"]);
+    talk.say("Three?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, ["a", "d"]);
+    assert.equal(talk.replay.problems.length, 1, "it is not refused again");
+  });
+});
+
+test("a copied turn is sent without its thinking, and the original keeps it", async (talk) => {
+  const turn = talk.text.slice(talk.text.indexOf("@You:\nTwo?"), talk.text.indexOf("@You:\nThree?"));
+  talk.text = talk.text.replace("@You:\nFour?", `${turn}@You:\nFour?`);
+  await talk.sent();
+  assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+  talk.say("Five?");
+  await talk.sent();
+  assert.deepEqual(talk.thinking, ["a", "b", "c", "d"]);
+  // A copy in front is at the place where the thinking was made; what follows it no longer matches.
+  talk.edit("@You:\nTwo?", `${turn}@You:\nTwo?`);
+  talk.say("Six?");
+  await talk.sent(/\d blocks of earlier thinking no longer match/);
+  assert.deepEqual(talk.thinking, ["a", "b"]);
+  assert.deepEqual(talk.replay.problems, []);
+});
+
 test("if the provider drops thinking of a document from another machine, flemma reports it and omits the thinking from then on", async (talk) => {
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("Two?", "Two, really?");
@@ -192,7 +230,7 @@ test("with binding: error, flemma sends no second request after the provider ref
   assert.equal(talk.replay.requests.length, count + 1);
 });
 
-Deno.test("with binding: off, flemma sends thinking even after an edit; if the provider refuses the thinking, a second request has none", async () => {
+Deno.test("with binding: off, flemma sends thinking even after an edit; if the provider refuses the thinking, a second request omits it from the refused block on", async () => {
   const off = { binding: "off" };
   await threeTurns(async (talk) => {
     talk.use(null, off);
@@ -206,13 +244,13 @@ Deno.test("with binding: off, flemma sends thinking even after an edit; if the p
     talk.edit("Two?", "Two, really?");
     const count = talk.replay.requests.length;
     await talk.sent(
-      /bound to a different conversation.* repeats it without the thinking of earlier replies/,
+      /bound to a different conversation.* repeats it without 2 blocks of earlier thinking \(first at line 19\)/,
     );
     assert.equal(talk.replay.requests.length, count + 2);
-    assert.deepEqual(talk.thinking, []);
+    assert.deepEqual(talk.thinking, ["a"]);
     talk.say("Five?");
     await talk.sent();
-    assert.deepEqual(talk.thinking, ["d"]);
+    assert.deepEqual(talk.thinking, ["a", "d"]);
   });
 });
 
@@ -235,17 +273,19 @@ Deno.test("if a gateway refuses the beta header, flemma repeats the request with
   });
 });
 
-test("if the provider refuses a signature, flemma once removes all earlier thinking, and never sends one body twice", async (talk) => {
+test("if the provider refuses a signature, flemma once removes the thinking from there on, and never sends one body twice", async (talk) => {
   // The text of a block that this machine knows nothing of.
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("\nb\n", "\nB\n");
   const count = talk.replay.requests.length;
-  await talk.sent(/Invalid `signature` in `thinking` block.* repeats it without the thinking/);
+  await talk.sent(
+    /Invalid `signature` in `thinking` block.* repeats it without 2 blocks of earlier thinking/,
+  );
   assert.equal(talk.replay.requests.length, count + 2);
-  assert.deepEqual(talk.thinking, []);
+  assert.deepEqual(talk.thinking, ["a"]);
   talk.say("Five?");
   await talk.sent();
-  assert.deepEqual(talk.thinking, ["d"]);
+  assert.deepEqual(talk.thinking, ["a", "d"]);
 });
 
 Deno.test("thinking that another model cannot read stays in the file, is reported once, and is used again for its own model", async () => {

@@ -39,7 +39,7 @@ export class ThinkingLog {
   /** These results exclude the outline, which would keep the texts of the conversation in memory. */
   readonly #preserved: Pick<Preserved, "digests" | "evaluation"> & Pick<Outline, "mismatch">;
   readonly #model: string;
-  /** The thinking in the request, by its path in the body. */
+  /** The thinking in the request, by the name under which the provider reports it. */
   readonly #sent: ReadonlyMap<string, ThinkingPart>;
   /** Digests of the received thinking, in order. */
   readonly #received: { readonly key: string; readonly text: string }[] = [];
@@ -69,8 +69,8 @@ export class ThinkingLog {
   /** Records what the reply showed; returns notices for the user. */
   async finish(journal: Journal | undefined): Promise<readonly string[]> {
     const { unread } = journal?.thinking ?? NO_THINKING;
-    const known = this.#dropped.flatMap(({ path, why }) => {
-      const part = this.#sent.get(path);
+    const known = this.#dropped.flatMap(({ name, why }) => {
+      const part = this.#sent.get(name);
       return part === undefined ? [] : [{ part, why, key: thinkingKey(part) }];
     });
     const reported = new Set(this.#preserved.evaluation.unread.map(({ key }) => key));

@@ -74,8 +74,7 @@ export function droppedNotices(
   const of = (why: DroppedThinking["why"], words: (count: string, place: string) => string) => {
     const parts = dropped.filter((one) => one.why === why).map(({ part }) => part);
     if (parts.length === 0) return [];
-    const line = parts[0]!.line;
-    return [words(blocks(parts.length), line === undefined ? "" : ` (first at line ${line})`)];
+    return [words(blocks(parts.length), firstLine(parts))];
   };
   return [
     ...of(
@@ -93,17 +92,47 @@ export function droppedNotices(
         `The provider ignored ${count}${place} from another account; this thinking stays in the file.`,
     ),
     ...of(
+      "turn",
+      (count, place) =>
+        `${model} uses only the thinking of the current turn, and ignored ${count}${place}; this thinking stays in the file.`,
+    ),
+    ...of(
       "other",
       (count, place) => `The provider ignored ${count}${place}; this thinking stays in the file.`,
     ),
   ];
 }
 
-/** Returns a sentence which says that a request is repeated, and what is left out of it. */
-export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
-  return `${provider} refused the request (${error.message}); flemma repeats it without ${
-    omitted(fallback)
-  }.`;
+/** Returns a sentence about thinking that a request omits because another key made it; none if there is none. */
+export function otherKeyNotice(parts: readonly ThinkingPart[], provider: string): readonly string[] {
+  if (parts.length === 0) return [];
+  const [them, were] = parts.length === 1 ? ["it", "was"] : ["them", "were"];
+  const place = firstLine(parts);
+  return [
+    `${provider} accepts ${blocks(parts.length)}${place} only with the key or project that ${
+      parts.length === 1 ? "it" : "they"
+    } ${were} made with, so requests with this key omit ${them}.`,
+  ];
+}
+
+/**
+ * Returns a sentence which says that a request is repeated, and what is left out of it. `thinking` is the thinking that
+ * is left out.
+ */
+export function describeFallback(
+  fallback: RequestFallback,
+  error: ProviderError,
+  provider: string,
+  thinking: readonly ThinkingPart[] = [],
+): string {
+  const what = fallback === "some-thinking"
+    ? `${blocks(thinking.length)}${firstLine(thinking)}, which later requests omit too`
+    : omitted(fallback);
+  return `${provider} refused the request (${error.message}); flemma repeats it without ${what}.`;
+}
+
+function firstLine([first]: readonly ThinkingPart[]): string {
+  return first?.line === undefined ? "" : ` (first at line ${first.line})`;
 }
 
 /** Returns a sentence about a part that requests omit because of an earlier refusal. */
@@ -122,6 +151,7 @@ function isToolFallback(fallback: RequestFallback): fallback is `tool ${string}`
 /** What each fallback leaves out. */
 const OMITTED: Readonly<Record<Exclude<RequestFallback, `tool ${string}`>, string>> = {
   "earlier-thinking": "the thinking of earlier replies, which later requests omit too",
+  "some-thinking": "some blocks of earlier thinking",
   "reasoning-field": "the reasoning of earlier replies",
   "item-ids": "the ids of reasoning that the document contains twice",
   "binding": "the setting for thinking that no longer matches",

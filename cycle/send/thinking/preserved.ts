@@ -77,13 +77,16 @@ export function evaluateThinking(
 ): ThinkingEvaluation {
   const { thinking } = digests;
   const out = new Set<number>();
-  const first = firstStale(outline, digests, state);
+  const copies = copiesIn(outline, digests, state);
+  const first = firstStale(outline, digests, state, copies);
   thinking.forEach(({ key }, index) => {
-    if (state.stale.has(key) || index >= first) out.add(index);
+    if (state.stale.has(key) || index >= first || copies.has(index)) out.add(index);
   });
   const isWhole = (index: number) => thinking[index]!.piece >= outline.whole;
   if ([...out].some(isWhole)) thinking.forEach((_, index) => isWhole(index) && out.add(index));
-  const news = [...out].sort((a, b) => a - b).filter((index) => !state.stale.has(thinking[index]!.key));
+  const news = [...out].sort((a, b) => a - b).filter((index) =>
+    !state.stale.has(thinking[index]!.key) && !copies.has(index)
+  );
   const sent = thinking.filter((_, index) => !out.has(index));
   return {
     leftOut: new Set([...out].map((index) => thinking[index]!.part)),
@@ -98,13 +101,41 @@ export function evaluateThinking(
 }
 
 /**
+ * Returns the indexes of thinking that the document contains once more elsewhere, as in a copied turn, and that is not
+ * at the place where it was made. Copies are left out, and the original stays valid.
+ */
+function copiesIn(
+  { mismatch }: Outline,
+  { thinking, prefixes }: Digests,
+  { records }: ThinkingState,
+): ReadonlySet<number> {
+  const isChecked = mismatch === "drop" || mismatch === "error";
+  const indexes = new Map<string, number[]>();
+  if (isChecked) {
+    for (const [index, { key }] of thinking.entries()) indexes.set(key, [...indexes.get(key) ?? [], index]);
+  }
+  return new Set(
+    [...indexes].flatMap(([key, places]) => {
+      const prefix = records.get(key)?.prefix;
+      const original = places.find((index) => prefixes[thinking[index]!.piece] === prefix) ?? places[0]!;
+      return places.filter((index) => index !== original);
+    }),
+  );
+}
+
+/**
  * Returns the index of the first thinking block that is no longer valid and was not left out before; Infinity if all
  * are valid.
  */
-function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: ThinkingState): number {
+function firstStale(
+  outline: Outline,
+  { thinking, prefixes }: Digests,
+  state: ThinkingState,
+  copies: ReadonlySet<number>,
+): number {
   let before: string | null = null;
   for (const [index, { key, text, piece }] of thinking.entries()) {
-    if (state.stale.has(key)) continue;
+    if (state.stale.has(key) || copies.has(index)) continue;
     const record = state.records.get(key);
     if (record !== undefined) {
       if (record.text !== text) return index;

@@ -1,7 +1,7 @@
 // Conversion of a scripted reply into chunks of a Chat Completions stream.
 
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
-import { type JsonObject, pieces } from "../dialect.ts";
+import { type Asked, type JsonObject, pieces } from "../dialect.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   end_turn: "stop",
@@ -11,7 +11,11 @@ const REASONS: Readonly<Record<string, string>> = {
   refusal: "content_filter",
 };
 
-export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
+export function replyFrames(
+  scripted: ScriptedReply,
+  { body: { model } }: Pick<Asked, "body">,
+  number: number,
+): readonly string[] {
   const blocks = scripted.reply ?? [];
   const chunk = (choices: readonly unknown[], rest: JsonObject = {}): string =>
     frame({ id: `chatcmpl-${number}`, object: "chat.completion.chunk", created: 0, model, choices, ...rest });
@@ -41,8 +45,18 @@ function frame(data: JsonObject): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
+/** Returns signed reasoning as a gateway sends it: in pieces of one entry, and at the end the signature. */
+function details(text: string, signature: string): readonly JsonObject[] {
+  const entry = { type: "reasoning.text", index: 0, format: "anthropic-claude-v1" };
+  return [
+    ...pieces(text).map((piece) => ({ reasoning: piece, reasoning_details: [{ ...entry, text: piece }] })),
+    { reasoning_details: [{ ...entry, signature }] },
+  ];
+}
+
 function deltas(block: ReplyBlock, index: number): readonly JsonObject[] {
   if ("text" in block) return pieces(block.text).map((content) => ({ content }));
+  if ("thinking" in block && block.signature !== undefined) return details(block.thinking, block.signature);
   if ("thinking" in block) return pieces(block.thinking).map((reasoning_content) => ({ reasoning_content }));
   if ("redacted" in block) return [];
   const { id, name, input = {}, input_text } = block.tool_use;

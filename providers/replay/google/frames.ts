@@ -1,7 +1,9 @@
 // Conversion of a scripted reply into responses of Gemini's stream.
 
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
-import { type JsonObject, pieces } from "../dialect.ts";
+import { type Asked, type JsonObject, pieces } from "../dialect.ts";
+import { writeSealed } from "../sealed.ts";
+import { modelOf } from "./address.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   end_turn: "STOP",
@@ -12,11 +14,16 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the frames of a reply. The first call is signed, as in replies of Gemini 3. */
-export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
+export function replyFrames(
+  scripted: ScriptedReply,
+  asked: Pick<Asked, "path" | "headers">,
+  number: number,
+): readonly string[] {
+  const model = modelOf(asked.path);
   const blocks = scripted.reply ?? [];
   const first = blocks.findIndex((block) => "tool_use" in block);
   const begun = blocks.flatMap((block, index) =>
-    partsOf(block, index === first ? btoa(`signed ${number}`) : undefined)
+    partsOf(block, index === first ? writeSealed(`${number}`, model, asked) : undefined)
   ).map((part) =>
     frame({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }], modelVersion: model })
   );

@@ -1,14 +1,20 @@
 // Conversion of a scripted reply into events of the Responses stream.
 
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
-import { type JsonObject, pieces } from "../dialect.ts";
+import { isObject } from "../../../base/is_object.ts";
+import { type Asked, type JsonObject, listOf, pieces } from "../dialect.ts";
+import { readSealed, writeSealed } from "../sealed.ts";
 
 type Event = { readonly type: string } & JsonObject;
 
 /** Returns the frames of a reply; ids are derived from its number. */
-export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
+export function replyFrames(scripted: ScriptedReply, asked: Asked, number: number): readonly string[] {
+  const model = String(asked.body.model);
   const blocks = scripted.reply ?? [];
-  const outputs = blocks.map((block, index) => outputItem(block, `${number}_${index}`));
+  const outputs = blocks.map((block, index) => {
+    const id = `${number}_${index}`;
+    return outputItem(block, id, writeSealed(id, model, asked));
+  });
   const response = {
     id: `resp_${number}`,
     object: "response",
@@ -16,6 +22,7 @@ export function replyFrames(scripted: ScriptedReply, model: string, number: numb
     status: "in_progress",
     error: null,
     output: [],
+    input_transformations: removedReasoning(asked.body, model),
   };
   const events: Event[] = [
     { type: "response.created", response },
@@ -25,6 +32,16 @@ export function replyFrames(scripted: ScriptedReply, model: string, number: numb
   return events.map((event, index) =>
     `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: index })}\n\n`
   );
+}
+
+/** Returns the API's report on reasoning that it removed from the request, because another model made it. */
+function removedReasoning({ input }: JsonObject, model: string): readonly JsonObject[] {
+  return listOf(input).filter(isObject).flatMap(({ type, id, encrypted_content: content }) => {
+    const sealed = type === "reasoning" ? readSealed(content) : null;
+    return sealed === null || sealed.model === model || id === undefined
+      ? []
+      : [{ id, action: "removed", reason: "model" }];
+  });
 }
 
 function lastEvent(scripted: ScriptedReply, response: JsonObject, output: readonly JsonObject[]): Event {
@@ -54,7 +71,7 @@ function lastEvent(scripted: ScriptedReply, response: JsonObject, output: readon
 }
 
 /** Converts a block into the complete item of its last event. */
-function outputItem(block: ReplyBlock, id: string): JsonObject {
+function outputItem(block: ReplyBlock, id: string, seal: string): JsonObject {
   if ("text" in block) {
     const content = [{ type: "output_text", text: block.text, annotations: [] }];
     return { id: `msg_${id}`, type: "message", role: "assistant", status: "completed", content };
@@ -67,7 +84,7 @@ function outputItem(block: ReplyBlock, id: string): JsonObject {
   const summary = "thinking" in block && block.thinking !== ""
     ? [{ type: "summary_text", text: block.thinking }]
     : [];
-  const sealed = "thinking" in block ? block.signature ?? btoa(`sealed ${id}`) : block.redacted;
+  const sealed = "thinking" in block ? block.signature ?? seal : block.redacted;
   return { id: `rs_${id}`, type: "reasoning", summary, encrypted_content: sealed };
 }
 

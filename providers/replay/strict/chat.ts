@@ -18,7 +18,7 @@ export function refusals({ text, body }: Asked): readonly string[] {
     ...messages.flatMap((message, index) => messageProblems(message, index)),
     ...pairProblems(messages),
     ...(/^(?:kimi|moonshot)/.test(model) ? moonshotProblems(body, model, messages) : []),
-    ...(/^deepseek/.test(model) ? deepseekProblems(body, messages) : []),
+    ...(NEEDS_REASONING.test(model) ? missingReasoning(body, messages) : []),
     ...(NO_REASONING.test(model) ? reasoningFieldProblems(messages, "property") : []),
     ...(/^(?:gpt-|o\d)/.test(model) ? openaiProblems(body, model, messages) : []),
   ];
@@ -201,11 +201,15 @@ function moonshotProblems(
 /** Matches models of vendors that refuse reasoning in messages: Groq, Cerebras, Mistral. */
 const NO_REASONING = /^(?:groq|cerebras|mistral|codestral)/;
 
-/** DeepSeek thinks unless told not to, and then wants the reasoning of every message with calls, in all later requests. */
-function deepseekProblems({ thinking }: JsonObject, messages: readonly JsonObject[]): readonly string[] {
+/** Matches models of vendors that need reasoning back: DeepSeek, GLM. Gateways put the vendor's name in front. */
+const NEEDS_REASONING = /^(?:[\w-]+\/)?(?:deepseek|glm)/;
+
+/** Such a model thinks unless told not to, and then needs the reasoning of every message with calls, in all requests. */
+function missingReasoning({ thinking }: JsonObject, messages: readonly JsonObject[]): readonly string[] {
   if (isObject(thinking) && thinking.type === "disabled") return [];
-  const isBare = ({ tool_calls, reasoning_content: words }: JsonObject) =>
-    tool_calls !== undefined && typeof words !== "string";
+  const isBare = (
+    { tool_calls, reasoning_content: words, reasoning, reasoning_details: details }: JsonObject,
+  ) => tool_calls !== undefined && typeof (words ?? reasoning) !== "string" && listOf(details).length === 0;
   return messages.some(isBare)
     ? ["The `reasoning_content` in the thinking mode must be passed back to the API."]
     : [];

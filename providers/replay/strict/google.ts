@@ -4,6 +4,7 @@ import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
 import { isVertex, modelOf } from "../google/address.ts";
+import { accountOf, readSealed } from "../sealed.ts";
 import { findRepeated, isBase64, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
@@ -38,7 +39,7 @@ export function refusals(asked: Asked): readonly string[] {
     ...toolProblems(body),
     ...contents.flatMap((content, index) => contentProblems(content, index, isVertex(path))),
     ...orderProblems(contents),
-    ...(SIGNED.test(model) ? signatureProblems(contents) : []),
+    ...(SIGNED.test(model) ? signatureProblems(contents, (sealed) => isForeign(sealed, asked)) : []),
   ];
 }
 
@@ -207,7 +208,10 @@ function members(content: JsonObject | undefined, key: string): readonly JsonObj
  * Returns problems of signatures. In the current turn, the first call of each step must be signed, with base64 or one
  * of the stand-ins.
  */
-function signatureProblems(contents: readonly JsonObject[]): readonly string[] {
+function signatureProblems(
+  contents: readonly JsonObject[],
+  isFromElsewhere: (signature: unknown) => boolean,
+): readonly string[] {
   const present = contents.findLastIndex((content) =>
     content.role === "user" && listOf(content.parts).some((part) => isObject(part) && part.text !== undefined)
   );
@@ -221,8 +225,15 @@ function signatureProblems(contents: readonly JsonObject[]): readonly string[] {
       ]
       : [];
     const wrong = parts.filter(({ thoughtSignature: signature }) =>
-      signature !== undefined && !STAND_INS.includes(String(signature)) && !isBase64(signature)
+      signature !== undefined && !STAND_INS.includes(String(signature)) &&
+      (!isBase64(signature) || isFromElsewhere(signature))
     );
     return [...missing, ...wrong.map(() => "Corrupted thought signature.")];
   });
+}
+
+/** True if another account or model made a signature. */
+function isForeign(signature: unknown, asked: Asked): boolean {
+  const sealed = readSealed(signature);
+  return sealed !== null && (sealed.account !== accountOf(asked) || sealed.model !== modelOf(asked.path));
 }

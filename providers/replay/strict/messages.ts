@@ -4,6 +4,7 @@ import { isObject } from "../../../base/is_object.ts";
 import type { Asked, JsonObject } from "../dialect.ts";
 import type { Account, MessagesRules, Refused, Taken } from "../messages.ts";
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import { keyDigest } from "../sealed.ts";
 import { refusals } from "./anthropic.ts";
 import { retiredModelError } from "./anthropic_models.ts";
 import { Replies } from "./replies.ts";
@@ -29,15 +30,16 @@ export class StrictMessages implements MessagesRules {
     const betas = betasOf(asked.headers);
     const refused = this.#refusalOf(asked, betas);
     if (refused !== null) return refused;
+    const account = { ...this.#account, id: `${this.#account.id} ${keyDigest(asked.headers)}` };
     const { refusal, transformations, last } = await checkThinking(
       asked.body,
-      this.#account,
+      account,
       betas.size > 0,
     );
     if (refusal !== null) return { status: 400, message: refusal };
     return {
       fields: betas.size > 0 ? { input_transformations: transformations } : {},
-      sign: (scripted) => this.#sign(scripted, asked.body, last),
+      sign: (scripted) => this.#sign(scripted, asked.body, account, last),
     };
   }
 
@@ -66,6 +68,7 @@ export class StrictMessages implements MessagesRules {
   async #sign(
     { reply = [], stop_reason: stopReason }: ScriptedReply,
     body: JsonObject,
+    account: Account,
     last: string | null,
   ): Promise<readonly ReplyBlock[]> {
     const blocks: ReplyBlock[] = [];
@@ -75,7 +78,7 @@ export class StrictMessages implements MessagesRules {
         blocks.push(block);
         continue;
       }
-      const made = await seal(body, this.#account, block.thinking, before);
+      const made = await seal(body, account, block.thinking, before);
       before = made.digest;
       blocks.push({ ...block, signature: made.signature });
     }

@@ -4,6 +4,7 @@
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
+import { accountOf, readSealed } from "../sealed.ts";
 import { findRepeated, isBase64, isObjectText, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
@@ -21,7 +22,8 @@ const REASONS = /^(?:gpt-5|gpt-6|o\d)/;
 const NO_EFFORT = /^gpt-5(?:\.\d)?-chat/;
 const GONE = /^(?:gpt-3\.5|gpt-4$|gpt-4-turbo|gpt-4o-2024-05-13|o1|o3-mini|o4-mini|gpt-4\.1-nano)/;
 
-export function refusals({ text, body }: Asked): readonly string[] {
+export function refusals(asked: Asked): readonly string[] {
+  const { text, body } = asked;
   if (nestingDepth(text) > 128) return ["The request body is nested too deeply."];
   const { model, input } = body;
   if (typeof model !== "string" || model === "") return ["Missing required parameter: 'model'."];
@@ -35,6 +37,7 @@ export function refusals({ text, body }: Asked): readonly string[] {
     ...limitProblems(body),
     ...toolProblems(body),
     ...items.flatMap(itemProblems),
+    ...accountProblems(items, accountOf(asked)),
     ...pairProblems(items),
     ...followProblems(items),
     ...idProblems(items),
@@ -232,6 +235,16 @@ function reasoningItemProblems({ id, encrypted_content: content, summary }: Json
       : [`invalid_encrypted_content: The encrypted content for item ${id} could not be verified.`]),
     ...(Array.isArray(summary) ? [] : [`Missing required parameter: 'summary' of item '${id}'.`]),
   ];
+}
+
+/** Returns the problem of the first reasoning item that another account made. */
+function accountProblems(items: readonly JsonObject[], account: string): readonly string[] {
+  const foreign = items.find(({ type, encrypted_content: content }) =>
+    type === "reasoning" && (readSealed(content)?.account ?? account) !== account
+  );
+  return foreign === undefined
+    ? []
+    : [`invalid_encrypted_content: The encrypted content for item ${foreign.id} could not be verified.`];
 }
 
 /**

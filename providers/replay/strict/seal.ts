@@ -128,6 +128,7 @@ function canRead(reader: string, writer: string): boolean {
   const is = (name: string, ids: RegExp) => ids.test(name);
   if (is(writer, /^claude-(?:fable|mythos)-5-2/)) return is(reader, /^claude-(?:fable|mythos)-5-2/);
   if (is(writer, /^claude-(?:fable|mythos)/)) return is(reader, /^claude-(?:fable|mythos)/);
+  if (is(reader, /^claude-haiku-5-5/)) return is(writer, /^claude-haiku-5-5/);
   if (is(reader, /^claude-sonnet-5-5/)) return !is(writer, /^claude-opus-5/);
   return true;
 }
