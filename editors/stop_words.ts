@@ -22,7 +22,11 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
       return null;
     case "cut":
       return info(
-        "The reply is incomplete. Write below the last @You:, or advance with continue.",
+        `The reply is incomplete. ${
+          problem === undefined
+            ? "Write below the last @You:, or advance with continue."
+            : `${problem.message} ${problem.next ?? ""}`.trimEnd()
+        }`,
       );
     case "answered":
       return info("There is nothing to do. Write below the last @You:.");

@@ -45,11 +45,13 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   "done": (run) => [
     { note: `The reply is complete. To continue, write below the last @You:, then: ${advance(run)}` },
   ],
-  "cut": (run) => [{
-    note: `The reply is incomplete. Continue it with: ${
-      advance(run)
-    } --continue, or write below the last @You:`,
-  }],
+  "cut": (run) => {
+    // A reply for which there was no room cannot be continued in this document.
+    const next = run.stop.problem === undefined
+      ? `Continue it with: ${advance(run)} --continue, or write below the last @You:`
+      : continueSmaller(run);
+    return [{ note: `The reply is incomplete. ${next}` }];
+  },
   "answered": (run) => {
     const words = `There is nothing to do. Write below the last @You:, then: ${advance(run)}`;
     // The person asked for a request, so a message must say that none was sent.
@@ -95,9 +97,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   "budget": problemOf,
   "context-full": (run) => {
     const { problem } = run.stop;
-    if (problem === undefined) return [];
-    const smaller = `Continue in a smaller document: ${compactAdvice(run.file)}`;
-    return [{ problem: { ...problem, next: `${smaller}. Or send it anyway: ${advance(run)}` } }];
+    return problem === undefined ? [] : [{ problem: { ...problem, next: continueSmaller(run) } }];
   },
   "yield": (run) => {
     const { ids } = run.stop;
@@ -116,6 +116,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   "failed": (run) => {
     const { problem } = run.stop;
     if (problem === undefined) return [];
+    if (problem.code === TOO_LONG) return [{ problem: { ...problem, next: continueSmaller(run) } }];
     const way = wayOnFrom(problem, run);
     return [{ problem }, ...way === null ? [] : [{ say: `  ${way}` }]];
   },
@@ -129,6 +130,14 @@ function problemOf({ stop: { problem } }: EndedRun): readonly Words[] {
 function wayOnFrom(problem: Problem, { chat, onDisk, file }: EndedRun): string | null {
   if (problem.code === "write-failed") return suggestNextStep(onDisk(), file);
   return problem.code.startsWith("provider-") ? suggestAfterProblem(problem, chat, file) : null;
+}
+
+/** Code of the error that a conversation is too long for the model. */
+const TOO_LONG = "provider-context-overflow";
+
+/** The only advice for a full context window: every other request of the document would fail too. */
+function continueSmaller({ file }: EndedRun): string {
+  return `Continue in a smaller document: ${compactAdvice(file)}`;
 }
 
 function advance({ file }: EndedRun): string {

@@ -7,7 +7,7 @@ import type { Runs } from "../execute/runs.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { PlanEnd } from "../plan/types.ts";
 import { blockedBy, lastWord } from "../plan/refusals.ts";
-import { createStop, createStopAt, createStopBy, REPLY_STOPS } from "./stop.ts";
+import { createStop, createStopAfterReply, createStopAt, createStopBy } from "./stop.ts";
 import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
@@ -124,8 +124,7 @@ export class FollowUp {
       announcements.notice("turn-limit", message);
       state.stop(createStopAt(this.#chat, "turn-limit", ids));
     } else {
-      const reason = calls.length > 0 ? "stepped" : REPLY_STOPS[reply];
-      state.stop(createStop(reason, { ids, line: this.#chat.lineCount }));
+      state.stop(createStopAfterReply(reply, calls.length > 0, { ids, line: this.#chat.lineCount }));
     }
     return false;
   }

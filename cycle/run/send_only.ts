@@ -5,7 +5,7 @@ import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import { noMessages } from "../plan/refusals.ts";
 import type { SendOutcome, Stop } from "../types.ts";
-import { createStop, createStopAt, createStopBy, REPLY_STOPS } from "./stop.ts";
+import { createStop, createStopAfterReply, createStopAt, createStopBy } from "./stop.ts";
 
 /** A diagnostic, with its line if known. */
 export type Blocker = Diagnostic & { readonly line?: number };
@@ -39,8 +39,7 @@ export function stopAfter(outcome: SendOutcome, chat: Chat): Stop {
   switch (outcome.kind) {
     case "completed": {
       const open = unanswered(chat);
-      const reason = open.length > 0 ? "stepped" : REPLY_STOPS[outcome.reply];
-      return createStop(reason, { ids: open, line: chat.lineCount });
+      return createStopAfterReply(outcome.reply, open.length > 0, { ids: open, line: chat.lineCount });
     }
     case "blocked": {
       const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");

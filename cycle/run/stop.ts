@@ -14,16 +14,34 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   "calls-repeat": "repeats",
 };
 
-/** The reason for which a run stops after a reply without calls, by the end of the reply. */
-export const REPLY_STOPS: Readonly<Record<CompletedReply, StopReason>> = {
-  whole: "done",
-  cut: "cut",
-  empty: "stepped",
-};
-
 /** Creates a stop. The stop has no calls and no line unless they are given. */
 export function createStop(reason: StopReason, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   return { ids: [], line: null, ...rest, reason };
+}
+
+/** The reason for which a run stops after a reply without calls, by the end of the reply. */
+const REPLY_STOPS: Readonly<Record<CompletedReply, StopReason>> = {
+  whole: "done",
+  cut: "cut",
+  full: "cut",
+  empty: "stepped",
+};
+
+/** The problem of a reply for which the context window had no more room: continuing it would fail too. */
+const WINDOW_FULL: Problem = {
+  code: "context-full",
+  message: "The conversation fills the model's context window.",
+  next: "Continue in a smaller document: flemma compact FILE",
+};
+
+/** Creates the stop after a reply; `hasCalls` is true if the reply has calls. */
+export function createStopAfterReply(
+  reply: CompletedReply,
+  hasCalls: boolean,
+  rest: Partial<Omit<Stop, "reason">>,
+): Stop {
+  if (hasCalls) return createStop("stepped", rest);
+  return createStop(REPLY_STOPS[reply], reply === "full" ? { ...rest, problem: WINDOW_FULL } : rest);
 }
 
 export function createStopBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {

@@ -60,7 +60,7 @@ export function endingOf(
   const isCut = stop.outcome === "truncated" || stop.outcome === "paused";
   return {
     kind: "completed",
-    reply: !begun ? "empty" : isCut ? "cut" : "whole",
+    reply: !begun ? "empty" : stop.reason === WINDOW_EXCEEDED ? "full" : isCut ? "cut" : "whole",
     usage,
     warnings: [...warnings, ...replyWarnings(stop, begun, chosenLimit)],
   };
@@ -106,13 +106,15 @@ function replyWarnings(stop: StopEffect, begun: boolean, chosenLimit: number | n
   return warnings;
 }
 
-/** Sentences that say why a reply ended before it was complete, and what to do. */
+/** Reason of a reply that ended because the context window was full. */
+const WINDOW_EXCEEDED = "model_context_window_exceeded";
+
+/** Sentences that say why a reply ended before it was complete. The end of the run says what to do. */
 const CUTS: Readonly<Record<string, string>> = {
-  continuation: ": the provider ended it at a limit of its own. To get the rest: flemma advance --continue.",
+  continuation: ": the provider ended it at a limit of its own.",
   too_many_tool_calls: ": the provider's own tools were called too often.",
   max_tokens: ": the model reached its output limit (max_tokens).",
-  model_context_window_exceeded: ": the conversation fills the model's context window. Continue in a " +
-    "smaller document: flemma compact FILE",
+  [WINDOW_EXCEEDED]: ": the conversation fills the model's context window.",
 };
 
 /**

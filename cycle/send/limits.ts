@@ -130,6 +130,7 @@ export class RunLimits {
           percent(tokens / window)
         } of the context window of ${model} ` +
         `(context.stop_at is ${percent(most)}).`,
+      next: "Continue in a smaller document: flemma compact FILE",
     };
   }
 

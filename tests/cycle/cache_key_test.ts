@@ -70,6 +70,25 @@ Deno.test("the cache key is a random id that stays when the document is continue
   });
 });
 
+Deno.test("two conversations with the same first message have different cache keys, before and after their replies", async () => {
+  await inFolder(async (folder) => {
+    const key = async (text: string, name: string) => keyIn(await bodyOf(folder, text, name));
+    const one = await key(HI, "one.chat");
+    const two = await key(HI, "two.chat");
+    assert.notEqual(one, two);
+    const other = LONGER.replace("Hello.", "Good day.");
+    assert.equal(await key(LONGER, "one.chat"), one);
+    assert.equal(await key(other, "two.chat"), two);
+    // The documents change places.
+    assert.equal(await key(LONGER, "two.chat"), one);
+    assert.equal(await key(other, "one.chat"), two);
+    // A new conversation at the place of an old one.
+    const three = await key(HI, "one.chat");
+    assert.ok(three !== one && three !== two);
+    assert.equal(await key(`${LONGER}\n@Assistant:\nThis.\n\n@You:\nAnd?\n`, "far/away.chat"), one);
+  });
+});
+
 Deno.test("if the cache key cannot be stored, requests of this process still share one", async () => {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/state`, "in the way");

@@ -15,8 +15,8 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegE
   ["max_tokens", "cut", /it reached 16000 tokens, .* the model's own limit is unknown\. Raise/],
   [
     "model_context_window_exceeded",
-    "cut",
-    /fills the model's context window\. Continue in a smaller document: flemma compact/,
+    "full",
+    /cut off: the conversation fills the model's context window\.$/,
   ],
   ["bedtime", "whole", /an unknown reason \("bedtime"\)/],
 ];

@@ -68,6 +68,28 @@ Deno.test("a repeated sequence of several calls also counts as a loop", () => {
   assert.equal(found([...pair(), ...pair(), round({ input: { command: "a" } })]), null);
 });
 
+/** A reply with several calls, and their results. */
+function replyWith(...commands: readonly string[]): string {
+  const ids = commands.map(() => `call_${++count}`);
+  const calls = ids.map((id, at) =>
+    `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{"command":"${commands[at]}"}\n\`\`\`\n\n`
+  );
+  const results = ids.map((id) => `**Tool Result:** \`${id}\`\n\n\`\`\`\nfailed\n\`\`\`\n\n`);
+  return `@Assistant:\n${calls.join("")}@You:\n${results.join("")}`;
+}
+
+Deno.test("equal calls in one reply are no loop before the model has seen their results; equal replies are", () => {
+  const three = () => replyWith("make", "make", "make");
+  assert.equal(found([three()]), null);
+  assert.equal(found([three(), three()]), null);
+  assert.equal(found([three(), three(), three()]), 3);
+  assert.equal(found([three(), three(), replyWith("make", "make")]), null);
+  const pair = () => replyWith("a", "b");
+  assert.equal(found([pair(), pair(), pair()]), 2);
+  assert.equal(found([replyWith("a", "b"), replyWith("a"), replyWith("b")]), null);
+  assert.equal(found([replyWith(...Array.from({ length: 30 }, () => "make"))]), null);
+});
+
 Deno.test("a waiting call ends a series of repeated calls, and so does a reply without calls", () => {
   assert.equal(found([round(), round(), round({ result: null })]), null);
   const reply = "@Assistant:\nDone.\n\n@You:\n\n";

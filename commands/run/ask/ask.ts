@@ -1,5 +1,6 @@
 // `flemma ask`: asks one question from a shell, with piped input; only the answer goes to standard output.
 
+import { compactAdvice } from "../../line/advice.ts";
 import { newChat } from "../../../agent/conversation/new_chat.ts";
 import {
   askNext,
@@ -221,9 +222,13 @@ async function answer(
     } else if (!streams && reply !== "") writeOutput(`${reply}\n`);
     if (!replied) return false;
     const more = textOption(given, "file") === undefined ? "--last" : option("--file", file);
+    const next = stop.problem === undefined
+      ? `Continue with: flemma ask ${more} TEXT`
+      : `Continue in a smaller document: ${compactAdvice(file)}`;
     messages.note(
-      `flemma: ${stop.reason === "cut" ? "The reply is incomplete. " : ""}The conversation is in ${file}. ` +
-        `Continue with: flemma ask ${more} TEXT`,
+      `flemma: ${
+        stop.reason === "cut" ? "The reply is incomplete. " : ""
+      }The conversation is in ${file}. ${next}`,
     );
     return true;
   };
