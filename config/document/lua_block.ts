@@ -113,7 +113,7 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
   if (detail instanceof IncludeFault && detail.code === "file_not_found") {
     return [{ code: detail.code, severity: "error", message, ...line }];
   }
-  // `^` binds tighter than `+` and `-`, so Lua applied it to the strings beside it instead of the list.
+  // `^` binds tighter than `+` and `-`, so Lua applied it to the strings next to it instead of the list.
   const hint = /attempt to pow a 'string'/i.test(message)
     ? '; put the part with ^ in parentheses, as in (list ^ "x") + "y"'
     : "";

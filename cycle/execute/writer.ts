@@ -79,7 +79,7 @@ export class Writer {
       }
       for (const { id } of waiting) {
         // The user withdrew the approval in the text. A host may still return the text from before it approved the
-        // call itself; that is no withdrawal.
+        // call itself; nothing was withdrawn then.
         const isWithdrawn = hasApproved(journal, id) && !journal.isFromThisRun(id);
         if (isWithdrawn && !approvals.has(id)) approvals.set(id, { ...QUESTION, hash: held.get(id)!.hash });
       }
