@@ -156,8 +156,6 @@ export interface Reach {
 
 /** Facts that let an approval in the text wait once. */
 export interface AskedAlthough {
-  /** Id of the committed text that contains the approval. */
-  readonly committed?: string;
   /** The call ran in this document or a copy of it. */
   readonly ran?: true;
 }

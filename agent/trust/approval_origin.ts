@@ -23,8 +23,8 @@ export interface JournalFacts {
 export type GitFacts =
   /** It is not tracked. */
   | { readonly is: "untracked" }
-  /** The committed texts with their ids, and whether each contains the approval. */
-  | { readonly is: "tracked"; readonly committed: string; readonly approves: boolean }
+  /** Whether one of the committed texts contains the approval. */
+  | { readonly is: "tracked"; readonly approves: boolean }
   /** Git did not answer. */
   | { readonly is: "unknown"; readonly why: string };
 
@@ -48,27 +48,29 @@ export async function doubtOf(
   if (!facts.waited) return { code: "elsewhere" };
   const answer = await git();
   if (answer.is === "unknown") return { code: "git", why: answer.why };
-  // What git brought before the person was asked is known to the person.
-  const isNew = answer.is === "tracked" && answer.approves && answer.committed !== facts.asked.committed;
-  return isNew ? { code: "committed" } : null;
+  // `git restore` writes the same word as a person, also after the person was asked.
+  return answer.is === "tracked" && answer.approves ? { code: "committed" } : null;
 }
 
-/** A doubt as the end of a sentence. */
-export function doubtText(doubt: Doubt): string {
+/** A doubt about one or several calls as the end of a sentence. */
+export function doubtText(doubt: Doubt, calls: "one" | "several" = "one"): string {
+  const [approval, was, has] = calls === "one"
+    ? ["its approval", "was", "it has"]
+    : ["their approvals", "were", "they have"];
   switch (doubt.code) {
     case "elsewhere":
-      return "its approval was not given here";
+      return `${approval} ${was} not given here`;
     case "commands":
       return "only approvals by commands and editors count (trust.approvals)";
     case "ran":
-      return "it has already run in this document or a copy of it";
+      return `${has} already run in this document or a copy of it`;
     case "committed":
-      return "its approval came with a commit";
+      return `a commit contains ${approval}, so the word in the text does not count`;
     case "written":
-      return `a command could have written its approval, because ${doubt.why}`;
+      return `a command could have written ${approval}, because ${doubt.why}`;
     case "state":
-      return `its approval cannot be recorded, because ${doubt.why}`;
+      return `${approval} cannot be recorded, because ${doubt.why}`;
     case "git":
-      return `git does not say whether its approval came with a commit: ${doubt.why}`;
+      return `git does not say whether a commit contains ${approval}: ${doubt.why}`;
   }
 }

@@ -13,7 +13,7 @@ import type { Call, Chat } from "../../parser/types.ts";
 import { approvedCalls, isApproved } from "./approved_calls.ts";
 import { type Doubt, doubtOf, doubtText, type GitFacts, type JournalFacts } from "./approval_origin.ts";
 import type { Committed } from "./committed.ts";
-import { searchJournals } from "./journal_search.ts";
+import { JournalSearch } from "./journal_search.ts";
 import { newApprovals } from "./other_documents.ts";
 import { hashOf } from "./tamper_check.ts";
 
@@ -42,10 +42,12 @@ export class ApprovalOrigins {
   /** The journal of a document from before this version, until the end of this run. */
   readonly #predates: boolean;
   readonly #reported = new Set<string>();
+  readonly #others: JournalSearch;
 
   constructor(options: OriginOptions) {
     this.#options = options;
     this.#predates = options.journal.predates;
+    this.#others = new JournalSearch(options.environment);
   }
 
   /** Why the approval of a call does not count, as the end of a sentence; null if it counts, or if there is none. */
@@ -65,14 +67,19 @@ export class ApprovalOrigins {
   async sentences(): Promise<string[]> {
     const { store: { chat, path } } = this.#options;
     if (path === null) return [];
-    const ids = new Map<string, string[]>();
+    const doubts = new Map<string, { readonly doubt: Doubt; readonly ids: string[] }>();
     for (const { id } of approvedCalls(chat)) {
-      const found = await this.#doubtOf(id);
-      if (found !== null) ids.set(doubtText(found), [...ids.get(doubtText(found)) ?? [], id]);
+      const doubt = await this.#doubtOf(id);
+      if (doubt === null) continue;
+      const known = doubts.get(doubtText(doubt));
+      if (known === undefined) doubts.set(doubtText(doubt), { doubt, ids: [id] });
+      else known.ids.push(id);
     }
-    return [...ids].map(([why, waiting]) => {
-      const which = waiting.length > 1 ? `${joinNames(waiting)} wait` : `${waiting[0]} waits`;
-      return `${which} for you: ${why}. To approve: flemma approve ${operands(path, ...waiting)}. ` +
+    return [...doubts.values()].map(({ doubt, ids }) => {
+      const several = ids.length > 1;
+      const which = several ? `${joinNames(ids)} wait` : `${ids[0]} waits`;
+      const why = doubtText(doubt, several ? "several" : "one");
+      return `${which} for you: ${why}. To approve: flemma approve ${operands(path, ...ids)}. ` +
         `To look first: flemma review ${operands(path)}`;
     });
   }
@@ -120,8 +127,7 @@ export class ApprovalOrigins {
     const doubt = await doubtOf(this.#options.setting, facts, () => this.#gitFacts(chat, call, hash));
     if (doubt === null) this.#asked.delete(call.id);
     if (doubt === null) return await this.#counts(chat, call, hash, facts);
-    if (doubt?.code === "ran") this.#asked.set(call.id, { ...facts.asked, ran: true });
-    await this.#noteCommitted(chat, call, facts.asked);
+    if (doubt.code === "ran") this.#asked.set(call.id, { ...facts.asked, ran: true });
     return doubt;
   }
 
@@ -144,15 +150,8 @@ export class ApprovalOrigins {
     }
   }
 
-  /** The person is asked about what git brought, so the same commit needs no second question. */
-  async #noteCommitted(chat: Chat, { id }: Call, before: AskedAlthough): Promise<void> {
-    const found = await this.#committedText(chat);
-    if (found.is !== "tracked") return;
-    this.#asked.set(id, { ...before, ...this.#asked.get(id), committed: found.id });
-  }
-
   async #journalFacts(chat: Chat, call: Call, hash: string): Promise<JournalFacts> {
-    const { journal, environment, store: { path } } = this.#options;
+    const { journal, store: { path } } = this.#options;
     const turns = await turnsBefore(chat, call);
     // Commands of another document may have begun since this run read its journal.
     journal.reread();
@@ -169,7 +168,7 @@ export class ApprovalOrigins {
     const isHere = isThis(held);
     // An approval from before this version has no turns.
     const approved = approval?.hash === hash && approval.asked !== true && (held === null || isHere);
-    const others = await searchJournals(environment, path!, call.id, hash);
+    const others = await this.#others.find(path!, call.id, hash);
     const copies = others.filter(({ held }) => isThis(held));
     return {
       approved: approved || (!isHere && copies.some((copy) => copy.approved)),
@@ -190,7 +189,7 @@ export class ApprovalOrigins {
       const there = other.call(call.id);
       return there !== undefined && isApproved(other, call.id) && await callHash(there) === hash;
     }));
-    return { is: "tracked", committed: found.id, approves: approves.includes(true) };
+    return { is: "tracked", approves: approves.includes(true) };
   }
 
   #committedText(chat: Chat): Promise<Committed> {

@@ -3,7 +3,6 @@
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
-import { sha256 } from "../../base/hash.ts";
 import { concat } from "../../base/bytes.ts";
 import { problemLine } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
@@ -12,7 +11,7 @@ import type { RunSandbox } from "../../sandbox/mod.ts";
 /** The texts of a document in the repository: of the last commit, the index, a merge, a fetch and before a reset. */
 export type Committed =
   | { readonly is: "untracked" }
-  | { readonly is: "tracked"; readonly id: string; readonly texts: readonly Uint8Array[] }
+  | { readonly is: "tracked"; readonly texts: readonly Uint8Array[] }
   | { readonly is: "unknown"; readonly why: string };
 
 /** Milliseconds within which git must answer. */
@@ -75,7 +74,7 @@ export async function committedText(
         bytesOf(running.stderr),
         running.status,
       ]);
-      if (code === 0) return await readBatch(stdout, inputs);
+      if (code === 0) return readBatch(stdout, inputs);
       const answer = new TextDecoder().decode(stderr).trim().split("\n", 1)[0]!;
       // A folder of that name that git does not accept as a repository brought nothing.
       if (/not a git repository/.test(answer)) return { is: "untracked" };
@@ -94,7 +93,7 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> 
 }
 
 /** Reads the answer of `git cat-file --batch` to each input: `ID KIND SIZE`, the bytes and a line end; or one line. */
-export async function readBatch(answer: Uint8Array, inputs: readonly string[]): Promise<Committed> {
+export function readBatch(answer: Uint8Array, inputs: readonly string[]): Committed {
   const texts = new Map<string, Uint8Array>();
   let at = 0;
   for (const input of inputs) {
@@ -117,7 +116,7 @@ export async function readBatch(answer: Uint8Array, inputs: readonly string[]): 
       why: "the repository holds another text than the file (a filter such as Git LFS)",
     };
   }
-  return { is: "tracked", id: await sha256([...texts.keys()].sort().join()), texts: [...texts.values()] };
+  return { is: "tracked", texts: [...texts.values()] };
 }
 
 const INCOMPLETE = { is: "unknown", why: "git's answer is incomplete" } as const;

@@ -14,36 +14,52 @@ export interface CallElsewhere {
   readonly ranAt: string | null;
 }
 
-/** Finds the call in all journals but that of the document at `path`. */
-export async function searchJournals(
-  environment: Environment,
-  path: string,
-  id: string,
-  hash: string,
-): Promise<CallElsewhere[]> {
-  const folder = `${stateFolder(environment)}/journal`;
-  const own = `${await documentKey(path)}.jsonl`;
-  const found: CallElsewhere[] = [];
-  for (const name of namesIn(folder)) {
-    if (name === own || !name.endsWith(".jsonl")) continue;
-    const text = textOf(`${folder}/${name}`);
-    if (!text.includes(hash)) continue;
-    const state = new JournalState(readEntries(text));
-    const approval = state.approvals.get(id);
-    found.push({
-      held: state.held.get(id) ?? null,
-      approved: approval?.hash === hash && approval.asked !== true,
-      ranAt: state.ran.get(id) ?? state.started.get(id)?.time ?? null,
-    });
+/** The journals of all documents. Each is read once, and again after it has changed. */
+export class JournalSearch {
+  readonly #folder: string;
+  /** The hashes in each journal, by its name. */
+  readonly #known = new Map<string, { readonly stamp: string; readonly hashes: ReadonlySet<string> }>();
+
+  constructor(environment: Environment) {
+    this.#folder = `${stateFolder(environment)}/journal`;
   }
-  return found;
+
+  /** Finds the call in all journals but that of the document at `path`. */
+  async find(path: string, id: string, hash: string): Promise<CallElsewhere[]> {
+    const own = `${await documentKey(path)}.jsonl`;
+    const found: CallElsewhere[] = [];
+    for (const name of namesIn(this.#folder)) {
+      if (name === own || !name.endsWith(".jsonl")) continue;
+      const journal = `${this.#folder}/${name}`;
+      if (!this.#hashesIn(name, journal).has(hash)) continue;
+      const state = new JournalState(readEntries(textOf(journal)));
+      const approval = state.approvals.get(id);
+      found.push({
+        held: state.held.get(id) ?? null,
+        approved: approval?.hash === hash && approval.asked !== true,
+        ranAt: state.ran.get(id) ?? state.started.get(id)?.time ?? null,
+      });
+    }
+    return found;
+  }
+
+  #hashesIn(name: string, path: string): ReadonlySet<string> {
+    const stamp = stampOf(path);
+    const known = this.#known.get(name);
+    if (known?.stamp === stamp) return known.hashes;
+    const hashes = new Set([...textOf(path).matchAll(/"hash":"([^"]*)"/g)].map(([, hash]) => hash!));
+    this.#known.set(name, { stamp, hashes });
+    return hashes;
+  }
 }
 
-function namesIn(folder: string): string[] {
+/** What changes when a journal grows, or is replaced by a shorter file. */
+function stampOf(path: string): string {
   try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => name);
+    const { size, mtime, ino } = Deno.lstatSync(path);
+    return `${size} ${mtime?.getTime()} ${ino}`;
   } catch {
-    return []; // No document has a journal yet.
+    return ""; // Removed meanwhile.
   }
 }
 
@@ -52,5 +68,13 @@ function textOf(path: string): string {
     return Deno.readTextFileSync(path);
   } catch {
     return ""; // Removed meanwhile, or not readable: then nothing is known from it, and the call waits.
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => name);
+  } catch {
+    return []; // No document has a journal yet.
   }
 }

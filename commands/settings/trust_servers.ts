@@ -1,4 +1,4 @@
-// Trusts the MCP servers of a project: the programs to start, and the variables they get.
+// Trusts the MCP servers of a project: the programs to start, and the variables that their settings insert.
 
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -22,7 +22,7 @@ export function trustableServers(environment: Environment, path: string): Outcom
     path,
     lines: Object.entries(read.value.servers).flatMap(([name, server]) => [
       `the server ${name} ${inWords(server)}`,
-      ...variablesIn(server).map((variable) => `  gets the variable ${variable}`),
+      ...variablesIn(server).map((variable) => `  inserts the variable ${variable}, if commands may see it`),
     ]),
     nothing: "defines no servers",
     isAgreed: () => isTrusted(environment, path, text),

@@ -5,7 +5,6 @@ import { isThinkingEntry, thinkingEntries, thinkingState } from "./thinking_memo
 import { isObject } from "../../base/is_object.ts";
 import type {
   Approval,
-  AskedAlthough,
   KnownCall,
   Reach,
   StartedCall,
@@ -193,12 +192,8 @@ function startOf({ tool, time, effects }: Extract<JournalEntry, { kind: "start" 
 }
 
 function heldOf({ hash, turns, asked }: KnownCall): KnownCall {
-  const { committed, ran } = isObject(asked) ? asked as AskedAlthough : {};
-  const known = {
-    ...(typeof committed === "string" ? { committed } : {}),
-    ...(ran === true ? { ran } : {}),
-  };
-  return { hash, turns, ...(Object.keys(known).length === 0 ? {} : { asked: known }) };
+  const hasRun = isObject(asked) && asked.ran === true;
+  return { hash, turns, ...(hasRun ? { asked: { ran: true } } : {}) };
 }
 
 function approvalOf(entry: Approval): Approval {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { ApprovalOrigins } from "../../agent/trust/approval_origins.ts";
+import { JournalSearch } from "../../agent/trust/journal_search.ts";
 import type { Committed } from "../../agent/trust/committed.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { turnsBefore } from "../../cycle/plan/conversation.ts";
@@ -54,13 +55,54 @@ async function waitingIn(chat: Chat) {
 test("what git said for one version of the text is asked again for the next approval", async (place) => {
   const { state, origins } = await opened(place);
   const texts = (text: string) => [new TextEncoder().encode(text)];
-  state.committed = { is: "tracked", id: "1", texts: texts(textWith("pending", "pending")) };
+  state.committed = { is: "tracked", texts: texts(textWith("pending", "pending")) };
   state.chat = parse(textWith("approved", "pending"));
   assert.equal(await origins.doubt("c1"), null);
-  state.committed = { is: "tracked", id: "2", texts: texts(textWith("pending", "approved")) };
+  state.committed = { is: "tracked", texts: texts(textWith("pending", "approved")) };
   state.chat = parse(textWith("approved", "approved"));
-  assert.equal(await origins.doubt("c2"), "its approval came with a commit");
+  assert.equal(
+    await origins.doubt("c2"),
+    "a commit contains its approval, so the word in the text does not count",
+  );
   assert.equal(await origins.doubt("c1"), null);
+});
+
+test("the journals of other documents are read once, and again after they have changed", async (place) => {
+  const { environment, folder } = place;
+  const hash = "0".repeat(64);
+  const turns = ["t"];
+  const record = async (name: string, id: string) => {
+    const journal = await openJournal({ environment, path: `${folder}/${name}` });
+    assert.ok(journal.ok);
+    await journal.value.recordApprovals(new Map(), new Map([[id, { hash, turns }]]));
+  };
+  await record("b.chat", "c1");
+  await record("c.chat", "c9");
+  const search = new JournalSearch(environment);
+  const read = Deno.readTextFileSync;
+  let reads = 0;
+  Deno.readTextFileSync = (path) => {
+    reads++;
+    return read(path);
+  };
+  try {
+    const found = async (id: string) =>
+      (await search.find(`${folder}/a.chat`, id, hash)).filter(({ held }) => held?.hash === hash).length;
+    assert.equal(await found("c1"), 1);
+    reads = 0;
+    assert.equal(await found("c9"), 1);
+    assert.equal(reads, 2, "no journal has changed, so only those with the call are read");
+    await record("c.chat", "c1");
+    assert.equal(await found("c1"), 2);
+    await record("d.chat", "c1");
+    assert.equal(await found("c1"), 3);
+    reads = 0;
+    assert.equal((await search.find(`${folder}/a.chat`, "c1", "1".repeat(64))).length, 0);
+    assert.equal(reads, 0, "no journal mentions the call");
+    assert.equal((await search.find(`${folder}/b.chat`, "c1", hash)).length, 2, "not its own");
+  } finally {
+    Deno.readTextFileSync = read;
+  }
 });
 
 for (const how of ["typed", "by command"]) {

@@ -177,6 +177,29 @@ const ROWS: readonly Row[] = [
     },
     runs: false,
   },
+  ...["checkout -- a.chat", "restore a.chat", "stash", "reset --hard", "checkout HEAD a.chat"].map((
+    command,
+  ) => ({
+    what: `a commit about which the person was asked, and that "git ${command}" restores,`,
+    change: async (place: Scene, text: string) => {
+      await committed(place, approve(text));
+      await logs(place, "");
+      assert.match(place.read("a.chat"), /status=pending/);
+      assert.ok(await git(place, ...command.split(" ")));
+      assert.equal(place.read("a.chat"), approve(text));
+    },
+    runs: false,
+  })),
+  {
+    what: "a commit about which the person was asked, restored and then approved by command,",
+    change: async (place, text) => {
+      await committed(place, approve(text));
+      await logs(place, "");
+      assert.ok(await git(place, "restore", "a.chat"));
+      await place.exits(0, ["approve", "a.chat", "c1"]);
+    },
+    runs: true,
+  },
   {
     what: "a commit with an approval that was given by command and taken back in the text",
     change: async (place, text) => {

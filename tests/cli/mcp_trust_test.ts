@@ -17,7 +17,7 @@ test(".mcp.json takes effect after trust, which shows its commands and variables
   const trusted = await place.exits(0, ["trust", ".mcp.json"]);
   assert.match(
     trusted.stdout,
-    /the server my-db runs: db-server --key .*'a b'\n +gets the variable DB_KEY/,
+    /the server my-db runs: db-server --key .*'a b'\n +inserts the variable DB_KEY, if commands may see it/,
   );
   assert.equal(await command(), "db-server");
   place.write(".mcp.json", FILE.replace("db-server", "evil-server"));
