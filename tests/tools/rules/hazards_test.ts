@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import { HAZARDS, RUNNER_HAZARDS } from "../../../tools/approval/rules/hazards.ts";
 import type { RuleEvaluation } from "../../../tools/approval/rules/types.ts";
+import { FURTHER, RUNNING_PROGRAMS } from "./further_hazards.ts";
 import { evaluate, inFolder, testInRepository as test } from "./policy.ts";
 
 /** Commands under the pattern before them, that must wait, one row of the table after the other. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
+  ...FURTHER,
   "rg **": [
     "rg -z x",
     "rg -nz x",
@@ -123,6 +125,9 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "eslint **": [
     "eslint -o f",
     "eslint --fix",
+    "eslint -f ./f.js",
+    "eslint --format ./f.js",
+    "eslint --env-info",
     "eslint --output-file=f",
     "eslint --init",
     "eslint --plugin p",
@@ -138,6 +143,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     "prettier -w f",
     "prettier --write f",
     "prettier --plugin=p f",
+    "prettier --plugin-search-dir=d f",
     "prettier --config p.js f",
     "prettier --cache-location f",
   ],
@@ -296,6 +302,16 @@ const APPROVED: Readonly<Record<string, readonly string[]>> = {
   "git tag **": ["git tag", "git tag -l 'v*'"],
   "git commit **": ["git commit -am x", "git commit --amend --no-edit"],
   "git **": ["git status", "git --no-pager log", "git diff"],
+  "git merge **": ["git merge x", "git merge --no-ff -X ours x", "git merge --strategy-option=ours x"],
+  "git diff **": ["git diff --stat", "git diff --shortstat"],
+  "git cherry-pick **": ["git cherry-pick -s x"],
+  "eslint **": ["eslint src", "eslint --ext .ts src"],
+  "mypy **": ["mypy --strict x"],
+  "rpm **": ["rpm -qa", "rpm -ql x"],
+  "dpkg **": ["dpkg -l x", "dpkg -S x"],
+  "tcpdump **": ["tcpdump -n -i lo"],
+  "sysctl **": ["sysctl -a", "sysctl kernel.x"],
+  "ssh-add **": ["ssh-add -l"],
   "[ **": ["[ -f x ]", "[ a = b ]"],
 };
 
@@ -317,6 +333,14 @@ test("a command with an option that writes a file or runs a program waits: one c
     assert.equal(approved, false, command);
     assert.match(why ?? "", /can write a file or run a program/, command);
   }));
+
+test("a program that loads or runs what its arguments name waits under a wildcard without allow_runner", async (folder) => {
+  for (const command of RUNNING_PROGRAMS) {
+    const rule = { approve: "bash", command: `${command.split(" ")[0]} **` };
+    const attempt = async () => await evaluate([rule], "bash", { command }, { folder });
+    await assert.rejects(attempt, /allow_runner/, command);
+  }
+});
 
 test("a command that only looks hazardous is approved", (folder) =>
   eachCommand(APPROVED, folder, (command, { approved, why }) => assert.ok(approved, `${command}: ${why}`)));

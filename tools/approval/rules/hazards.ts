@@ -68,23 +68,108 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
       /^--?(?:out|outFile|outDir|declarationDir|tsBuildInfoFile|generateTrace|generateCpuProfile|build|b|init)(?:=|$)/i,
   },
   eslint: {
-    letters: "oc",
+    letters: "ocf",
     long: [
+      ..."--format --env-info".split(" "),
       ..."--fix --output-file --init --plugin --config --rulesdir --parser --resolve-plugins-relative-to"
         .split(" "),
       ..."--cache-location --cache-file".split(" "),
     ],
   },
-  prettier: { letters: "w", long: ["--write", "--plugin", "--config", "--cache-location"] },
+  prettier: {
+    letters: "w",
+    long: ["--write", "--plugin", "--plugin-search-dir", "--config", "--cache-location"],
+  },
   pandoc: {
     letters: "oFLd",
     long: "--output --filter --lua-filter --pdf-engine --extract-media --defaults --log".split(" "),
   },
+  mypy: {
+    long: [
+      ..."--config-file --python-executable --install-types --cache-dir --junit-xml --linecount-report".split(
+        " ",
+      ),
+      ..."--any-exprs-report --cobertura-xml-report --html-report --linecoverage-report".split(" "),
+      ..."--lineprecision-report --txt-report --xml-report --xslt-html-report --xslt-txt-report".split(" "),
+    ],
+  },
+  pylint: { long: ["--load-plugins", "--init-hook", "--rcfile", "--output"] },
+  flake8: { long: ["--config", "--append-config", "--output-file", "--tee"] },
+  ruff: {
+    letters: "o",
+    long: ["--fix", "--fix-only", "--output-file", "--config", "--cache-dir", "--add-noqa"],
+  },
+  rubocop: {
+    letters: "rcoaA",
+    long: "--require --plugin --config --out --autocorrect --autocorrect-all --auto-correct --auto-gen-config"
+      .split(" "),
+  },
+  stylelint: {
+    letters: "co",
+    long: [
+      ..."--config --config-basedir --custom-syntax --custom-formatter --formatter --output-file --fix".split(
+        " ",
+      ),
+      ..."--cache-location".split(" "),
+    ],
+    whole: ["--cache"],
+  },
+  markdownlint: { letters: "cfor", long: ["--config", "--fix", "--output", "--rules"] },
+  cppcheck: {
+    long: [
+      ..."--addon --addon-python --rule-file --output-file --cppcheck-build-dir --dump --plist-output".split(
+        " ",
+      ),
+      ..."--clang --exe --exename --project --library".split(" "),
+    ],
+  },
+  // LLVM accepts one dash or two before each name.
+  "clang-format": { letters: "i", long: ["--i", "--inplace"] },
+  "clang-tidy": {
+    text:
+      /^--?(?:load|fix|fix-errors|fix-notes|export-fixes|config|config-file|vfsoverlay|p|extra-arg|store)/,
+  },
+  dot: { letters: "oOlc" },
+  tcpdump: { letters: "wzZGC" },
+  tshark: { letters: "wXKb" },
+  sysctl: { letters: "wp", long: ["--write", "--load", "--system"], text: /=/ },
+  "ssh-add": { letters: "sSD" },
+  // A macro such as `%(touch f)` runs its text in a shell.
+  rpm: {
+    letters: "EDUF",
+    long: [
+      ..."--eval --define --predefine --pipe --rcfile --macros --load --root --dbpath --import".split(" "),
+      ..."--install --upgrade --freshen --erase --reinstall --restore --setperms --setugids --setcaps".split(
+        " ",
+      ),
+      ..."--rebuilddb --initdb".split(" "),
+    ],
+    text: /%[({]/,
+  },
+  dpkg: {
+    letters: "irP",
+    long: [
+      ..."--install --unpack --configure --remove --purge --pre-invoke --post-invoke --status-logger".split(
+        " ",
+      ),
+      ..."--admindir --root --instdir --add-architecture --set-selections --update-avail".split(" "),
+    ],
+  },
+  dnf: { letters: "c", long: ["--config", "--setopt", "--enableplugin", "--installroot"] },
+  yum: { letters: "c", long: ["--config", "--setopt", "--enableplugin", "--installroot"] },
+  pacman: { letters: "SUR", long: ["--config", "--hookdir", "--dbpath", "--root", "--sysroot", "--sync"] },
+  ugrep: {
+    letters: "zZ",
+    long: ["--pager", "--filter", "--view", "--save-config", "--decompress", "--config"],
+  },
+  ug: { letters: "zZ", long: ["--pager", "--filter", "--view", "--save-config", "--decompress", "--config"] },
+  delta: { long: ["--pager", "--config"] },
   hg: { letters: "R", long: ["--config", "--cwd", "--repository"] },
   svn: { long: ["--diff-cmd", "--diff3-cmd", "--editor-cmd", "--config-option", "--config-dir"] },
   jj: { letters: "R", long: ["--config", "--config-file", "--config-toml", "--repository", "--tool"] },
   "apt-cache": { letters: "oc", long: ["--option", "--config-file"] },
   apt: { letters: "oc", long: ["--option", "--config-file"] },
+  "apt-get": { letters: "oc", long: ["--option", "--config-file"] },
   ctags: { letters: "fo", long: ["--output"] },
   curl: {
     letters: "oOJTKdFDcQ",
@@ -167,9 +252,10 @@ const GIT_ANY: Hazard = {
   long: [
     ..."--output --output-directory --ext-diff --textconv --filters --open-files-in-pager".split(" "),
     ..."--upload-pack --receive-pack --exec --config --template --extcmd --unsafe-paths".split(" "),
-    ..."--gpg-sign --show-signature --help".split(" "),
+    ..."--gpg-sign --show-signature --help --strategy --separate-git-dir --build-fake-ancestor".split(" "),
+    ..."--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd".split(" "),
   ],
-  whole: ["--text"],
+  whole: ["--text", "--stat"],
   // Signatures are checked by a program.
   text: /%G|%\(signature/,
 };
@@ -179,9 +265,12 @@ const GIT_SUBCOMMANDS: Readonly<Record<string, Hazard>> = {
   archive: { letters: "o", long: ["--remote"] },
   "format-patch": { letters: "o" },
   clone: { letters: "uc" },
-  rebase: { letters: "xS" },
+  rebase: { letters: "xSs" },
   commit: { letters: "S" },
-  merge: { letters: "S" },
+  // The strategy NAME is the program git-merge-NAME.
+  merge: { letters: "Ss" },
+  pull: { letters: "Ss" },
+  mergetool: { letters: "t", long: ["--tool"] },
   "cherry-pick": { letters: "S" },
   revert: { letters: "S" },
   branch: { long: ["--edit-description"] },
