@@ -39,6 +39,21 @@ const RENAMED_REQUIRE = new RegExp(
   String.raw`(\brequire\b${GAP}=${GAP})?\bcreateRequire\b${GAP}(?:\(|as\b)`,
   "g",
 );
+/** Matches every use of the code's own place. `__dirname` is the folder of a CommonJS module. */
+const OWN_PLACE = new RegExp(
+  String
+    .raw`\bimport${GAP}\.${GAP}meta\b(?:${GAP}\.${GAP}(\w+))?|\b(__dirname|__filename)\b(?!${GAP}[=:](?!=))`,
+  "g",
+);
+/** Matches a comparison behind a value: it loads nothing. */
+const COMPARED = new RegExp(String.raw`${GAP}[=!]=`, "y");
+/** Matches the path behind a folder: `+ "/x"`, `, "x", "y")`, and in a template `}/x` up to its end. */
+const BEHIND_FOLDER = [
+  new RegExp(String.raw`${GAP}\+${GAP}${TEXT}${GAP}(?![\s+])`, "y"),
+  new RegExp(String.raw`${GAP},${GAP}${TEXT}${GAP}\)`, "y"),
+  /\s*\}((?:[^`\\$]|\$(?!\{))*)`/y,
+];
+
 /** Matches the comment that names the package that JSX loads. */
 const JSX_SOURCE = /@jsxImportSource\s+(\S+)/g;
 
@@ -46,8 +61,8 @@ const JSX_SOURCE = /@jsxImportSource\s+(\S+)/g;
 const ONE_TEXT = new RegExp(String.raw`${GAP}${TEXT}${GAP}[,)]`, "y");
 const NEARBY_ARGUMENT = new RegExp(String.raw`${GAP}(?:new${GAP})?${NEARBY.source}`, "y");
 
-/** Matches names of files that a program may run. All other files next to the code are data. */
-const RUNNABLE = /\.(?:[cm]?[jt]sx?|wasm|node|so|sh|bash|py|rb|pl|lua)$/i;
+/** Matches names of files that a program may run: by their ending, or without one. All other files are data. */
+const RUNNABLE = /\.(?:[cm]?[jt]sx?|wasm|node|so|sh|bash|py|rb|pl|lua)$|(?:^|\/)[^./]+$/i;
 
 /** Finds everything that the code loads by name, in the order of the forms. */
 export function namesLoadedBy(code: string): LoadedName[] {
@@ -73,6 +88,11 @@ export function namesLoadedBy(code: string): LoadedName[] {
     const path = written(match);
     if (path.includes("\\") || RUNNABLE.test(path.replace(/[?#].*$/s, ""))) add(match.index, "url", path);
   }
+  for (const match of text.matchAll(OWN_PLACE)) {
+    const path = pathNextToCode(text, match);
+    if (path === null) add(match.index, "url", null, "the path of a file next to the code is computed");
+    else if (path.includes("\\") || RUNNABLE.test(path)) add(match.index, "url", path);
+  }
   for (const { index, 1: named } of text.matchAll(RENAMED_REQUIRE)) {
     if (named === undefined) add(index, "require", null, "require has another name there");
   }
@@ -92,6 +112,39 @@ function readable(specifier: string | null, why: string): Pick<LoadedName, "spec
 function argumentAt(text: string, at: number): [specifier: string | null, why?: string] {
   const match = matchAt(ONE_TEXT, text, at);
   return match === null ? [null, "its path is computed"] : [written(match)];
+}
+
+/** Properties of `import.meta` that name no place. */
+const NO_PLACE: ReadonlySet<string> = new Set(["main", "env", "hot"]);
+
+/** Matches the text up to `import.meta.url` if another pattern, or nothing, follows the URL there. */
+const URL_ARGUMENT = new RegExp(
+  String.raw`\b(?:URL${GAP}\(${GAP}${TEXT}${GAP},|createRequire${GAP}\()${GAP}$`,
+);
+
+/**
+ * The path that code makes of its own place, relative to the code's folder; empty if it loads nothing, or if another
+ * pattern finds the path; null if it is computed.
+ */
+function pathNextToCode(text: string, match: RegExpExecArray): string | null {
+  const { index, 0: whole, 1: property, 2: variable } = match;
+  const end = index + whole.length;
+  if (property !== undefined && NO_PLACE.has(property)) return "";
+  if (matchAt(COMPARED, text, end) !== null) return "";
+  if (property === "url") {
+    // The longest such text is a line or two.
+    return URL_ARGUMENT.test(text.slice(Math.max(0, index - 1000), index)) ? "" : null;
+  }
+  if (property === "resolve") {
+    const argument = /^\s*\(/.exec(text.slice(end, end + 100));
+    return argument === null ? null : argumentAt(text, end + argument[0].length)[0];
+  }
+  if (property !== "dirname" && variable !== "__dirname") return null;
+  for (const pattern of BEHIND_FOLDER) {
+    const found = matchAt(pattern, text, end);
+    if (found !== null) return `./${written(found).replace(/^\/+/, "")}`;
+  }
+  return null;
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {

@@ -38,6 +38,15 @@ const FOLLOWED: readonly (readonly [string, string])[] = [
   ['new Worker(new URL("./lib.ts", import.meta.url))', "lib.ts"],
   ['Deno.run(new URL("./run.sh", import.meta.url))', "run.sh"],
   ['import "./deep/first.ts"', "deep/second.ts"],
+  ['import.meta.dirname + "/run.sh"', "run.sh"],
+  ["args: [import.meta.dirname+'/deep/../run.sh']", "run.sh"],
+  ["`${import.meta.dirname}/run.sh`", "run.sh"],
+  ["`${ import . meta . dirname }/run.sh`", "run.sh"],
+  ['join(import.meta.dirname, "run.sh")', "run.sh"],
+  ['join(__dirname, "../project/run.sh")', "run.sh"],
+  ['__dirname + "/started"', "started"],
+  ['import.meta.resolve("./run.sh")', "run.sh"],
+  ['new URL("./started", import.meta.url)', "started"],
 ];
 
 const UNFOLLOWED: readonly (readonly [string, RegExp])[] = [
@@ -65,6 +74,22 @@ const UNFOLLOWED: readonly (readonly [string, RegExp])[] = [
   ["new Worker(name)", /worker/],
   ["/** @jsxImportSource ./lib */", /computed/],
   ['import a from "./code.wasm"', /may load/],
+  ["import.meta.dirname + name", /next to the code/],
+  ['import.meta.dirname + "/run" + name', /next to the code/],
+  ["`${import.meta.dirname}/${name}`", /next to the code/],
+  ["`${import.meta.dirname}/run\\x2esh`", /next to the code/],
+  ['import.meta.dirname + "/run\\x2esh"', /backslash/],
+  ['join(import.meta.dirname, "deep", name)', /next to the code/],
+  ["const folder = import.meta.dirname;", /next to the code/],
+  ["const { dirname } = import.meta;", /next to the code/],
+  ['import.meta["dirname"] + "/run.sh"', /next to the code/],
+  ["dirname(import.meta.filename)", /next to the code/],
+  ["dirname(fileURLToPath(import.meta.url))", /next to the code/],
+  ['import.meta.url.replace("main.ts", "run.sh")', /next to the code/],
+  ["new URL(name, import.meta.url)", /next to the code/],
+  ['new URL("./" + name, import.meta.url)', /next to the code/],
+  ["import.meta.resolve(name)", /next to the code/],
+  ["spawn(__dirname + name)", /next to the code/],
 ];
 
 /** Code that needs nothing more: packages, names that are no imports, and explanations. */
@@ -74,7 +99,9 @@ const ALONE: readonly string[] = [
   "loader.import(name); registry?.require(name);",
   "// import(path) loads it\n  // so does require(path)",
   "/**\n * import(path) loads it\n */",
-  "import.meta.url; import.meta.dirname;",
+  "if (import.meta.main) run(import.meta.env);",
+  'if (import.meta.url === entry || import.meta.filename != "x") run();',
+  'join(import.meta.dirname, "data.json"); import.meta.dirname + "/notes.txt"; `${import.meta.dirname}/a.csv`',
   'new URL("./state.json", import.meta.url)',
   'Array.from("abc")',
 ];
@@ -86,6 +113,7 @@ async function plant(world: World, code: string): Promise<string> {
     "other.ts": "",
     "old.cjs": "",
     "run.sh": "",
+    "started": "",
     "code.wasm": "",
     "deep/index.ts": "",
     "deep/first.ts": 'export * from "./second.ts?again";',
