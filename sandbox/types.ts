@@ -207,8 +207,13 @@ export interface PreparedCommand {
    * command never runs.
    */
   start(options: SpawnOptions): Outcome<Running>;
-  /** Records that the caller, not `start`, is about to run the argument list. */
-  handOut(): Outcome<void>;
+  /**
+   * Records that the caller, not `start`, is about to run the argument list.
+   *
+   * @param end ends the caller's process immediately. It is called if the command writes something that git outside
+   * the sandbox would run; without it, this is repaired after the command.
+   */
+  handOut(end?: () => void): Outcome<void>;
   /**
    * Returns the set-up failure of the backend after the command ended, or null if the command itself ran. A process
    * that was killed, for instance by a timeout, is not a set-up failure.

@@ -87,9 +87,14 @@ async function confined(
     messages.problem(hindered.problem);
     return hindered.exit;
   }
-  const handedOut = prepared.handOut();
+  let running: Deno.ChildProcess | null = null;
+  // The backend's process takes everything inside the sandbox with it.
+  const handedOut = prepared.handOut(() => running?.kill("SIGKILL"));
   if (!handedOut.ok) return refuse(invocation, handedOut.problem);
-  const attempt = () => attend(prepared.argv, { env, cwd: environment.cwd });
+  const attempt = () =>
+    attend(prepared.argv, { env, cwd: environment.cwd }, (child) => {
+      running = child;
+    });
   let { code, signal } = await attempt();
   while (signal === null && prepared.mayRunAgain?.()) {
     messages.say("flemma: a socket vanished while the sandbox was set up, so nothing ran. Trying again.");
@@ -110,6 +115,7 @@ async function confined(
 async function attend(
   [program = "", ...args]: readonly string[],
   options: { readonly env: Record<string, string>; readonly cwd: string },
+  started: (child: Deno.ChildProcess) => void,
 ): Promise<ExitStatus> {
   const child = new Deno.Command(program, {
     args,
@@ -119,6 +125,7 @@ async function attend(
     stdout: "inherit",
     stderr: "inherit",
   }).spawn();
+  started(child);
   const ignore = () => {};
   const terminate = () => child.kill("SIGTERM");
   Deno.addSignalListener("SIGINT", ignore);

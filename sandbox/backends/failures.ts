@@ -16,6 +16,8 @@ const LEAVE_CHROOT = "Start flemma outside the chroot: the kernel never creates 
 
 export interface SetupConditions {
   readonly container: boolean;
+  /** True if the user is the superuser, which loses its privileges in the sandbox. */
+  readonly root?: boolean;
   readonly machine: Pick<KernelFacts, "settings" | "chroot">;
 }
 
@@ -119,6 +121,14 @@ const CAUSES: readonly Cause[] = [
       `Set sandbox.policy.network to true.${container ? ` Or: ${ALLOW_IN_CONTAINER}` : ""}`,
   },
   {
+    pattern: /Can't find source path ([^\n]*?): Permission denied/,
+    cause: ([, path], { root }) =>
+      root === true
+        ? `root has no privileges in the sandbox, and the permissions of ${path} do not let it in`
+        : `the permissions of ${path} do not let you in`,
+    remedy: () => "Run flemma as the owner of that path, or let others read it: chmod o+rX PATH.",
+  },
+  {
     pattern: /Can't find source path ([^\n]*?)(?:: [^:\n]*)?(?:\n|$)/,
     cause: (match) => `the path ${match[1]} no longer exists`,
     remedy: (_) => "Create it again, or remove it from sandbox.policy.rw_paths.",
@@ -160,7 +170,9 @@ const CAUSES: readonly Cause[] = [
  */
 export function classifySetupFailure(stderr: string, around: SetupConditions): SetupFailure {
   const [cause, next, part] = explain(stderr, around);
-  const hint = around.container && !around.machine.chroot ? " This looks like a container." : "";
+  // A container matters only to the causes whose remedy mentions it.
+  const matters = around.container && !around.machine.chroot && next.includes("container");
+  const hint = matters ? " This looks like a container." : "";
   return {
     code: "sandbox-setup-failed",
     message: `The sandbox could not be set up, so the command did not run: ${cause}.${hint}`,

@@ -502,10 +502,10 @@ function failureIn(
   report: Report,
   stderr: string,
   signal: string | null | undefined,
-  { container }: Host,
+  { container, root }: Host,
 ): ReturnType<BackendPreparation["setupFailure"]> {
   const classified = (text: string) =>
-    Promise.resolve(classifySetupFailure(text, { container, machine: readMachine() }));
+    Promise.resolve(classifySetupFailure(text, { container, root, machine: readMachine() }));
   const setupMessage = notSetUp(stderr);
   if (report.ran && setupMessage !== null) return classified(setupMessage);
   if (report.ran || signal) return Promise.resolve(null);

@@ -12,7 +12,7 @@ const MOST_ELSEWHERE = 200;
 const MOST_NEW = 2000;
 /** Limit on folders that are remembered from one scan to the next. */
 const MOST_KNOWN = 5000;
-const DEPTH_NEAR = 8;
+/** Levels that are read where commands do not work. Near folders are read at any depth. */
 const DEPTH_ELSEWHERE = 3;
 
 /** Folders that may contain thousands of folders: they themselves are read, but not the folders in them. */
@@ -116,7 +116,7 @@ export class TreeScan {
     let level = [root];
     let fresh = 0;
     let isPartial = false;
-    for (let depth = 0; depth <= (isNear ? DEPTH_NEAR : DEPTH_ELSEWHERE) && level.length > 0; depth++) {
+    for (let depth = 0; depth <= (isNear ? Infinity : DEPTH_ELSEWHERE) && level.length > 0; depth++) {
       const next: string[] = [];
       for (const folder of level) {
         if (this.#skipped.has(folder)) continue;

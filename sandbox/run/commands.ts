@@ -266,9 +266,9 @@ export class LiveCommands {
   }
 
   /** Ends a command that wrote something which git outside would run. Its effects are repaired as always. */
-  #endAt(leader: number, path: string): void {
+  #endWith(end: () => void, path: string): void {
     try {
-      Deno.kill(-leader, "SIGKILL");
+      end();
     } catch {
       return; // It has ended.
     }
@@ -336,7 +336,9 @@ export class LiveCommands {
             const stats = new StatCache();
             const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
-            else watch = new SettingsWatch(before, (path) => this.#endAt(leader, path));
+            else {watch = new SettingsWatch(before, (path) =>
+                this.#endWith(() =>
+                  Deno.kill(-leader, "SIGKILL"), path));}
             if (problem === null) trackedBefore = tracked.now(protectedPaths, new FsSnapshot(stats));
             return problem;
           },
@@ -344,9 +346,11 @@ export class LiveCommands {
           mayRunAgain: preparation.mayRunAgain,
         });
       },
-      handOut: () => {
+      handOut: (end) => {
         const problem = recordedAs(Deno.pid);
-        return problem === null ? success(undefined) : { ok: false, problem };
+        if (problem !== null) return { ok: false, problem };
+        if (end !== undefined) watch = new SettingsWatch(before, (path) => this.#endWith(end, path));
+        return success(undefined);
       },
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);

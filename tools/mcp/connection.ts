@@ -2,7 +2,7 @@
 
 import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
 import type { Client } from "./client.ts";
-import { failure, type Outcome, success } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import { faultOf, type McpFault, statusOf } from "./faults.ts";
 import { guardedFetch } from "./http.ts";
@@ -193,6 +193,7 @@ export class Connection {
       server: this.#server,
       stderr: this.#way.transport.stderr,
       broke: this.#way.transport.broke,
+      setupFailure: this.#way.transport.setupFailure,
       confined: this.#confined,
     };
   }
@@ -218,7 +219,11 @@ function wordsOf({ progress, total, message }: Progress): string {
 
 /** Transport of messages to a server and back. */
 interface Way {
-  readonly transport: Transport & { readonly stderr?: string; readonly broke?: string | undefined };
+  readonly transport: Transport & {
+    readonly stderr?: string;
+    readonly broke?: string | undefined;
+    readonly setupFailure?: Problem | null;
+  };
   /** Tells the server that the session has ended. */
   leave(): Promise<void>;
   /** Releases the resources of the transport. */

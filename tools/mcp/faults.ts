@@ -1,7 +1,8 @@
 // Explains server failures, from the client's errors and the server's standard error.
 
 import { hideSecrets } from "../../base/text/secrets.ts";
-import { thrownText } from "../../base/problem.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
+import { shellWord } from "../../base/shell_word.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 
 /** A failure, and what to do about it. */
@@ -19,6 +20,8 @@ export interface FaultPlace {
   readonly stderr?: string;
   /** Reason why this program ended the connection; the error of the client says only that the connection is closed. */
   readonly broke?: string;
+  /** Reason why the sandbox was not set up, so that the program never ran. */
+  readonly setupFailure?: Problem | null;
   /** True if the server runs in the sandbox. */
   readonly confined: boolean;
 }
@@ -33,6 +36,8 @@ export const TOO_LONG = `it sent a message larger than ${LONGEST_MESSAGE / 1024 
 const MOST_WORDS = 300;
 
 export function faultOf(thrown: unknown, place: FaultPlace): McpFault {
+  const { setupFailure } = place;
+  if (setupFailure) return { why: hideSecrets(setupFailure.message), next: setupFailure.next };
   const words = cut(
     withoutSecrets(place.broke ?? wholeText(thrown), place.server).replace(/\s+/g, " ").trim(),
   );
@@ -84,25 +89,31 @@ function httpAdvice(status: number | null, words: string, { name }: FaultPlace):
   return undefined;
 }
 
-/** Patterns in a program's messages that show that the sandbox blocked it. */
+/** Patterns in a program's messages that show that the sandbox blocked it, and the setting that allows only this. */
 const SANDBOX_FAULTS: readonly (readonly [RegExp, string])[] = [
-  [/EROFS|read-only file ?system/i, "It tries to write where the sandbox does not allow it."],
+  [
+    /EROFS|read-only file ?system/i,
+    "It tries to write where the sandbox does not allow it. To allow a folder, add it to sandbox.policy.rw_paths.",
+  ],
   [
     /docker daemon|\.sock\b|connect (?:ENOENT|ECONNREFUSED|EACCES) \/|ENOTSOCK/i,
-    "It needs a socket that the sandbox hides.",
+    "It needs a socket that the sandbox hides. To allow it, add it to sandbox.policy.sockets.",
   ],
-  [/EAI_AGAIN|ENETUNREACH|getaddrinfo|network is unreachable/i, "The sandbox may block its network access."],
+  [
+    /EAI_AGAIN|ENETUNREACH|getaddrinfo|network is unreachable/i,
+    "The sandbox may block its network access. To allow it, change sandbox.policy.network.",
+  ],
 ];
 
 function pipeAdvice(words: string, { name, server, confined }: FaultPlace): string {
   const found = confined ? SANDBOX_FAULTS.find(([pattern]) => pattern.test(words)) : undefined;
   if (found !== undefined) {
-    return `${found[1]} To run it outside the sandbox, set mcp.servers.${name}.sandbox to false.`;
+    return `${
+      found[1]
+    } If you trust the server with all your rights, you can set mcp.servers.${name}.sandbox to false instead.`;
   }
-  const command = [server.command, ...server.args ?? []].join(" ");
-  return `Try its command in a terminal: ${cut(command)}${
-    confined ? `; to run it outside the sandbox, set mcp.servers.${name}.sandbox to false` : ""
-  }`;
+  const command = [server.command ?? "", ...server.args ?? []].map(shellWord).join(" ");
+  return `Try its command in a terminal: ${cut(confined ? `flemma sandbox run -- ${command}` : command)}`;
 }
 
 /** Removes the query of the server's URL, which may contain a key. */

@@ -3,6 +3,7 @@
 
 import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@1.32.2/types.js";
+import type { Problem } from "../../base/problem.ts";
 import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
 /** Maximum number of characters of the server's standard error that are stored for a failure message. */
@@ -15,8 +16,13 @@ export interface Piped {
   readonly stderr: ReadableStream<Uint8Array>;
   /** Settles when the process has ended. */
   readonly ended: Promise<unknown>;
-  /** Ends the process and its children, after giving it time to exit on its own. */
-  kill(): Promise<void>;
+  /**
+   * Ends the process and its children, after giving it time to exit on its own.
+   *
+   * @param stderr returns the standard error of the process, complete once the process has ended
+   * @returns why the sandbox was not set up; null if the program ran
+   */
+  kill(stderr: () => Promise<string>): Promise<Problem | null>;
 }
 
 /** Carries messages to and from a process. */
@@ -24,10 +30,14 @@ export class PipeTransport implements Transport {
   readonly #process: Piped;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   #closed = false;
+  /** Settles when the standard error was read completely. */
+  #errors: Promise<void> = Promise.resolve();
   /** The end of the server's standard error. */
   stderr = "";
   /** Reason why this side ended the connection; undefined if it did not. */
   broke: string | undefined;
+  /** Reason why the program never ran, after the connection is closed; null if it ran. */
+  setupFailure: Problem | null = null;
 
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -39,10 +49,10 @@ export class PipeTransport implements Transport {
   }
 
   start(): Promise<void> {
-    const errors = this.#hear();
+    this.#errors = this.#hear();
     this.#read().catch((thrown) => this.onerror?.(thrown)).then(async () => {
       await this.close();
-      await errors;
+      await this.#errors;
     });
     return Promise.resolve();
   }
@@ -56,7 +66,10 @@ export class PipeTransport implements Transport {
     this.#closed = true;
     // A server exits when its input ends. A server that does not read its input must not block this.
     this.#writer.close().catch(() => {});
-    await this.#process.kill();
+    this.setupFailure = await this.#process.kill(async () => {
+      await this.#errors;
+      return this.stderr;
+    });
     this.onclose?.();
   }
 

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { resolvePath } from "../../base/paths.ts";
-import { failure, type Outcome, success } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer, Settings } from "../../config/settings.generated.ts";
 import { namedCode } from "../../sandbox/outside/named_code.ts";
 import { isInReach, makeOutsidePlace, outOfReach, writableRoots } from "../../sandbox/outside/place.ts";
@@ -141,14 +141,26 @@ async function started(
     return running.problem.code === "sandbox-outdated" ? null : running;
   }
   const { stdout, stderr, status, kill } = running.value;
-  let over: Promise<void> | null = null;
-  const end = async () => {
+  let over: Promise<Problem | null> | null = null;
+  const end = async (errors: () => Promise<string>) => {
     await endsWithin(status, FAREWELL);
     // The kill also ends leftover children of the server.
     await kill();
-    await value.dispose();
+    try {
+      if (!value.wrapped) return null; // A child that survived may hold the standard error open.
+      const { signal } = await status;
+      return await value.setupFailure(await errors(), signal);
+    } finally {
+      await value.dispose();
+    }
   };
-  return success({ stdin: writable, stdout, stderr, ended: status, kill: () => over ??= end() });
+  return success({
+    stdin: writable,
+    stdout,
+    stderr,
+    ended: status,
+    kill: (errors) => over ??= end(errors),
+  });
 }
 
 async function endsWithin(status: Promise<unknown>, milliseconds: number): Promise<void> {

@@ -65,6 +65,23 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp, around?: SetupCondit
     /the path \/home\/me\/with: colon no longer exists/,
     /rw_paths/,
   ],
+  [
+    "bwrap: Can't find source path /srv/a: b/.git: Permission denied",
+    /the permissions of \/srv\/a: b\/\.git do not let you in/,
+    /Run flemma as the owner of that path/,
+  ],
+  [
+    "bwrap: Can't find source path /srv/r/.git: Permission denied",
+    /root has no privileges in the sandbox, and the permissions of \/srv\/r\/\.git do not let it in/,
+    /as the owner/,
+    { ...OPEN, root: true, container: true },
+  ],
+  [
+    "bwrap: Can't find source path /srv/r/.git: No such file or directory",
+    /no longer exists/,
+    /rw_paths/,
+    { ...OPEN, container: true },
+  ],
   ["bwrap: execvp zsh: No such file or directory", /program zsh cannot be started/, /tools\.bash\.shell/],
   ["\nbwrap: Something new\nmore", /"bwrap: Something new"/, /bwrap --unshare-all/],
   ["", /without a message/, /bwrap --unshare-all/],

@@ -27,6 +27,26 @@ test("repositories are found, except behind links and in crowded folders", (root
   );
 });
 
+test("repositories are found at any depth below a near folder, and three levels below another one", (root) => {
+  plant(root, "near/", "other/");
+  const scan = new TreeScan({ near: [`${root}/near`], elsewhere: [`${root}/other`] }, () => false);
+  assert.deepEqual(scan.scan().repositories, []);
+  const deep = `near/${"d/".repeat(30)}r`;
+  plant(root, `${deep}/.git/`, "other/a/b/c/.git/", "other/a/b/c/d/.git/");
+  const { repositories, partial } = scan.scan();
+  assert.deepEqual(repositories, [`${root}/${deep}`, `${root}/other/a/b/c`]);
+  assert.deepEqual(partial, []);
+});
+
+test("a folder with more folders than the limit is partial, however deep they are", (root) => {
+  plant(root, "a/");
+  const scan = new TreeScan({ near: [root] }, () => false);
+  assert.deepEqual(scan.scan().partial, []);
+  const deep = `${root}/a/${"d/".repeat(12)}`;
+  for (let at = 0; at < 2000; at++) Deno.mkdirSync(`${deep}${at}`, { recursive: true });
+  assert.deepEqual(scan.scan().partial, [root]);
+});
+
 test("bare repositories and requested names are found below a folder, but not at the folder itself", (root) => {
   const bare = ["HEAD", "config", "objects/", "refs/"];
   plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));

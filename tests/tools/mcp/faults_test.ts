@@ -1,4 +1,4 @@
-// Reports on a server that does not start: what the sandbox blocked, and how to start it outside; with real starts
+// Reports on a server that does not start: what the sandbox blocked, and which setting allows it; with real starts
 // and the messages of many programs.
 
 import assert from "node:assert/strict";
@@ -6,10 +6,14 @@ import type { McpServer } from "../../../config/settings.generated.ts";
 import { faultOf, type FaultPlace } from "../../../tools/mcp/faults.ts";
 import { withPlace } from "./scene.ts";
 
-const OUTSIDE = "To run it outside the sandbox, set mcp.servers.one.sandbox to false.";
-const WRITES = `It tries to write where the sandbox does not allow it. ${OUTSIDE}`;
-const SOCKET = `It needs a socket that the sandbox hides. ${OUTSIDE}`;
-const NETWORK = `The sandbox may block its network access. ${OUTSIDE}`;
+const OUTSIDE =
+  "If you trust the server with all your rights, you can set mcp.servers.one.sandbox to false instead.";
+const WRITES =
+  `It tries to write where the sandbox does not allow it. To allow a folder, add it to sandbox.policy.rw_paths. ${OUTSIDE}`;
+const SOCKET =
+  `It needs a socket that the sandbox hides. To allow it, add it to sandbox.policy.sockets. ${OUTSIDE}`;
+const NETWORK =
+  `The sandbox may block its network access. To allow it, change sandbox.policy.network. ${OUTSIDE}`;
 
 function next(stated: string, more: Partial<FaultPlace> = {}): string | undefined {
   const server: McpServer = { command: "server", args: ["--fast"] };
@@ -17,7 +21,7 @@ function next(stated: string, more: Partial<FaultPlace> = {}): string | undefine
   return faultOf(new Error("MCP error -32000: Connection closed"), place).next;
 }
 
-Deno.test("if the sandbox blocks the start of an MCP server, flemma recognizes this by the server's message and suggests starting it unsandboxed", () => {
+Deno.test("if the sandbox blocks the start of an MCP server, flemma recognizes this by the server's message and names the setting that allows only this", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["Error: EROFS: read-only file system, mkdir '/home/x/.cache'", WRITES],
     ["mkdir: cannot create directory '/opt/x': Read-only file system", WRITES],
@@ -41,8 +45,19 @@ Deno.test("if the sandbox did not block the start of an MCP server, flemma advis
   );
   assert.equal(
     next("SyntaxError: unexpected token"),
-    "Try its command in a terminal: server --fast; to run it outside the sandbox, set mcp.servers.one.sandbox to false",
+    "Try its command in a terminal: flemma sandbox run -- server --fast",
   );
+  assert.equal(
+    next("x", { server: { command: "my server", args: ["--", "it's"] } }),
+    "Try its command in a terminal: flemma sandbox run -- 'my server' -- 'it'\\''s'",
+  );
+});
+
+Deno.test("if the sandbox itself fails, the report gives its reason and its remedy, whatever the server would have written", () => {
+  const setupFailure = { code: "sandbox-setup-failed", message: "The sandbox failed.", next: "Free memory." };
+  const server: McpServer = { command: "server" };
+  const place = { name: "one", server, stderr: "EROFS", confined: true, setupFailure };
+  assert.deepEqual(faultOf(new Error("x"), place), { why: "The sandbox failed.", next: "Free memory." });
 });
 
 Deno.test("if a server fails to start because the sandbox denies it a folder or hides a socket, the report gives this reason", () =>
