@@ -7,60 +7,61 @@ import { checkChangedSettingsFile, isGitSettings, isHarmlessGit, isInGitFolder }
 import type { Problem } from "../../base/problem.ts";
 import type { Before } from "./repair.ts";
 
-/** Limit on the folders that are watched, those of the working folders first. */
-const MOST_FOLDERS = 16;
+/** Limit on the folders whose configurations and files are watched. Those that existed come first. */
+const MOST_FOLDERS = 64;
 
+/** Milliseconds between two checks. */
+const INTERVAL = 100;
+
+/** Milliseconds after a change in which the next one can get the same time. The runtime rounds this time to seconds. */
+const SETTLED = 2500;
+
+/**
+ * Compares the status of the paths again and again. Notifications of the system are not used: while a program writes
+ * often to a watched folder, such as `/tmp`, the runtime cannot add another folder, and blocks until the writing ends.
+ */
 export class SettingsWatch {
   /** Text of each configuration, and null for a path that was missing. */
   readonly #before: ReadonlyMap<string, string | null>;
   readonly #planted: (path: string) => void;
-  readonly #watchers = new Map<string, { watcher: Deno.FsWatcher; ended: Promise<void> }>();
-  #isClosed = false;
+  /** Status at the last check; null for a missing path. */
+  readonly #states = new Map<string, string | null>();
+  readonly #timer: ReturnType<typeof setInterval>;
 
   /**
-   * Starts to watch. On a system that cannot watch more folders, changes are found when the commands have ended.
+   * Starts to watch. Changes that are not found are found when the commands have ended.
    *
-   * @param planted called with the path of a configuration or file that git would run or obey
+   * @param planted called once, with the path of a configuration or file that git would run or obey
    */
   constructor({ compared, missing }: Pick<Before, "compared" | "missing">, planted: (path: string) => void) {
     const snapshot = new FsSnapshot();
-    const added = missing.filter((path) => isInGitFolder(path, snapshot));
-    this.#before = new Map([
+    const all = [
       ...compared.filter(({ path }) => isGitSettings(path)).map(({ path, text }) => [path, text] as const),
-      ...added.map((path) => [path, null] as const),
-    ]);
+      ...missing.filter((path) => isInGitFolder(path, snapshot)).map((path) => [path, null] as const),
+    ];
+    const folders = new Set([...new Set(all.map(([path]) => parentOf(path)))].slice(0, MOST_FOLDERS));
+    this.#before = new Map(all.filter(([path]) => folders.has(parentOf(path))));
     this.#planted = planted;
-    this.#open(new Set([...this.#before.keys()].map(parentOf)));
+    this.#timer = setInterval(() => this.#check(), INTERVAL);
+    Deno.unrefTimer(this.#timer);
+    this.#check();
   }
 
   /** Stops watching. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const { watcher } of this.#watchers.values()) watcher.close();
-    for (const { ended } of this.#watchers.values()) await ended;
+  close(): void {
+    clearInterval(this.#timer);
   }
 
-  #open(folders: Iterable<string>): void {
-    for (const folder of folders) {
-      if (this.#isClosed || this.#watchers.has(folder) || this.#watchers.size >= MOST_FOLDERS) continue;
-      const watcher = watcherOf(folder);
-      if (watcher !== null) this.#watchers.set(folder, { watcher, ended: this.#watch(watcher) });
-      // What is in a new folder may be older than its watcher.
-      for (const path of this.#before.keys()) if (parentOf(path) === folder) this.#inspect(path);
+  #check(): void {
+    const snapshot = new FsSnapshot();
+    for (const path of this.#before.keys()) {
+      const state = stateOf(path, snapshot);
+      const isSame = state === this.#states.get(path);
+      this.#states.set(path, state);
+      if (isSame || !this.#runsSomething(path)) continue;
+      this.close();
+      return this.#planted(path);
     }
-  }
-
-  async #watch(watcher: Deno.FsWatcher): Promise<void> {
-    for await (const { paths } of watcher) {
-      for (const path of paths) this.#inspect(path);
-    }
-  }
-
-  #inspect(path: string): void {
-    // A file in a new folder of hooks makes the folder run something.
-    const known = this.#before.has(path) ? path : parentOf(path);
-    if (this.#before.get(known) === null && new FsSnapshot().lstat(known)?.isDirectory) this.#open([known]);
-    if (this.#runsSomething(known)) this.#planted(known);
   }
 
   #runsSomething(path: string): boolean {
@@ -92,11 +93,15 @@ export function endedProblem(path: string): Problem {
     };
 }
 
-function watcherOf(folder: string): Deno.FsWatcher | null {
-  try {
-    // Deno reports no event of a link that leads out of the watched folders. None leads out of `/`.
-    return Deno.watchFs([folder, "/"], { recursive: false });
-  } catch {
-    return null; // The system's limit is reached, or a folder is gone. The check after the command remains.
-  }
+/**
+ * The status of a path by which a change is noticed; null if it is missing. Unlike the time of its content, a program
+ * cannot choose the time of its last change. A path that changed a moment ago could change again at the same time, so
+ * its status contains the time of the check.
+ */
+function stateOf(path: string, snapshot: FsSnapshot): string | null {
+  const info = snapshot.lstat(path);
+  if (info === null) return null;
+  const changed = info.ctime?.getTime() ?? 0;
+  const now = Date.now();
+  return `${info.ino} ${info.size} ${changed} ${now - changed < SETTLED ? now : ""}`;
 }

@@ -331,7 +331,7 @@ export class LiveCommands {
         return spawn(gated, options, {
           open: (leader, ended) => {
             // The process replaces an earlier one whose set-up failed.
-            void watch?.close();
+            watch?.close();
             if (recorded !== undefined) this.#forget(recorded);
             const stats = new StatCache();
             const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
@@ -368,7 +368,7 @@ export class LiveCommands {
         if (disposed) return;
         disposed = true;
         try {
-          await watch?.close();
+          watch?.close();
           // The process may be creating its files at this moment, so wait until it is gone.
           await neverBegan;
           await preparation.dispose();

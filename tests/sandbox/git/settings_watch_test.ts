@@ -1,8 +1,12 @@
 // What git would run does not stay in a repository until the command ends that wrote it.
 
 import assert from "node:assert/strict";
+import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
+import { remember } from "../../../sandbox/protect/compared.ts";
+import { SettingsWatch } from "../../../sandbox/protect/settings_watch.ts";
 import { git, plant, projectSandbox, requireBubblewrap } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
+import { callsDocument, testWithScene } from "../../cli/harness.ts";
 
 /** Runs a command through `start`, which watches it, and returns its exit status. */
 async function run(root: string, shell: string) {
@@ -78,6 +82,42 @@ for (const [name, shell, ends] of NEW) {
     await checkEnd(root, shell, ends);
   });
 }
+
+testWithScene("a command runs while another program keeps writing to a watched folder", async (place) => {
+  place.write("a.chat", callsDocument([{ id: "c1", command: "echo done", status: "approved" }]));
+  const shell = "while [ -e a.chat ]; do : > noise; done";
+  const writer = new Deno.Command("/bin/sh", { args: ["-c", shell], cwd: place.path("") }).spawn();
+  try {
+    const { code, stderr } = await place.process(["advance", "a.chat", "--no-autopilot"]);
+    assert.equal(code, 0, stderr);
+    assert.match(place.read("a.chat"), /^done$/m);
+  } finally {
+    writer.kill("SIGKILL");
+    await writer.status;
+  }
+});
+
+test("a configuration that changes at the time of a check, to the same size, is found", async (root) => {
+  plant(root, "place/.git/HEAD");
+  const path = `${root}/place/.git/config`;
+  let watch: SettingsWatch | undefined;
+  let deadline: ReturnType<typeof setTimeout> | undefined;
+  const planted = await new Promise<string | null>((resolve) => {
+    deadline = setTimeout(() => resolve(null), 10_000);
+    const status = () => Deno.lstatSync(path);
+    do {
+      watch?.close();
+      Deno.writeTextFileSync(path, "[core]\n\tbare = x\n");
+      watch = new SettingsWatch({ compared: remember([path], new FsSnapshot()), missing: [] }, resolve);
+      const { ctime } = status();
+      Deno.writeTextFileSync(path, "[core]\n\tpager= x\n");
+      if (status().ctime!.getTime() === ctime!.getTime()) break;
+    } while (true);
+  });
+  watch!.close();
+  clearTimeout(deadline);
+  assert.equal(planted, path);
+});
 
 async function checkEnd(root: string, shell: string, ends: boolean): Promise<void> {
   // Long enough for the watch to end it, unless nothing does.
