@@ -56,9 +56,13 @@ export function isHarmlessGit(path: string): boolean {
 }
 
 /** Checks the configuration at a path; null if it is not a file that git accepts. */
-export function checkNewSettingsFile(path: string, before: string | null): CheckedSettings | null {
+export function checkNewSettingsFile(
+  path: string,
+  before: string | null,
+  removedEarlier?: SettingValues,
+): CheckedSettings | null {
   const text = settingsIn(path);
-  return text === null ? null : checkNewSettings(before, text, factsOf(path));
+  return text === null ? null : checkNewSettings(before, text, factsOf(path), removedEarlier);
 }
 
 /** Checks the changes of the configuration at a path; null if it is not a file that git accepts. */

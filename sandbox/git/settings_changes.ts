@@ -78,10 +78,20 @@ export function checkNewSettings(
   before: string | null,
   after: string,
   facts: Pick<RepositoryFacts, "isOwnWorktree">,
+  removedEarlier: SettingValues = new Map(),
 ): CheckedSettings | null {
   const now = readGitSettings(after);
   if (!now.valid) return null;
   const old = valuesOf(readGitSettings(before ?? "").settings);
+  const returned = returnedElsewhere(valuesOf(now.settings), old, removedEarlier);
+  if (returned.length > 0) {
+    // What leads git elsewhere than before is replaced; what is left is checked as always.
+    const changed = new Map(returned.map((change) => [change.key, change]));
+    const kept = without(after, now.settings, ({ key }) => changed.has(key));
+    const put = returned.flatMap(({ key, before }) => before.map((value) => settingAsText({ key, value })));
+    const checked = checkNewSettings(before, [kept, ...put].reduce(joined), facts);
+    return checked === null ? null : { ...checked, refused: [...returned, ...checked.refused] };
+  }
   const isRefused = ({ key, value }: PlacedSetting) =>
     (settingEffect(key, value) === "runs" || (key === "core.worktree" && !facts.isOwnWorktree(value))) &&
     !old.get(key)?.includes(value);
@@ -98,6 +108,24 @@ export function checkNewSettings(
   };
 }
 
+/** The settings of a repository that lead git to other servers: they must not return with another value. */
+export function leadingSettings(text: string): SettingValues {
+  return new Map([...valuesOf(readGitSettings(text).settings)].filter(([key]) => LEADS_TO_SERVER.test(key)));
+}
+
+/** Settings of a repository that a command removed as a whole, if it is there again and they have other values. */
+function returnedElsewhere(
+  now: SettingValues,
+  old: SettingValues,
+  removedEarlier: SettingValues,
+): RefusedChange[] {
+  return [...removedEarlier].flatMap(([key, before]): RefusedChange[] => {
+    const after = now.get(key);
+    const isKept = after === undefined || old.has(key) || isSame(before, after);
+    return isKept || !LEADS_TO_SERVER.test(key) ? [] : [{ key, before, after, reason: "changed" }];
+  });
+}
+
 interface Change {
   readonly key: string;
   readonly before: readonly string[];
@@ -109,6 +137,9 @@ const REMOTE_DETAILS = /\.(?:promisor|partialclonefilter|tagopt|prune|prunetags|
 
 /** Settings that commands may remove, but not add again with another value. */
 const LEADS_AFTER_REMOVAL = /^(?:branch\..*\.(?:remote|pushremote)|submodule\..*\.url)$/s;
+
+const LEADS_TO_SERVER =
+  /^(?:remote\..*\.(?:url|pushurl)|branch\..*\.(?:remote|pushremote)|submodule\..*\.url)$/s;
 
 /** Settings that git itself changes when a repository gets another feature, with their values. */
 const FORMAT =

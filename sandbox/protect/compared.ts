@@ -5,6 +5,7 @@ import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { checkChangedSettingsFile, isGitSettings } from "../git/harmless.ts";
+import { leadingSettings } from "../git/settings_changes.ts";
 import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
 /** Changes of larger files are reported, but cannot be undone. */
@@ -83,7 +84,12 @@ export async function putBack(compared: readonly Compared[], repairs: Repairs): 
 /** Restores a configuration, except for changes that may stay. */
 async function settings(before: Compared, repairs: Repairs): Promise<Problem[]> {
   const { path, text } = before;
-  if (isSameText(before) || isRemovedRepository(path)) return [];
+  if (isSameText(before)) return [];
+  if (isRemovedRepository(path)) {
+    // A later command may put the folder back, with other addresses.
+    if (text !== null) repairs.removed.add(path, leadingSettings(text));
+    return [];
+  }
   const checked = text === null ? null : checkChangedSettingsFile(path, text, repairs.removed.of(path));
   if (checked !== null) repairs.removed.add(path, checked.removed);
   if (checked?.refused.length === 0) return [];

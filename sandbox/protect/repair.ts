@@ -138,7 +138,7 @@ async function putRight(
     const checked = !isGitSettings(path)
       ? null
       : found.includes(path) || path.endsWith("/config")
-      ? checkNewSettingsFile(path, textBefore(path))
+      ? checkNewSettingsFile(path, textBefore(path), removed.of(path))
       : checkChangedSettingsFile(path, null);
     if (checked === null ? isHarmlessGit(path) : checked.refused.length === 0) continue;
     reported.push(

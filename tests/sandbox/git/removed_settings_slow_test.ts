@@ -154,6 +154,32 @@ for (const [name, key, commands, value, reported] of ROWS) {
   }
 }
 
+/** Commands that take a git folder away, and then put it back with another address. */
+const MOVED: readonly (readonly [name: string, away: string, back: string])[] = [
+  ["is moved away and back", "mv .git g", `git --git-dir=g config remote.origin.url ${EVIL}; mv g .git`],
+  ["is copied and removed", "cp -r .git g; rm -rf .git", `sed -i 's#/o$#/evil#' g/config; mv g .git`],
+  ["is replaced by a new one", "rm -rf .git", `git init -q; git remote add origin ${EVIL}`],
+];
+
+for (const [name, away, back] of MOVED) {
+  for (const runs of ["one command", "one run", "several runs"]) {
+    test(`a git folder that ${name} keeps its addresses in ${runs}`, async (root) => {
+      project(root);
+      // A missing folder of hooks is not mounted, so the git folder can be moved.
+      Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
+      let sandbox = projectSandbox(root);
+      const messages: string[] = [];
+      for (const command of runs === "one command" ? [`${away}; ${back}`] : [away, back]) {
+        await runInside(sandbox, command);
+        messages.push(...sandbox.notices().map(({ message }) => message));
+        if (runs === "several runs") sandbox = projectSandbox(root);
+      }
+      assert.equal(git(`${root}/project`, "config", "remote.origin.url"), `${ORIGIN}\n`);
+      assert.match(messages.join("\n"), /remote\.origin\.url was changed to .*evil.* and is .*\/o again/);
+    });
+  }
+}
+
 test("a value that the person gave a setting since then replaces the removed one", async (root) => {
   project(root);
   const sandbox = projectSandbox(root);

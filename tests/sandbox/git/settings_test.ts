@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import {
   checkChangedSettings,
   checkNewSettings,
+  leadingSettings,
   refusedSentence,
 } from "../../../sandbox/git/settings_changes.ts";
 import { readGitSettings, settingAsText } from "../../../sandbox/git/settings_file.ts";
@@ -225,6 +226,27 @@ Deno.test("in a new repository only what runs something is taken out, except wha
   });
   const kept = checkNewSettings("[core]\n\teditor = vim\n", text, FACTS);
   assert.deepEqual(kept?.refused.map(({ key }) => key), ["core.fsmonitor", "core.worktree"]);
+});
+
+Deno.test("a repository that is there again keeps its addresses, but not its other settings", () => {
+  const removed = leadingSettings(
+    '[remote "o"]\n\turl = a\n\tfetch = f\n[branch "m"]\n\tremote = o\n[user]\n\tname = n\n',
+  );
+  assert.deepEqual([...removed.keys()], ["remote.o.url", "branch.m.remote"]);
+  const again = (text: string, before: string | null = null) =>
+    checkNewSettings(before, text, FACTS, removed);
+  const evil = '[remote "o"]\n\turl = evil\n\tfetch = f\n[core]\n\tpager = ./evil\n';
+  const found = again(evil);
+  assert.deepEqual(found?.refused, [
+    { key: "remote.o.url", before: ["a"], after: ["evil"], reason: "changed" },
+    { key: "core.pager", before: [], after: ["./evil"], reason: "runs" },
+  ]);
+  const values = readGitSettings(found!.text).settings.map(({ key, value }) => [key, value]);
+  assert.deepEqual(values, [["remote.o.fetch", "f"], ["remote.o.url", "a"]]);
+  assert.deepEqual(again('[remote "o"]\n\turl = a\n')?.refused, [], "the same value");
+  assert.deepEqual(again('[remote "p"]\n\turl = evil\n')?.refused, [], "another remote");
+  assert.deepEqual(again("[user]\n\tname = x\n")?.refused, [], "a setting that leads nowhere");
+  assert.deepEqual(again(evil, evil)?.refused, [], "it was there before");
 });
 
 Deno.test("a message names both values of a setting, without the password in an address", () => {

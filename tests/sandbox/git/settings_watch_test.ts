@@ -129,3 +129,25 @@ async function checkEnd(root: string, shell: string, ends: boolean): Promise<voi
   const repaired = sandbox.takeRepaired();
   assert.equal(repaired.some((sentence) => sentence.startsWith("Ended the command")), ends);
 }
+
+test("a command that its caller runs is ended by the caller", async (root) => {
+  plant(root, "project/file");
+  git(`${root}/project`, "init", "-q");
+  const sandbox = projectSandbox(root);
+  await requireBubblewrap(sandbox);
+  const prepared = await sandbox.prepare(["/bin/sh", "-c", "git config core.fsmonitor ./evil; sleep 600"]);
+  assert.ok(prepared.ok);
+  try {
+    let child: Deno.ChildProcess | null = null;
+    assert.ok(prepared.value.handOut(() => child?.kill("SIGKILL")).ok);
+    const { cwd, variables } = sandbox.host.environment;
+    const [program = "", ...args] = prepared.value.argv;
+    child = new Deno.Command(program, { args, cwd, clearEnv: true, env: { ...variables }, stdin: "null" })
+      .spawn();
+    assert.equal((await child.status).signal, "SIGKILL");
+  } finally {
+    await prepared.value.dispose();
+  }
+  const codes = sandbox.notices().map(({ code }) => code);
+  assert.ok(codes.includes("protected-command-ended"), codes.join());
+});
