@@ -39,18 +39,28 @@ export interface ProviderSettings {
   readonly models?: Readonly<Record<string, ModelSetting>> | null;
   /** Maximum parallel requests from one process, for all its documents together; no limit if unset. */
   readonly max_requests?: number | null;
+  /** API of a vendor, or of an entry with a name of your own: Chat Completions, OpenAI's Responses API, or Anthropic's Messages API. */
+  readonly kind?: "openai_chat" | "openai" | "anthropic" | null;
+  /** Header with the key: `authorization: Bearer KEY`, `x-api-key` or `api-key`. If unset, `x-api-key` for Anthropic's API and `bearer` otherwise. */
+  readonly auth?: "bearer" | "x-api-key" | "api-key" | null;
+  /** Environment variable with the key, or several in order. If unset, `NAME_API_KEY`, or those of the vendor. */
+  readonly key_env?: readonly string[] | null;
   /** Command that prints the API key as its first line: a shell command line, or a list of program and arguments. */
   readonly key_command?: string | readonly string[] | null;
-  /** API of a provider with a name of your own: a Chat Completions server. */
-  readonly kind?: "openai_chat" | null;
+  /** Seconds after which `key_command` runs again; if unset, the key is valid for the whole run. */
+  readonly key_ttl?: number | null;
+  /** Additional request headers, such as one that names a project. They cannot contain keys. */
+  readonly headers?: Record<string, string> | null;
+  /** Version of Anthropic's API (`anthropic-version`); `2023-06-01` if unset. */
+  readonly api_version?: string | null;
   /** Request field with the token limit for a Chat Completions server; `max_tokens` if unset. */
   readonly max_tokens_key?: "max_tokens" | "max_completion_tokens" | null;
-  /** Message field that returns reasoning to a Chat Completions server. */
+  /** Message field that returns reasoning to a Chat Completions server. `content`: before the text, between `<think>` tags. */
   readonly reasoning_field?: string | null;
   /** Messages that return their reasoning to a Chat Completions server. If unset, `always`, except to vendors known to refuse it. */
   readonly reasoning_back?: "always" | "tools" | "never" | null;
-  /** Request field with the reasoning effort for a Chat Completions server; `reasoning_effort` if unset. */
-  readonly reasoning_key?: "reasoning_effort" | "reasoning" | null;
+  /** Request field with the reasoning effort for a Chat Completions server; `reasoning_effort` if unset. `thinking` and `enable_thinking` only switch thinking on or off. */
+  readonly reasoning_key?: "reasoning_effort" | "reasoning" | "thinking" | "thinking_and_effort" | "enable_thinking" | null;
   /** Allow several tool calls in one reply of a Chat Completions server; if unset, the server decides. */
   readonly parallel_tool_calls?: boolean | null;
   /** Additional request fields, for every kind of provider; of two objects, the members are merged. */
@@ -250,7 +260,7 @@ export interface FrontmatterLimits {
 
 /** All settings. */
 export interface Settings {
-  /** The provider: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name defined in `providers`. */
+  /** The provider: anthropic, openai, vertex, gemini, moonshot, a vendor such as deepseek, openai_chat, or a name defined in `providers`. */
   readonly provider: string;
   /** The model, or a `$preset`; if unset, the provider's default. */
   readonly model: string | null;

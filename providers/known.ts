@@ -1,20 +1,26 @@
-// Facts about the built-in providers that are known without loading them.
+// Facts about providers that are known without loading them: built-in ones, vendors, and entries of the settings.
 
+import type { ProviderSettings, Settings } from "../config/settings.generated.ts";
 import { ownKeyVariable } from "../config/values.ts";
+import { type ApiKind, type Vendor, vendorOf } from "./vendors.ts";
 
 export interface KnownProvider {
   readonly name: string;
   readonly display: string;
-  /** Base URL that is used unless the settings name another. */
+  /** Base URL that is used unless the settings name another; empty if only the settings can name one. */
   readonly defaultBaseUrl: string;
-  /** Environment variables that may hold the key, in order. */
+  /** Environment variables that may hold the key, in order; empty if none may. */
   readonly keyVariables: readonly string[];
   /** Kind of key. @default "api_key" */
   readonly keyKind?: "access_token";
   /** True if requests are sent without a key if none is found, as to the person's own server. */
-  readonly keyOptional?: true;
+  readonly keyOptional?: boolean;
   /** Matches the prefixes of the provider's model names. */
   readonly modelNames?: RegExp;
+  /** The API of a vendor or an entry; absent for a built-in provider. */
+  readonly kind?: ApiKind;
+  /** The vendor of that name; absent if there is none. */
+  readonly vendor?: Vendor;
 }
 
 export const KNOWN_PROVIDERS = {
@@ -63,12 +69,32 @@ export const KNOWN_PROVIDERS = {
   },
 } as const satisfies Readonly<Record<string, KnownProvider>>;
 
-/** Describes a Chat Completions server that the settings define under `name`. */
-export function ownProvider(name: string): KnownProvider {
+/**
+ * Returns the API of a vendor or an entry, whose table of parameters applies to it; null for a built-in provider and
+ * an unknown name.
+ */
+export function apiKindOf(name: string, { providers }: Pick<Settings, "providers">): ApiKind | null {
+  if (Object.hasOwn(KNOWN_PROVIDERS, name)) return null;
+  const entry = Object.hasOwn(providers, name) ? providers[name] : undefined;
+  return entry?.kind ?? vendorOf(name)?.kind ?? null;
+}
+
+/**
+ * Describes a vendor, or an entry that the settings define under `name`. An entry without an address has one only if
+ * its vendor is known, because a key must not go to an address that nobody stated.
+ */
+export function ownProvider(name: string, entry: ProviderSettings = {}): KnownProvider {
+  const vendor = vendorOf(name);
+  const kind = entry.kind ?? vendor?.kind ?? "openai_chat";
+  const local = kind === "openai_chat" ? KNOWN_PROVIDERS.openai_chat.defaultBaseUrl : "";
+  const statesKey = (entry.key_env ?? null) !== null || (entry.key_command ?? null) !== null;
   return {
-    ...KNOWN_PROVIDERS.openai_chat,
     name,
-    display: name,
-    keyVariables: [ownKeyVariable(name)],
+    display: vendor?.display ?? name,
+    kind,
+    defaultBaseUrl: vendor === null ? local : vendor.baseUrls[kind] ?? "",
+    keyVariables: entry.key_env ?? vendor?.keyVariables ?? [ownKeyVariable(name)],
+    keyOptional: !statesKey && (vendor === null || vendor.isLocal === true),
+    ...(vendor === null ? {} : { vendor }),
   };
 }

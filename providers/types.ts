@@ -277,7 +277,7 @@ export interface BuiltRequest {
 
 /** How to request a provider's list of models. */
 export interface ListRequest {
-  /** Path below the base URL. */
+  /** Path below the base URL. If the base URL names a version, that version replaces the one of the path. */
   readonly path: string;
   /** Query string of the URL. */
   readonly query?: string;
@@ -291,6 +291,8 @@ export interface Provider {
   readonly name: string;
   /** Display name, such as `Anthropic`. */
   readonly display: string;
+  /** API of a vendor or of an entry in the settings. @default the provider has an API of its own */
+  readonly kind?: "anthropic" | "openai" | "openai_chat";
   /** Base URL that is used unless the settings name another. */
   readonly defaultBaseUrl: string;
   /** Environment variables that may hold the key, in order; empty for a provider that takes no key. */
@@ -323,7 +325,7 @@ export interface Provider {
    * Returns how to request the model list; null if a key gives no access to one. @default `/v1/models` with a bearer
    * key
    */
-  modelList?(key: string): ListRequest | null;
+  modelList?(key: string, settings?: Pick<Settings, "providers">): ListRequest | null;
   /** Summarizes the request to be built; absent if changes of earlier text do not matter to the provider. */
   outline?(input: RequestInput): Outline;
   /** Returns what to leave out of a refused request before a retry, the likeliest first. */

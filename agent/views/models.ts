@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
-import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import { listUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { openNetwork } from "../../providers/http/network.ts";
 import { transportError } from "../../providers/http/transport_error.ts";
 import { choiceOf } from "../../providers/models/choice.ts";
@@ -107,9 +107,30 @@ export interface ModelQuestion {
 /** Seconds after which the request for a list is stopped. */
 const LIST_SECONDS = 30;
 
-/** Requests a provider's own list and caches it. Returns the number of its models. */
+/**
+ * Requests a provider's own list and caches it. Returns the number of its models. An empty list does not replace an
+ * earlier one.
+ */
 export async function refreshModels(question: ModelQuestion): Promise<Outcome<number>> {
-  const { environment, settings, provider: name, now = new Date() } = question;
+  const { environment, settings, provider, now = new Date() } = question;
+  const listed = await fetchModels(question);
+  if (!listed.ok) return listed;
+  const count = Object.keys(listed.value).length;
+  if (count === 0) {
+    return failure(
+      "models-none",
+      `The server of ${provider} lists no models, so its earlier list stays.`,
+      "Load a model on the server, or check its address, then try again.",
+    );
+  }
+  const day = dayOf(now);
+  await keepLearned(environment, provider, { day, models: newsOf(provider, listed.value, settings, day) });
+  return success(count);
+}
+
+/** Requests a provider's own list. */
+export async function fetchModels(question: ModelQuestion): Promise<Outcome<ListedFacts>> {
+  const { environment, settings, provider: name } = question;
   const provider = await getProvider(name, settings);
   if (!provider.ok) return provider;
   const baseUrl = resolveBaseUrl(provider.value, settings, environment);
@@ -121,7 +142,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
     helpers: helperPlace(settings, environment, null),
   });
   if (!credential.ok) return credential;
-  const asked = listRequest(provider.value, credential.value.secret);
+  const asked = listRequest(provider.value, credential.value.secret, settings);
   if (asked === null) {
     return failure(
       "models-unlisted",
@@ -129,8 +150,8 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
       `List the models known to flemma: flemma models list ${name}`,
     );
   }
-  const url = new URL(endpointUrl(baseUrl.value, asked.path));
-  if (asked.query !== undefined) url.search = asked.query;
+  const url = new URL(listUrl(baseUrl.value, asked.path));
+  for (const [name, value] of new URLSearchParams(asked.query)) url.searchParams.set(name, value);
   const network = await openNetwork(url.href, environment);
   if (!network.ok) return network;
   let answer: Response;
@@ -167,18 +188,20 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
       "Check the address of the provider: providers.NAME.base_url.",
     );
   }
-  await keepLearned(environment, name, { day: dayOf(now), models: newsOf(name, models, dayOf(now)) });
-  return success(Object.keys(models).length);
+  return success(models);
 }
 
 /**
  * Returns the facts from a provider's list that the program's own table lacks. The table knows more about thinking, and
  * about prices that depend on the day and the prompt. A day of retirement that has passed only means that it is late.
  */
-function newsOf(provider: string, models: ListedFacts, day: Day): ListedFacts {
+function newsOf(provider: string, models: ListedFacts, settings: Settings, day: Day): ListedFacts {
+  // What the person says about models takes precedence anyway, and must not hide what the list says.
+  const kind = settings.providers[provider]?.kind;
+  const tables = { providers: { [provider]: { kind } } };
   return Object.fromEntries(
     Object.entries(models).map(([name, { ends, ...facts }]) => {
-      const known = findModel(provider, name);
+      const known = findModel(provider, name, tables);
       const { prices, ...limits } = withoutThinking(facts);
       const news = known === null
         ? facts

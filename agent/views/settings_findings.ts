@@ -3,7 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, problemLine } from "../../base/problem.ts";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
+import { DEFAULT_SETTINGS, type ProviderSettings, type Settings } from "../../config/settings.generated.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Day } from "../../providers/models/types.ts";
 import { knownProvider, providerNames, providersOfModel } from "../../providers/registry.ts";
@@ -29,6 +29,7 @@ export function settingsFindings(
   const context = { environment, document };
   return [
     ...modelFindings(settings),
+    ...entryFindings(settings),
     ...policyFindings(settings, context),
     ...pathFindings(settings, context),
     ...toolFindings(settings, context),
@@ -36,7 +37,7 @@ export function settingsFindings(
 }
 
 function modelFindings(settings: Settings): SettingsFinding[] {
-  const { provider, model, providers } = settings;
+  const { provider, model } = settings;
   const found: SettingsFinding[] = [];
   if (knownProvider(provider, settings) === null) {
     const message = `there is no provider ${provider}; known providers: ${
@@ -44,8 +45,8 @@ function modelFindings(settings: Settings): SettingsFinding[] {
     }`;
     found.push({ key: "provider", severity: "warning", message });
   }
-  // A custom server of the person may offer models of any provider.
-  if (provider === "openai_chat" || providers[provider]?.kind) return found;
+  // A vendor and a server of the person's own may offer models of any provider.
+  if (provider === "openai_chat" || knownProvider(provider, settings)?.kind !== undefined) return found;
   const makers = providersOfModel(model ?? "");
   if (makers.length > 0 && !makers.includes(provider)) {
     const message = `the model ${model} belongs to ${makers.join(" or ")}, but the provider is ${provider}`;
@@ -56,6 +57,39 @@ function modelFindings(settings: Settings): SettingsFinding[] {
   }
   const dear = dearModel(settings, dayOf(new Date()));
   return dear === null ? found : [...found, { key: "model", severity: "warning", message: dear }];
+}
+
+/** Settings of a provider that have an effect only with some APIs. */
+const EFFECTIVE: Readonly<Partial<Record<keyof ProviderSettings, readonly string[]>>> = {
+  api_version: ["anthropic"],
+  auth: ["anthropic", "openai", "openai_chat", "moonshot"],
+  max_tokens_key: ["openai_chat"],
+  reasoning_field: ["openai_chat"],
+  reasoning_back: ["openai_chat"],
+  reasoning_key: ["openai_chat"],
+  parallel_tool_calls: ["openai_chat"],
+};
+
+/** Returns findings about settings of providers that have no effect. */
+function entryFindings(settings: Settings): SettingsFinding[] {
+  return Object.entries(settings.providers).flatMap(([name, entry]) => {
+    const known = knownProvider(name, settings);
+    if (known === null) return [];
+    const api = known.kind ?? name;
+    const idle = (key: string, why: string): SettingsFinding => ({
+      key: `providers.${name}.${key}`,
+      severity: "warning",
+      message: `${key} has no effect: ${why}`,
+    });
+    const isSet = (key: keyof ProviderSettings) => (entry[key] ?? null) !== null;
+    return [
+      ...(known.kind === undefined && isSet("kind") ? [idle("kind", `${name} is a built-in provider`)] : []),
+      ...(isSet("key_ttl") && !isSet("key_command") ? [idle("key_ttl", "there is no key_command")] : []),
+      ...Object.entries(EFFECTIVE).filter(([key, apis]) =>
+        isSet(key as keyof ProviderSettings) && !apis.includes(api)
+      ).map(([key, apis]) => idle(key, `it is for ${apis.join(", ")}, and ${name} is ${api}`)),
+    ];
+  });
 }
 
 /** Returns a sentence about a model that costs more than `ui.pricing.high_cost_threshold`; null for any other model. */

@@ -8,7 +8,7 @@ import { type Keyring, systemKeyring } from "../../providers/keys/keyring.ts";
 import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
 import type { CredentialKind } from "../../providers/keys/types.ts";
 import type { KnownProvider } from "../../providers/known.ts";
-import { knownProvider, providerNames, unknownProvider } from "../../providers/registry.ts";
+import { knownProvider, providersInUse, unknownProvider } from "../../providers/registry.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { readHidden } from "../io/hidden_line.ts";
@@ -60,7 +60,7 @@ async function remove(invocation: Invocation, provider: KnownProvider, keyring: 
 
 /** Reports where each key comes from, by variable or keyring name only. */
 async function show(invocation: Invocation, settings: Settings, name: string | undefined): Promise<number> {
-  const names = name === undefined ? providerNames(settings) : [name];
+  const names = name === undefined ? providersInUse(settings, invocation.environment.variables) : [name];
   const found: Record<string, KeyReport> = {};
   for (const each of names) {
     const provider = providerNamed(each, settings);

@@ -9,7 +9,7 @@ import { recordsOf } from "../../cycle/usage/log.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
 import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
 import { currentModel } from "../../providers/models/choice.ts";
-import { knownProvider, providerNames } from "../../providers/registry.ts";
+import { knownProvider, providersInUse } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { type CacheSet, cacheSets } from "../../sandbox/outside/cache_sets.ts";
 import { contextFill } from "../../agent/conversation/context_fill.ts";
@@ -79,7 +79,7 @@ async function examine(
   const files = await layerFiles(invocation, path);
   const credentials: Record<string, KeyReport> = {};
   const settings = evaluated.ok ? evaluated.value.settings : undefined;
-  for (const name of providerNames(settings)) {
+  for (const name of providersInUse(settings, environment.variables)) {
     const provider = knownProvider(name, settings);
     if (provider === null) continue;
     credentials[name] = await keyReport({ provider, environment, settings });

@@ -58,11 +58,18 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       untrusted_servers: options.untrusted ?? [],
       personal_servers: personalServers(logs),
       presets: collectPresets(logs.filter((log) => log.layer !== "M")),
-      env: { ...env, keys: ownServers(logs).map(ownKeyVariable) },
+      env: { ...env, keys: keyVariables(logs, members.providers) },
       named: toolTables(logs),
     },
   };
   return { settings, faults: model.faults };
+}
+
+/** Returns the variables with keys that entries of the settings name, directly or by their own name. */
+function keyVariables(logs: readonly LayerLog[], providers: Settings["providers"]): readonly string[] {
+  const stated = Object.values(providers).flatMap(({ key_env }) => key_env ?? []);
+  const unstated = ownServers(logs).filter((name) => (providers[name]?.key_env ?? null) === null);
+  return [...new Set([...unstated.map(ownKeyVariable), ...stated])];
 }
 
 /** Resolves the keys of a group, in the shape of the schema. */

@@ -2,6 +2,7 @@
 
 import { BUILTIN_BACKENDS, type Catalog } from "../schema/catalog.ts";
 import { foreignTool } from "../data/hints.ts";
+import { VENDOR_KEYS } from "../data/vendors.generated.ts";
 import { modulesIn } from "../schema/module_path.ts";
 import { PROVIDER_TABLES } from "../schema/parameters.ts";
 import type { LayerLog } from "./log.ts";
@@ -35,6 +36,7 @@ function* allFaults(
 ): Generator<SettingFault, undefined> {
   const providers = [
     ...Object.keys(PROVIDER_TABLES),
+    ...Object.keys(VENDOR_KEYS),
     ...Object.keys(catalog.providers ?? {}),
     ...ownServers(all),
   ];
@@ -207,7 +209,7 @@ export function ownServers(logs: readonly LayerLog[]): readonly string[] {
   return [...new Set(kinds.map((path) => path[1]!))];
 }
 
-const OWN_SERVER = ", or your own server with kind: openai_chat";
+const OWN_SERVER = ", or an entry of your own: providers.NAME.kind";
 
 function unknownName(key: string, name: string, what: string, known: readonly string[]): SettingFault[] {
   if (known.includes(name)) return [];

@@ -32,7 +32,7 @@ export function mismatches(type: Type, value: unknown): readonly Mismatch[] {
   const wrong = (expected: string, hint?: string): Mismatch[] => [{
     at: [],
     expected,
-    found: kindOf(value),
+    found: "isSecret" in type && typeof value === "string" ? "another text" : kindOf(value),
     ...(hint === undefined ? {} : { hint }),
   }];
   switch (type.is) {

@@ -20,6 +20,8 @@ export type Type =
     readonly expected: string;
     accepts(value: unknown): boolean;
     readonly words?: readonly string[];
+    /** True if a wrong value could be a secret, which messages must not show. */
+    readonly isSecret?: true;
     /** Members of a value that is a table, so that each wrong member gets its own message. */
     readonly members?: Readonly<Record<string, Type>>;
     /** Adds details about a refused value, as the end of the sentence. */

@@ -1,21 +1,9 @@
 // The settings schema: type, default, allowed layers and description of every key. Validation, `config show`, the
 // reference page and the JSON Schema for editors use it.
 
-import {
-  BOOLEAN,
-  COMMAND,
-  type Group,
-  group,
-  hostKey,
-  key,
-  natural,
-  neutralKey,
-  STRING,
-  type Type,
-  word,
-} from "./define.ts";
-import { modelFacts } from "./models.ts";
+import { BOOLEAN, type Group, group, hostKey, key, natural, neutralKey, STRING, word } from "./define.ts";
 import { presets } from "./presets/presets.ts";
+import { providerGroup } from "./providers.ts";
 import { sandboxGroup } from "./sandbox.ts";
 import { mcpGroup } from "./extensions/mcp.ts";
 import { skillsGroup } from "./extensions/skills.ts";
@@ -23,32 +11,10 @@ import { askGroup, contextGroup, hooksGroup, newDocumentGroup, runGroup } from "
 import { toolsGroup } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
-const address: Type = {
-  is: "custom",
-  ts: "string",
-  expected: "an http or https URL",
-  accepts: (value) => typeof value === "string" && isAddress(value.trim()),
-  hint: (value) => {
-    const text = typeof value === "string" ? value.trim() : "";
-    const whole = `${NEARBY.test(text) ? "http" : "https"}://${text}`;
-    return isAddress(whole) && !/:\/\//.test(String(value)) ? `write ${whole}` : undefined;
-  },
-  json: { type: "string", pattern: "^\\s*https?://" },
-};
-
-/** Hosts on this machine or the local network; such servers have no certificate. */
-const NEARBY =
-  /^(?:localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|[\w-]+(?:\.(?:local|lan))?:\d)/i;
-
-function isAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.hostname !== "";
-}
-
 export const SCHEMA: Group = group("All settings.", {
   provider: neutralKey(
     STRING,
-    "The provider: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name defined in `providers`.",
+    "The provider: anthropic, openai, vertex, gemini, moonshot, a vendor such as deepseek, openai_chat, or a name defined in `providers`.",
     { default: "anthropic" },
   ),
   model: neutralKey(STRING, "The model, or a `$preset`; if unset, the provider's default.", {
@@ -63,61 +29,7 @@ export const SCHEMA: Group = group("All settings.", {
     ts: "Parameters",
   }),
   providers: group("Settings for each provider.", {}, {
-    others: group("Settings for one provider.", {
-      base_url: hostKey(address, "Base URL of the API.", { optional: true }),
-      models: hostKey(
-        { is: "map", of: modelFacts },
-        "Facts about models, by name, such as prices. `like` copies the facts of another model.",
-        { optional: true },
-      ),
-      max_requests: key(
-        natural(1),
-        "Maximum parallel requests from one process, for all its documents together; no limit if unset.",
-        { optional: true, who: ["G", "C"] },
-      ),
-      key_command: hostKey(
-        COMMAND,
-        "Command that prints the API key as its first line: a shell command line, or a list of program and arguments.",
-        { optional: true },
-      ),
-      kind: hostKey(
-        word("openai_chat"),
-        "API of a provider with a name of your own: a Chat Completions server.",
-        {
-          optional: true,
-        },
-      ),
-      max_tokens_key: hostKey(
-        word("max_tokens", "max_completion_tokens"),
-        "Request field with the token limit for a Chat Completions server; `max_tokens` if unset.",
-        { optional: true },
-      ),
-      reasoning_field: hostKey(
-        STRING,
-        "Message field that returns reasoning to a Chat Completions server.",
-        { optional: true },
-      ),
-      reasoning_back: hostKey(
-        word("always", "tools", "never"),
-        "Messages that return their reasoning to a Chat Completions server. If unset, `always`, except to vendors known to refuse it.",
-        { optional: true },
-      ),
-      reasoning_key: hostKey(
-        word("reasoning_effort", "reasoning"),
-        "Request field with the reasoning effort for a Chat Completions server; `reasoning_effort` if unset.",
-        { optional: true },
-      ),
-      parallel_tool_calls: hostKey(
-        BOOLEAN,
-        "Allow several tool calls in one reply of a Chat Completions server; if unset, the server decides.",
-        { optional: true },
-      ),
-      extra_body: hostKey(
-        { is: "map", of: { is: "any" } },
-        "Additional request fields, for every kind of provider; of two objects, the members are merged.",
-        { optional: true },
-      ),
-    }, { ts: "ProviderSettings" }),
+    others: providerGroup,
   }),
   tools: toolsGroup,
   sandbox: sandboxGroup,

@@ -158,7 +158,10 @@ async function assemble(
   const { chat, document, settings, environment, provider, templatedTools, frontmatter } = options;
   const { fallbacks = new Set() } = options;
   const usable = (refused: ReadonlySet<RequestFallback>) =>
-    usableTools(options.tools.filter(({ name }) => !refused.has(`tool ${name}`)), provider.name);
+    usableTools(
+      options.tools.filter(({ name }) => !refused.has(`tool ${name}`)),
+      provider.kind ?? provider.name,
+    );
   const { tools, warnings: leftOutTools } = usable(fallbacks);
   const prompt = await evaluateChat(chat, { document, environment, templatedTools, frontmatter, settings });
   const ending = endOf(prompt);

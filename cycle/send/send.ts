@@ -63,11 +63,16 @@ class Sends {
     const fallbacks = new Set([...remembered.map(({ rule }) => rule), ...this.#refused]);
     const refused: RequestFallback[] = [];
     let resumes = 0;
+    let isRenewed = false;
     // Warnings to report after a request was answered.
     const reported = remembered.map((refusal) => describeRemembered(refusal, this.#options.provider.display))
       .filter((words) => this.#isNew(words));
     for (;;) {
-      const may = { fallBack: refused.length < MOST_FALLBACKS, resume: resumes < MOST_RESUMES };
+      const may = {
+        fallBack: refused.length < MOST_FALLBACKS,
+        resume: resumes < MOST_RESUMES,
+        renew: !isRenewed,
+      };
       const outcome = await this.#attempt(signal, {
         fallbacks,
         resumes: resumes > 0,
@@ -75,7 +80,8 @@ class Sends {
         reported,
         byPerson,
       });
-      if (outcome.kind === "paused") {
+      if (outcome === "renewed") isRenewed = true;
+      else if (outcome.kind === "paused") {
         resumes++;
         reported.push(...outcome.warnings);
       } else if (outcome.kind === "refused") {
@@ -123,7 +129,7 @@ class Sends {
   async #attempt(
     signal: AbortSignal,
     { fallbacks, resumes, may, reported, byPerson }: Attempt,
-  ): Promise<RequestEnd> {
+  ): Promise<RequestEnd | "renewed"> {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, templatedTools, frontmatter, journal, limits } =
       this.#options;
@@ -150,12 +156,15 @@ class Sends {
     if (problem !== null) return { kind: "failed", problem };
     const warnings = [...reported.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
     const outcome = await this.#overNetwork(signal, { prepared: { ...prepared, warnings }, tools, may });
-    if (outcome.kind === "failed" && outcome.problem.code === KEY_REFUSED) this.#keys.forget(provider.name);
+    if (outcome === "renewed") reported.push(...warnings);
     return outcome;
   }
 
   /** Waits until the limiter admits the request, then sends it over a network connection of its own. */
-  async #overNetwork(signal: AbortSignal, parts: Omit<SendingParts, "network">): Promise<RequestEnd> {
+  async #overNetwork(
+    signal: AbortSignal,
+    parts: Omit<SendingParts, "network" | "explain">,
+  ): Promise<RequestEnd | "renewed"> {
     const { settings, environment, provider, clock } = this.#options;
     const { url } = parts.prepared.request;
     const network = this.#options.fetch === undefined ? await openNetwork(url, environment) : success(null);
@@ -167,8 +176,11 @@ class Sends {
           clock,
           signal,
         });
-      const begin = () => new Sending(this.#options, { ...parts, network: network.value });
-      return await sendPatiently(this.#options, { enter, begin }, signal);
+      const explain = (error: ProviderError) => this.#keys.explain(provider.name, error);
+      const begin = () => new Sending(this.#options, { ...parts, explain, network: network.value });
+      const renew = async () =>
+        parts.may.renew && await this.#keys.renew({ provider, environment, settings });
+      return await sendPatiently(this.#options, { enter, begin, renew }, signal);
     } finally {
       network.value?.close();
     }
@@ -193,9 +205,6 @@ class Sends {
 /** Fallbacks whose effect is limited to the thinking that a request contains. */
 const ABOUT_THINKING: ReadonlySet<RequestFallback> = new Set(["earlier-thinking", "some-thinking"]);
 
-/** Code of an error about the key: a temporary key may have expired early. */
-const KEY_REFUSED = "provider-authentication";
-
 /** Returns the facts about a request that the limits depend on. */
 function upcoming(
   { request, model }: ReadyRequest,
@@ -207,15 +216,20 @@ function upcoming(
   return { provider, model, rough, window: known?.context ?? null, prices };
 }
 
-/** Makes a request, and repeats it while the provider cannot answer and no part of a reply has arrived. */
+/**
+ * Makes a request, and repeats it while the provider cannot answer and no part of a reply has arrived. Returns `renewed` if
+ * the key was refused and there is now another one.
+ */
 async function sendPatiently(
   { emit, retry = true, clock }: TimedOptions,
-  { enter, begin }: {
+  { enter, begin, renew }: {
     readonly enter: () => ReturnType<RequestLimiter["enter"]>;
     readonly begin: () => Sending;
+    /** Retrieves a refused key again; true if there is now another one, with which the request is built again. */
+    readonly renew: () => Promise<boolean>;
   },
   signal: AbortSignal,
-): Promise<RequestEnd> {
+): Promise<RequestEnd | "renewed"> {
   // Waiting for the limiter does not count as waiting for the provider.
   let patience: Patience | null = null;
   for (;;) {
@@ -230,6 +244,11 @@ async function sendPatiently(
       const refused = sending.refused(exchange);
       if (refused !== null) return refused;
       const error = sending.receivedNothing(exchange);
+      // A temporary key may have expired early.
+      if (error?.class === "authentication" && await renew()) {
+        await sending.abandon();
+        return "renewed";
+      }
       const { wait, tried } = retry && error !== null ? patience.next(error) : { wait: null, tried: null };
       place.leave(error === null ? "answered" : isTooMany(error) ? "refused" : "neither", wait ?? 0);
       if (error === null || wait === null) return await sending.end(exchange, tried);

@@ -37,10 +37,14 @@ import { UnfinishedCalls } from "./unfinished_calls.ts";
 /** Number of characters of a reply that may wait to be written before reading pauses. */
 const MOST_WAITING = 1 << 18;
 
-/** Decides whether a request may be repeated: with a fallback, or to continue a reply that the provider paused. */
+/**
+ * Decides whether a request may be repeated: with a fallback, to continue a reply that the provider paused, or with
+ * another key.
+ */
 export interface MayAgain {
   readonly fallBack: boolean;
   readonly resume: boolean;
+  readonly renew: boolean;
 }
 
 /** A fallback, with the earlier thinking that it leaves out. */
@@ -53,6 +57,8 @@ export interface SendingParts {
   readonly prepared: ReadyRequest;
   readonly tools: readonly OfferedTool[];
   readonly may: MayAgain;
+  /** Adds to an error where the refused key is from. */
+  explain(error: ProviderError): ProviderError;
   /** The network connection; null if the caller makes the requests. */
   readonly network: Network | null;
 }
@@ -61,6 +67,7 @@ export class Sending {
   readonly #options: TimedOptions;
   readonly #prepared: SendingParts["prepared"];
   readonly #network: SendingParts["network"];
+  readonly #explain: SendingParts["explain"];
   readonly #begun: { readonly at: number; readonly date: Date };
   readonly #reader: StreamReader;
   readonly #writer: ReplyWriter;
@@ -83,7 +90,8 @@ export class Sending {
   /** True if the server silently drops text that does not fit its window. */
   #trims = false;
 
-  constructor(options: TimedOptions, { prepared, tools, may, network }: SendingParts) {
+  constructor(options: TimedOptions, { prepared, tools, may, network, explain }: SendingParts) {
+    this.#explain = explain;
     this.#may = may;
     this.#options = options;
     this.#prepared = prepared;
@@ -175,7 +183,7 @@ export class Sending {
       { exchange, stop: this.#stop, error: this.#error, begun: this.#writer.begun },
       {
         provider: this.#options.provider,
-        named: (error) => this.#withToolName(error),
+        named: (error) => this.#explain(this.#withToolName(error)),
         usage: this.#usage,
         warnings: [...this.#prepared.warnings, ...this.#losses(), ...this.#cut()],
         tried,

@@ -30,7 +30,8 @@ export function recordOf({ begun, ...request }: UsedRequest, { settings, ...opti
   const priced = answeringModel(request, settings, options.answered ?? model);
   const prices = priced === null ? null : pricesAt(priced, dayOf(begun), promptTokens(usage));
   // Elsewhere, the setting does not make the provider keep its cache longer.
-  const isKept = provider === "anthropic" || priced?.cacheTtl !== undefined;
+  const isKept = (settings.providers[provider]?.kind ?? provider) === "anthropic" ||
+    priced?.cacheTtl !== undefined;
   const retention = isKept ? options.retention : "short";
   return {
     time: begun.toISOString(),

@@ -2,7 +2,7 @@
 
 import { trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
-import { foreignThinking } from "../request/foreign.ts";
+import { foreignThinking, tagName } from "../request/foreign.ts";
 import { requestName } from "../request/file_name.ts";
 import { type JsonMembers, Raw } from "../request/json.ts";
 import type { CallPart, ResultPart } from "../request/pairing.ts";
@@ -22,6 +22,8 @@ export interface WireMessage {
 }
 
 export interface ThinkingChoice {
+  /** Name of the provider. Only thinking of this provider is sent back as thinking. */
+  readonly provider: string;
   readonly foreign: "preserve" | "drop";
   /** True for thinking of this provider that is left out of the request. @default none is left out */
   readonly leftOut?: (part: ThinkingPart) => boolean;
@@ -117,12 +119,13 @@ function source(part: Kind<"image" | "pdf">): ContentBlock {
  */
 function assistantBlocks(
   parts: readonly Part[],
-  { foreign, leftOut = () => false }: ThinkingChoice,
+  { provider, foreign, leftOut = () => false }: ThinkingChoice,
   ids: ReadonlyMap<CallPart, string>,
   sources: Map<ContentBlock, ThinkingPart>,
 ): readonly ContentBlock[] {
+  const isNative = (part: ThinkingPart) => part.signature?.provider === tagName(provider);
   const own = (part: ThinkingPart): readonly ContentBlock[] => {
-    const block = leftOut(part) ? null : thinkingBlock(part);
+    const block = leftOut(part) ? null : thinkingBlock(part, isNative);
     if (block === null) return [];
     sources.set(block, part);
     return [block];
@@ -154,12 +157,11 @@ function assistantBlocks(
   return adoptedYet ? blocks : [...blocks, ...adopted];
 }
 
-function isNative(part: ThinkingPart): boolean {
-  return part.signature?.provider === "anthropic";
-}
-
 /** Converts thinking to a block; returns null if the thinking is from another provider. */
-function thinkingBlock(part: ThinkingPart): ContentBlock | null {
+function thinkingBlock(
+  part: ThinkingPart,
+  isNative: (part: ThinkingPart) => boolean,
+): ContentBlock | null {
   if (part.redacted) return { type: "redacted_thinking", data: part.content };
   if (part.signature === undefined || !isNative(part)) return null;
   return { type: "thinking", thinking: part.content, signature: part.signature.value };

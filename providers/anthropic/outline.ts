@@ -11,10 +11,10 @@ import { wireTools } from "./tools.ts";
 const BEFORE_MESSAGES = 2;
 
 /** Summarizes the request to be built; a pure function of its input. */
-export function outline(input: RequestInput): Outline {
+export function outline(input: RequestInput, provider: string): Outline {
   const { prompt, settings } = input;
-  const parameters = resolveParameters(settings, "anthropic");
-  const messages = wireMessages(prompt, { foreign: parameters.thinking.foreign });
+  const parameters = resolveParameters(settings, provider);
+  const messages = wireMessages(prompt, { provider, foreign: parameters.thinking.foreign });
   const tools: PrefixPiece = {
     what: "tools",
     line: null,
@@ -30,8 +30,8 @@ export function outline(input: RequestInput): Outline {
   return {
     pieces: [tools, system, ...messages.map(pieceOf)],
     whole: BEFORE_MESSAGES + wholeFrom(messages),
-    mismatch: bindingOf(settings),
-    canRead: (writer) => canRead(settings, writer),
+    mismatch: bindingOf(settings, provider),
+    canRead: (writer) => canRead(settings, provider, writer),
   };
 }
 

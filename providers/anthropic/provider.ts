@@ -1,45 +1,53 @@
 // Anthropic's Messages API as a provider.
 
-import { KNOWN_PROVIDERS } from "../known.ts";
+import { KNOWN_PROVIDERS, type KnownProvider } from "../known.ts";
+import { choiceOf } from "../models/choice.ts";
 import { outline } from "./outline.ts";
-import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
+import { buildRequest, goesOnFromItsTurn, messagesHeaders } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
 import { budgetObstacle } from "../request/checks/budget.ts";
 import { createFallbacks } from "../request/fallback.ts";
+import { tagName } from "../request/foreign.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { answeredError } from "../http/errors.ts";
+import { keyHint } from "../keys/hint.ts";
 import type { Provider, ProviderError, RequestFallback } from "../types.ts";
 
-export const anthropic: Provider = {
-  ...KNOWN_PROVIDERS.anthropic,
-  defaultModel: DEFAULT_MODEL,
-  outputIncludesThoughts: true,
-  takesPrefill: goesOnFromItsTurn,
-  obstacle: (settings) => budgetObstacle("anthropic", settings),
-  modelList: (key) => ({
-    path: "/v1/models",
-    query: "limit=1000",
-    headers: { "x-api-key": key, "anthropic-version": "2023-06-01" },
-  }),
-  buildRequest,
-  outline,
-  fallbacks,
-  reader: (offered = []) => new AnthropicReader({ provider: "anthropic", offered, readError }),
-  readError,
-};
+export const anthropic: Provider = anthropicProvider(KNOWN_PROVIDERS.anthropic);
 
-function readError(body: unknown, headers: Headers | null, status?: number): ProviderError {
-  const error = answeredError(body, headers, status, {
-    authentication: `Check the key in the variable ${KNOWN_PROVIDERS.anthropic.keyVariables[0]}.`,
-  });
-  return /invalid\W+signature\W+in\W+thinking/i.test(error.message)
-    ? { ...error, next: SIGNATURE_REFUSED }
-    : error;
+/** Creates the provider for a server that speaks the Messages API. */
+export function anthropicProvider(known: KnownProvider): Provider {
+  const { name, keyVariables, vendor } = known;
+  const readError = (body: unknown, headers: Headers | null, status?: number): ProviderError => {
+    const error = answeredError(body, headers, status, {
+      authentication: keyHint(keyVariables, vendor?.keyHint),
+    });
+    return /invalid\W+signature\W+in\W+thinking/i.test(error.message)
+      ? { ...error, next: SIGNATURE_REFUSED }
+      : error;
+  };
+  return {
+    ...known,
+    defaultModel: choiceOf(name)?.standard ?? null,
+    outputIncludesThoughts: true,
+    takesPrefill: (settings) => goesOnFromItsTurn(settings, name),
+    obstacle: (settings) => budgetObstacle(name, settings),
+    modelList: (key, settings = { providers: {} }) => ({
+      path: "/v1/models",
+      query: "limit=1000",
+      headers: messagesHeaders(settings, known, key, []),
+    }),
+    buildRequest: (input) => buildRequest(input, known),
+    outline: (input) => outline(input, name),
+    fallbacks,
+    reader: (offered = []) => new AnthropicReader({ provider: tagName(name), offered, readError }),
+    readError,
+  };
 }
 
 /** Patterns for the API's refusals, and what to leave out in a retry. */
 const FALLBACKS = createFallbacks([
-  [/block_binding|thinking-binding-controls/i, "binding"],
+  [/block_binding|thinking-binding-controls|invalid beta flag/i, "binding"],
   [
     /bound to a different conversation|blocks? .*cannot be modified|invalid\W+signature\W+in\W+thinking/i,
     "earlier-thinking",
@@ -54,10 +62,13 @@ const FALLBACKS = createFallbacks([
 
 /**
  * Returns fallbacks only for requests that were refused for their content. Temporary errors are retried with the same
- * request.
+ * request. Clouds may name no type of error.
  */
 function fallbacks(error: ProviderError): readonly RequestFallback[] {
-  const isAboutContent = /^(?:invalid_request_error|request_too_large)/.test(error.message);
+  const [, type] = /^(\w+) — /.exec(error.message) ?? [];
+  const isAboutContent = type === undefined
+    ? error.class === "other" && error.retry === undefined
+    : /^(?:invalid_request_error|request_too_large)$/.test(type);
   return isAboutContent ? FALLBACKS(error) : [];
 }
 

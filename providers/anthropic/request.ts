@@ -1,11 +1,12 @@
 // The request of the Anthropic Messages API: body, headers and URL.
 
 import { endpointUrl } from "../http/endpoint.ts";
+import { entryHeaders } from "../http/entry_headers.ts";
+import type { KnownProvider } from "../known.ts";
 import { type JsonMembers, type JsonValue, writeBody } from "../request/json.ts";
 import { withExtraBody } from "../request/extra_body.ts";
 import { withBody } from "../http/body.ts";
 import type { Settings } from "../../config/settings.generated.ts";
-import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
@@ -22,23 +23,24 @@ import { type WireMessage, wireMessages } from "./messages.ts";
 import { type AskedThinking, askThinking } from "./thinking.ts";
 import { wireTools } from "./tools.ts";
 import { BINDING_BETA, bindingOf } from "./binding.ts";
-
-export const DEFAULT_MODEL = choiceOf("anthropic")!.standard;
+import { isClaude, modelName } from "./names.ts";
 
 const TRAILING_KEYS = ["system", "tools", "messages"] as const;
 
 /** Builds the request; a pure function of its input. */
-export function buildRequest(input: RequestInput): BuiltRequest {
+export function buildRequest(input: RequestInput, known: KnownProvider): BuiltRequest {
   const { prompt, settings, leftOut, fallbacks = NOTHING } = input;
-  const parameters = resolveParameters(settings, "anthropic");
-  const name = settings.model ?? DEFAULT_MODEL;
-  const model = findModel("anthropic", name, settings);
+  const { name: provider } = known;
+  const parameters = resolveParameters(settings, provider);
+  const name = modelName(settings, provider);
+  const model = findModel(provider, name, settings);
   const limit = resolveMaxTokens(parameters.maxTokens, model);
   // The parameter is required, so a refused limit is replaced by one that every model accepts.
   const maxTokens = fallbacks.has("reply-limit")
     ? { tokens: Math.min(limit.tokens, UNKNOWN_MODEL_TOKENS), warnings: limit.warnings }
     : limit;
   const messages = wireMessages(prompt, {
+    provider,
     foreign: parameters.thinking.foreign,
     leftOut: (part) => leftOut?.has(part) === true,
   });
@@ -47,9 +49,11 @@ export function buildRequest(input: RequestInput): BuiltRequest {
     : withoutBrokenLoop(askThinking(parameters, name, model, maxTokens.tokens), messages);
   const sampling = fallbacks.has("sampling")
     ? { warnings: [] }
-    : askTemperature(parameters.temperature, name, model, asked.thinks);
+    : askTemperature(parameters.temperature, name, model, asked.thinks, versionOf(settings, provider));
   const sent = thinkingPlaces(messages);
-  const binding = fallbacks.has("binding") || sent.size === 0 ? undefined : wireBinding(settings, asked);
+  const binding = fallbacks.has("binding") || sent.size === 0
+    ? undefined
+    : wireBinding(settings, provider, asked);
   const control = cacheControl(parameters.cacheRetention);
   const tools = wireTools(input.tools, control);
   const body: JsonMembers = {
@@ -71,18 +75,16 @@ export function buildRequest(input: RequestInput): BuiltRequest {
         method: "POST",
         url: endpointUrl(input.baseUrl, "/v1/messages"),
         headers: {
-          "x-api-key": input.key,
-          "anthropic-version": "2023-06-01",
-          ...(binding === undefined ? {} : { "anthropic-beta": BINDING_BETA }),
+          ...messagesHeaders(settings, known, input.key, binding === undefined ? [] : [BINDING_BETA]),
           "content-type": "application/json",
           "user-agent": USER_AGENT,
         },
       },
-      writeBody(withExtraBody(body, settings, "anthropic"), TRAILING_KEYS),
+      writeBody(withExtraBody(body, settings, provider), TRAILING_KEYS),
     ),
     warnings: [
       ...reusedIdWarnings(prompt),
-      ...modelWarnings("anthropic", name, model, input.day),
+      ...modelWarnings(provider, name, model, input.day),
       ...maxTokens.warnings,
       ...asked.warnings,
       ...sampling.warnings,
@@ -92,6 +94,32 @@ export function buildRequest(input: RequestInput): BuiltRequest {
 }
 
 const NOTHING: ReadonlySet<never> = new Set();
+
+/** Version of the API that requests name unless the settings name another. */
+const VERSION = "2023-06-01";
+
+/** First version of the API that refuses sampling parameters. */
+const WITHOUT_SAMPLING = "2026-10-21";
+
+function versionOf({ providers }: Pick<Settings, "providers">, provider: string): string {
+  return providers[provider]?.api_version ?? VERSION;
+}
+
+/** Returns the headers of a request that depend on the entry. Betas of the person's own are joined with these. */
+export function messagesHeaders(
+  settings: Pick<Settings, "providers">,
+  { name, vendor }: Pick<KnownProvider, "name" | "vendor">,
+  key: string,
+  betas: readonly string[],
+): Readonly<Record<string, string>> {
+  const own = entryHeaders(settings, name, { key, usual: vendor?.settings?.auth ?? "x-api-key" });
+  const all = [own["anthropic-beta"] ?? "", ...betas].filter((beta) => beta !== "");
+  return {
+    ...own,
+    "anthropic-version": versionOf(settings, name),
+    ...(all.length === 0 ? {} : { "anthropic-beta": all.join(",") }),
+  };
+}
 
 const NO_WISH: AskedThinking = { thinks: true, warnings: [] };
 
@@ -111,8 +139,12 @@ function thinkingPlaces(messages: readonly WireMessage[]): ReadonlyMap<string, T
  * Returns the member that says what happens to thinking that no longer matches its context. Only a request with
  * thinking may have this member.
  */
-function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | undefined {
-  const binding = bindingOf(settings);
+function wireBinding(
+  settings: Settings,
+  provider: string,
+  asked: AskedThinking,
+): JsonMembers | undefined {
+  const binding = bindingOf(settings, provider);
   const says = asked.thinking?.type === "adaptive" || asked.thinking?.type === "enabled";
   if (!says || binding === null || binding === "off") return undefined;
   return { prefix_mismatch_behavior: binding === "drop" ? "drop_block" : "error" };
@@ -122,12 +154,12 @@ function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | un
  * True if the model continues a reply that the document begins. Only models older than adaptive thinking do so, and
  * only while they do not think.
  */
-export function goesOnFromItsTurn(settings: Settings): boolean {
-  const name = settings.model ?? DEFAULT_MODEL;
-  const model = findModel("anthropic", name, settings);
+export function goesOnFromItsTurn(settings: Settings, provider: string): boolean {
+  const name = modelName(settings, provider);
+  const model = findModel(provider, name, settings);
   const refuses = model?.refuses ?? null;
   if (refuses === null || refuses.prefill === "always") return false;
-  const parameters = resolveParameters(settings, "anthropic");
+  const parameters = resolveParameters(settings, provider);
   const { tokens } = resolveMaxTokens(parameters.maxTokens, model);
   return refuses.prefill === undefined || !askThinking(parameters, name, model, tokens).thinks;
 }
@@ -154,11 +186,15 @@ function askTemperature(
   name: string,
   model: Model | null,
   thinks: boolean,
+  version: string,
 ): { readonly temperature?: number; readonly warnings: readonly string[] } {
   if (temperature === null || temperature === 1) return { warnings: [] };
+  if (version >= WITHOUT_SAMPLING) {
+    return { warnings: [`Version ${version} of the API has no temperature; ${temperature} is ignored.`] };
+  }
   const refuses = model?.refuses ?? null;
   const refused = refuses === null
-    ? name.startsWith("claude-")
+    ? isClaude(name)
     : refuses.temperature === "always" || (refuses.temperature === "thinking" && thinks);
   if (!refused) return { temperature, warnings: [] };
   const why = refuses?.temperature === "thinking"

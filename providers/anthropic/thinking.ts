@@ -5,6 +5,7 @@ import type { Model, ModelThinking } from "../models/types.ts";
 import type { JsonMembers } from "../request/json.ts";
 import type { RequestParameters } from "../request/parameters.ts";
 import { LEAST_REPLY } from "../request/checks/budget.ts";
+import { isClaude } from "./names.ts";
 import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
 
 /** Request members about thinking, with warnings about settings that cannot be met. */
@@ -39,7 +40,7 @@ export function askThinking(
   model: Model | null,
   maxTokens: number,
 ): AskedThinking {
-  const facts = model?.thinking ?? (name.startsWith("claude-") ? UNKNOWN_CLAUDE : UNKNOWN);
+  const facts = model?.thinking ?? (isClaude(name) ? UNKNOWN_CLAUDE : UNKNOWN);
   if (facts.kind === "adaptive") return askAdaptive(parameters, name, model, facts);
   const { effort } = parameters.own;
   const warnings = typeof effort === "string" && effort !== "" ? [noEffort(name, effort)] : [];

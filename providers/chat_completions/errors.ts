@@ -5,16 +5,14 @@ import { answeredError, providerError } from "../http/errors.ts";
 import { listOrEmpty } from "../stream/fields.ts";
 import type { ProviderError } from "../types.ts";
 
-/** Creates the error for a body. If the key is refused, the error names `keyVariable`. */
+/** Creates the error for a body. `authentication` is the hint if the key is refused. */
 export function readChatError(
   body: unknown,
   headers: Headers | null,
   status: number | undefined,
-  hints: { readonly keyVariable: string },
+  authentication: string,
 ): ProviderError {
-  const error = answeredError(withError(body), headers, status, {
-    authentication: `Check the key in the variable ${hints.keyVariable}.`,
-  });
+  const error = answeredError(withError(body), headers, status, { authentication });
   if (TOO_LONG.test(error.message) && error.class === "other") {
     return providerError("context_overflow", error.message, { details: error.details });
   }

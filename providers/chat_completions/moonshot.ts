@@ -5,6 +5,8 @@ import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
+import { entryHeaders } from "../http/entry_headers.ts";
+import { keyHint } from "../keys/hint.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveEffort } from "../request/effort.ts";
 import {
@@ -29,6 +31,10 @@ export const moonshot: Provider = {
   defaultModel: STANDARD,
   outputIncludesThoughts: true,
   takesPrefill: () => false,
+  modelList: (key, settings) => ({
+    path: "/v1/models",
+    headers: entryHeaders(settings, NAME, { key, usual: "bearer" }),
+  }),
   buildRequest,
   fallbacks: chatFallbacks,
   reader: (offered = []) => new ChatReader({ provider: NAME, offered, readError }),
@@ -36,7 +42,7 @@ export const moonshot: Provider = {
 };
 
 function readError(body: unknown, headers: Headers | null, status?: number) {
-  return readChatError(body, headers, status, { keyVariable: keyVariables[0] });
+  return readChatError(body, headers, status, keyHint(keyVariables));
 }
 
 function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {

@@ -1,8 +1,11 @@
-// Any Chat Completions server as a provider: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter.
+// Any Chat Completions server as a provider: a vendor, or a server of the person's own.
 
 import type { ProviderSettings } from "../../config/settings.generated.ts";
+import { entryHeaders } from "../http/entry_headers.ts";
+import { keyHint } from "../keys/hint.ts";
 import type { KnownProvider } from "../known.ts";
 import { findModel } from "../models/find.ts";
+import { effortsOf } from "../models/table.ts";
 import type { JsonMembers } from "../request/json.ts";
 import {
   idleRetention,
@@ -23,11 +26,11 @@ import { readChatError } from "./errors.ts";
 import { chatFallbacks, chatRequest } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
 
-/** Creates the provider for a server that the settings define. */
+/** Creates the provider for a vendor, or for a server that the settings define. */
 export function chatProvider(known: KnownProvider): Provider {
-  const [keyVariable = ""] = known.keyVariables;
+  const { name, keyVariables, vendor } = known;
   const readError = (body: unknown, headers: Headers | null, status?: number) =>
-    readChatError(body, headers, status, { keyVariable });
+    readChatError(body, headers, status, keyHint(keyVariables, vendor?.keyHint));
   return {
     ...known,
     defaultModel: null,
@@ -37,30 +40,40 @@ export function chatProvider(known: KnownProvider): Provider {
     // Whether a server can continue a reply that the document begins is unknown, so a request that asks for this is
     // sent.
     takesPrefill: () => true,
+    modelList: (key, settings) => ({
+      path: "/v1/models",
+      headers: entryHeaders(settings, name, { key, usual: "bearer" }),
+    }),
     buildRequest: (input) => buildRequest(known, input),
     fallbacks: chatFallbacks,
-    reader: (offered = []) => new ChatReader({ provider: known.name, offered, readError }),
+    reader: (offered = []) => new ChatReader({ provider: name, offered, readError }),
     readError,
   };
 }
 
 function buildRequest(
-  { name }: KnownProvider,
-  input: RequestInput,
+  { name, vendor }: KnownProvider,
+  given: RequestInput,
 ): { request: ProviderRequest; warnings: readonly string[] } {
-  const { settings } = input;
+  const { settings } = given;
+  const own = stated(settings.providers[name]);
+  const known = (vendor?.refuses ?? []).filter((rule) =>
+    rule === "long-ids" || own.reasoning_back === undefined
+  );
+  const input = { ...given, fallbacks: new Set([...given.fallbacks ?? [], ...known]) };
   const parameters = resolveParameters(settings, name);
-  const server = settings.providers[name] ?? {};
+  const server: ProviderSettings = { ...vendor?.settings, ...own };
+  const seen = own.reasoning_field ?? input.recall?.(reasoningField(name)) ?? null;
   const model = settings.model ?? "";
   const maxTokens = resolveMaxTokens(parameters.maxTokens, findModel(name, model, settings));
   return chatRequest(input, {
     provider: name,
     model,
-    dialect: dialectOf(server, input.recall?.(reasoningField(name)) ?? null, new URL(input.baseUrl).hostname),
+    dialect: dialectOf(server, seen, new URL(input.baseUrl).hostname),
     foreign: parameters.thinking.foreign,
     maxTokens: maxTokens.tokens,
     temperature: parameters.temperature ?? undefined,
-    thinking: effortMembers(parameters, server),
+    thinking: effortMembers(parameters, server, vendor?.efforts),
     extra: {
       parallel_tool_calls: input.tools.length === 0 ? undefined : server.parallel_tool_calls ?? undefined,
     },
@@ -68,38 +81,60 @@ function buildRequest(
   });
 }
 
-/** Returns the dialect of a server; `seen` is the member in which this server has sent reasoning before. */
+/** Returns the members of an entry that have a value. */
+function stated(entry: ProviderSettings = {}): ProviderSettings {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null));
+}
+
+/**
+ * Returns the dialect of a server. `seen` is the member for reasoning that the person named, or in which this server has
+ * sent reasoning before.
+ */
 function dialectOf(server: ProviderSettings, seen: string | null, host: string): ChatDialect {
   const usual = REFUSES_REASONING.test(host) ? "never" : PLAIN_DIALECT.reasoningBack;
   return {
     ...PLAIN_DIALECT,
     maxTokensKey: server.max_tokens_key ?? PLAIN_DIALECT.maxTokensKey,
-    reasoningField: server.reasoning_field ?? seen ??
+    reasoningField: seen ?? server.reasoning_field ??
       (REASONS_IN_CONTENT.test(host) ? IN_CONTENT : PLAIN_DIALECT.reasoningField),
     reasoningBack: server.reasoning_back ?? usual,
   };
 }
 
 /**
- * Returns an effort only if the person set one for this provider, because many servers and models refuse it, and the
- * default of a model is its maker's choice.
+ * Returns the members about thinking only if the person set an effort for this provider, because many servers and models
+ * refuse them, and the default of a model is its maker's choice.
  */
 function effortMembers(
   { own, thinking }: RequestParameters,
-  { reasoning_key }: ProviderSettings,
+  { reasoning_key: key }: ProviderSettings,
+  efforts: readonly string[] = ["low", "medium", "high"],
 ): JsonMembers {
   const effort = typeof own.reasoning === "string" && own.reasoning !== ""
     ? own.reasoning
     : own.thinking === undefined
     ? null
-    : effortOf(thinking.level);
+    : effortOf(thinking.level, efforts);
   if (effort === null) return {};
-  return reasoning_key === "reasoning" ? { reasoning: { effort } } : { reasoning_effort: effort };
+  const isOn = effort !== "none";
+  switch (key) {
+    case "reasoning":
+      return { reasoning: { effort } };
+    case "thinking":
+      return { thinking: { type: isOn ? "enabled" : "disabled" } };
+    case "thinking_and_effort":
+      return isOn
+        ? { thinking: { type: "enabled" }, reasoning_effort: effort }
+        : { thinking: { type: "disabled" } };
+    case "enable_thinking":
+      return { enable_thinking: isOn };
+    default:
+      return { reasoning_effort: effort };
+  }
 }
 
-/** Returns the effort for a level of the settings, in a word that all these servers accept. */
-function effortOf(level: RequestParameters["thinking"]["level"]): string {
+/** Returns the effort for a level of the settings, in a word that the server accepts. */
+function effortOf(level: RequestParameters["thinking"]["level"], efforts: readonly string[]): string {
   if (level === false || level === 0) return "none";
-  const named = typeof level === "number" ? levelOfBudget(level) : level;
-  return named === "minimal" ? "low" : named === "max" ? "high" : named;
+  return effortsOf(efforts)[typeof level === "number" ? levelOfBudget(level) : level];
 }

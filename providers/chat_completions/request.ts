@@ -3,6 +3,7 @@
 import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withExtraBody } from "../request/extra_body.ts";
 import { withBody } from "../http/body.ts";
+import { entryHeaders } from "../http/entry_headers.ts";
 import { createFallbacks } from "../request/fallback.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
@@ -75,7 +76,7 @@ export function chatRequest(
         method: "POST",
         url: chatUrl(input.baseUrl),
         headers: {
-          ...(input.key === "" ? {} : { "authorization": `Bearer ${input.key}` }),
+          ...entryHeaders(input.settings, provider, { key: input.key, usual: "bearer" }),
           "content-type": "application/json",
           "user-agent": USER_AGENT,
         },

@@ -1,6 +1,7 @@
 // The request of Gemini's streamGenerateContent for Vertex AI and the Gemini API.
 
 import { endpointUrl } from "../http/endpoint.ts";
+import { entryHeaders } from "../http/entry_headers.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import { effortsOf } from "../models/table.ts";
@@ -80,6 +81,7 @@ export function buildRequest(
         method: "POST",
         url: url.href,
         headers: {
+          ...entryHeaders(settings, provider, { key: "", usual: "bearer" }),
           ...door.headers(input.key),
           "content-type": "application/json",
           "user-agent": USER_AGENT,

@@ -22,6 +22,8 @@ export function resolveBaseUrl(
     : value
     ? [value, `the variable ${variable}`]
     : [provider.regionalBaseUrl?.(settings) ?? provider.defaultBaseUrl, "the built-in address"];
+  const unstated = text === "" ? "" : /\{(\w*)\}/.exec(text)?.[1];
+  if (unstated !== undefined) return incomplete(provider.name, text, unstated);
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:") || url.hash !== "") {
     return failure(
@@ -31,6 +33,22 @@ export function resolveBaseUrl(
     );
   }
   return success(text);
+}
+
+/** Fails for a provider without an address, or with an address that has a part for the person to fill in. */
+function incomplete(name: string, text: string, part: string): Outcome<never> {
+  const key = `providers.${name}.base_url`;
+  return part === ""
+    ? failure(
+      "base-url-missing",
+      `The provider ${name} has no address.`,
+      `Set ${key} to the base URL of its API.`,
+    )
+    : failure(
+      "base-url-incomplete",
+      `The address of the provider ${name} contains your ${part}, which flemma does not know.`,
+      `Set ${key} to ${text}, with your own ${part}.`,
+    );
 }
 
 /** Returns host and port of a URL for messages, or the whole text if it is not a URL. */
@@ -55,4 +73,18 @@ export function endpointUrl(baseUrl: string, path: string): string {
   }
   url.pathname = `${base}${path}`;
   return url.href;
+}
+
+/** Matches the end of a base URL that is the complete address of an API method. */
+const WHOLE = /\/(?:chat\/completions|messages|responses)$/;
+
+/**
+ * Returns the URL of a provider's list of models. A base URL with a version of its own keeps that version; a complete
+ * address of an API method leads to the list next to it.
+ */
+export function listUrl(baseUrl: string, path: string): string {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, "").replace(WHOLE, "");
+  const hasVersion = url.pathname.split("/").some((step) => /^v\d/i.test(step));
+  return endpointUrl(url.href, hasVersion ? path.slice(path.indexOf("/", 1)) : path);
 }

@@ -147,7 +147,8 @@ function onHold(body: unknown): string {
 const TOO_LARGE = "The request is larger than the provider accepts: attach fewer or smaller files.";
 
 /** Hint for a model or path that does not exist, or a model to which the account has no access. */
-const NOT_FOUND = "Check the model name (flemma models list) and the base URL.";
+const NOT_FOUND =
+  "Check the model name, or that of your deployment (flemma models list), and the base URL with its region.";
 
 /** Hint for answers in HTML or plain text, which come from servers other than the API. */
 const NOT_THE_API =

@@ -5,11 +5,8 @@ import { learnSecret } from "../../base/text/secrets.ts";
 import type { Credential, CredentialQuery, CredentialResolver, FoundCredential } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
 
-/** Credential used if no key is found for a provider with an optional key. */
+/** Credential used if no key is found for a provider with an optional key, or if it takes none. */
 const KEYLESS: Credential = { secret: "", source: null };
-
-/** Credential used for a provider that takes no key. */
-const NO_KEY: Credential = { secret: "none", source: null };
 
 /**
  * Returns the first credential that is found, or a placeholder if no key is needed. If no source has a key, the failure
@@ -21,7 +18,7 @@ export async function resolveCredential(
   query: CredentialQuery,
   resolvers?: readonly CredentialResolver[],
 ): Promise<Outcome<Credential>> {
-  if (query.provider.keyVariables.length === 0) return success(NO_KEY);
+  if (query.provider.keyVariables.length === 0 && !hasCommand(query)) return success(KEYLESS);
   const reasons: string[] = [];
   let keeps = false;
   for await (const resolver of resolvers ?? places()) {
@@ -47,6 +44,10 @@ export async function resolveCredential(
       ? `Set the variable ${variable}, for example export ${variable}=…, or save the key in your keyring: flemma auth set ${name}`
       : `Set the variable ${variable}, for example export ${variable}=…`,
   );
+}
+
+function hasCommand({ provider, settings }: CredentialQuery): boolean {
+  return (settings?.providers[provider.name]?.key_command ?? null) !== null;
 }
 
 /** Returns the sources. Sources other than variables are loaded only if no variable contains the key. */

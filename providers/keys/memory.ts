@@ -1,11 +1,16 @@
 // A cache of keys for one run, so that a keyring or command is queried once instead of before every request.
 
 import { type Outcome, success } from "../../base/problem.ts";
+import { plural } from "../../base/text/plural.ts";
+import { withKeySource } from "./hint.ts";
+import type { ProviderError } from "../types.ts";
 import { resolveCredential } from "./credentials.ts";
 import type { Credential, CredentialQuery, CredentialResolver } from "./types.ts";
 
 interface CachedKey {
   readonly credential: Credential;
+  /** Time at which the key was retrieved, in milliseconds of `now`. */
+  readonly since: number;
   /** Time at which the key expires, in milliseconds of `now`. */
   readonly until: number;
 }
@@ -35,14 +40,28 @@ export class KeyMemory {
     const found = await resolveCredential({ helpers: this.#helpers, ...query }, this.#resolvers);
     if (found.ok) {
       const { lifetime } = found.value;
-      const until = lifetime === undefined ? Infinity : this.#now() + lifetime * 1000;
-      this.#cached.set(query.provider.name, { credential: found.value, until });
+      const since = this.#now();
+      const until = lifetime === undefined ? Infinity : since + lifetime * 1000;
+      this.#cached.set(query.provider.name, { credential: found.value, since, until });
     }
     return found;
   }
 
-  /** Discards a key that the provider refused. */
-  forget(provider: string): void {
-    this.#cached.delete(provider);
+  /** Retrieves a key again that the provider refused. True if there is now another one. */
+  async renew(query: CredentialQuery): Promise<boolean> {
+    const refused = this.#cached.get(query.provider.name)?.credential;
+    this.#cached.delete(query.provider.name);
+    const found = await this.get(query);
+    return found.ok && refused !== undefined && found.value.secret !== refused.secret;
+  }
+
+  /** Adds to the error for a refused key where the key is from, and how old a key from a program is. */
+  explain(provider: string, error: ProviderError): ProviderError {
+    const cached = this.#cached.get(provider);
+    const source = cached?.credential.source ?? null;
+    if (error.class !== "authentication" || cached === undefined || source === null) return error;
+    if (/^[A-Z0-9_]+$/i.test(source)) return withKeySource(error, `in the variable ${source}`);
+    const minutes = Math.floor((this.#now() - cached.since) / 60_000);
+    return withKeySource(error, `from ${source} (${plural(minutes, "minute")} old)`);
   }
 }

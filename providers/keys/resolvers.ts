@@ -14,7 +14,7 @@ function kindOf({ provider }: CredentialQuery): CredentialKind {
 const commandResolver: CredentialResolver = {
   name: "key_command",
   async resolve({ provider, environment, settings, helpers }) {
-    const command = settings?.providers[provider.name]?.key_command ?? null;
+    const { key_command: command = null, key_ttl: lifetime } = settings?.providers[provider.name] ?? {};
     const key = `providers.${provider.name}.key_command`;
     if (command === null || command.length === 0) return null;
     const place = helpers?.();
@@ -24,7 +24,8 @@ const commandResolver: CredentialResolver = {
     const answer = await askHelper(words, { environment: place?.environment ?? environment });
     if ("reason" in answer) return answer;
     const [line = ""] = answer.output.split("\n");
-    return line.trim() === "" ? { reason: "it printed nothing" } : { secret: line.trim(), source: key };
+    if (line.trim() === "") return { reason: "it printed nothing" };
+    return { secret: line.trim(), source: key, ...(typeof lifetime === "number" ? { lifetime } : {}) };
   },
 };
 

@@ -10,6 +10,7 @@ export const environmentResolver: CredentialResolver = {
       const secret = (environment.variables[name] ?? "").trimEnd();
       if (secret !== "") return Promise.resolve({ secret, source: name });
     }
+    if (provider.keyVariables.length === 0) return Promise.resolve(null);
     const names = provider.keyVariables.join(" and ");
     return Promise.resolve({ reason: `${names} ${provider.keyVariables.length > 1 ? "are" : "is"} not set` });
   },

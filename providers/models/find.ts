@@ -30,12 +30,29 @@ export function modelsOf(provider: string, settings?: ModelSettings): readonly M
  * @param settings settings that add models or change known ones. @default none
  */
 export function findModel(provider: string, name: string, settings?: ModelSettings): Model | null {
-  const known = tabled(provider, name);
-  const configured = settings?.providers[provider]?.models ?? {};
+  const entry = settings?.providers[provider];
+  // The kind of a built-in provider has no effect.
+  const kind = listedModels(provider).length > 0 ? null : entry?.kind ?? null;
+  const known = tabled(provider, name) ?? servedElsewhere(name, kind);
+  const configured = entry?.models ?? {};
   const own = Object.hasOwn(configured, name) ? configured[name] : undefined;
   if (own === undefined) return known;
-  const like = own.like === undefined ? known : tabled(provider, own.like);
+  const like = own.like === undefined
+    ? known
+    : tabled(provider, own.like) ?? (kind === null ? null : tabled(kind, own.like));
   return ownModel(name, own, like);
+}
+
+/**
+ * Returns what is known about a model that another server offers by its maker's name. Prices and dates are those of
+ * the maker, so they are unknown. Null if the maker has no such model.
+ */
+function servedElsewhere(name: string, kind: string | null): Model | null {
+  const maker = kind === null ? null : tabled(kind, name);
+  if (maker === null) return null;
+  const { context, maxInput, maxOutput, usualOutput, minOutput, thinking, refuses, prefixCheck } = maker;
+  const limits = { context, maxInput, maxOutput, usualOutput, minOutput };
+  return { id: name, state: "current", prices: [], ...limits, thinking, refuses, prefixCheck };
 }
 
 function tabled(provider: string, name: string): Model | null {

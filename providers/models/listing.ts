@@ -2,6 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { ListRequest, Provider } from "../types.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { ModelSetting } from "../../config/values.ts";
 
 /** Facts about each listed model, by name. A fact that the list does not state is absent. */
@@ -10,8 +11,12 @@ export type ListedFacts = Readonly<Record<string, ModelSetting>>;
 type Row = Readonly<Record<string, unknown>>;
 
 /** Returns how to request a provider's list; null if a key gives no access to one. `key` may be empty. */
-export function listRequest({ modelList }: Pick<Provider, "modelList">, key: string): ListRequest | null {
-  if (modelList !== undefined) return modelList(key);
+export function listRequest(
+  { modelList }: Pick<Provider, "modelList">,
+  key: string,
+  settings?: Pick<Settings, "providers">,
+): ListRequest | null {
+  if (modelList !== undefined) return modelList(key, settings);
   return { path: "/v1/models", headers: key === "" ? {} : { "authorization": `Bearer ${key}` } };
 }
 

@@ -2,7 +2,7 @@
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
-import { foreignThinking } from "../request/foreign.ts";
+import { foreignThinking, tagName } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
 import { type JsonMembers, type JsonValue, Raw } from "../request/json.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
@@ -20,6 +20,8 @@ export function phaseNote(text: string): string {
 export type Item = JsonMembers | Raw;
 
 export interface ItemOptions {
+  /** Name of the provider. Only reasoning of this provider is sent back as reasoning. */
+  readonly provider: string;
   readonly foreign: "preserve" | "drop";
   /** True if the model's messages state their phase. */
   readonly phase: boolean;
@@ -114,10 +116,6 @@ function binaryFile(filename: string): string {
   return `[binary file: ${filename}]`;
 }
 
-function isNative(part: ThinkingPart): boolean {
-  return part.signature?.provider === "openai";
-}
-
 class ReplyItems {
   readonly items: Item[] = [];
   readonly warnings: string[] = [];
@@ -144,9 +142,9 @@ class ReplyItems {
     this.#options = options;
     this.#ids = ids;
     this.#number = number;
-    this.#lead = foreignThinking(turn.parts, isNative, options.foreign) ?? "";
+    this.#lead = foreignThinking(turn.parts, this.#isNative, options.foreign) ?? "";
     this.#calls = turn.ids.size;
-    for (const part of sortForReplay(turn.parts, isNative)) {
+    for (const part of sortForReplay(turn.parts, this.#isNative)) {
       if (part.kind === "text") this.#add(part.text);
       else if (part.kind === "thinking") this.#reasoning(part);
       else if (part.kind === "tool_use") this.#call(part, turn.ids.get(part) ?? part.id);
@@ -155,6 +153,9 @@ class ReplyItems {
     this.#flush();
     this.#dropLastReasoning();
   }
+
+  readonly #isNative = (part: ThinkingPart): boolean =>
+    part.signature?.provider === tagName(this.#options.provider);
 
   #add(text: string): void {
     this.#text += this.#lead + text;
@@ -197,7 +198,7 @@ class ReplyItems {
   }
 
   #reasoning(part: ThinkingPart): void {
-    if (part.signature === undefined || !isNative(part)) return;
+    if (part.signature === undefined || !this.#isNative(part)) return;
     if (this.#options.leftOut?.has(part) === true) return;
     const item = readSignature(part.signature.value);
     // An item without encrypted content refers to data on the server, and the server was asked not to keep such data.
@@ -235,4 +236,4 @@ function withoutId(json: string): string {
 }
 
 const EDITED =
-  "The text of a signed OpenAI thinking block was edited; the block is left out, since the model would get the old text.";
+  "The text of a signed thinking block was edited; the block is left out, since the model would get the old text.";

@@ -1,6 +1,7 @@
 // The request of OpenAI's Responses API: body, headers and URL.
 
 import { endpointUrl } from "../http/endpoint.ts";
+import { entryHeaders } from "../http/entry_headers.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import { effortsOf } from "../models/table.ts";
@@ -35,16 +36,17 @@ const NEW_MODEL: ModelThinking = {
 };
 
 /** Builds the request; a pure function of its input. */
-export function buildRequest(input: RequestInput): BuiltRequest {
+export function buildRequest(input: RequestInput, provider: string): BuiltRequest {
   const { prompt, settings, leftOut, fallbacks = new Set() } = input;
-  const parameters = resolveParameters(settings, "openai");
-  const name = settings.model ?? choiceOf("openai")!.standard;
-  const model = findModel("openai", name, settings);
+  const parameters = resolveParameters(settings, provider);
+  const name = settings.model ?? choiceOf(provider)?.standard ?? "";
+  const model = findModel(provider, name, settings);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
   const facts = model?.thinking ?? (REASONS.test(name) ? NEW_MODEL : null);
   const effort = resolveEffort(parameters.thinking.level, parameters.own.reasoning, facts, name);
   const sampling = sentTemperature(parameters.temperature, model, effort.thinks);
   const conversation = inputItems(prompt, {
+    provider,
     foreign: parameters.thinking.foreign,
     phase: phaseWanted(parameters),
     leftOut,
@@ -73,16 +75,16 @@ export function buildRequest(input: RequestInput): BuiltRequest {
         method: "POST",
         url: endpointUrl(input.baseUrl, "/v1/responses"),
         headers: {
-          "authorization": `Bearer ${input.key}`,
+          ...entryHeaders(settings, provider, { key: input.key, usual: "bearer" }),
           "content-type": "application/json",
           "user-agent": USER_AGENT,
         },
       },
-      writeBody(withExtraBody(body, settings, "openai"), TRAILING_KEYS),
+      writeBody(withExtraBody(body, settings, provider), TRAILING_KEYS),
     ),
     warnings: [
       ...conversation.warnings,
-      ...modelWarnings("openai", name, model, input.day),
+      ...modelWarnings(provider, name, model, input.day),
       ...maxTokens.warnings,
       ...effort.warnings,
       ...sampling.warnings,

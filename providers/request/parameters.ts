@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import type { Parameters, Settings } from "../../config/settings.generated.ts";
 import type { Thinking, ThinkingLevel } from "../../config/values.ts";
-import { KNOWN_PROVIDERS } from "../known.ts";
+import { apiKindOf } from "../known.ts";
 import type { Model } from "../models/types.ts";
 
 /** Parameters of one request; `own` contains those that only the provider knows. */
@@ -30,9 +30,7 @@ const PINGS = 6;
 /** Merges the general parameters with the provider's table, which takes precedence whatever layer it came from. */
 export function resolveParameters(settings: Settings, provider: string): RequestParameters {
   const general = settings.parameters;
-  // All servers that the settings define share one table of parameters.
-  const isOwnServer = !Object.hasOwn(KNOWN_PROVIDERS, provider) && settings.providers[provider]?.kind;
-  const own = providerTable(general, isOwnServer ? "openai_chat" : provider);
+  const own = providerTable(general, apiKindOf(provider, settings) ?? provider);
   const timeout = pick(own.timeout, isNumber, general.timeout);
   return {
     maxTokens: pick(own.max_tokens, isCount, general.max_tokens),

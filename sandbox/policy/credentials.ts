@@ -1,6 +1,7 @@
 // Recognizes environment variables that hold credentials, by the words in their names and by their values.
 
 import { learnSecret } from "../../base/text/secrets.ts";
+import { VENDOR_KEYS } from "../../config/data/vendors.generated.ts";
 
 /**
  * Variables that the credential resolvers of the built-in providers read, by service. Their values never reach a tool
@@ -39,7 +40,10 @@ export const HARMLESS_NAMES: readonly string[] = [
 /** Addresses of proxies stay, because without them commands have no network. Their passwords stay too. */
 export const PROXY_NAMES: readonly string[] = ["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 
-const PROVIDER_KEYS: ReadonlySet<string> = new Set(Object.values(PROVIDER_CREDENTIALS).flat());
+const PROVIDER_KEYS: ReadonlySet<string> = new Set([
+  ...Object.values(PROVIDER_CREDENTIALS).flat(),
+  ...Object.values(VENDOR_KEYS).flat(),
+]);
 const EXACT: ReadonlySet<string> = new Set([
   ...PROVIDER_KEYS,
   ...OTHER_CREDENTIALS,

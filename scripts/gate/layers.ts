@@ -126,6 +126,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["request"],
     ["http", "keys"],
     ["known.ts"],
+    ["vendors.ts"],
     ["usage.ts"],
     ["models"],
     ["types.ts"],

@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { modelList, refreshModels } from "../../agent/views/models.ts";
+import { listedModels } from "../../providers/models/table.ts";
+import { differences } from "../../scripts/release/models.ts";
 import { learnedModels, withLearned } from "../../providers/models/learned.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import type { ModelSetting } from "../../config/values.ts";
-import { findModel } from "../../providers/models/find.ts";
+import { findModel, isGone } from "../../providers/models/find.ts";
 import { readList } from "../../providers/models/listing.ts";
 import { testInPlace as test } from "./place.ts";
 
@@ -267,4 +269,75 @@ test("a refreshed list makes nothing worse: it adds facts, and never replaces be
   const list = await modelList(question);
   const row = list.models.find(({ name }) => name === "claude-bare");
   assert.deepEqual([row?.context, row?.maxOutput, row?.prices], [null, null, null]);
+});
+
+test("an empty list does not replace an earlier one", async ({ environment }) => {
+  let rows: readonly unknown[] = [{ id: "deepseek-chat", context_length: 1000 }];
+  await using server = serving(() => Response.json({ object: "list", data: rows }));
+  const variables = { ...environment.variables, DEEPSEEK_API_KEY: "k", FLEMMA_DEEPSEEK_BASE_URL: server.url };
+  const keyed = { ...environment, variables };
+  const question = { environment: keyed, settings: DEFAULT_SETTINGS, provider: "deepseek", now: NOW };
+  assert.deepEqual(await refreshModels(question), { ok: true, value: 1 });
+  assert.equal(server.asked[0]!.headers.get("authorization"), "Bearer k");
+  rows = [];
+  const refreshed = await refreshModels(question);
+  assert.ok(!refreshed.ok && refreshed.problem.code === "models-none");
+  assert.deepEqual((await learnedModels(keyed, "deepseek"))?.models, { "deepseek-chat": { context: 1000 } });
+});
+
+test("the list of a cloud adds what it states, and keeps what is known about its maker's models", async ({ environment }) => {
+  const capabilities = { thinking: { types: { enabled: { supported: true } } } };
+  const rows = [{ id: "claude-opus-5-5", capabilities, pricing: { input: 9, output: 9 } }, { id: "other" }];
+  await using server = serving(() => Response.json({ data: rows }));
+  const variables = { ...environment.variables, CLOUD_KEY: "k" };
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    provider: "cloud",
+    providers: {
+      cloud: {
+        kind: "anthropic",
+        auth: "bearer",
+        base_url: `${server.url}/anthropic`,
+        key_env: ["CLOUD_KEY"],
+      },
+    },
+  } as const;
+  const keyed = { ...environment, variables };
+  assert.deepEqual(await refreshModels({ environment: keyed, settings, provider: "cloud", now: NOW }), {
+    ok: true,
+    value: 2,
+  });
+  assert.equal(server.asked[0]!.path, "/anthropic/v1/models");
+  const found = findModel("cloud", "claude-opus-5-5", await withLearned(keyed, settings))!;
+  const maker = findModel("anthropic", "claude-opus-5-5")!;
+  assert.deepEqual(found.thinking, maker.thinking);
+  assert.deepEqual(found.prices, [{ input: 9, output: 9 }]);
+});
+
+Deno.test("the maintainer's command names every difference between the table and a vendor's list", () => {
+  const day = "2026-11-28";
+  const names = listedModels("moonshot").filter((model) => !isGone(model, day)).map(({ id }) => id);
+  const same = Object.fromEntries(names.map((name) => [name, {}]));
+  assert.deepEqual(differences("moonshot", same, day), []);
+  const { "kimi-k3": _left, ...others } = same;
+  const listed = {
+    ...others,
+    "kimi-k3.1-pro": {
+      context: 5,
+      max_output: 1_000_000,
+      prices: { input: 2, output: 11 },
+      ends: "2027-01-01",
+    },
+    "kimi-k2.5": {},
+    "kimi-k9": {},
+  };
+  assert.deepEqual(differences("moonshot", listed, day), [
+    "kimi-k3.1-pro: context is 1000000, listed as 5",
+    "kimi-k3.1-pro: output price is 10, listed as 11",
+    "kimi-k3.1-pro: ends is unknown, listed as 2027-01-01",
+    "kimi-k3: not in the vendor's list",
+    "kimi-k2.5: still in the vendor's list",
+    "kimi-k9: not in the table",
+  ]);
+  assert.deepEqual(differences("deepseek", { "deepseek-chat": {} }, day), []);
 });

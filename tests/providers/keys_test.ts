@@ -208,7 +208,8 @@ Deno.test("a key is requested once per run, and a token again when it expires or
   assert.equal(await get(), "k1");
   now = 100_000;
   assert.equal(await get(), "k2");
-  keys.forget("anthropic");
+  const query = { provider: CLAUDE, environment: { cwd: "/", home: "/", variables: {} } };
+  assert.equal(await keys.renew(query), true);
   assert.equal(await get(), "k3");
 });
 

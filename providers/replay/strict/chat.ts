@@ -19,6 +19,7 @@ export function refusals({ text, body }: Asked): readonly string[] {
     ...pairProblems(messages),
     ...(/^(?:kimi|moonshot)/.test(model) ? moonshotProblems(body, model, messages) : []),
     ...(NEEDS_REASONING.test(model) ? missingReasoning(body, messages) : []),
+    ...vendorProblems(body, model, messages),
     ...(NO_REASONING.test(model) ? reasoningFieldProblems(messages, "property") : []),
     ...(/^(?:gpt-|o\d)/.test(model) ? openaiProblems(body, model, messages) : []),
   ];
@@ -213,6 +214,41 @@ function missingReasoning({ thinking }: JsonObject, messages: readonly JsonObjec
   return messages.some(isBare)
     ? ["The `reasoning_content` in the thinking mode must be passed back to the API."]
     : [];
+}
+
+/** Fields with which a vendor configures thinking, by the names of its models; it refuses those of the others. */
+const THINKING_FIELDS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^deepseek/, ["thinking", "reasoning_effort"]],
+  [/^glm/, ["thinking"]],
+  [/^qwen/, ["enable_thinking"]],
+  [/^minimax/i, []],
+];
+
+/** The efforts of DeepSeek. */
+const DEEPSEEK_EFFORTS: readonly unknown[] = [undefined, "low", "high", "max"];
+
+function vendorProblems(
+  body: JsonObject,
+  model: string,
+  messages: readonly JsonObject[],
+): readonly string[] {
+  const [, known] = THINKING_FIELDS.find(([models]) => models.test(model)) ?? [];
+  const foreign = known === undefined
+    ? []
+    : ["thinking", "reasoning_effort", "reasoning", "enable_thinking"].filter((field) =>
+      body[field] !== undefined && !known.includes(field)
+    );
+  const ids = messages.flatMap(({ tool_calls: calls }) => listOf(calls).filter(isObject).map(({ id }) => id));
+  const isLong = /^(?:mistral|codestral)/.test(model) &&
+    ids.some((id) => !/^[A-Za-z0-9]{9}$/.test(String(id)));
+  return [
+    ...foreign.map((field) => `Unknown parameter: '${field}'.`),
+    ...(isLong ? ["Tool call id must be a-z, A-Z, 0-9, with a length of 9."] : []),
+    ...(/^deepseek/.test(model) && !DEEPSEEK_EFFORTS.includes(body.reasoning_effort)
+      ? [`reasoning_effort: unknown variant '${body.reasoning_effort}', expected one of low, high, max`]
+      : []),
+    ...(/^minimax/i.test(model) ? reasoningFieldProblems(messages, "property") : []),
+  ];
 }
 
 function reasoningFieldProblems(messages: readonly JsonObject[], what: string): readonly string[] {
