@@ -27,8 +27,8 @@ interface Cloud {
   readonly frames: () => readonly string[];
 }
 
-const MESSAGE = () => messageFrames({ reply: [{ type: "text", text: "hello" }] }, "claude", {});
-const RESPONSE = () => responseFrames({ reply: [{ type: "text", text: "hello" }] }, "gpt", 1);
+const MESSAGE = () => messageFrames({ reply: [{ text: "hello" }] }, "claude", {});
+const RESPONSE = () => responseFrames({ reply: [{ text: "hello" }] }, "gpt", 1);
 
 /** Starts a server that is as strict as the vendors' pages; each refusal is in the shape of the vendor. */
 function startCloud(cloud: Cloud) {
