@@ -55,7 +55,7 @@ export interface ProviderSettings {
   readonly api_version?: string | null;
   /** Request field with the token limit for a Chat Completions server; `max_tokens` if unset. */
   readonly max_tokens_key?: "max_tokens" | "max_completion_tokens" | null;
-  /** Message field that returns reasoning to a Chat Completions server. `content`: before the text, between `<think>` tags. */
+  /** Message field that returns reasoning to a Chat Completions server. `<think>`: before the text, between such tags. */
   readonly reasoning_field?: string | null;
   /** Messages that return their reasoning to a Chat Completions server. If unset, `always`, except to vendors known to refuse it. */
   readonly reasoning_back?: "always" | "tools" | "never" | null;
