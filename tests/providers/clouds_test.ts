@@ -6,6 +6,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated
 import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { replyFrames as messageFrames } from "../../providers/replay/frames.ts";
 import { replyFrames as responseFrames } from "../../providers/replay/openai/frames.ts";
+import type { Asked } from "../../providers/replay/dialect.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { build } from "./built_request.ts";
 import { sendOnce } from "./send_once.ts";
@@ -24,11 +25,11 @@ interface Cloud {
   readonly headers?: Readonly<Record<string, string>>;
   /** True if it refuses every beta header. */
   readonly withoutBetas?: boolean;
-  readonly frames: () => readonly string[];
+  readonly frames: (asked: Asked) => readonly string[];
 }
 
 const MESSAGE = () => messageFrames({ reply: [{ text: "hello" }] }, "claude", {});
-const RESPONSE = () => responseFrames({ reply: [{ text: "hello" }] }, "gpt", 1);
+const RESPONSE = (asked: Asked) => responseFrames({ reply: [{ text: "hello" }] }, asked, 1);
 
 /** Starts a server that is as strict as the vendors' pages; each refusal is in the shape of the vendor. */
 function startCloud(cloud: Cloud) {
@@ -36,7 +37,8 @@ function startCloud(cloud: Cloud) {
   const bodies: Record<string, unknown>[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     asked.push(request);
-    const body = await request.json();
+    const text = await request.text();
+    const body = JSON.parse(text);
     bodies.push(body);
     const { pathname, search } = new URL(request.url);
     if (pathname !== cloud.path || search !== "") {
@@ -61,7 +63,8 @@ function startCloud(cloud: Cloud) {
     if (cloud.withoutBetas === true && request.headers.has("anthropic-beta")) {
       return Response.json({ message: "invalid beta flag" }, { status: 400 });
     }
-    return new Response(cloud.frames().join(""), { headers: { "content-type": "text/event-stream" } });
+    const frames = cloud.frames({ path: pathname, text, body, headers: request.headers });
+    return new Response(frames.join(""), { headers: { "content-type": "text/event-stream" } });
   });
   return {
     url: `http://127.0.0.1:${server.addr.port}`,

@@ -14,7 +14,6 @@ import { signaturesOf } from "../../providers/google/signatures.ts";
 import { readSignature, summaryOf, writeSignature } from "../../providers/openai/reasoning.ts";
 import { tagName } from "../../providers/request/foreign.ts";
 import { createFallbacks } from "../../providers/request/fallback.ts";
-import { tagName } from "../../providers/request/foreign.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Outline, ThinkingPart } from "../../providers/types.ts";
 

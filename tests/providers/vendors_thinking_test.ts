@@ -57,7 +57,7 @@ Deno.test("reasoning goes back to each vendor in the place where its server read
     return body.messages.filter(({ role }: { role: string }) => role === "assistant");
   };
   const [called, done] = await messages("minimax", "MiniMax-M3");
-  assert.equal(called.content, "<think>\nI look.\n</think>\n\n");
+  assert.equal(called.content, "<think>\nI look.\n</think>");
   assert.equal(done.content, "<think>\nNow I know.\n</think>\n\nDone.");
   // A MiniMax model that has sent a member of its own gets it back there.
   const [seen] = await messages("minimax", "MiniMax-M3", () => "reasoning_content");
