@@ -364,10 +364,10 @@ export type CycleEvent =
 export type Emit = (event: CycleEvent) => void;
 
 /**
- * How much of a reply a completed request brought: all of it, the beginning up to a limit, the beginning that fitted in
- * the model's context window, or no content.
+ * How much of a reply a completed request brought: all of it, perhaps not all of it, the beginning up to a limit, the
+ * beginning that fitted in the model's context window, or no content.
  */
-export type CompletedReply = "whole" | "cut" | "full" | "empty";
+export type CompletedReply = "whole" | "doubtful" | "cut" | "full" | "empty";
 
 /** How a request ended. The document already contains what was received. */
 export type RequestEnd =
@@ -442,7 +442,8 @@ export interface Stop {
   /** Line to show to the person (1-based), or null if there is none. */
   readonly line: number | null;
   /**
-   * Present with `cut` if the context window is full, and with `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget`, and if the run was
+   * Present with `done` if part of the reply may be missing, with `cut` if the context window is full, and with
+   * `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget`, and if the run was
    * refused.
    */
   readonly problem?: Problem;

@@ -17,6 +17,7 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
   const info = (text: string): StopWords => ({ level: "info", text });
   switch (reason) {
     case "done":
+      return problem === undefined ? null : info(`${problem.message} Check it.`);
     case "stepped":
     case "throttled":
       return null;

@@ -194,8 +194,11 @@ export type Effect =
   /** The server belongs to a kind that silently drops text beyond its context window. */
   | { readonly kind: "trims" }
   | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }
-  /** A part of the reply cannot be written to the document; the message says so to the person, in one sentence. */
-  | { readonly kind: "notice"; readonly message: string }
+  /**
+   * A part of the reply cannot be written to the document, or its end is unclear; the message says so to the person, in
+   * one sentence. `isAside` is true for something that is not part of the reply.
+   */
+  | { readonly kind: "notice"; readonly message: string; readonly isAside?: true }
   | {
     readonly kind: "stop";
     /**

@@ -42,9 +42,11 @@ export function lastWords(run: EndedRun): readonly Words[] {
 }
 
 const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]>> = {
-  "done": (run) => [
-    { note: `The reply is complete. To continue, write below the last @You:, then: ${advance(run)}` },
-  ],
+  "done": (run) => {
+    const verdict = run.stop.problem?.message ?? "The reply is complete.";
+    const note = `${verdict} To continue, write below the last @You:, then: ${advance(run)}`;
+    return [run.stop.problem === undefined ? { note } : { say: note }];
+  },
   "cut": (run) => {
     // A reply for which there was no room cannot be continued in this document.
     const next = run.stop.problem === undefined

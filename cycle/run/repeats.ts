@@ -9,7 +9,7 @@ const LONGEST = 8;
 /**
  * Returns the calls of the last sequence of replies if the same calls had the same results in that many consecutive
  * sequences; else null. The labels of calls, and their ids in results, are not compared. Equal calls within one reply
- * are no repetition, because the model has not seen their results yet.
+ * are not a repetition, because the model has not seen their results yet.
  * @param chat the document
  * @param most number of sequences; 0 disables the check
  * @returns ids in document order

@@ -22,6 +22,7 @@ export function createStop(reason: StopReason, rest: Partial<Omit<Stop, "reason"
 /** The reason for which a run stops after a reply without calls, by the end of the reply. */
 const REPLY_STOPS: Readonly<Record<CompletedReply, StopReason>> = {
   whole: "done",
+  doubtful: "done",
   cut: "cut",
   full: "cut",
   empty: "stepped",
@@ -34,6 +35,18 @@ const WINDOW_FULL: Problem = {
   next: "Continue in a smaller document: flemma compact FILE",
 };
 
+/** The problem of a reply of which something could not be read, or whose end is unclear. */
+const REPLY_DOUBTFUL: Problem = {
+  code: "reply-doubtful",
+  message: "The reply has ended, but part of it may be missing.",
+};
+
+/** What a person must know about a reply, by its end. */
+const REPLY_PROBLEMS: Readonly<Partial<Record<CompletedReply, Problem>>> = {
+  doubtful: REPLY_DOUBTFUL,
+  full: WINDOW_FULL,
+};
+
 /** Creates the stop after a reply; `hasCalls` is true if the reply has calls. */
 export function createStopAfterReply(
   reply: CompletedReply,
@@ -41,7 +54,8 @@ export function createStopAfterReply(
   rest: Partial<Omit<Stop, "reason">>,
 ): Stop {
   if (hasCalls) return createStop("stepped", rest);
-  return createStop(REPLY_STOPS[reply], reply === "full" ? { ...rest, problem: WINDOW_FULL } : rest);
+  const problem = REPLY_PROBLEMS[reply];
+  return createStop(REPLY_STOPS[reply], problem === undefined ? rest : { ...rest, problem });
 }
 
 export function createStopBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {

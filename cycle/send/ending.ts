@@ -30,6 +30,8 @@ export interface EndingFacts {
   named(error: ProviderError): ProviderError;
   readonly usage: Usage | null;
   readonly warnings: readonly string[];
+  /** True if part of the reply could not be read or written. */
+  readonly isDoubtful: boolean;
   /** A sentence about retries, added to an error. */
   readonly tried: string | null;
   /** True if a reply that the provider paused may be sent back to it. */
@@ -45,7 +47,7 @@ export type SentEnd =
 
 export function endingOf(
   { exchange, stop, error, begun }: Received,
-  { provider, usage, warnings, tried, mayResume, chosenLimit, named }: EndingFacts,
+  { provider, usage, warnings, isDoubtful, tried, mayResume, chosenLimit, named }: EndingFacts,
 ): SentEnd {
   if (exchange.kind === "cancelled") return { kind: "cancelled" };
   if (error !== null || stop === null) {
@@ -60,7 +62,15 @@ export function endingOf(
   const isCut = stop.outcome === "truncated" || stop.outcome === "paused";
   return {
     kind: "completed",
-    reply: !begun ? "empty" : stop.reason === WINDOW_EXCEEDED ? "full" : isCut ? "cut" : "whole",
+    reply: !begun
+      ? "empty"
+      : stop.reason === WINDOW_EXCEEDED
+      ? "full"
+      : isCut
+      ? "cut"
+      : isDoubtful
+      ? "doubtful"
+      : "whole",
     usage,
     warnings: [...warnings, ...replyWarnings(stop, begun, chosenLimit)],
   };

@@ -81,6 +81,8 @@ export class Sending {
   readonly #notes = new Map<string, string>();
   /** The first line of the stream that could not be read, and the number of such lines. */
   #lost: { readonly line: string; count: number } | null = null;
+  /** True if the reader left something out, or does not know whether the reply is complete. */
+  #isDoubtful = false;
   #error: ProviderError | null = null;
   /** The model that answered, as the provider names it; null until it does. */
   #answered: string | null = null;
@@ -186,6 +188,7 @@ export class Sending {
         named: (error) => this.#explain(this.#withToolName(error)),
         usage: this.#usage,
         warnings: [...this.#prepared.warnings, ...this.#losses(), ...this.#cut()],
+        isDoubtful: this.#isDoubtful || this.#lost !== null,
         tried,
         mayResume: this.#may.resume,
         chosenLimit: chosenReplyLimit(
@@ -287,8 +290,10 @@ export class Sending {
     else if (effect.kind === "trims") this.#trims = true;
     else if (effect.kind === "note") {
       this.#notes.set(quickHash(effect.about), effect.value ?? this.#prepared.model);
-    } else if (effect.kind === "notice") this.#notices.push(effect.message);
-    else if (effect.kind === "answering") {
+    } else if (effect.kind === "notice") {
+      this.#isDoubtful ||= effect.isAside !== true;
+      this.#notices.push(effect.message);
+    } else if (effect.kind === "answering") {
       this.#answered = effect.model;
       const other = otherModel(this.#options.provider.name, this.#prepared.model, effect.model);
       if (other !== null) this.#notices.push(other);
@@ -328,7 +333,7 @@ export class Sending {
     const { line, count } = this.#lost;
     const shown = JSON.stringify(line.length > 80 ? `${line.slice(0, 80)}…` : line);
     const lines = count === 1 ? "A line of the stream was" : `${count} lines of the stream were`;
-    return [...this.#notices, `${lines} not valid JSON (${shown}), so part of the reply may be missing.`];
+    return [...this.#notices, `${lines} not valid JSON (${shown}).`];
   }
 
   /** Returns the error of an exchange without a closing event. */

@@ -178,13 +178,13 @@ function assistantMessage(
   const isNative = (part: ThinkingPart) =>
     part.signature === undefined || part.signature.provider === tagName(provider);
   const texts = parts.flatMap((part) => part.kind === "text" ? [trimBlank(part.text)] : []);
-  const said = [foreignThinking(parts, isNative, foreign) ?? "", ...texts].join("");
+  const answer = [foreignThinking(parts, isNative, foreign) ?? "", ...texts].join("");
   const calls = parts.filter((part) => part.kind === "tool_use").map((part) => ({
     id: ids.get(part) ?? part.id,
     type: "function",
     function: { name: wireName(part.name), arguments: new Raw(part.inputText).text },
   }));
-  if (said === "" && calls.length === 0) return [];
+  if (answer === "" && calls.length === 0) return [];
   const back = dialect.reasoningBack === "always" || (dialect.reasoningBack === "tools" && inLoop);
   const thinking = parts.flatMap((part): readonly ThinkingPart[] =>
     !back || part.kind !== "thinking" || part.redacted || !isNative(part)
@@ -196,7 +196,7 @@ function assistantMessage(
   const isInContent = dialect.reasoningField === IN_CONTENT && detailsOf(thinking).length === 0;
   const words = isInContent ? wordsOf(thinking) : "";
   const lead = words === "" ? "" : taggedThinking(words);
-  const content = said === "" ? lead.trimEnd() : lead + said;
+  const content = answer === "" ? lead.trimEnd() : lead + answer;
   return [{
     role: "assistant",
     content: content === "" ? undefined : content,

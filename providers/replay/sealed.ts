@@ -5,7 +5,7 @@ import { isObject } from "../../base/is_object.ts";
 import type { Asked } from "./dialect.ts";
 
 /** What such a signature says. */
-export interface Sealed {
+export interface BoundSignature {
   readonly replay: "sealed";
   /** Name of the thinking, which makes the signature unique. */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Sealed {
 }
 
 /** Returns the account of a request: its Vertex AI project, or a digest of its key. */
-export function accountOf({ path, headers }: Pick<Asked, "path" | "headers">): string {
+export function requestAccount({ path, headers }: Pick<Asked, "path" | "headers">): string {
   const project = /\/projects\/([^/]+)\//.exec(path)?.[1];
   return project ?? keyDigest(headers);
 }
@@ -27,15 +27,15 @@ export function keyDigest(headers: Headers): string {
 
 /** Writes the signature of thinking in the reply to a request. */
 export function writeSealed(name: string, model: string, asked: Pick<Asked, "path" | "headers">): string {
-  const sealed: Sealed = { replay: "sealed", name, model, account: accountOf(asked) };
+  const sealed: BoundSignature = { replay: "sealed", name, model, account: requestAccount(asked) };
   return btoa(JSON.stringify(sealed));
 }
 
 /** Reads such a signature; null if it is another one. */
-export function readSealed(signature: unknown): Sealed | null {
+export function readSealed(signature: unknown): BoundSignature | null {
   try {
     const value: unknown = JSON.parse(atob(String(signature)));
-    return isObject(value) && value.replay === "sealed" ? value as unknown as Sealed : null;
+    return isObject(value) && value.replay === "sealed" ? value as unknown as BoundSignature : null;
   } catch {
     // A signature from the script or a real API cannot be checked.
     return null;

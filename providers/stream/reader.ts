@@ -56,7 +56,7 @@ export abstract class ReplyReader implements StreamReader {
     const message = `The reply contains ${
       what === "item" || what === "event" ? "an" : "a"
     } ${what} of the unknown type ${JSON.stringify(name.slice(0, 80))}, which is left out.`;
-    return [{ kind: "notice", message }];
+    return [{ kind: "notice", message, ...(what === "event" ? { isAside: true } : {}) }];
   }
 
   /** Records a call that must not run with incomplete input; an empty name means that its start was lost. */

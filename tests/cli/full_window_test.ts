@@ -1,4 +1,4 @@
-// A full context window: one next step, the same everywhere, with the name of the document.
+// A full context window, and a reply of which part may be missing: one verdict and one next step, the same everywhere.
 
 import assert from "node:assert/strict";
 import { lastWords } from "../../commands/run/summary.ts";
@@ -59,12 +59,23 @@ for (const [what, stop] of Object.entries(STOPS)) {
   });
 }
 
+Deno.test("of a reply of which part may be missing, no message says that it is complete", () => {
+  const stop = createStopAfterReply("doubtful", false, {});
+  assert.match(
+    reported(stop),
+    /^The reply has ended, but part of it may be missing\. To continue, write below/,
+  );
+  assert.match(stopWords(stop)?.text ?? "", /may be missing\. Check it\.$/);
+  assert.match(reported(createStopAfterReply("whole", false, {})), /^The reply is complete\. To continue/);
+  assert.equal(stopWords(createStopAfterReply("whole", false, {})), null);
+});
+
 Deno.test("a reply that reached another limit is continued, and one with calls goes on with them", () => {
   const after = (reply: CompletedReply, hasCalls = false) =>
     createStopAfterReply(reply, hasCalls, { ids: [] });
   assert.match(reported(after("cut")), /Continue it with: flemma advance .* --continue/);
   assert.deepEqual(
-    (["whole", "cut", "full", "empty"] as const).map((reply) => [
+    (["whole", "doubtful", "cut", "full", "empty"] as const).map((reply) => [
       after(reply).reason,
       after(reply).problem?.code,
       after(reply, true).reason,
@@ -72,6 +83,7 @@ Deno.test("a reply that reached another limit is continued, and one with calls g
     ]),
     [
       ["done", undefined, "stepped", undefined],
+      ["done", "reply-doubtful", "stepped", undefined],
       ["cut", undefined, "stepped", undefined],
       ["cut", "context-full", "stepped", undefined],
       ["stepped", undefined, "stepped", undefined],

@@ -55,7 +55,8 @@ async function send(dialect: StreamDialect, server: Parameters<typeof asked>[1],
 
 /** That the exit code, the sentence and the document say the same of how it ended. */
 function check(ending: Ending, { code, reported, after }: Awaited<ReturnType<typeof send>>): void {
-  const complete = /The reply is complete|waits? for you|no result yet|Continue with: flemma advance/;
+  const complete =
+    /The reply is complete|The reply has ended|waits? for you|no result yet|Continue with: flemma advance/;
   if (ending.is !== "failed") {
     assert.equal(code, 0, reported);
     assert.ok(!after.includes(ABORTED));

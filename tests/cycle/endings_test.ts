@@ -18,7 +18,7 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegE
     "full",
     /cut off: the conversation fills the model's context window\.$/,
   ],
-  ["bedtime", "whole", /an unknown reason \("bedtime"\)/],
+  ["bedtime", "doubtful", /an unknown reason \("bedtime"\)/],
 ];
 
 for (const [reason, reply, reported] of ENDINGS) {

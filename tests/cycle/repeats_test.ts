@@ -78,7 +78,7 @@ function replyWith(...commands: readonly string[]): string {
   return `@Assistant:\n${calls.join("")}@You:\n${results.join("")}`;
 }
 
-Deno.test("equal calls in one reply are no loop before the model has seen their results; equal replies are", () => {
+Deno.test("equal calls in one reply are not a loop before the model has seen their results; equal replies are", () => {
   const three = () => replyWith("make", "make", "make");
   assert.equal(found([three()]), null);
   assert.equal(found([three(), three()]), null);

@@ -137,6 +137,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: (_, text) => text.includes("reasoning_content"),
     document: work("", "Hm."),
   },
+  "a gateway whose vendor refuses the signature of one block": {
+    provider: "openai_chat",
+    refusal: "messages.1.content.0: Invalid `signature` in `thinking` block",
+    // The text of the reasoning goes on, in the member for reasoning.
+    has: (_, text) => text.includes("reasoning_details") || !text.includes('"reasoning_content":"Hm."'),
+    document: work(` openaichat:signature="${btoa('[{"type":"reasoning.text","signature":"s"}]')}"`, "Hm."),
+  },
   "a refusal in another language, known by its parameter": {
     provider: "openai",
     refusal: "参数不受支持",

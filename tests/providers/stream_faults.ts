@@ -146,7 +146,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "an unknown event": {
     answer: streamed((v) => stream([...begun(v), ...v.unknown(), ...all(v).slice(begun(v).length)])),
-    ending: whole,
+    // At Gemini it is a part of the reply, which is left out.
+    ending: (v) => v.provider === "gemini" ? { is: "whole", warns: true } : whole,
   },
   // Calls
   "a call in one piece": {

@@ -222,14 +222,12 @@ async function answer(
     } else if (!streams && reply !== "") writeOutput(`${reply}\n`);
     if (!replied) return false;
     const more = textOption(given, "file") === undefined ? "--last" : option("--file", file);
-    const next = stop.problem === undefined
-      ? `Continue with: flemma ask ${more} TEXT`
-      : `Continue in a smaller document: ${compactAdvice(file)}`;
-    messages.note(
-      `flemma: ${
-        stop.reason === "cut" ? "The reply is incomplete. " : ""
-      }The conversation is in ${file}. ${next}`,
-    );
+    const isFull = stop.reason === "cut" && stop.problem !== undefined;
+    const next = isFull
+      ? `Continue in a smaller document: ${compactAdvice(file)}`
+      : `Continue with: flemma ask ${more} TEXT`;
+    const verdict = stop.reason === "cut" ? "The reply is incomplete." : stop.problem?.message ?? "";
+    messages.note(`flemma: ${`${verdict} The conversation is in ${file}.`.trimStart()} ${next}`);
     return true;
   };
   return await drive(run, async (document, emit) => {

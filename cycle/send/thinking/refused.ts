@@ -20,7 +20,7 @@ export interface SentThinking {
 /** Matches refusals of a changed message whose calls were just answered. They need not name a block. */
 const LOOP_CHANGED = /latest assistant message cannot be modified/i;
 
-/** Matches refusals that concern all thinking of another account or model, although they name only the first block. */
+/** Matches refusals that concern all thinking of another account or model, although they name only one block. */
 const FOREIGN = /encrypted|verified|decrypt|signature/i;
 
 /** Returns selections of thinking to leave out, the smallest first; the last one is all thinking. */

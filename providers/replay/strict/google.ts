@@ -4,7 +4,7 @@ import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
 import { isVertex, modelOf } from "../google/address.ts";
-import { accountOf, readSealed } from "../sealed.ts";
+import { readSealed, requestAccount } from "../sealed.ts";
 import { findRepeated, isBase64, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
@@ -235,5 +235,6 @@ function signatureProblems(
 /** True if another account or model made a signature. */
 function isForeign(signature: unknown, asked: Asked): boolean {
   const sealed = readSealed(signature);
-  return sealed !== null && (sealed.account !== accountOf(asked) || sealed.model !== modelOf(asked.path));
+  return sealed !== null &&
+    (sealed.account !== requestAccount(asked) || sealed.model !== modelOf(asked.path));
 }

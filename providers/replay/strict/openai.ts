@@ -4,7 +4,7 @@
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
-import { accountOf, readSealed } from "../sealed.ts";
+import { readSealed, requestAccount } from "../sealed.ts";
 import { findRepeated, isBase64, isObjectText, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
@@ -37,7 +37,7 @@ export function refusals(asked: Asked): readonly string[] {
     ...limitProblems(body),
     ...toolProblems(body),
     ...items.flatMap(itemProblems),
-    ...accountProblems(items, accountOf(asked)),
+    ...accountProblems(items, requestAccount(asked)),
     ...pairProblems(items),
     ...followProblems(items),
     ...idProblems(items),
