@@ -1,4 +1,4 @@
-// Made from providers/vendors.ts by scripts/generate/models.ts (deno task generate).
+// Made from providers/vendors.ts by scripts/generate/pages/vendors.ts (deno task generate).
 
 /** The variables that may hold the key of each vendor. */
 export const VENDOR_KEYS: Readonly<Record<string, readonly string[]>> = {

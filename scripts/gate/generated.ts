@@ -23,6 +23,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/protected.ts"),
     import("../generate/pages/reliability.ts"),
     import("../generate/pages/performance.ts"),
+    import("../generate/pages/vendors.ts"),
   ]);
   const made = (await Promise.all(makers.map((maker) => maker.generate()))).flat();
   // One after the other: each ends the bundler that it started, which is one for all.

@@ -1,14 +1,12 @@
 // Writes the page of models from the program's own tables, and the models of `$best` and `$cheap`.
 
 import { listedChoice, listedModels, listedProviders } from "../../providers/models/table.ts";
-import { VENDORS } from "../../providers/vendors.ts";
 import type { PricePeriod, Prices, TabledModel } from "../../providers/models/types.ts";
 
 export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([
     { path: "docs/reference/models.md", text: page() },
     { path: "config/layers/model_choices.generated.ts", text: choices() },
-    { path: "config/data/vendors.generated.ts", text: vendorKeys() },
   ]);
 }
 
@@ -25,21 +23,6 @@ function choices(): string {
     "/** The model of each provider where settings name none. */",
     "export const STANDARD_MODELS: Readonly<Record<string, string>> = {",
     ...rows.map(({ provider, standard }) => `  ${provider}: "${standard}",`),
-    "};",
-    "",
-  ].join("\n");
-}
-
-function vendorKeys(): string {
-  const rows = Object.entries(VENDORS).map(([name, { keyVariables }]) =>
-    `  ${JSON.stringify(name)}: [${keyVariables.map((variable) => JSON.stringify(variable)).join(", ")}],`
-  );
-  return [
-    "// Made from providers/vendors.ts by scripts/generate/models.ts (deno task generate).",
-    "",
-    "/** The variables that may hold the key of each vendor. */",
-    "export const VENDOR_KEYS: Readonly<Record<string, readonly string[]>> = {",
-    ...rows,
     "};",
     "",
   ].join("\n");
