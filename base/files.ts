@@ -2,6 +2,7 @@
 
 import { baseName, cutName, parentOf } from "./paths.ts";
 import { thrownText } from "./problem.ts";
+import { openRegularSync, readRegular } from "./system/regular_file.ts";
 import { isSameFile, takePlace } from "./system/take_place.ts";
 
 /** True if an error says that nothing exists at a path, including that one of its folders is a file. */
@@ -230,7 +231,8 @@ function removeAbandoned(prefix: string): void {
     const path = `${folder}${name}`;
     try {
       if (!Deno.lstatSync(path).isFile) continue;
-      using file = Deno.openSync(path);
+      const { file } = openRegularSync(path);
+      using _ = file;
       if (file.tryLockSync(true) && isAt(file, path)) Deno.removeSync(path);
     } catch {
       // The file was removed meanwhile, belongs to somebody else, or is on a file system without locks.
@@ -276,40 +278,10 @@ function folderPrefix(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** Returns the whole content of an open file. Throws on failure. */
-export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
-  file.seekSync(0, Deno.SeekMode.Start);
-  let buffer = new Uint8Array(file.statSync().size + 1);
-  let length = 0;
-  while (true) {
-    const got = file.readSync(buffer.subarray(length));
-    if (got === null) return buffer.subarray(0, length);
-    length += got;
-    if (length < buffer.length) continue;
-    const larger = new Uint8Array(buffer.length * 2);
-    larger.set(buffer);
-    buffer = larger;
-  }
-}
-
-/** Maximum number of bytes of a file; no file of code or settings is larger. */
-const MOST_OF_REGULAR = 64 * 1024 * 1024;
-
-/**
- * Reads a file from an untrusted folder. Its path may lead to a device or a pipe, and reading those may never end.
- * Throws the system's errors. Also throws if the path leads to anything but a regular file of at most 64 MiB.
- */
-export async function readRegular(path: string): Promise<Uint8Array<ArrayBuffer>> {
-  const { isFile, size } = await Deno.stat(path);
-  if (!isFile) throw new Error("it is not a regular file");
-  if (size > MOST_OF_REGULAR) throw new Error("it is larger than 64 MiB");
-  return await Deno.readFile(path);
-}
-
-/** Returns the bytes at a path, or null if there is no file. */
+/** Returns the bytes of a regular file, or null if nothing is at the path. Throws if something else is there. */
 export async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {
-    return await Deno.readFile(path);
+    return await readRegular(path);
   } catch (thrown) {
     if (isMissing(thrown)) return null;
     throw thrown;

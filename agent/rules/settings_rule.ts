@@ -5,6 +5,7 @@ import { configFolder } from "../../base/folders.ts";
 import { createFile } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { readRegular } from "../../base/system/regular_file.ts";
 import type { WrittenRule } from "../../config/rules/read_rule.ts";
 import { findSources, type SettingsOverrides } from "../../config/sources/find.ts";
 import { withRule } from "../../config/sources/write_rule.ts";
@@ -68,7 +69,7 @@ async function exchange(path: string, before: string | null, after: string | nul
     }
     const real = await Deno.realPath(path);
     // Reading the settings drops a byte order mark; writing restores it.
-    const mark = hasMark(await Deno.readFile(real)) ? "\ufeff" : "";
+    const mark = hasMark(await readRegular(real)) ? "\ufeff" : "";
     const bytes = encoder.encode(`${mark}${before}`);
     const known = { content: contentFromBytes(bytes), stamp: stampOf(await Deno.stat(real)) };
     if (after === null) return await removeWhole(real, bytes) ? null : changed(path);
@@ -93,7 +94,7 @@ function hasMark(bytes: Uint8Array): boolean {
 }
 
 async function removeWhole(path: string, bytes: Uint8Array): Promise<boolean> {
-  const now = await Deno.readFile(path);
+  const now = await readRegular(path);
   const same = now.length === bytes.length && now.every((byte, at) => byte === bytes[at]);
   if (same) await Deno.remove(path);
   return same;

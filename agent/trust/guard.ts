@@ -4,6 +4,7 @@
 import { isMissing } from "../../base/files.ts";
 import { stateNotice } from "../../base/folders.ts";
 import { type Problem, problemLine } from "../../base/problem.ts";
+import { readRegular } from "../../base/system/regular_file.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { identityOf, knownPath } from "../../cycle/storage/read.ts";
 import type {
@@ -235,7 +236,7 @@ export class DocumentGuard implements CommandsWatch {
   async #found(path: string, tamperCheck: TamperCheck, why: string): Promise<TamperedParts | null> {
     let bytes: Uint8Array;
     try {
-      bytes = await Deno.readFile(path);
+      bytes = await readRegular(path);
     } catch (thrown) {
       if (isMissing(thrown)) return null;
       throw thrown;

@@ -1,7 +1,8 @@
 // Compares the approvals in other documents around commands that could write them.
 
 import type { Environment } from "../../base/environment.ts";
-import { readOrNull } from "../../base/files.ts";
+import { isMissing } from "../../base/files.ts";
+import { NotRegularFile, readRegular } from "../../base/system/regular_file.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { forgetWaiting, waitingDocuments } from "../../cycle/storage/waiting_documents.ts";
@@ -97,10 +98,19 @@ export function newApprovals(
     : { why: WRITTEN_ELSEWHERE, calls: Object.fromEntries(calls), block: null };
 }
 
-/** Hashes of the approved calls of the document at a path; null if there is none. */
+/** Hashes of the approved calls of the document at a path; null if there is no regular file. */
 async function approvedIn(path: string): Promise<Hashes | null> {
-  const bytes = await readOrNull(path);
+  const bytes = await readIfRegular(path);
   if (bytes === null) return null;
   const calls = approvedCalls(parse(bytes));
   return Object.fromEntries(await Promise.all(calls.map(async (call) => [call.id, await callHash(call)])));
+}
+
+async function readIfRegular(path: string): Promise<Uint8Array | null> {
+  try {
+    return await readRegular(path);
+  } catch (thrown) {
+    if (isMissing(thrown) || thrown instanceof NotRegularFile) return null;
+    throw thrown;
+  }
 }

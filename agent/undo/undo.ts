@@ -3,6 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { sameBytes } from "../../base/bytes.ts";
 import { removeIfThere } from "../../base/files.ts";
+import { readRegular } from "../../base/system/regular_file.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
 import { stateNotice } from "../../base/folders.ts";
@@ -168,7 +169,7 @@ async function noted(change: SavedFile, { environment, report }: UndoRequest): P
 async function takeAway(path: string, since: Snapshot, lock: WriteLock): Promise<void> {
   const aside = temporaryIn(parentOf(path));
   await Deno.rename(path, aside);
-  if (sameBytes(await Deno.readFile(aside), since.bytes)) {
+  if (sameBytes(await readRegular(aside), since.bytes)) {
     // From here on, the file contains no text that anybody needs.
     lock.note(aside);
     await removeIfThere(aside);

@@ -2,6 +2,7 @@
 // redirected.
 
 import { isSystemFile } from "../system/reading.ts";
+import { type OpenFile, openRegular, openRegularSync } from "../system/regular_file.ts";
 import { realPath } from "./real_path.ts";
 import { Exchanged } from "./failures.ts";
 
@@ -23,17 +24,10 @@ export interface FolderAccess {
   open(folder: string, name: string): Promise<OpenFile | null>;
 }
 
-/** An open regular file. */
-export interface OpenFile {
-  readonly file: Deno.FsFile;
-  readonly info: Deno.FileInfo;
-}
-
 /** Returns an open file if it is the one that was checked. */
-function verifyOpened(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: string): OpenFile {
-  const info = file.statSync();
-  if (info.dev === dev && info.ino === ino) return { file, info };
-  file.close();
+function verifyOpened(opened: OpenFile, { dev, ino }: Deno.FileInfo, path: string): OpenFile {
+  if (opened.info.dev === dev && opened.info.ino === ino) return opened;
+  opened.file.close();
   throw new Exchanged(path);
 }
 
@@ -52,7 +46,7 @@ export const workingFolderAccess: FolderAccess = {
       this.within(folder, (at) => {
         const seen = Deno.lstatSync(at(name));
         // If a pipe replaces the file now, opening it blocks. The parent process then ends this process.
-        return seen.isFile ? verifyOpened(Deno.openSync(at(name)), seen, `${folder}/${name}`) : null;
+        return seen.isFile ? verifyOpened(openRegularSync(at(name)), seen, `${folder}/${name}`) : null;
       })
     );
   },
@@ -74,7 +68,7 @@ const pathAccess: FolderAccess = {
     const seen = this.within(folder, () => Deno.lstatSync(path));
     if (!seen.isFile) return null;
     // If a pipe replaces the file now, only this operation waits.
-    const opened = verifyOpened(await Deno.open(path), seen, path);
+    const opened = verifyOpened(await openRegular(path), seen, path);
     try {
       verify(folder);
       return opened;

@@ -1,6 +1,7 @@
 // A snapshot of many neighbouring paths, and a check whether it is still valid.
 
 import { parentOf } from "../paths.ts";
+import { readRegularSync } from "../system/regular_file.ts";
 import { StatCache } from "./stat_cache.ts";
 
 /** The links from a path to its real location, in the order they are followed. */
@@ -91,10 +92,9 @@ export class FsSnapshot {
     const known = this.#texts.get(path);
     if (known !== undefined) return known.size > mostBytes ? null : known.text;
     try {
-      const info = Deno.statSync(path);
-      if (!info.isFile || info.size > mostBytes) return null;
-      const text = Deno.readTextFileSync(path);
-      this.#source(path).files.push({ info, text, read: Deno.readTextFileSync });
+      const { bytes, info } = readRegularSync(path, mostBytes);
+      const text = asUtf8(bytes);
+      this.#source(path).files.push({ info, text, decode: asUtf8 });
       this.#texts.set(path, { text, size: info.size });
       return text;
     } catch {
@@ -108,12 +108,13 @@ export class FsSnapshot {
     let info: Deno.FileInfo | null = null;
     let text: string | null = null;
     try {
-      info = Deno.statSync(path);
-      if (info.isFile && info.size <= mostBytes) text = readLatin1(path);
+      const content = readRegularSync(path, mostBytes);
+      info = content.info;
+      text = asLatin1(content.bytes);
     } catch {
       // The file is reported as unreadable.
     }
-    files.push({ info, text, read: readLatin1 });
+    files.push({ info, text, decode: asLatin1 });
     return text;
   }
 
@@ -201,7 +202,7 @@ interface Source {
 interface ReadFile {
   readonly info: Deno.FileInfo | null;
   readonly text: string | null;
-  readonly read: (path: string) => string;
+  readonly decode: (bytes: Uint8Array) => string;
 }
 
 /** True if the look-ups below a folder or file still give the same results. */
@@ -223,13 +224,13 @@ function agrees({ path, children, patterns, files }: Source & { path: string }, 
   });
 }
 
-function isStill({ info, text, read }: ReadFile, path: string, stats: StatCache): boolean {
+function isStill({ info, text, decode }: ReadFile, path: string, stats: StatCache): boolean {
   const now = stats.stat(path);
   if (text === null || info === null || now === null || !isOne(now, info) || now.size !== info.size) {
     return false;
   }
   try {
-    return read(path) === text;
+    return decode(readRegularSync(path, info.size).bytes) === text;
   } catch {
     return false;
   }
@@ -244,8 +245,11 @@ function haveSameRights(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
 }
 
-function readLatin1(path: string): string {
-  const bytes = Deno.readFileSync(path);
+function asUtf8(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+function asLatin1(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return text;

@@ -21,6 +21,8 @@ function open() {
     listxattr: { parameters: ["buffer", "pointer", "usize"], result: "isize" },
     access: { parameters: ["buffer", "i32"], result: "i32" },
     tcflush: { parameters: ["i32", "i32"], result: "i32" },
+    open: { parameters: ["buffer", "i32"], result: "i32" },
+    close: { parameters: ["i32"], result: "i32" },
   }).symbols;
 }
 
@@ -63,6 +65,45 @@ const STANDARD_INPUT = 0;
 /** Discards unread input of the terminal at standard input; false if that failed. */
 export function forgetTyped(): boolean {
   return systemCalls()?.tcflush(STANDARD_INPUT, TYPED) === 0;
+}
+
+/** Flags of `open`: nothing is opened, read or started, and no child process inherits the handle. */
+const O_PATH = 0o10000000;
+const O_CLOEXEC = 0o2000000;
+
+/** A file or folder that stays the same, whatever is at its path later. */
+export interface Handle extends Disposable {
+  /** A path that leads to it while the handle is open. */
+  readonly path: string;
+}
+
+/** True once `prepareHandles` found that handles work here. */
+let hasHandles = false;
+
+/**
+ * Lets `openHandle` work from now on, if this system and the permissions allow it. Loading the C library takes
+ * milliseconds, so a process does it while it waits for something else.
+ */
+export function prepareHandles(): void {
+  if (hasHandles || systemCalls() === null) return;
+  try {
+    using handle = newHandle("/");
+    hasHandles = handle !== null && Deno.statSync(handle.path).isDirectory;
+  } catch {
+    // The permissions do not include /proc.
+  }
+}
+
+/** Opens a handle; null if nothing accessible is at the path, undefined if handles are not prepared. */
+export function openHandle(path: string): Handle | null | undefined {
+  return hasHandles ? newHandle(path) : undefined;
+}
+
+function newHandle(path: string): Handle | null {
+  const { open, close } = systemCalls()!;
+  const descriptor = open(named(path), O_PATH | O_CLOEXEC);
+  if (descriptor < 0) return null;
+  return { path: `/proc/self/fd/${descriptor}`, [Symbol.dispose]: () => void close(descriptor) };
 }
 
 function named(path: string): Uint8Array<ArrayBuffer> {

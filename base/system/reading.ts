@@ -2,6 +2,7 @@
 // and never reads endlessly. This program itself never reads or writes pseudo-files about processes, the kernel and
 // devices for a document or a model. Such files contain the environment of every process, and some of them never end.
 
+import { openRegular, openRegularSync } from "./regular_file.ts";
 import { afterSilence } from "./timer.ts";
 import { isInside } from "../paths.ts";
 
@@ -82,9 +83,13 @@ export async function readChecked(path: string, check: CheckFile): Promise<Uint8
   const info = await Deno.stat(real);
   const obstacle = check(real, info);
   if (obstacle !== null) return obstacle;
-  using file = await Deno.open(real);
-  if (!isSame(await file.stat(), info) || await Deno.realPath(path) !== real) return EXCHANGED;
-  return new Uint8Array(await new Response(file.readable).arrayBuffer());
+  const { file, info: opened } = await openRegular(real);
+  try {
+    if (!isSame(opened, info) || await Deno.realPath(path) !== real) return EXCHANGED;
+    return new Uint8Array(await new Response(file.readable).arrayBuffer());
+  } finally {
+    file[Symbol.dispose]();
+  }
 }
 
 /** Synchronous version of `readChecked`. */
@@ -93,8 +98,9 @@ export function readCheckedSync(path: string, check: CheckFile): Uint8Array<Arra
   const info = Deno.statSync(real);
   const obstacle = check(real, info);
   if (obstacle !== null) return obstacle;
-  using file = Deno.openSync(real);
-  if (!isSame(file.statSync(), info) || Deno.realPathSync(path) !== real) return EXCHANGED;
+  const { file, info: opened } = openRegularSync(real);
+  using _ = file;
+  if (!isSame(opened, info) || Deno.realPathSync(path) !== real) return EXCHANGED;
   const bytes = new Uint8Array(info.size);
   let filled = 0;
   for (let count = 1; filled < bytes.length && count > 0; filled += count) {

@@ -41,3 +41,18 @@ export function afterSilence(milliseconds: number, act: () => void): () => void 
   let takeBack = after(milliseconds, () => takeBack = after(TURN, act));
   return () => takeBack();
 }
+
+/** Repeated work takes at most one part in this many of the time. */
+const SHARE = 20;
+
+/**
+ * Does `act` immediately and then repeatedly, until the signal aborts. Pauses for at least this many milliseconds; longer
+ * if `act` takes long, so that the rest of the program goes on.
+ */
+export async function repeatPaced(milliseconds: number, act: () => void, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const begun = performance.now();
+    act();
+    await pause(Math.max(milliseconds, (performance.now() - begun) * SHARE), signal);
+  }
+}

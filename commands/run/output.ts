@@ -4,6 +4,7 @@ import { decidedBy } from "../../agent/review/decided_by.ts";
 import type { RunEvent } from "../../agent/views/run_event.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
+import { readRegularSync } from "../../base/system/regular_file.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent, Stop, UsageRecord } from "../../cycle/types.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
@@ -248,7 +249,7 @@ function showCursor(invocation: Invocation, document: CommandDocument, line: num
 function onDiskOf({ path, chat }: CommandDocument["session"]): Chat {
   if (path === null) return chat;
   try {
-    return parse(Deno.readFileSync(path));
+    return parse(readRegularSync(path).bytes);
   } catch {
     // The failure was already reported, together with the place where the text is saved.
     return chat;

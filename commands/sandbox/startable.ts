@@ -3,6 +3,7 @@
 import { isThere } from "../../base/files.ts";
 import type { Problem } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
+import { openRegularSync } from "../../base/system/regular_file.ts";
 
 /** Exit codes of shells, `env`, `nice` and similar programs (POSIX, "Exit status for commands"). */
 const NOT_FOUND = 127;
@@ -89,7 +90,8 @@ const FIRST_LINE = 256;
 /** Returns the interpreter in a script's first line; null if the file is not a script or cannot be read. */
 function interpreterOf(path: string): string | null {
   try {
-    using file = Deno.openSync(path);
+    const { file } = openRegularSync(path);
+    using _ = file;
     const bytes = new Uint8Array(FIRST_LINE);
     const beginning = new TextDecoder().decode(bytes.subarray(0, file.readSync(bytes) ?? 0));
     return /^#![ \t]*([^ \t\n]+)/.exec(beginning)?.[1] ?? null;

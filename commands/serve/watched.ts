@@ -1,6 +1,7 @@
 // Decides when to advance a watched document, from the last known state of its file and the current one. This
 // program's own writes must not start a document again.
 
+import { openRegular, readAll } from "../../base/system/regular_file.ts";
 import type { Stop } from "../../cycle/types.ts";
 
 /** A file at one moment. */
@@ -48,11 +49,12 @@ export function knownAfter({ ours, now, reason }: WatchedRunEnd): IdleDocument {
 /** Reads a file; null if it does not exist or cannot be read. */
 export async function readFileState(path: string): Promise<FileState | null> {
   try {
-    using file = await Deno.open(path, { read: true });
-    const { dev, ino, size, mtime, ctime, isFile } = await file.stat();
-    if (!isFile) return null;
-    const text = await Deno.readFile(path);
-    return { stamp: [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" "), text };
+    const { file, info: { dev, ino, size, mtime, ctime } } = await openRegular(path);
+    using _ = file;
+    return {
+      stamp: [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" "),
+      text: await readAll(file, size),
+    };
   } catch {
     // The next save is checked again, and a run reports what is wrong.
     return null;

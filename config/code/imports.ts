@@ -1,7 +1,7 @@
 // Finds all files of some code: the files that are started, and the files that these load, directly or through other
 // files.
 
-import { readRegular } from "../../base/files.ts";
+import { MOST_OF_CODE, readRegular } from "../../base/system/regular_file.ts";
 import { sha256 } from "../../base/hash.ts";
 import { fileUri } from "../../base/paths.ts";
 import { modulePath } from "../schema/module_path.ts";
@@ -77,7 +77,7 @@ export async function sealCode(file: string, home: string): Promise<SealedCode> 
   const followed = await followImports([file], home);
   const lines: string[] = [];
   for (const path of [...followed.files].sort()) {
-    lines.push(`${path} ${await sha256(await readRegular(path))}`);
+    lines.push(`${path} ${await sha256(await readRegular(path, MOST_OF_CODE))}`);
   }
   return { ...followed, hash: await sha256(lines.join("\n")) };
 }
@@ -175,7 +175,7 @@ function isFile(path: string): boolean {
 /** Returns the text as the runtime reads it; null for an unreadable file, which does not load either. */
 async function textOf(path: string): Promise<string | null> {
   try {
-    const bytes = await readRegular(path);
+    const bytes = await readRegular(path, MOST_OF_CODE);
     const [first, second] = bytes;
     const encoding = first === 0xff && second === 0xfe
       ? "utf-16le"

@@ -1,6 +1,7 @@
 // Small JSON files of flemma: read whole, replaced atomically, changed under a lock.
 
 import { explainMissing, isMissing, replaceSmallFile } from "../../base/files.ts";
+import { readRegularSync } from "../../base/system/regular_file.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
@@ -39,7 +40,7 @@ export function readText(path: string, options: { readonly named?: boolean } = {
     if (!named && size > MOST_BYTES) {
       return unreadable(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
     }
-    const bytes = Deno.readFileSync(path);
+    const bytes = isFile ? readRegularSync(path).bytes : new Uint8Array();
     const fault = textFault(bytes);
     if (fault !== null) {
       return unreadable(faultWords(fault), textRemedy(fault, path));

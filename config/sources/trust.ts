@@ -1,7 +1,7 @@
 // Trust: records which files of a folder the person has read and agreed to, by hash.
 
 import type { Environment } from "../../base/environment.ts";
-import { readRegular } from "../../base/files.ts";
+import { MOST_OF_CODE, readRegular } from "../../base/system/regular_file.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 import { followImports, unfollowedSentence } from "../code/imports.ts";
@@ -120,7 +120,7 @@ async function hashFiles(
   const hashed: { path: string; hash: string }[] = [];
   for (const path of [...new Set([...files, ...data])].sort()) {
     try {
-      hashed.push({ path, hash: await sha256(await readRegular(path)) });
+      hashed.push({ path, hash: await sha256(await readRegular(path, MOST_OF_CODE)) });
     } catch (thrown) {
       return failure(
         "file-unreadable",

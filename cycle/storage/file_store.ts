@@ -5,6 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { shellWord } from "../../base/shell_word.ts";
+import { readRegular } from "../../base/system/regular_file.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
@@ -109,7 +110,7 @@ async function openLocked(
 
 async function rawBytes(path: string): Promise<Uint8Array | null> {
   try {
-    return await Deno.readFile(path);
+    return await readRegular(path);
   } catch {
     // `readDocument` has already reported why reading failed.
     return null;

@@ -15,6 +15,7 @@ import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { explainMissing, isThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
+import { openRegularSync, readAll } from "../../base/system/regular_file.ts";
 import type { FileIdentity } from "../types.ts";
 
 /** File attributes that show cheaply whether a file changed since it was read. Times are milliseconds. */
@@ -47,9 +48,9 @@ export async function readDocument(
     const found = regularFile(absolutePath(environment, path), label);
     if (!found.ok) return found;
     const realPath = found.value;
-    using file = Deno.openSync(realPath);
-    const before = file.statSync();
-    const bytes = await readAll(file, before.size);
+    const { file, info } = openRegularSync(realPath);
+    using _ = file;
+    const bytes = await readAll(file, info.size);
     const after = stampOf(file.statSync());
     const bad = checkText(bytes, label);
     return bad === null ? success({ realPath, bytes, stamp: after }) : failed(bad);
@@ -248,27 +249,4 @@ export function identityOf({ dev, ino, nlink, birthtime }: Deno.FileInfo): FileI
 export function sameStamp(a: Stamp, b: Stamp): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtime === b.mtime &&
     a.ctime === b.ctime;
-}
-
-/**
- * Maximum number of bytes that are read synchronously. Handing a small read to another thread takes longer than the
- * read; a read of many megabytes would block everything else this process serves.
- */
-const READ_AT_ONCE = 1024 * 1024;
-
-/** Reads to the end of the file. The size is only a hint, because the file may grow meanwhile. */
-async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint8Array> {
-  let buffer = new Uint8Array(sizeHint + 1);
-  let length = 0;
-  while (true) {
-    const free = buffer.subarray(length);
-    const got = free.length > READ_AT_ONCE ? await file.read(free) : file.readSync(free);
-    if (got === null) return buffer.subarray(0, length);
-    length += got;
-    if (length === buffer.length) {
-      const larger = new Uint8Array(buffer.length * 2);
-      larger.set(buffer);
-      buffer = larger;
-    }
-  }
 }

@@ -4,6 +4,7 @@ import type { LuaLimits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type CheckFile, readCheckedSync } from "../../base/system/reading.ts";
+import { openRegularSync } from "../../base/system/regular_file.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../file_log.ts";
 import { GeneratedPrompts } from "./personality.ts";
@@ -65,7 +66,7 @@ function readFile(path: string, files: FileLog, check: CheckFile = () => null): 
 function canBeOpened(path: string): boolean {
   try {
     if (attachObstacle(Deno.realPathSync(path), Deno.statSync(path)) !== null) return false;
-    Deno.openSync(path, { read: true }).close();
+    openRegularSync(path).file.close();
     return true;
   } catch {
     // Any error means that the file cannot be read.

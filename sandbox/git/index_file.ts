@@ -1,6 +1,8 @@
 // Reader for git's index: repositories inside another one, and tracked files. flemma does not ask git, which would obey
 // settings that a command may have planted (format: gitformat-index(5), versions 2 to 4).
 
+import { readRegularSync } from "../../base/system/regular_file.ts";
+
 /** A larger index is not read; this size holds some 100,000 files. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
@@ -27,8 +29,7 @@ export function indexEntries(bytes: Uint8Array): IndexEntry[] {
 /** The entries of the index at a path; empty if there is none that can be read. */
 export function readIndex(path: string): IndexEntry[] {
   try {
-    const { isFile, size } = Deno.lstatSync(path);
-    return isFile && size <= MOST_BYTES ? indexEntries(Deno.readFileSync(path)) : [];
+    return Deno.lstatSync(path).isFile ? indexEntries(readRegularSync(path, MOST_BYTES).bytes) : [];
   } catch {
     return []; // A repository without an index tracks nothing yet.
   }

@@ -2,6 +2,7 @@
 // set the modification time, so a file that changed recently is identified by its content alone.
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
+import { readRegularTextSync } from "../../base/system/regular_file.ts";
 
 /** If two changes of a file are at least this many milliseconds apart, they certainly give it different times. */
 const SETTLED = 2500;
@@ -28,7 +29,9 @@ export function readEntryContent(path: string, stats = new StatCache()): string 
     if (info.isDirectory) {
       return `folder ${Array.from(Deno.readDirSync(path), ({ name }) => name).sort().join("/")}`;
     }
-    if (info.isFile && info.size <= MOST_BYTES) return `${info.mode} ${Deno.readTextFileSync(path)}`;
+    if (info.isFile && info.size <= MOST_BYTES) {
+      return `${info.mode} ${readRegularTextSync(path, MOST_BYTES)}`;
+    }
   } catch {
     // The content cannot be read, so the metadata must suffice.
   }

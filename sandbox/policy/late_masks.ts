@@ -1,6 +1,7 @@
 // Masks of sockets that are mounted at the last moment, because a socket may vanish at any time.
 
 import { isInside } from "../../base/paths.ts";
+import { readRegularTextSync } from "../../base/system/regular_file.ts";
 import type { PrivateFiles } from "../process/private_files.ts";
 import type { MountablePolicy } from "../types.ts";
 import { isVisible } from "./policy.ts";
@@ -64,7 +65,7 @@ export const WRITE_MASKS: string =
 /** The text of a file; empty if it is missing or not a regular file. */
 export function readIfPresent(path: string): string {
   try {
-    return Deno.lstatSync(path).isFile ? Deno.readTextFileSync(path) : "";
+    return Deno.lstatSync(path).isFile ? readRegularTextSync(path) : "";
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
     return "";

@@ -1,75 +1,87 @@
 // Watches git configurations and missing files of git while commands live: what git would run must not wait there until
 // they end, because the person's own git could obey it meanwhile.
 
-import { parentOf } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
+import { prepareHandles } from "../../base/system/libc.ts";
+import { pause, repeatPaced } from "../../base/system/timer.ts";
 import { checkChangedSettingsFile, isGitSettings, isHarmlessGit, isInGitFolder } from "../git/harmless.ts";
 import type { Problem } from "../../base/problem.ts";
+import { settledStamp } from "../paths/stamp.ts";
 import type { Before } from "./repair.ts";
 
-/** Limit on the folders whose configurations and files are watched. Those that existed come first. */
-const MOST_FOLDERS = 64;
-
-/** Milliseconds between two checks. */
-const INTERVAL = 100;
-
-/** Milliseconds after a change in which the next one can get the same time. The runtime rounds this time to seconds. */
-const SETTLED = 2500;
+/** Milliseconds between two looks at the files. */
+const INTERVAL = 20;
 
 /**
- * Compares the status of the paths again and again. Notifications of the system are not used: while a program writes
- * often to a watched folder, such as `/tmp`, the runtime cannot add another folder, and blocks until the writing ends.
+ * Looks at the known paths at intervals. A command can cause events of the file system faster than anybody can read
+ * them, also with names that make a reader wait. It cannot influence how often this class looks.
  */
 export class SettingsWatch {
   /** Text of each configuration, and null for a path that was missing. */
   readonly #before: ReadonlyMap<string, string | null>;
+  /** The last state of each path that was found harmless, if its times identify the state. */
+  readonly #harmless = new Map<string, string | null>();
   readonly #planted: (path: string) => void;
-  /** Status at the last check; null for a missing path. */
-  readonly #states = new Map<string, string | null>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #end = new AbortController();
+  readonly #ended: Promise<void>;
 
   /**
-   * Starts to watch. Changes that are not found are found when the commands have ended.
+   * Starts to watch.
    *
    * @param planted called once, with the path of a configuration or file that git would run or obey
+   * @param stats the state right before the command begins
    */
-  constructor({ compared, missing }: Pick<Before, "compared" | "missing">, planted: (path: string) => void) {
-    const snapshot = new FsSnapshot();
-    const all = [
+  constructor(
+    { compared, missing }: Pick<Before, "compared" | "missing">,
+    planted: (path: string) => void,
+    stats = new StatCache(),
+  ) {
+    const snapshot = new FsSnapshot(stats);
+    const added = missing.filter((path) => isInGitFolder(path, snapshot));
+    this.#before = new Map([
       ...compared.filter(({ path }) => isGitSettings(path)).map(({ path, text }) => [path, text] as const),
-      ...missing.filter((path) => isInGitFolder(path, snapshot)).map((path) => [path, null] as const),
-    ];
-    const folders = new Set([...new Set(all.map(([path]) => parentOf(path)))].slice(0, MOST_FOLDERS));
-    this.#before = new Map(all.filter(([path]) => folders.has(parentOf(path))));
+      ...added.map((path) => [path, null] as const),
+    ]);
     this.#planted = planted;
-    this.#timer = setInterval(() => this.#check(), INTERVAL);
-    Deno.unrefTimer(this.#timer);
-    this.#check();
+    this.#ended = this.#watch();
   }
 
   /** Stops watching. */
-  close(): void {
-    clearInterval(this.#timer);
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#ended;
   }
 
-  #check(): void {
-    const snapshot = new FsSnapshot();
+  async #watch(): Promise<void> {
+    const { signal } = this.#end;
+    await pause(INTERVAL, signal);
+    if (signal.aborted || this.#before.size === 0) return;
+    // From now on the command may exchange files between check and open.
+    prepareHandles();
+    await repeatPaced(INTERVAL, () => this.#look(), signal);
+  }
+
+  #look(): void {
+    const stats = new StatCache();
+    const snapshot = new FsSnapshot(stats);
     for (const path of this.#before.keys()) {
-      const state = stateOf(path, snapshot);
-      const isSame = state === this.#states.get(path);
-      this.#states.set(path, state);
-      if (isSame || !this.#runsSomething(path)) continue;
-      this.close();
-      return this.#planted(path);
+      // Git removes and replaces a configuration; a missing one runs nothing.
+      if (!snapshot.has(path)) continue;
+      const stamp = settledStamp(path, stats);
+      if (stamp !== null && this.#harmless.get(path) === stamp) continue;
+      if (this.#runsSomething(path)) {
+        this.#end.abort();
+        this.#planted(path);
+        return;
+      }
+      this.#harmless.set(path, stamp);
     }
   }
 
   #runsSomething(path: string): boolean {
-    const before = this.#before.get(path);
-    // Git removes and replaces the file; a missing one runs nothing.
-    if (before === undefined || !new FsSnapshot().has(path)) return false;
     if (!isGitSettings(path)) return !isHarmlessGit(path);
-    const checked = checkChangedSettingsFile(path, before);
+    const checked = checkChangedSettingsFile(path, this.#before.get(path) ?? null);
     // Git refuses a text that cannot be evaluated, but it follows a link.
     return checked === null
       ? new FsSnapshot().lstat(path)?.isSymlink === true
@@ -91,17 +103,4 @@ export function endedProblem(path: string): Problem {
       message: `Ended the command: it created ${path}, which git outside the sandbox would run or obey.`,
       next: "To create it, run the command outside the sandbox.",
     };
-}
-
-/**
- * The status of a path by which a change is noticed; null if it is missing. Unlike the time of its content, a program
- * cannot choose the time of its last change. A path that changed a moment ago could change again at the same time, so
- * its status contains the time of the check.
- */
-function stateOf(path: string, snapshot: FsSnapshot): string | null {
-  const info = snapshot.lstat(path);
-  if (info === null) return null;
-  const changed = info.ctime?.getTime() ?? 0;
-  const now = Date.now();
-  return `${info.ino} ${info.size} ${changed} ${now - changed < SETTLED ? now : ""}`;
 }

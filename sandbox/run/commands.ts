@@ -336,9 +336,13 @@ export class LiveCommands {
             const stats = new StatCache();
             const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
-            else {watch = new SettingsWatch(before, (path) =>
-                this.#endWith(() =>
-                  Deno.kill(-leader, "SIGKILL"), path));}
+            else {
+              watch = new SettingsWatch(
+                before,
+                (path) => this.#endWith(() => Deno.kill(-leader, "SIGKILL"), path),
+                stats,
+              );
+            }
             if (problem === null) trackedBefore = tracked.now(protectedPaths, new FsSnapshot(stats));
             return problem;
           },

@@ -273,3 +273,44 @@ test("watched documents share a provider's limit of parallel requests", (place) 
       assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [6, 2, 0]);
     },
   ));
+
+Deno.test("a pipe next to the watched file, and a pipe in its place, hold nothing up", () =>
+  withServer([textReply("Fine."), textReply("Again.")], ({ env }) =>
+    withScene(async (place) => {
+      const shell = async (line: string) => {
+        const { success } = await new Deno.Command("sh", { args: ["-c", line], cwd: place.path("") })
+          .output();
+        assert.ok(success);
+      };
+      place.write("a.chat", "@You:\n");
+      await watching(place, env, ["a.chat"], async (watch) => {
+        await shell("mkfifo x; cat x >got & echo hi >x; wait");
+        assert.equal(place.read("got"), "hi\n");
+        place.write("a.chat", QUESTION);
+        await watch.next("stopped");
+        await shell("rm a.chat; mkfifo a.chat");
+        await watch.reported("was removed");
+        await shell("rm a.chat");
+        place.write("a.chat", `${QUESTION}Again.\n`);
+        await watch.next("stopped");
+        watch.kill("SIGINT");
+        assert.equal(await watch.ends(), 0);
+      });
+    })));
+
+Deno.test("a save of the same length and time is reported too", () =>
+  withServer([textReply("Fine."), textReply("Again.")], ({ env, requests }) =>
+    withScene(async (place) => {
+      place.write("a.chat", "@You:\n");
+      await watching(place, env, ["a.chat"], async (watch) => {
+        place.write("a.chat", QUESTION);
+        await watch.next("stopped");
+        const { atime, mtime } = Deno.statSync(place.path("a.chat"));
+        const text = `${place.read("a.chat").trimEnd()}\nOne?\n`;
+        place.write("a.chat", text);
+        place.write("a.chat", text.replace("One", "Two"));
+        Deno.utimeSync(place.path("a.chat"), atime!, mtime!);
+        await watch.next("stopped");
+        assert.match(JSON.stringify(requests.at(-1)), /Two/);
+      });
+    })));

@@ -1,6 +1,7 @@
 // Compares files with what the calls of a document last saw, so that a model does not overwrite what it never read.
 
 import { sha256 } from "../../base/hash.ts";
+import { readRegular } from "../../base/system/regular_file.ts";
 import { MOST_SEEN } from "../files/change.ts";
 import type { SeenFile, SeenFiles } from "../definition.ts";
 
@@ -9,7 +10,7 @@ async function seenNow(real: string): Promise<SeenFile | null> {
   try {
     const { isFile, size, mtime } = await Deno.stat(real);
     if (!isFile || size > MOST_SEEN) return null;
-    return { hash: await sha256(await Deno.readFile(real)), size, mtime: mtime?.getTime() ?? 0 };
+    return { hash: await sha256(await readRegular(real)), size, mtime: mtime?.getTime() ?? 0 };
   } catch {
     // The file is missing or unreadable, so no call could have seen it.
     return null;

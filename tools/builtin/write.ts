@@ -9,6 +9,7 @@ import {
   type ToolInput,
 } from "../definition.ts";
 import { FileFailure } from "../../base/disk/failures.ts";
+import { readRegularTextSync } from "../../base/system/regular_file.ts";
 import { hiddenSecretsIn } from "../../base/text/secrets.ts";
 import type { ChangeTarget } from "../files/change.ts";
 import { performOnDisk, runUninterrupted } from "../files/on_disk.ts";
@@ -81,7 +82,7 @@ function refuseLosingSecret(content: string, { real, shown }: Pick<ChangeTarget,
   if (hidden.length === 0) return;
   let before: string;
   try {
-    before = Deno.readTextFileSync(real);
+    before = readRegularTextSync(real);
   } catch {
     return; // There is no file yet, or one that write reports itself.
   }

@@ -2,7 +2,7 @@
 
 import { isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import { sha256 } from "../../base/hash.ts";
-import { readAllSync } from "../../base/files.ts";
+import { readAllSync } from "../../base/system/regular_file.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
 import { textFault } from "../../base/text/text_fault.ts";
 import type { SeenFile } from "../definition.ts";

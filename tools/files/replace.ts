@@ -2,7 +2,8 @@
 // first check to the last operation.
 
 import { sameBytes } from "../../base/bytes.ts";
-import { readAllSync, writeAllSync } from "../../base/files.ts";
+import { writeAllSync } from "../../base/files.ts";
+import { readAllSync } from "../../base/system/regular_file.ts";
 import { readSettled } from "../../base/system/settled.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import { baseName, parentOf } from "../../base/paths.ts";

@@ -2,7 +2,8 @@
 
 import { sha256 } from "../../base/hash.ts";
 import { isObject } from "../../base/is_object.ts";
-import { readRegular, replaceSmallFile } from "../../base/files.ts";
+import { replaceSmallFile } from "../../base/files.ts";
+import { MOST_OF_CODE, readRegular } from "../../base/system/regular_file.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Environment } from "../../base/environment.ts";
 import { fileUri } from "../../base/paths.ts";
@@ -105,7 +106,7 @@ export class Definitions {
 
 async function definitionIn(file: ToolFile): Promise<Read> {
   try {
-    const data: unknown = JSON.parse(new TextDecoder().decode(await readRegular(file.path)));
+    const data: unknown = JSON.parse(new TextDecoder().decode(await readRegular(file.path, MOST_OF_CODE)));
     if (!isObject(data)) return { broken: "it does not contain an object", name: file.base };
     const { execute: _none, ...members } = data;
     return await checked(readDefinition(membersOf(members), file.base));

@@ -3,6 +3,7 @@
 import { replaceSmallFile } from "../../../base/files.ts";
 import { absolutePath, parentOf } from "../../../base/paths.ts";
 import { type Problem, thrownText } from "../../../base/problem.ts";
+import { openRegular } from "../../../base/system/regular_file.ts";
 import { visible } from "../../../base/visible.ts";
 import { PAGE_START, type PageFile, pageHtml } from "../../../render/html/page.ts";
 import { withoutSecrets } from "../../../render/mask.ts";
@@ -155,7 +156,8 @@ async function statOf(path: string): Promise<Deno.FileInfo | null> {
 }
 
 async function startOf(path: string): Promise<string> {
-  using file = await Deno.open(path);
+  const { file } = await openRegular(path);
+  using _ = file;
   const bytes = new Uint8Array(PAGE_START.length);
   const count = await file.read(bytes) ?? 0;
   return new TextDecoder().decode(bytes.subarray(0, count));

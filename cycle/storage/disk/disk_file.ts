@@ -3,9 +3,10 @@
 import { sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentFromBytes } from "./content.ts";
 import type { Environment } from "../../../base/environment.ts";
-import { isMissing, readAllSync, readOrNull, removeIfThere } from "../../../base/files.ts";
+import { isMissing, readOrNull, removeIfThere } from "../../../base/files.ts";
 import { stateNotice } from "../../../base/folders.ts";
 import type { Problem } from "../../../base/problem.ts";
+import { readAllSync, readRegular, readRegularSync } from "../../../base/system/regular_file.ts";
 import { readSettled } from "../../../base/system/settled.ts";
 import { identityOf, sameStamp, type Stamp, stampOf } from "../read.ts";
 import type { FileIdentity } from "../../types.ts";
@@ -166,7 +167,7 @@ export class DiskFile {
       // After a full disk the write may be partial. The old text fits on the disk, so it is restored. If even this
       // fails, the guarded copies stay for the next run.
       const there = {
-        content: contentFromBytes(await Deno.readFile(this.path)),
+        content: contentFromBytes(await readRegular(this.path)),
         stamp: stampOf(Deno.statSync(this.path)),
       };
       await overwriteFile(this.path, there, known.content.bytes);
@@ -221,8 +222,8 @@ export class DiskFile {
 /** The text at a path, with the identity of the very file that was read; null if there is none. */
 function readIdentified(path: string): Pick<Foreign, "text" | "file"> | null {
   try {
-    using file = Deno.openSync(path);
-    return { file: identityOf(file.statSync()), text: readAllSync(file) };
+    const { bytes, info } = readRegularSync(path);
+    return { file: identityOf(info), text: bytes };
   } catch (thrown) {
     if (isMissing(thrown)) return null;
     throw thrown;

@@ -5,7 +5,8 @@
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentFromBytes } from "./content.ts";
 import type { Extension } from "./extension.ts";
-import { readAllSync, removeIfThere, temporaryPrefix, writeAll, writeAllSync } from "../../../base/files.ts";
+import { removeIfThere, temporaryPrefix, writeAll, writeAllSync } from "../../../base/files.ts";
+import { openRegular, readAllSync } from "../../../base/system/regular_file.ts";
 import { takePlace } from "../../../base/system/take_place.ts";
 import { parentOf } from "../../../base/paths.ts";
 import { mayHaveAttributes } from "../../../base/system/libc.ts";
@@ -50,7 +51,7 @@ export async function replaceDocumentFile(
 ): Promise<Replaced | null> {
   const folder = parentOf(path);
   const temporary = `${folder}/${temporaryPrefix(path)}${crypto.randomUUID().slice(0, 8)}.tmp`;
-  const old = await Deno.open(path);
+  const { file: old } = await openRegular(path);
   let kept = false;
   try {
     const file = Deno.openSync(temporary, { createNew: true, write: true, mode: 0o600 });

@@ -151,3 +151,39 @@ test("a command that its caller runs is ended by the caller", async (root) => {
   const codes = sandbox.notices().map(({ code }) => code);
   assert.ok(codes.includes("protected-command-ended"), codes.join());
 });
+
+/** Exchanges two entries a given number of times, faster than anybody can read their events. */
+const EXCHANGE = `python3 -c '
+import ctypes, sys
+libc = ctypes.CDLL(None)
+for _ in range(int(sys.argv[3])):
+    libc.renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2)
+'`;
+
+const STORMS: Rows = [
+  ["the configuration becomes a pipe", "rm .git/config; mkfifo .git/config", false],
+  ["a device is linked as the configuration", "ln -sf /dev/zero .git/config", true],
+  [
+    "the configuration is exchanged for a pipe very often, and a setting follows",
+    `mkfifo .git/p; ${EXCHANGE} .git/config .git/p 200000; echo '[core] pager=./evil' >> .git/config`,
+    true,
+  ],
+];
+
+for (const [name, shell, ends] of STORMS) {
+  test(`if ${name}, flemma does not hang, and the command ${ends ? "is ended" : "goes on"}`, async (root) => {
+    plant(root, "project/file");
+    git(`${root}/project`, "init", "-q");
+    git(`${root}/project`, "remote", "add", "origin", "./origin");
+    await checkEnd(root, shell, ends);
+  });
+}
+
+test("watching a command leaves no descriptor open", async (root) => {
+  plant(root, "project/file");
+  await run(root, "true");
+  const count = () => [...Deno.readDirSync("/proc/self/fd")].length;
+  const before = count();
+  for (let at = 0; at < 3; at++) await run(root, "sleep 0.1");
+  assert.equal(count(), before);
+});
