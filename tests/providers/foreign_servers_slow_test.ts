@@ -23,8 +23,17 @@ const WEATHER = {
   input_schema: { type: "object", properties: {} },
 };
 
+/** Keeps no connection open after a reply: a server stops only when all of them are closed, idle ones too. */
+const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+
 const send = (document: string, [provider, model]: readonly [string, string], url: string) =>
-  sendOnce(document, { provider, model, url, tools: () => [WEATHER] });
+  sendOnce(document, {
+    provider,
+    model,
+    url,
+    tools: () => [WEATHER],
+    fetch: (input, init) => fetch(input, { ...init, client }),
+  });
 
 for (const provider of PROVIDERS) {
   Deno.test(`an independent mock server of all APIs works with ${provider[0]}: text, reasoning, a call, its result, and an error`, async () => {
