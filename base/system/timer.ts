@@ -49,7 +49,11 @@ const SHARE = 20;
  * Does `act` immediately and then repeatedly, until the signal aborts. Pauses for at least this many milliseconds; longer
  * if `act` takes long, so that the rest of the program goes on.
  */
-export async function repeatPaced(milliseconds: number, act: () => void, signal: AbortSignal): Promise<void> {
+export async function repeatPaced(
+  milliseconds: number,
+  act: () => unknown,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const begun = performance.now();
     act();

@@ -5,7 +5,7 @@ import { repeatPaced } from "../../base/system/timer.ts";
 /** Milliseconds without a change until a save counts as complete: editors empty a file and write it in pieces. */
 export const SETTLED = 100;
 /** Milliseconds between two looks at the file. */
-const INTERVAL = 25;
+const INTERVAL = 100;
 /**
  * Milliseconds after which a further change certainly gives the file another time. Until then, a save of the same
  * length may leave no trace in the attributes, so the file is reported once more.
@@ -29,28 +29,44 @@ export async function watchSaves({ path, onSave, signal }: SavesOptions): Promis
   let timer: ReturnType<typeof setTimeout> | undefined;
   // A save before the first look counts too.
   let known: string | undefined;
+  const look = (): boolean => {
+    const { attributes, settles } = lookAt(path);
+    if (attributes === known) return false;
+    known = attributes;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (look()) return;
+      timer = setTimeout(onSave, CERTAIN);
+      onSave();
+    }, settles);
+    return true;
+  };
   try {
-    await repeatPaced(INTERVAL, () => {
-      const now = attributesOf(path);
-      if (now === known) return;
-      known = now;
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        timer = setTimeout(onSave, CERTAIN);
-        onSave();
-      }, SETTLED);
-    }, signal);
+    await repeatPaced(INTERVAL, look, signal);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Returns a text that changes with each save, and if the path leads to another file. */
-function attributesOf(path: string): string {
+interface Look {
+  /** Changes with each save, and if the path leads to another file. */
+  readonly attributes: string;
+  /** Milliseconds until the file counts as complete, unless it changes before. */
+  readonly settles: number;
+}
+
+function lookAt(path: string): Look {
   try {
     const { dev, ino, size, mtime, ctime } = Deno.statSync(path);
-    return [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" ");
+    const attributes = [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" ");
+    return { attributes, settles: settlesIn(mtime) };
   } catch {
-    return ""; // Nothing accessible is there now.
+    return { attributes: "", settles: SETTLED }; // Nothing accessible is there now.
   }
+}
+
+/** The save may be older than this look. Its time is not trusted if it is not between the looks. */
+function settlesIn(mtime: Date | null): number {
+  const age = mtime === null ? 0 : Date.now() - mtime.getTime();
+  return age >= 0 && age <= INTERVAL ? Math.max(0, SETTLED - age) : SETTLED;
 }

@@ -11,7 +11,7 @@ import { settledStamp } from "../paths/stamp.ts";
 import type { Before } from "./repair.ts";
 
 /** Milliseconds between two looks at the files. */
-const INTERVAL = 20;
+const INTERVAL = 50;
 
 /**
  * Looks at the known paths at intervals. A command can cause events of the file system faster than anybody can read
