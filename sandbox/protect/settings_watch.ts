@@ -24,7 +24,6 @@ export class SettingsWatch {
   readonly #harmless = new Map<string, string | null>();
   readonly #planted: (path: string) => void;
   readonly #end = new AbortController();
-  readonly #ended: Promise<void>;
 
   /**
    * Starts to watch.
@@ -44,13 +43,12 @@ export class SettingsWatch {
       ...added.map((path) => [path, null] as const),
     ]);
     this.#planted = planted;
-    this.#ended = this.#watch();
+    void this.#watch();
   }
 
   /** Stops watching. */
-  async close(): Promise<void> {
+  close(): void {
     this.#end.abort();
-    await this.#ended;
   }
 
   async #watch(): Promise<void> {
