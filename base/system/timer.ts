@@ -42,21 +42,36 @@ export function afterSilence(milliseconds: number, act: () => void): () => void 
   return () => takeBack();
 }
 
+/** Like `pause`, but does not keep the process alive. Loads the Node layer. */
+export function pauseUnheld(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    Deno.unrefTimer(timer);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
+
 /** Repeated work takes at most one part in this many of the time. */
 const SHARE = 20;
 
 /**
- * Does `act` immediately and then repeatedly, until the signal aborts. Pauses for at least this many milliseconds; longer
- * if `act` takes long, so that the rest of the program goes on.
+ * Does `act` immediately and then repeatedly, until the signal aborts. Pauses for at least this many milliseconds;
+ * longer if `act` takes long, so that the rest of the program goes on.
  */
 export async function repeatPaced(
   milliseconds: number,
   act: () => unknown,
   signal: AbortSignal,
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<void> = pause,
 ): Promise<void> {
   while (!signal.aborted) {
     const begun = performance.now();
     act();
-    await pause(Math.max(milliseconds, (performance.now() - begun) * SHARE), signal);
+    await wait(Math.max(milliseconds, (performance.now() - begun) * SHARE), signal);
   }
 }

@@ -4,7 +4,7 @@
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
 import { prepareHandles } from "../../base/system/libc.ts";
-import { pause, repeatPaced } from "../../base/system/timer.ts";
+import { pause, pauseUnheld, repeatPaced } from "../../base/system/timer.ts";
 import { checkChangedSettingsFile, isGitSettings, isHarmlessGit, isInGitFolder } from "../git/harmless.ts";
 import type { Problem } from "../../base/problem.ts";
 import { settledStamp } from "../paths/stamp.ts";
@@ -57,7 +57,8 @@ export class SettingsWatch {
     if (signal.aborted || this.#before.size === 0) return;
     // From now on the command may exchange files between check and open.
     prepareHandles();
-    await repeatPaced(INTERVAL, () => this.#look(), signal);
+    // A caller that never disposes of its command does not keep the process alive.
+    await repeatPaced(INTERVAL, () => this.#look(), signal, pauseUnheld);
   }
 
   #look(): void {

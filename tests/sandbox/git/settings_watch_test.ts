@@ -187,3 +187,21 @@ test("watching a command leaves no descriptor open", async (root) => {
   for (let at = 0; at < 3; at++) await run(root, "sleep 0.1");
   assert.equal(count(), before);
 });
+
+test("a watch that nobody closes does not keep the process alive", (root) => {
+  plant(root, "place/.git/config");
+  const [snapshot, compared, watch] = [
+    "base/disk/fs_snapshot",
+    "sandbox/protect/compared",
+    "sandbox/protect/settings_watch",
+  ]
+    .map((path) => JSON.stringify(new URL(`../../../${path}.ts`, import.meta.url).href));
+  const program = `
+    import { FsSnapshot } from ${snapshot};
+    import { remember } from ${compared};
+    import { SettingsWatch } from ${watch};
+    const before = remember([${JSON.stringify(`${root}/place/.git/config`)}], new FsSnapshot());
+    new SettingsWatch({ compared: before, missing: [] }, () => {});`;
+  const { code, stderr } = new Deno.Command(Deno.execPath(), { args: ["eval", program] }).outputSync();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+});
