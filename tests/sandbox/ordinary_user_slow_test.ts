@@ -24,7 +24,13 @@ Deno.test(
         new URL(name, import.meta.url).pathname
       );
       const printed = await testAsOrdinaryUser(folder, files);
-      for (const name of ["if one of two runs in a folder", "hundreds of repositories", "a socket that disappears"]) {
+      for (
+        const name of [
+          "if one of two runs in a folder",
+          "hundreds of repositories",
+          "a socket that disappears",
+        ]
+      ) {
         assert.match(printed, new RegExp(`^ok \\d+ - ${name}(?!.*# SKIP)`, "m"));
       }
     }),

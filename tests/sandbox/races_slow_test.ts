@@ -134,7 +134,8 @@ test("hundreds of repositories and thousands of worktrees neither stop commands 
     sandbox,
     "echo x > .git/worktrees/w; echo y > .git/config; echo z > .git/hooks/pre-commit; for r in r*; do echo evil > $r/.git/hooks/pre-commit; done; echo fine > made",
   );
-  assert.match(ran.err, /worktrees\/w: Read-only[^]*\.git\/config: Read-only[^]*pre-commit: Read-only/);
+  assert.match(ran.err, /worktrees\/w: Read-only[^]*pre-commit: Read-only/);
+  assert.match(Deno.readTextFileSync(`${root}/project/.git/config`), /^\[core\]/, "it was put back");
   assert.equal(Deno.readTextFileSync(`${root}/project/made`), "fine\n");
   // Of those nobody works in, what a command did is put right when it is over, as far as folders are looked into.
   const left = Array.from({ length: 400 }, (_, at) => `${root}/project/r${at + 1}/.git/hooks/pre-commit`)
@@ -147,7 +148,11 @@ test("hundreds of repositories and thousands of worktrees neither stop commands 
     });
   assert.ok(left.length <= 250, `${left.length} of 400 are left`);
   const codes = sandbox.notices().map(({ code }) => code).sort();
-  assert.deepEqual([...new Set(codes)], ["protected-path-appeared", "too-many-git-folders"]);
+  assert.deepEqual([...new Set(codes)], [
+    "protected-path-appeared",
+    "protected-path-restored",
+    "too-many-git-folders",
+  ]);
   for (let at = 0; at < TRIES; at++) {
     const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
     assert.ok(prepared.ok && prepared.value.wrapped);
@@ -158,7 +163,8 @@ test("hundreds of repositories and thousands of worktrees neither stop commands 
 test("if a command's change in a repository would make git run a program, flemma undoes the change; other changes stay", async (root) => {
   plant(root, "project/notes.chat");
   const project = `${root}/project`;
-  for (let at = 0; at < 10; at++) {
+  // So many that their folders of hooks are compared instead of mounted.
+  for (let at = 0; at < 15; at++) {
     plant(root, `project/r${at}/.git/hooks/`, `project/r${at}/.git/HEAD`);
     Deno.writeTextFileSync(`${project}/r${at}/.git/config`, "[core]\n\tbare = false\n");
   }
@@ -182,7 +188,8 @@ test("if a command's change in a repository would make git run a program, flemma
   assert.throws(() => read("r2/.git/hooks/pre-push"), Deno.errors.NotFound);
   assert.match(read("r3/.git/config"), /name = me/);
   assert.throws(() => Deno.lstatSync(`${project}/r5/.git/hooks`), Deno.errors.NotFound);
-  const reported = sandbox.notices().map(({ message }) => /project\/([^\s,:]+)/.exec(message)?.[1]).sort();
+  const reported = sandbox.notices().map(({ message }) => /project\/([^\s,:]*[^\s,:.])/.exec(message)?.[1])
+    .sort();
   assert.deepEqual(reported, [
     "r0/.git/config",
     "r1/.git/hooks/post-commit",
