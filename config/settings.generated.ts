@@ -220,6 +220,16 @@ export interface RunSettings {
   readonly max_cost: number | null;
   /** Maximum input and output tokens. flemma does not send a request that could exceed it; no limit if unset. */
   readonly max_tokens: number | null;
+  /** Seconds that a run may wait in total for rate limits and outages of providers. With 0, flemma makes the usual six attempts within ten minutes. */
+  readonly wait_for_limit: number;
+}
+
+/** Other models to ask if the provider cannot answer. Their providers receive the conversation. */
+export interface FallbackSettings {
+  /** Models to ask in turn: `MODEL`, `PROVIDER/MODEL` or a `$preset`. They apply to one reply. */
+  readonly models: readonly string[];
+  /** When to ask them: if the provider is `overloaded` (529), `unavailable` (500, 502, 503, 504), or if your rate limit is reached (`limited`). */
+  readonly on: readonly ("overloaded" | "unavailable" | "limited")[];
 }
 
 /** Your own commands that notify you about runs; they do not affect a run. */
@@ -295,6 +305,8 @@ export interface Settings {
   readonly context: ContextSettings;
   /** Limits on one run. */
   readonly run: RunSettings;
+  /** Other models to ask if the provider cannot answer. Their providers receive the conversation. */
+  readonly fallback: FallbackSettings;
   /** Your own commands that notify you about runs; they do not affect a run. */
   readonly hooks: HookSettings;
   /** Files referenced in messages. */
@@ -457,7 +469,15 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   run: {
     max_cost: null,
-    max_tokens: null
+    max_tokens: null,
+    wait_for_limit: 0
+  },
+  fallback: {
+    models: [],
+    on: [
+      "overloaded",
+      "unavailable"
+    ]
   },
   hooks: {
     on_pending: null,

@@ -32,6 +32,10 @@ export interface DocumentStore {
    */
   extend(text: readonly Piece[], growth: Growth): Promise<Problem | null>;
   /**
+   * Takes over what other programs have written since. Fails like `commit`. @default `chat` is always current
+   */
+  refresh?(): Promise<Problem | null>;
+  /**
    * Bytes after the growing block. If no block is growing, the bytes after the end of the document, which are empty.
    */
   readonly behind: Uint8Array;
@@ -266,6 +270,8 @@ export interface UsageRecord {
   readonly prices: Prices | null;
   /** Cost in dollars; null without prices. */
   readonly cost: number | null;
+  /** The model that could not answer and for which this one was asked, as `PROVIDER/MODEL`; absent if there is none. */
+  readonly instead_of?: string;
 }
 
 /** State of the autopilot: inactive, about to continue, waiting for a reply, waiting for the user. */
@@ -307,8 +313,30 @@ export type CycleEvent =
     readonly event: "request:retrying";
     /** Number of the next attempt; the first request is 1. */
     readonly attempt: number;
-    readonly of: number;
+    /** Maximum number of attempts; null if only the time of `run.wait_for_limit` limits them. */
+    readonly of: number | null;
     readonly wait: number;
+    /** Time of the next attempt in UTC, such as `2026-11-28T12:30:00Z`. */
+    readonly until: string;
+    readonly error: ProviderError;
+  }
+  /** The request waits in line, because the provider refused requests of other documents. */
+  | {
+    readonly event: "request:waiting";
+    readonly provider: string;
+    /** Seconds until the provider accepts requests again; 0 if only others are in front. */
+    readonly wait: number;
+    /** That time in UTC. */
+    readonly until: string;
+    /** Number of requests in front. */
+    readonly ahead: number;
+  }
+  /** Another model is asked for this reply, because the provider cannot answer (`fallback.models`). */
+  | {
+    readonly event: "request:fallback";
+    /** The model that cannot answer, as `PROVIDER/MODEL`. */
+    readonly from: string;
+    readonly to: string;
     readonly error: ProviderError;
   }
   | {
@@ -390,7 +418,12 @@ export type RequestEnd =
   /** The request was not sent, because of problems in the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "failed"; readonly problem: Problem };
+  | {
+    readonly kind: "failed";
+    readonly problem: Problem;
+    /** True if nothing of a reply arrived, so that another model can be asked. @default false */
+    readonly unanswered?: true;
+  };
 
 /** How a request ended, for the log and for programs. */
 export type RequestStatus = "completed" | "cancelled" | "errored";
@@ -424,6 +457,8 @@ export type StopReason =
   | "context-full"
   /** The next request would exceed a limit of the run. */
   | "budget"
+  /** The provider's rate limit is reached, and the run may not wait longer. */
+  | "limited"
   | "yield"
   | "throttled"
   | "stepped"

@@ -65,6 +65,7 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
     case "diagnostics":
     case "conflict":
     case "failed":
+    case "limited":
     case "empty":
       return { level: "error", text: problemLine(problem ?? { message: "The run ended." }) };
   }

@@ -223,6 +223,12 @@ export type ErrorClass =
   | "cancelled"
   | "other";
 
+/**
+ * Why a provider could not answer, if not because of the request: the account's rate limit, too much load, or a fault
+ * of the server.
+ */
+export type Trouble = "limited" | "overloaded" | "unavailable";
+
 /** An error of a request to a provider. */
 export interface ProviderError extends Problem {
   /** Kind of error. */
@@ -240,7 +246,11 @@ export interface ProviderError extends Problem {
      * end by the general limits, and once the reply has begun
      */
     readonly most?: number;
+    /** Why the provider could not answer. @default the connection failed, or the reply was unusable */
+    readonly trouble?: Trouble;
   };
+  /** Time in UTC until which the provider wants no request, such as `2026-11-28T12:30:00Z`. @default unknown */
+  readonly retry_at?: string;
   /** Codes and names of parameters in the error, which identify it in any language. @default none */
   readonly codes?: readonly string[];
 }

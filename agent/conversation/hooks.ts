@@ -34,6 +34,7 @@ const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "diagnostics": "on_error",
   "conflict": "on_error",
   "failed": "on_error",
+  "limited": "on_error",
   "empty": "on_error",
   "cancelled": null,
 };

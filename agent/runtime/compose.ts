@@ -53,6 +53,8 @@ export async function compose(
   const { decide, approvalOf, askedAlthough, untrustedDocument, doubts, doubtsNow } = approval.value;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
   const blockers = () => [...errors, ...conflictMarks(store.chat)];
+  const blockersNow = () =>
+    haveSameSettings(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)];
   const previews = previewing(tools);
   const reasons = new Map<string, CallReasons>();
   const changes = new FileChanges(environment, path, tell);
@@ -63,12 +65,12 @@ export async function compose(
     (id) => reasons.get(id),
   );
   const { send, ...requests } = createRequestParts(
-    { ...composed, tools: tools.tools, servers },
+    { ...composed, tools: tools.tools, servers, blockers: blockersNow },
     options,
     emit,
   );
   const cycle = cycleOf(
-    { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers },
+    { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers: blockersNow },
     { decide: keepingReasons(decide, tools, reasons), emit, options },
   );
   return success({
@@ -132,7 +134,6 @@ function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<st
 function cycleOf(
   {
     store,
-    blocks,
     subject: { settings },
     tools,
     journal,
@@ -175,7 +176,7 @@ function cycleOf(
     },
     send,
     emit,
-    blockers: () => haveSameSettings(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)],
+    blockers,
     signal: options.signal,
   });
 }

@@ -4,6 +4,7 @@ import { RunLimits } from "../../cycle/send/limits.ts";
 import { openUsageLog } from "../../cycle/usage/log.ts";
 import type { CycleParts } from "../../cycle/mod.ts";
 import type { Emit, Send } from "../../cycle/types.ts";
+import type { Diagnostic } from "../../parser/types.ts";
 import { listedTools } from "../../tools/registration/personality.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
 import { fileResultTools, offeredTools, unknownTools } from "../extensions/offered.ts";
@@ -15,9 +16,10 @@ import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
 /** Creates the list of offered tools, the other parts of requests, and the function that sends them. */
 export function createRequestParts(
-  { tools, servers, subject, store, blocks, journal }: Composed & {
+  { tools, servers, subject, store, blocks, journal, blockers }: Composed & {
     readonly tools: ToolsSubject["tools"];
     readonly servers: ToolServers;
+    readonly blockers: () => readonly Diagnostic[];
   },
   { environment, provider, fetch, stream = true, retry = true, limiter }: RuntimeOptions,
   emit: Emit,
@@ -54,6 +56,7 @@ export function createRequestParts(
     helpers: helperPlace(settings, environment, store.path),
     usage: openUsageLog(environment),
     limits,
+    blockers,
   }, evaluated);
   const send: Send = async (signal, how) => {
     const diagnostics = await toolsReady(signal);

@@ -22,9 +22,17 @@ export function createSender(options: SenderOptions, evaluated: () => Promise<Ev
       evaluated(),
       withLearned(options.environment, options.settings),
     ]);
-    return provider.ok
-      ? success(createSend({ ...options, settings, provider: provider.value, frontmatter }))
-      : provider;
+    if (!provider.ok) return provider;
+    const made = { ...options, settings, provider: provider.value, frontmatter };
+    // A host that brings its own provider must not reach another one.
+    if (settings.fallback.models.length === 0 || options.provider !== undefined) {
+      return success(createSend(made));
+    }
+    const [{ createFallbackSend }, { RequestLimiter }] = await Promise.all([
+      import("./fallback.ts"),
+      import("../../providers/http/limiter.ts"),
+    ]);
+    return success(createFallbackSend({ ...made, limiter: options.limiter ?? new RequestLimiter() }));
   };
   return async (signal, how) => {
     const send = await (made ??= make());

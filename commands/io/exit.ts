@@ -71,6 +71,7 @@ export function exitOfStop(
     case "conflict":
       return Exit.conflict;
     case "failed":
+    case "limited":
       return problem === undefined ? Exit.failure : exitOf(problem);
     case "cancelled":
       return interrupted ? Exit.interrupted : Exit.failure;

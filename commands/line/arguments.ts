@@ -1,5 +1,6 @@
 // Parses a command line into a command, options and positional arguments, strictly and without guessing.
 
+import { readDuration } from "../../base/text/duration.ts";
 import type { Arguments, OptionValue } from "./options.ts";
 import { COMMANDS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
@@ -148,6 +149,7 @@ const NUMBERS = {
   count: "a whole number of 0 or more",
   seconds: "a number of 0 or more",
   amount: "a number of 0 or more, such as 0.50",
+  duration: "seconds or a duration, such as 90, 30m or 6h",
 } as const;
 
 /**
@@ -219,6 +221,7 @@ function lookUp(command: Command, written: string): { option: Option; negated: b
 
 function readValue(option: Option, text: string): string | number | null {
   if (option.type === undefined) return text;
+  if (option.type === "duration") return readDuration(text);
   const pattern = option.type === "count" ? /^\d+$/ : /^\d+(\.\d+)?$/;
   return pattern.test(text) ? Number(text) : null;
 }

@@ -21,6 +21,11 @@ export function readOverrides(given: Arguments): Outcome<SettingsOverrides> {
   set("tools.autopilot.max_turns", numberOption(given, "max-turns"));
   set("run.max_cost", numberOption(given, "max-cost"));
   set("run.max_tokens", numberOption(given, "max-tokens"));
+  set("run.wait_for_limit", numberOption(given, "wait-limit"));
+  set(
+    "fallback.models",
+    textOption(given, "fallback")?.split(",").map((name) => name.trim()).filter(Boolean),
+  );
   set("sandbox.enabled", switchOption(given, "sandbox"));
   for (const text of listOption(given, "param")) {
     const equals = text.indexOf("=");

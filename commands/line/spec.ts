@@ -7,9 +7,9 @@ export interface Option {
   readonly value?: string;
   /**
    * How the value is parsed. If absent, it is text. `count` is a whole number; `seconds` and `amount` may have a
-   * fraction.
+   * fraction; `duration` is a number of seconds, or a text such as `30m`.
    */
-  readonly type?: "count" | "seconds" | "amount";
+  readonly type?: "count" | "seconds" | "amount" | "duration";
   /** True if the switch also exists as `--no-NAME`, which sets it to false. */
   readonly negatable?: boolean;
   /** True if the command takes no document with this switch. */

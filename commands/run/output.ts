@@ -7,12 +7,12 @@ import type { Problem } from "../../base/problem.ts";
 import { readRegularSync } from "../../base/system/regular_file.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent, Stop, UsageRecord } from "../../cycle/types.ts";
+import { isWait, waitSentence } from "../../cycle/run/waits.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
 import { totalOf } from "../../cycle/usage/record.ts";
 import { lineChange } from "../../parser/edits/line_change.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { formatDuration } from "../../providers/http/patience.ts";
 import { fileChangeSentence } from "../../sandbox/mod.ts";
 import type { Invocation } from "../invocation.ts";
 import { runWords } from "../io/amounts.ts";
@@ -43,6 +43,8 @@ export interface Among extends Pick<DocumentOptions, "limiter"> {
   readonly interrupts: Interrupts;
   /** Called when the document's run ends, before the messages about it, with the usage of its requests. */
   ended(stop: Stop, records: readonly UsageRecord[]): void;
+  /** Reports that the document waits for its provider, or that another model is asked. */
+  waits(sentence: string): void;
 }
 
 /** Parts of the output that a command shows in its own way. */
@@ -116,7 +118,9 @@ export class Show {
     if (event.event === "cursor") this.#cursor = event.line;
     if (event.event === "request:finished" && event.record !== undefined) this.#records.push(event.record);
     const note = noteOf(event);
-    if (note !== null) messages.note(`flemma: ${note}`);
+    const wait = isWait(event) ? waitSentence(event) : null;
+    if (wait !== null && this.#among !== undefined) this.#among.waits(wait);
+    else if (note !== null || wait !== null) messages.note(`flemma: ${note ?? wait}`);
     if (event.event === "notice" && switchOption(this.#invocation.arguments, "quiet") !== true) {
       this.#noticed.add(event.message);
     }
@@ -210,8 +214,6 @@ function noteOf(event: CycleEvent): string | null {
   switch (event.event) {
     case "notice":
       return event.message;
-    case "request:retrying":
-      return retrySentence(event);
     case "tool:message": {
       const { type, url } = isObject(event.content) ? event.content : {};
       return type === "open_url" && typeof url === "string" ? `a tool asks you to open ${url}` : null;
@@ -226,15 +228,6 @@ function noteOf(event: CycleEvent): string | null {
     default:
       return null;
   }
-}
-
-/** Returns the provider's error, the time of the retry, and the number of the attempt. */
-function retrySentence(
-  { error, attempt, of, wait }: Extract<CycleEvent, { event: "request:retrying" }>,
-): string {
-  return `${error.message.replace(/[^.!?]$/, "$&.")} Retrying in ${
-    formatDuration(wait)
-  } (attempt ${attempt} of ${of}).`;
 }
 
 function showCursor(invocation: Invocation, document: CommandDocument, line: number | null): void {

@@ -115,14 +115,17 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
       : [{ say: `flemma: ${line === null ? "" : `${label}:${line}: `}${problem.message}` }],
   "empty": problemOf,
   "conflict": problemOf,
-  "failed": (run) => {
-    const { problem } = run.stop;
-    if (problem === undefined) return [];
-    if (problem.code === TOO_LONG) return [{ problem: { ...problem, next: continueSmaller(run) } }];
-    const way = wayOnFrom(problem, run);
-    return [{ problem }, ...way === null ? [] : [{ say: `  ${way}` }]];
-  },
+  "failed": failureOf,
+  "limited": failureOf,
 };
+
+function failureOf(run: EndedRun): readonly Words[] {
+  const { problem } = run.stop;
+  if (problem === undefined) return [];
+  if (problem.code === TOO_LONG) return [{ problem: { ...problem, next: continueSmaller(run) } }];
+  const way = wayOnFrom(problem, run);
+  return [{ problem }, ...way === null ? [] : [{ say: `  ${way}` }]];
+}
 
 function problemOf({ stop: { problem } }: EndedRun): readonly Words[] {
   return problem === undefined ? [] : [{ problem }];

@@ -5,6 +5,7 @@ import type { ChatOptions } from "../../agent/types.ts";
 import { absolutePath, normalPath } from "../../base/paths.ts";
 import { type Problem, problemLine, thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
+import { waitSentence } from "../../cycle/run/waits.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../../editors/stop_words.ts";
 import { RequestLimiter } from "../../providers/http/limiter.ts";
@@ -237,7 +238,9 @@ function wordsOf(event: CycleEvent): string | null {
     case "request:sending":
       return `waiting for ${event.model}`;
     case "request:retrying":
-      return `retrying in ${Math.ceil(event.wait)} s: ${event.error.message}`;
+    case "request:waiting":
+    case "request:fallback":
+      return waitSentence(event);
     case "approval:denied":
       return `denied: ${event.preview}`;
     case "notice":

@@ -48,6 +48,14 @@ function* allFaults(
   for (const { value } of log.on("provider")) {
     if (typeof value === "string") yield* unknownName("provider", value, "provider", providers);
   }
+  for (const { value } of log.on("fallback.models")) {
+    for (const item of [value].flat()) {
+      if (typeof item !== "string" || !item.startsWith("$") || names.has(item)) continue;
+      if (!["$best", "$cheap"].includes(item)) {
+        yield { ...missing("fallback.models", item, names), code: "config_invalid_value", severity: "error" };
+      }
+    }
+  }
   for (const { value } of log.on("sandbox.backend")) {
     if (typeof value !== "string") continue;
     yield* unknownName("sandbox.backend", value, "backend", ["auto", "required", ...backends]);

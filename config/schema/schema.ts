@@ -7,7 +7,14 @@ import { providerGroup } from "./providers.ts";
 import { sandboxGroup } from "./sandbox.ts";
 import { mcpGroup } from "./extensions/mcp.ts";
 import { skillsGroup } from "./extensions/skills.ts";
-import { askGroup, contextGroup, hooksGroup, newDocumentGroup, runGroup } from "./extensions/work.ts";
+import {
+  askGroup,
+  contextGroup,
+  fallbackGroup,
+  hooksGroup,
+  newDocumentGroup,
+  runGroup,
+} from "./extensions/work.ts";
 import { toolsGroup } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
@@ -39,6 +46,7 @@ export const SCHEMA: Group = group("All settings.", {
   ask: askGroup,
   context: contextGroup,
   run: runGroup,
+  fallback: fallbackGroup,
   hooks: hooksGroup,
   presets: presets("Named sets of provider, model, parameters and approvals."),
   files: group("Files referenced in messages.", {

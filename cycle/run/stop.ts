@@ -3,6 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { firstLine, summarizeOpenCalls } from "../plan/open_calls.ts";
+import type { ProviderError } from "../../providers/types.ts";
 import type { CompletedReply, Stop, StopReason } from "../types.ts";
 
 /** Problem codes that have their own stop reason. */
@@ -59,7 +60,13 @@ export function createStopAfterReply(
 }
 
 export function createStopBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
-  return createStop(REASONS[problem.code] ?? "failed", { ...rest, problem });
+  const reason = isLimited(problem) ? "limited" : REASONS[problem.code] ?? "failed";
+  return createStop(reason, { ...rest, problem });
+}
+
+/** True if the account's rate limit ended the run, so that a later run can go on. Spent credit is not such a case. */
+function isLimited(problem: Problem & Partial<Pick<ProviderError, "retry">>): boolean {
+  return problem.retry?.trouble === "limited";
 }
 
 /** Creates a stop about some calls, with the line of the first of them. */

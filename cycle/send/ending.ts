@@ -34,6 +34,10 @@ export interface EndingFacts {
   readonly isDoubtful: boolean;
   /** A sentence about retries, added to an error. */
   readonly tried: string | null;
+  /** Returns the time in so many seconds, in UTC. */
+  timeIn(seconds: number): string;
+  /** Seconds that the run could wait for limits. */
+  readonly waitLimit: number;
   /** True if a reply that the provider paused may be sent back to it. */
   readonly mayResume: boolean;
   /** The reply's token limit if flemma chose it, because the model's own is unknown; else null. */
@@ -47,11 +51,13 @@ export type SentEnd =
 
 export function endingOf(
   { exchange, stop, error, begun }: Received,
-  { provider, usage, warnings, isDoubtful, tried, mayResume, chosenLimit, named }: EndingFacts,
+  facts: EndingFacts,
 ): SentEnd {
+  const { provider, usage, warnings, isDoubtful, tried, mayResume, chosenLimit, named } = facts;
   if (exchange.kind === "cancelled") return { kind: "cancelled" };
   if (error !== null || stop === null) {
-    const found = named(error ?? failureOf(exchange, provider, begun));
+    const whole = named(error ?? failureOf(exchange, provider, begun));
+    const found = begun ? whole : withTime(whole, facts);
     const problem = tried === null ? found : { ...found, details: [...found.details, tried] };
     return { kind: "failed", problem };
   }
@@ -74,6 +80,19 @@ export function endingOf(
     usage,
     warnings: [...warnings, ...replyWarnings(stop, begun, chosenLimit)],
   };
+}
+
+/** Adds to an error when the provider accepts requests again, and how to wait until then. */
+function withTime(error: ProviderError, { timeIn, waitLimit }: EndingFacts): ProviderError {
+  const { retry } = error;
+  if (retry?.trouble === undefined) return error;
+  const at = retry.after === null ? {} : { retry_at: timeIn(retry.after) };
+  // An hour at least, and more than the limit that was not enough.
+  const hours = Math.max(1, Math.ceil(((retry.after ?? 0) + waitLimit + 60) / 3600));
+  const when = at.retry_at === undefined
+    ? "later, or let flemma wait longer"
+    : `after ${at.retry_at}, or let flemma wait`;
+  return { ...error, ...at, next: `Try again ${when}: --wait-limit ${hours}h` };
 }
 
 /** Returns the error of an exchange without a closing event. */

@@ -4,6 +4,7 @@ import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import { providerError } from "../../providers/http/errors.ts";
+import { WaitBudget } from "../../providers/http/patience.ts";
 import type { ProviderError } from "../../providers/types.ts";
 import type { Prices } from "../../providers/models/types.ts";
 import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
@@ -50,6 +51,8 @@ export function replySizeError(bytes: number, waiting: number): ProviderError | 
 /** The limits of one run, and what it has used so far. */
 export class RunLimits {
   readonly #settings: Pick<Settings, "context" | "run">;
+  /** The seconds that the run may wait for limits of providers. */
+  readonly waits: WaitBudget;
   #dollars = 0;
   #tokens = 0;
   #last: Measured | null = null;
@@ -58,10 +61,12 @@ export class RunLimits {
 
   constructor(settings: Pick<Settings, "context" | "run">) {
     this.#settings = settings;
+    this.waits = new WaitBudget(settings.run.wait_for_limit);
   }
 
   /** Starts another run with nothing used. */
   begin(): void {
+    this.waits.begin();
     this.#dollars = 0;
     this.#tokens = 0;
     this.#last = null;
@@ -103,7 +108,7 @@ export class RunLimits {
       message:
         `Not sent: the next request would cost about ${dollars(next)}, and ${dollars(this.#dollars)} of ` +
         `${dollars(most)} is spent (run.max_cost).`,
-      next: "Raise --max-cost, or run.max_cost where it is set.",
+      next: `Raise --max-cost to ${roundUp(this.#dollars + next)}, or run.max_cost where it is set.`,
     };
   }
 
@@ -116,7 +121,7 @@ export class RunLimits {
       message:
         `Not sent: the next request would use about ${next} tokens, and ${this.#tokens} of ${most} are used ` +
         "(run.max_tokens).",
-      next: "Raise --max-tokens, or run.max_tokens where it is set.",
+      next: `Raise --max-tokens to ${roundUp(this.#tokens + next)}, or run.max_tokens where it is set.`,
     };
   }
 
@@ -153,6 +158,12 @@ function costAtMost({ prices, usage }: UsageRecord): number {
 
 function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
+}
+
+/** Rounds an amount up to two digits, so that a person can type it. */
+function roundUp(amount: number): string {
+  const unit = 10 ** (Math.floor(Math.log10(amount)) - 1);
+  return String(Number((Math.ceil(amount / unit) * unit).toPrecision(2)));
 }
 
 /** Formats dollars with enough digits to distinguish small amounts. */

@@ -6,7 +6,8 @@ import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RequestLimiter } from "../../providers/http/limiter.ts";
 import type { Clock } from "../../providers/http/patience.ts";
 import type { CredentialResolver, HelperPlace } from "../../providers/keys/types.ts";
-import type { OfferedTool, Provider } from "../../providers/types.ts";
+import type { OfferedTool, Provider, Trouble } from "../../providers/types.ts";
+import type { Diagnostic } from "../../parser/types.ts";
 import type { DocumentStore, Emit, Journal } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
 import type { RunLimits } from "./limits.ts";
@@ -45,6 +46,15 @@ export interface SendOptions {
   readonly limits?: RunLimits;
   /** True to repeat a request that may succeed later, as long as no part of a reply arrived. @default true */
   readonly retry?: boolean;
+  /**
+   * Makes the send fail early, because another model is asked then: after so many attempts, and without long waits, if
+   * the provider cannot answer for one of these reasons. @default the send is as patient as the settings say
+   */
+  readonly giveUp?: { readonly attempts: number; readonly on: readonly Trouble[] };
+  /** The model that could not answer and for which this one is asked, as `PROVIDER/MODEL`. @default none */
+  readonly insteadOf?: string;
+  /** Returns findings that prevent requests, after the document changed during a wait. @default none */
+  readonly blockers?: () => readonly Diagnostic[];
   /** Limits how many requests the provider gets in parallel. @default the send's own limiter */
   readonly limiter?: RequestLimiter;
   /** Clock for waits and times. @default the clock of this machine */

@@ -66,7 +66,7 @@ export async function reportUsage(
 /** Returns the usage record of a request; null if the provider did not report its usage. */
 function recordEnded(
   { prepared, begun, usage, status, answered }: Omit<EndedRequest, "error" | "losses">,
-  { store, provider, settings, clock }: TimedOptions,
+  { store, provider, settings, clock, insteadOf }: TimedOptions,
 ): UsageRecord | null {
   if (usage === null) return null;
   return recordOf({
@@ -77,6 +77,7 @@ function recordEnded(
     model: prepared.model,
     ended: status,
     usage,
+    ...(insteadOf === undefined ? {} : { instead_of: insteadOf }),
   }, {
     settings,
     answered,

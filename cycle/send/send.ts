@@ -1,15 +1,16 @@
 // Asks the provider, with retries and fallbacks, until a reply is in the document.
 
-import { success, thrownText } from "../../base/problem.ts";
-import type { Diagnostic } from "../../parser/types.ts";
+import { type Problem, success, thrownText } from "../../base/problem.ts";
+import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { RequestLimiter } from "../../providers/http/limiter.ts";
 import { openNetwork } from "../../providers/http/network.ts";
-import { MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
+import { Patience, systemClock, timeIn } from "../../providers/http/patience.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { estimateRequestTokens } from "../../providers/request/count.ts";
 import type { ProviderError, RequestFallback } from "../../providers/types.ts";
+import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { RequestEnd, Send, SendOutcome } from "../types.ts";
 import {
   type Refusal,
@@ -64,6 +65,7 @@ class Sends {
     const refused: RequestFallback[] = [];
     let resumes = 0;
     let isRenewed = false;
+    let turn = newTurn();
     // Warnings to report after a request was answered.
     const reported = remembered.map((refusal) => describeRemembered(refusal, this.#options.provider.display))
       .filter((words) => this.#isNew(words));
@@ -79,12 +81,18 @@ class Sends {
         may,
         reported,
         byPerson,
+        turn,
       });
-      if (outcome === "renewed") isRenewed = true;
-      else if (outcome.kind === "paused") {
+      if (outcome === "stale") continue;
+      if (outcome === "renewed") {
+        isRenewed = true;
+        turn = newTurn();
+      } else if (outcome.kind === "paused") {
+        turn = newTurn();
         resumes++;
         reported.push(...outcome.warnings);
       } else if (outcome.kind === "refused") {
+        turn = newTurn();
         refused.push(outcome.fallback);
         fallbacks.add(outcome.fallback);
         for (const key of outcome.omitted) this.#omitted.add(key);
@@ -128,14 +136,15 @@ class Sends {
 
   async #attempt(
     signal: AbortSignal,
-    { fallbacks, resumes, may, reported, byPerson }: Attempt,
-  ): Promise<RequestEnd | "renewed"> {
+    { fallbacks, resumes, may, reported, byPerson, turn }: Attempt,
+  ): Promise<RequestEnd | Again> {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, templatedTools, frontmatter, journal, limits } =
       this.#options;
     const tools = this.#options.tools();
+    const { chat } = store;
     const prepared = await prepareRequest({
-      chat: store.chat,
+      chat,
       document: store.path,
       settings,
       environment,
@@ -149,38 +158,52 @@ class Sends {
       fallbacks,
       omitted: this.#omitted,
     });
-    if (prepared.kind === "failed") return prepared;
+    if (prepared.kind === "failed") return { ...prepared, unanswered: true };
     this.#tellFindings(prepared.diagnostics);
     if (prepared.kind === "blocked") return prepared;
     const problem = limits.refusal({ ...upcoming(prepared, this.#options), byPerson });
-    if (problem !== null) return { kind: "failed", problem };
+    if (problem !== null) return { kind: "failed", problem, unanswered: true };
     const warnings = [...reported.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
-    const outcome = await this.#overNetwork(signal, { prepared: { ...prepared, warnings }, tools, may });
-    if (outcome === "renewed") reported.push(...warnings);
+    const outcome = await this.#overNetwork(
+      signal,
+      { prepared: { ...prepared, warnings }, tools, may, chat },
+      turn,
+    );
+    if (typeof outcome === "string") reported.push(...warnings);
     return outcome;
   }
 
   /** Waits until the limiter admits the request, then sends it over a network connection of its own. */
   async #overNetwork(
     signal: AbortSignal,
-    parts: Omit<SendingParts, "network" | "explain">,
-  ): Promise<RequestEnd | "renewed"> {
-    const { settings, environment, provider, clock } = this.#options;
+    { chat, ...parts }: Omit<SendingParts, "network" | "explain"> & { readonly chat: Chat },
+    turn: Turn,
+  ): Promise<RequestEnd | Again> {
+    const { settings, environment, provider, clock, emit } = this.#options;
     const { url } = parts.prepared.request;
     const network = this.#options.fetch === undefined ? await openNetwork(url, environment) : success(null);
-    if (!network.ok) return { kind: "failed", problem: network.problem };
+    if (!network.ok) return { kind: "failed", problem: network.problem, unanswered: true };
     try {
       const enter = () =>
         this.#limiter.enter(`${provider.name} ${new URL(url).origin}`, {
           most: settings.providers[provider.name]?.max_requests ?? null,
           clock,
           signal,
+          ticket: turn.ticket,
+          onWait: turn.ticket !== undefined ? undefined : ({ seconds, ahead }) =>
+            emit({
+              event: "request:waiting",
+              provider: provider.name,
+              wait: seconds,
+              until: timeIn(seconds, clock),
+              ahead,
+            }),
         });
       const explain = (error: ProviderError) => this.#keys.explain(provider.name, error);
       const begin = () => new Sending(this.#options, { ...parts, explain, network: network.value });
       const renew = async () =>
         parts.may.renew && await this.#keys.renew({ provider, environment, settings });
-      return await sendPatiently(this.#options, { enter, begin, renew }, signal);
+      return await sendPatiently(this.#options, { enter, begin, renew, chat }, turn, signal);
     } finally {
       network.value?.close();
     }
@@ -216,30 +239,51 @@ function upcoming(
   return { provider, model, rough, window: known?.context ?? null, prices };
 }
 
+/** What one send keeps while it is tried again. */
+interface Turn {
+  /** Set once the limiter admitted the request: waiting for the limiter does not count as waiting for the provider. */
+  patience: Patience | null;
+  /** Number in the limiter's line; undefined before the provider refused the request. */
+  ticket: number | undefined;
+}
+
+function newTurn(): Turn {
+  return { patience: null, ticket: undefined };
+}
+
 /**
- * Makes a request, and repeats it while the provider cannot answer and no part of a reply has arrived. Returns `renewed` if
- * the key was refused and there is now another one.
+ * Reason why the request must be built again: the refused key was replaced by another one, or the document changed while
+ * the request waited.
  */
+type Again = "renewed" | "stale";
+
+/** Makes a request, and repeats it while the provider cannot answer and no part of a reply has arrived. */
 async function sendPatiently(
-  { emit, retry = true, clock }: TimedOptions,
-  { enter, begin, renew }: {
+  options: TimedOptions,
+  { enter, begin, renew, chat }: {
     readonly enter: () => ReturnType<RequestLimiter["enter"]>;
     readonly begin: () => Sending;
     /** Retrieves a refused key again; true if there is now another one, with which the request is built again. */
     readonly renew: () => Promise<boolean>;
+    /** The document from which the request was built. */
+    readonly chat: Chat;
   },
+  turn: Turn,
   signal: AbortSignal,
-): Promise<RequestEnd | "renewed"> {
-  // Waiting for the limiter does not count as waiting for the provider.
-  let patience: Patience | null = null;
+): Promise<RequestEnd | Again> {
+  const { emit, retry = true, clock } = options;
   for (;;) {
     const place = await enter();
     if (place === null) {
-      return patience === null ? { kind: "cancelled" } : await begin().end({ kind: "cancelled" });
+      return turn.patience === null ? { kind: "cancelled" } : await begin().end({ kind: "cancelled" });
     }
-    patience ??= new Patience(clock);
-    const sending = begin();
     try {
+      if (turn.patience !== null) {
+        const changed = await changedMeanwhile(options, chat);
+        if (changed !== null) return changed;
+      }
+      const patience = turn.patience ??= new Patience(clock, { budget: options.limits.waits });
+      const sending = begin();
       const exchange = await sending.exchange(signal);
       const refused = sending.refused(exchange);
       if (refused !== null) return refused;
@@ -249,16 +293,60 @@ async function sendPatiently(
         await sending.abandon();
         return "renewed";
       }
-      const { wait, tried } = retry && error !== null ? patience.next(error) : { wait: null, tried: null };
+      const { wait, of, tried } = retry && error !== null
+        ? patience.next(error, givesUpOn(error, options))
+        : { wait: null, of: null, tried: null };
       place.leave(error === null ? "answered" : isTooMany(error) ? "refused" : "neither", wait ?? 0);
-      if (error === null || wait === null) return await sending.end(exchange, tried);
+      if (error === null || wait === null) {
+        const end = await sending.end(exchange, tried);
+        return error !== null && end.kind === "failed" ? { ...end, unanswered: true } : end;
+      }
       await sending.abandon();
-      emit({ event: "request:retrying", attempt: patience.tries, of: MOST_TRIES, wait, error });
-      if (!await clock.wait(wait, signal)) return await sending.end({ kind: "cancelled" });
+      emit({
+        event: "request:retrying",
+        attempt: patience.tries,
+        of,
+        wait,
+        until: timeIn(wait, clock),
+        error,
+      });
+      // A refused request waits in the limiter's line, where it keeps its number.
+      if (isTooMany(error)) turn.ticket = place.ticket;
+      else if (!await clock.wait(wait, signal)) return await sending.end({ kind: "cancelled" });
     } finally {
       place.leave("neither");
     }
   }
+}
+
+/**
+ * Takes over changes of the document during a wait. Returns null if there are none; else the request must be built
+ * again, or cannot be sent.
+ */
+async function changedMeanwhile(
+  { store, blockers }: TimedOptions,
+  before: Chat,
+): Promise<RequestEnd | "stale" | null> {
+  const problem = await store.refresh?.() ?? null;
+  if (problem !== null) return { kind: "failed", problem };
+  if (store.chat === before) return null;
+  const found = blockers?.() ?? [];
+  if (found.length > 0) return { kind: "blocked", diagnostics: found };
+  const hasOpenCalls = Object.values(summarizeOpenCalls(store.chat)).some((ids) => ids.length > 0);
+  return hasOpenCalls ? { kind: "failed", problem: CALLS_OPENED } : "stale";
+}
+
+const CALLS_OPENED: Problem = {
+  code: "document-changed",
+  message:
+    "The document was changed while flemma waited for the provider, and has calls without a result now.",
+  next: "Check the file, then run the command again.",
+};
+
+/** Returns a lower number of attempts if another model is to be asked after this error. */
+function givesUpOn({ retry }: ProviderError, { giveUp }: TimedOptions): number | undefined {
+  const isListed = retry?.trouble !== undefined && giveUp?.on.includes(retry.trouble) === true;
+  return isListed ? giveUp.attempts : undefined;
 }
 
 /** True if the provider has too many requests at the moment. A permanently exhausted quota is not such a case. */
@@ -276,4 +364,5 @@ interface Attempt {
   readonly reported: string[];
   /** True if the user asks for this very request. */
   readonly byPerson: boolean;
+  readonly turn: Turn;
 }

@@ -3,6 +3,7 @@
 import { quickHash } from "../../base/hash.ts";
 import { thrownText } from "../../base/problem.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
+import { timeIn } from "../../providers/http/patience.ts";
 import { isReachable, type Network } from "../../providers/http/network.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
@@ -190,6 +191,8 @@ export class Sending {
         warnings: [...this.#prepared.warnings, ...this.#losses(), ...this.#cut()],
         isDoubtful: this.#isDoubtful || this.#lost !== null,
         tried,
+        waitLimit: this.#options.settings.run.wait_for_limit,
+        timeIn: (seconds) => timeIn(seconds, this.#options.clock),
         mayResume: this.#may.resume,
         chosenLimit: chosenReplyLimit(
           this.#options.settings,

@@ -200,6 +200,11 @@ export class FileStore implements DocumentStore {
     return this.#writing;
   }
 
+  refresh(): Promise<Problem | null> {
+    this.#writing = this.#writing.then(() => this.#flush(undefined, { look: true }));
+    return this.#writing;
+  }
+
   get behind(): Uint8Array {
     const end = this.#growing?.place.end ?? this.#chat.byteLength;
     return this.#chat.slice(end, this.#chat.byteLength);
@@ -244,11 +249,14 @@ export class FileStore implements DocumentStore {
     if (left !== null) this.#options.notify?.(left);
   }
 
-  /** Writes the file; `grown` is the text that the file lacks, if nothing else differs. */
-  async #flush(grown?: GrownText): Promise<Problem | null> {
+  /**
+   * Writes the file; `grown` is the text that the file lacks, if nothing else differs. With `look`, takes over changes of
+   * others also if there is nothing to write.
+   */
+  async #flush(grown?: GrownText, { look = false } = {}): Promise<Problem | null> {
     if (this.#lost !== null) return await this.#keepAside();
     try {
-      while (this.#file.hasReplaced || !sameContent(this.#file.content, this.#chat)) {
+      while (look || this.#file.hasReplaced || !sameContent(this.#file.content, this.#chat)) {
         const foreign = await this.#file.foreign();
         if (foreign !== null) {
           if (!await this.#merge(foreign) && !await this.#mergeLater(foreign)) return await this.#conflict();

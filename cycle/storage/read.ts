@@ -74,7 +74,15 @@ export function findDocument(path: string, environment: Environment): Outcome<st
 function regularFile(path: string, label: string): Outcome<string> {
   const realPath = Deno.realPathSync(path);
   const found = Deno.statSync(realPath);
-  if (found.isDirectory) return failure("document-is-folder", `${label} is a folder, not a document.`);
+  if (found.isDirectory) {
+    return failure(
+      "document-is-folder",
+      `${label} is a folder, not a document.`,
+      `Name a document in it. To create one: flemma new ${
+        shellWord(`${label.replace(/\/+$/, "")}/NAME.chat`)
+      }`,
+    );
+  }
   if (!found.isFile) return failure("document-not-a-file", `${label} is not a regular file.`);
   if (found.size <= MOST_TEXT_BYTES) return success(realPath);
   return failure(

@@ -5,6 +5,7 @@ import type { PermissionOption, SessionUpdate, StopReason, ToolCall } from "@age
 import type { ChatSession } from "../../agent/types.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
+import { waitSentence } from "../../cycle/run/waits.ts";
 import type { CycleEvent, Emit, Stop } from "../../cycle/types.ts";
 import { sayNext } from "../../parser/edits/turn.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
@@ -119,6 +120,13 @@ class Turn {
         const used = input + output + cache_read + cache_write;
         return update({ sessionUpdate: "usage_update", used, size: record.context, ...cost });
       }
+      case "request:retrying":
+      case "request:waiting":
+      case "request:fallback":
+        return update({
+          sessionUpdate: "agent_thought_chunk",
+          content: textContent(`${waitSentence(event)}\n`),
+        });
       case "notice":
         if (event.code === "approval-not-here") this.#doubts.push(event.message);
         return;
@@ -259,6 +267,7 @@ class Turn {
       case "cancelled":
         return "cancelled";
       case "failed":
+      case "limited":
       case "conflict":
       case "diagnostics":
       case "empty":

@@ -2,6 +2,7 @@
 
 import type { ChatSession } from "../../agent/types.ts";
 import type { Problem } from "../../base/problem.ts";
+import { isWait, waitSentence } from "../../cycle/run/waits.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../stop_words.ts";
 import { type Client, MessageType, type Progress } from "./client.ts";
@@ -91,8 +92,10 @@ export class Run {
     if (event.event === "file:changed") this.#client.filesChanged(document.uri, [event.path]);
     if (event.event === "tool:executing") this.#does(event.preview);
     if (event.event === "request:sending") this.#does(`waiting for ${event.model}`);
-    if (event.event === "request:retrying") {
-      this.#does(`retrying in ${Math.ceil(event.wait)} s: ${event.error.message}`);
+    if (isWait(event)) {
+      const words = waitSentence(event);
+      this.#does(words);
+      if (event.event === "request:fallback") this.#client.log(words);
     }
     if (concernsCalls(event)) this.#client.refresh();
   }

@@ -1,7 +1,7 @@
 // Decides whether a refused request may succeed later, and when: from status, error codes and headers.
 
 import { isObject } from "../../base/is_object.ts";
-import type { ProviderError } from "../types.ts";
+import type { ProviderError, Trouble } from "../types.ts";
 
 /** A response that refuses the request. */
 export interface RefusedResponse {
@@ -33,6 +33,16 @@ const TROUBLE_CODES: ReadonlySet<string> = new Set([
   "internal",
 ]);
 
+/** Codes of a server that has too much load. */
+const OVERLOADED: ReadonlySet<string> = new Set([
+  "overloaded_error",
+  "server_is_overloaded",
+  "engine_overloaded_error",
+]);
+
+/** Matches codes of an account's rate limit. */
+const LIMITED = /^rate_limit|^resource_exhausted$|^slow_down$/i;
+
 /**
  * Matches messages about exhausted credit or a limit set by a person. Waiting changes nothing, and retrying may cost
  * money.
@@ -51,15 +61,23 @@ export function isSpent(body: unknown): boolean {
 export function temporary({ body, headers, status }: RefusedResponse): ProviderError["retry"] {
   const says = headers?.get("x-should-retry");
   if (says === "false" || isSpent(body)) return undefined;
-  const { codes } = readError(body);
-  const after = waitIn(headers) ?? delayIn(body) ?? resetIn(headers);
+  const { codes, message } = readError(body);
+  const after = waitIn(headers) ?? delayIn(body) ?? resetIn(headers) ?? delayInWords(message);
   if (status === undefined || status < 400) {
     const known = codes.some((code) => TROUBLE_CODES.has(code.toLowerCase()));
-    const limited = after !== null && codes.some((code) => /^rate_limit|^resource_exhausted$/i.test(code));
-    return known || limited ? { after } : undefined;
+    const limited = after !== null && codes.some((code) => LIMITED.test(code));
+    return known || limited ? { after, trouble: troubleOf(status, codes) } : undefined;
   }
   const mayPass = TROUBLE.has(status) || status === 429 || codes.some((code) => RAMP_LIMIT.test(code));
-  return mayPass || says === "true" ? { after } : undefined;
+  if (mayPass) return { after, trouble: troubleOf(status, codes) };
+  return says === "true" ? { after } : undefined;
+}
+
+/** Returns why the provider could not answer. The status counts before the codes in the body. */
+function troubleOf(status: number | undefined, codes: readonly string[]): Trouble {
+  if (status === 429) return "limited";
+  if (status === 529 || codes.some((code) => OVERLOADED.has(code.toLowerCase()))) return "overloaded";
+  return codes.some((code) => LIMITED.test(code) || RAMP_LIMIT.test(code)) ? "limited" : "unavailable";
 }
 
 /** A limit that rises by itself, reported with a status of its own. */
@@ -121,9 +139,15 @@ function delayIn(body: unknown): number | null {
   for (const detail of details) {
     if (!isObject(detail) || typeof detail.retryDelay !== "string") continue;
     const seconds = /^(\d+(?:\.\d+)?)s$/.exec(detail.retryDelay)?.[1];
-    if (seconds !== undefined) return Number(seconds);
+    if (seconds !== undefined) return usable(Number(seconds));
   }
   return null;
+}
+
+/** Reads the wait from a message such as "Please try again in 1m20s", for errors inside a stream. */
+function delayInWords(message: string): number | null {
+  const words = /\b(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)/i.exec(message)?.[1];
+  return words === undefined ? null : secondsUntil(words, 0);
 }
 
 /** Returns the codes and the names of parameters in an error body. */

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { formatDuration, MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
+import {
+  formatDuration,
+  MOST_TRIES,
+  Patience,
+  systemClock,
+  timeIn,
+  WaitBudget,
+} from "../../providers/http/patience.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import { StoppedClock } from "./stopped_clock.ts";
 
@@ -15,22 +22,28 @@ Deno.test("at most six requests are made, and each wait is about twice as long a
   }
   assert.deepEqual(waits, [2, 4, 8, 16, 32]);
   assert.equal(patience.tries, MOST_TRIES);
-  assert.deepEqual(patience.next(failing(null)), { wait: null, tried: "Tried 6 times in 1 min 2 s." });
+  assert.deepEqual(patience.next(failing(null)), {
+    wait: null,
+    of: null,
+    tried: "Tried 6 times in 1 min 2 s.",
+  });
 });
 
 Deno.test("flemma waits as long as a provider requests, but never longer than ten minutes", () => {
   const clock = new StoppedClock();
   const patience = new Patience(clock);
-  assert.deepEqual(patience.next(failing(45)), { wait: 45, tried: null });
-  assert.deepEqual(patience.next(failing(0)), { wait: 4, tried: null });
+  assert.deepEqual(patience.next(failing(45)), { wait: 45, of: 6, tried: null });
+  assert.deepEqual(patience.next(failing(0)), { wait: 4, of: 6, tried: null });
   clock.seconds = 590;
   assert.deepEqual(patience.next(failing(11)), {
     wait: null,
+    of: null,
     tried: "Tried 3 times in 9 min 50 s. The provider asks for a wait of 11 s.",
   });
-  assert.deepEqual(patience.next(failing(10)), { wait: 10, tried: null });
+  assert.deepEqual(patience.next(failing(10)), { wait: 10, of: 6, tried: null });
   assert.deepEqual(new Patience(clock).next(failing(8000)), {
     wait: null,
+    of: null,
     tried: "The provider asks for a wait of 2 h 13 min.",
   });
 });
@@ -38,6 +51,7 @@ Deno.test("flemma waits as long as a provider requests, but never longer than te
 Deno.test("an error that is not temporary is not retried", () => {
   assert.deepEqual(new Patience(new StoppedClock()).next(providerError("other", "m")), {
     wait: null,
+    of: null,
     tried: null,
   });
 });
@@ -68,4 +82,73 @@ Deno.test("durations are formatted as people write them", () => {
   for (const [seconds, words] of rows) {
     assert.equal(formatDuration(seconds), words);
   }
+});
+
+const limited = (after: number | null) =>
+  providerError("rate_limit", "m", { retry: { after, trouble: "limited" } });
+
+Deno.test("a wait for a limit may take longer and be repeated, up to the time that the person allows in total", () => {
+  const clock = new StoppedClock();
+  const budget = new WaitBudget(7200);
+  const patience = new Patience(clock, { budget });
+  const waits: (number | null)[] = [];
+  for (const after of [3600, 3000, 600, 1]) {
+    const { wait, of } = patience.next(limited(after));
+    waits.push(wait);
+    if (wait !== null) assert.equal(of, null);
+    clock.seconds += wait ?? 0;
+  }
+  assert.deepEqual(waits, [3600, 3000, 600, null]);
+  assert.equal(budget.left, 0);
+  budget.begin();
+  assert.equal(budget.left, 7200);
+  assert.deepEqual(new Patience(clock, { budget }).next(limited(7201)), {
+    wait: null,
+    of: null,
+    tried: "The provider asks for a wait of 2 h.",
+  });
+});
+
+Deno.test("if the provider names no time, waits grow to five minutes and end with the allowed time", () => {
+  const clock = new StoppedClock();
+  const patience = new Patience(clock, { budget: new WaitBudget(1200) });
+  const waits: number[] = [];
+  for (let at = patience.next(limited(null)); at.wait !== null; at = patience.next(limited(null))) {
+    waits.push(at.wait);
+    clock.seconds += at.wait;
+  }
+  assert.deepEqual(waits, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+});
+
+Deno.test("only waits for limits and outages use the allowed time: a broken connection gets the usual attempts", () => {
+  const clock = new StoppedClock();
+  const budget = new WaitBudget(36_000);
+  const patience = new Patience(clock, { budget });
+  for (let at = patience.next(failing(null)); at.wait !== null; at = patience.next(failing(null))) {
+    assert.equal(at.of, MOST_TRIES);
+  }
+  assert.deepEqual([patience.tries, budget.left], [MOST_TRIES, 36_000]);
+  assert.deepEqual(new Patience(clock, { budget }).next(providerError("authentication", "m")).wait, null);
+});
+
+Deno.test("a short limit never allows less than the usual attempts", () => {
+  const clock = new StoppedClock();
+  const patience = new Patience(clock, { budget: new WaitBudget(1) });
+  let attempts = 1;
+  for (let at = patience.next(limited(null)); at.wait !== null; at = patience.next(limited(null))) attempts++;
+  assert.equal(attempts, MOST_TRIES);
+});
+
+Deno.test("if another model is asked afterwards, a request is made a few times and never waits long", () => {
+  const patience = new Patience(new StoppedClock(), { budget: new WaitBudget(36_000) });
+  const next = () => patience.next(limited(null), 3);
+  assert.deepEqual([next().wait, next().of, next().wait], [2, 3, null]);
+  assert.equal(
+    new Patience(new StoppedClock(), { budget: new WaitBudget(36_000) }).next(limited(700), 3).wait,
+    null,
+  );
+});
+
+Deno.test("the end of a wait is a time in UTC, rounded up to a second", () => {
+  assert.equal(timeIn(90.2, new StoppedClock()), "2026-11-28T12:01:31Z");
 });

@@ -2,6 +2,12 @@ import assert from "node:assert/strict";
 import { answeredError } from "../../providers/http/errors.ts";
 import { isSpent, temporary, waitIn } from "../../providers/http/temporary.ts";
 
+/** The wait of a retry, without the reason; undefined if there is no retry. */
+function afterOf(response: Parameters<typeof temporary>[0]): { readonly after: number | null } | undefined {
+  const retry = temporary(response);
+  return retry === undefined ? undefined : { after: retry.after };
+}
+
 const NONE = new Headers();
 const AFTER = new Headers({ "retry-after": "7" });
 
@@ -11,8 +17,8 @@ function error(members: Record<string, unknown>): unknown {
 
 Deno.test("errors of servers and gateways can count as temporary, but errors in the request never do", () => {
   for (const status of [500, 502, 503, 504, 520, 521, 522, 523, 524, 529]) {
-    assert.deepEqual(temporary({ body: "", headers: NONE, status }), { after: null }, String(status));
-    assert.deepEqual(temporary({ body: "", headers: AFTER, status }), { after: 7 }, String(status));
+    assert.deepEqual(afterOf({ body: "", headers: NONE, status }), { after: null }, String(status));
+    assert.deepEqual(afterOf({ body: "", headers: AFTER, status }), { after: 7 }, String(status));
   }
   for (const status of [400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 501, 505]) {
     const body = error({ type: "overloaded_error", message: "m" });
@@ -42,7 +48,7 @@ Deno.test("flemma retries after status 429, with the wait that the response name
     [error({ type: "rate_limit_error" }), new Headers({ "retry-after": "soon" }), { after: null }],
   ] as const;
   for (const [body, headers, expected] of rows) {
-    assert.deepEqual(temporary({ body, headers, status: 429 }), expected, JSON.stringify(body));
+    assert.deepEqual(afterOf({ body, headers, status: 429 }), expected, JSON.stringify(body));
   }
 });
 
@@ -74,7 +80,7 @@ Deno.test("an exhausted budget is not retried, whatever the status and headers a
     message: "You exceeded your current quota, please check your plan and billing details.",
     details: [{ violations: [{ quotaId: "RequestsPerMinute" }] }, { retryDelay: "20s" }],
   });
-  assert.deepEqual(temporary({ body: perMinute, headers: NONE, status: 429 }), { after: 20 });
+  assert.deepEqual(afterOf({ body: perMinute, headers: NONE, status: 429 }), { after: 20 });
 });
 
 Deno.test("if a server says whether to retry, flemma does what it says", () => {
@@ -94,10 +100,10 @@ Deno.test("an error inside a stream has no status, so it is classified by its co
     [{ response: { error: { code: "invalid_prompt" } } }, undefined],
   ] as const;
   for (const [body, expected] of rows) {
-    assert.deepEqual(temporary({ body, headers: null, status: undefined }), expected, JSON.stringify(body));
+    assert.deepEqual(afterOf({ body, headers: null, status: undefined }), expected, JSON.stringify(body));
   }
   const limited = { type: "error", error: { type: "rate_limit_error" } };
-  assert.deepEqual(temporary({ body: limited, headers: AFTER, status: undefined }), { after: 7 });
+  assert.deepEqual(afterOf({ body: limited, headers: AFTER, status: undefined }), { after: 7 });
 });
 
 Deno.test("a requested wait is read as seconds, as milliseconds or as a date, and any other value means no wait", () => {
@@ -137,4 +143,51 @@ Deno.test("the message about each temporary status contains the wait, and for a 
   const limits = new Headers({ "anthropic-ratelimit-requests-remaining": "0" });
   assert.deepEqual(answeredError("", limits, 500).details, []);
   assert.equal(answeredError("", limits, 429).details.length, 1);
+});
+
+Deno.test("each temporary error says whether the rate limit is reached, the server is overloaded, or unavailable", () => {
+  const rows = [
+    [429, error({ type: "rate_limit_error" }), "limited"],
+    [429, error({ type: "overloaded_error" }), "limited"],
+    [529, "", "overloaded"],
+    [503, error({ code: "server_is_overloaded" }), "overloaded"],
+    [503, "", "unavailable"],
+    [500, error({ type: "api_error" }), "unavailable"],
+    [502, "", "unavailable"],
+    [504, "", "unavailable"],
+    [400, error({ code: "ramp_limit_exceeded" }), "limited"],
+    [undefined, error({ type: "overloaded_error" }), "overloaded"],
+    [undefined, error({ type: "engine_overloaded_error" }), "overloaded"],
+    [undefined, error({ type: "api_error" }), "unavailable"],
+    [undefined, error({ status: "UNAVAILABLE" }), "unavailable"],
+    [undefined, error({ code: "rate_limit_exceeded" }), "limited"],
+    [undefined, error({ code: "slow_down" }), "limited"],
+  ] as const;
+  for (const [status, body, expected] of rows) {
+    const retry = temporary({ body, headers: AFTER, status });
+    assert.equal(retry?.trouble, expected, `${status} ${JSON.stringify(body)}`);
+  }
+  const headers = new Headers({ "x-should-retry": "true" });
+  assert.deepEqual(temporary({ body: "", headers, status: 409 }), { after: null });
+});
+
+Deno.test("without a header, the wait is read from the message, and a wait of more than 30 days is not believed", () => {
+  const rows = [
+    ["Rate limit reached. Please try again in 20s. Visit the page.", 20],
+    ["Please try again in 1m20.5s.", 80.5],
+    ["Please try again in 500ms.", 0.5],
+    ["Please retry in 14.125s.", 14.125],
+    ["Please try again in a moment.", null],
+    ["Please try again in 31d.", null],
+    ["Please try again in 20 attempts.", null],
+  ] as const;
+  for (const [message, after] of rows) {
+    const body = error({ code: "rate_limit_exceeded", message });
+    for (const status of [429, undefined]) {
+      assert.deepEqual(afterOf({ body, headers: null, status }), { after }, `${status} ${message}`);
+    }
+  }
+  const body = error({ message: "Please try again in 20s.", details: [{ retryDelay: "2592001s" }] });
+  assert.deepEqual(afterOf({ body, headers: NONE, status: 429 }), { after: 20 });
+  assert.deepEqual(afterOf({ body, headers: AFTER, status: 429 }), { after: 7 });
 });

@@ -55,12 +55,19 @@ export async function spawnServer(
   place: SpawnPlace,
 ): Promise<Outcome<Piped>> {
   const found = server.sandbox === false ? startOutside(name, server, place) : startInside(server, place);
-  if (!found.ok) return found;
+  if (!found.ok) return withKey(found.problem, name);
   const once = () => started(found.value, server, place);
   // `null` means that the sandbox changed before the server started. The server did not run, so a second attempt is
   // safe.
   return await once() ?? await once() ??
     failure("sandbox-outdated", "The sandbox changed while a server was starting.");
+}
+
+/** Adds to the problem of a missing program the setting that names it. */
+function withKey(problem: Problem, name: string): { readonly ok: false; readonly problem: Problem } {
+  if (problem.code !== "program-not-found") return { ok: false, problem };
+  const message = `${problem.message} Install it, or correct mcp.servers.${name}.command.`;
+  return { ok: false, problem: { ...problem, message } };
 }
 
 /** The command to run, its folder and its variables. */

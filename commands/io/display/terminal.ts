@@ -89,7 +89,14 @@ export class Terminal implements Display {
         this.#begin("", this.#request);
         break;
       case "request:retrying":
-        this.#begin("", `waiting to retry, attempt ${event.attempt} of ${event.of}`, event.wait);
+        this.#begin(
+          "",
+          `waiting to retry, attempt ${event.attempt}${event.of === null ? "" : ` of ${event.of}`}`,
+          event.wait,
+        );
+        break;
+      case "request:waiting":
+        this.#begin("", `waiting for the rate limit of ${event.provider}`, event.wait);
         break;
       case "text":
         this.#relabel(this.#request);

@@ -58,6 +58,19 @@ export const LIMITS: readonly Option[] = [
     default: BY_SETTINGS,
     help: "Stop before a request that could exceed N tokens.",
   },
+  {
+    name: "wait-limit",
+    value: "TIME",
+    type: "duration",
+    default: BY_SETTINGS,
+    help: "Wait up to TIME in total (90, 30m, 6h) for rate limits.",
+  },
+  {
+    name: "fallback",
+    value: "MODEL,…",
+    default: BY_SETTINGS,
+    help: "Ask these models if the provider cannot answer.",
+  },
 ];
 
 export const SANDBOX: Option = {

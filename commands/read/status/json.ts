@@ -40,6 +40,8 @@ export function reportJson(
     document,
     provider: settings.provider,
     model: currentModel(settings),
+    fallback: settings.fallback,
+    wait_for_limit: settings.run.wait_for_limit,
     calls,
     next,
     next_step: nextSentence(next, { chat, calls: report.calls, document: report.file, steps, blockers }),

@@ -10,6 +10,7 @@ import type { Settings } from "../../../config/settings.generated.ts";
 import type { PlanEnd, Step } from "../../../cycle/plan/types.ts";
 import { shortCallNames } from "../../../cycle/plan/targets.ts";
 import type { Holder } from "../../../cycle/storage/lock.ts";
+import { formatDuration } from "../../../providers/http/patience.ts";
 import type { UsageRecord } from "../../../cycle/types.ts";
 import type { Fill } from "../../../cycle/usage/fill.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
@@ -76,6 +77,12 @@ export function reportLines(
   lines.push(...changes);
   lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);
   lines.push(`model: ${settings.provider} ${currentModel(settings) ?? "(none)"}`);
+  if (settings.fallback.models.length > 0) {
+    lines.push(`fallback: ${settings.fallback.models.join(", ")} (if ${settings.fallback.on.join(" or ")})`);
+  }
+  if (settings.run.wait_for_limit > 0) {
+    lines.push(`waits for limits: up to ${formatDuration(settings.run.wait_for_limit)} in a run`);
+  }
   lines.push(`sandbox: ${sandbox}`);
   for (const doubt of report.doubts) lines.push(`trust: ${doubt}`);
   lines.push(...ruleLines(rules, file));
@@ -96,7 +103,13 @@ function usageLines(records: readonly UsageRecord[], prices: boolean): readonly 
   const total = totalOf(records);
   const requests = `${formatCount(total.requests)} request${total.requests === 1 ? "" : "s"}`;
   const window = windowWords(last);
-  return [`used: ${requests}, ${usageWords(total, { prices })}${window === "" ? "" : `; last ${window}`}`];
+  const used = `used: ${requests}, ${usageWords(total, { prices })}${
+    window === "" ? "" : `; last ${window}`
+  }`;
+  const { instead_of: instead, provider, model } = last;
+  return instead === undefined
+    ? [used]
+    : [used, `last reply: by ${provider}/${model}, because ${instead} could not answer`];
 }
 
 /** Returns how full the context window is: an estimate before the first request, and advice once it is nearly full. */

@@ -36,7 +36,7 @@ export class BatchReport {
   }
 
   /** Begins the report on a document. The returned functions receive the messages and the end of the document's run. */
-  begin(file: string): { readonly messages: Messages; readonly among: Pick<Among, "ended"> } {
+  begin(file: string): { readonly messages: Messages; readonly among: Pick<Among, "ended" | "waits"> } {
     const { environment, arguments: given } = this.#invocation;
     const running: Running = { lines: [], stop: null };
     this.#running.set(file, running);
@@ -51,7 +51,7 @@ export class BatchReport {
       running.stop = stop;
       this.#records.push(...records);
     };
-    return { messages, among: { ended } };
+    return { messages, among: { ended, waits: (sentence) => this.#note(file, sentence) } };
   }
 
   ended(file: string, exit: number): void {
@@ -95,7 +95,11 @@ export class BatchReport {
   #news(file: string, text: string): void {
     if (this.#reported.has(text)) return;
     this.#reported.add(text);
-    this.#invocation.messages.note(`flemma: ${file}: ${text.replace(/^flemma: /, "")}`);
+    this.#note(file, text.replace(/^flemma: /, ""));
+  }
+
+  #note(file: string, text: string): void {
+    this.#invocation.messages.note(`flemma: ${file}: ${text}`);
   }
 }
 

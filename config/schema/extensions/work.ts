@@ -9,8 +9,11 @@ import {
   neutralKey,
   type SettingKey,
   STRING,
+  STRINGS,
   type Type,
+  word,
 } from "../define.ts";
+import { readDuration } from "../../../base/text/duration.ts";
 
 const share: Type = {
   is: "custom",
@@ -23,6 +26,19 @@ const share: Type = {
     return `write ${number > 1 || String(value).endsWith("%") ? number / 100 : number}`;
   },
   json: { type: "number", minimum: 0, maximum: 1 },
+};
+
+/** Seconds; a duration such as `6h` gets a hint. */
+const seconds: Type = {
+  is: "custom",
+  ts: "number",
+  expected: "a number of seconds",
+  accepts: (value) => typeof value === "number" && value >= 0 && Number.isFinite(value),
+  hint: (value) => {
+    const number = typeof value === "string" ? readDuration(value) : null;
+    return number === null ? undefined : `write ${number}`;
+  },
+  json: { type: "number", minimum: 0 },
 };
 
 const personal = { who: ["G", "C"], host: true, optional: true } as const;
@@ -86,7 +102,34 @@ export const runGroup = group("Limits on one run.", {
       ...limit,
     },
   ),
+  wait_for_limit: key(
+    seconds,
+    "Seconds that a run may wait in total for rate limits and outages of providers. With 0, flemma makes the usual six " +
+      "attempts within ten minutes.",
+    { default: 0, who: ["G", "C"] },
+  ),
 }, { ts: "RunSettings" });
+
+/** Reasons for which another model may be asked. */
+const TROUBLES = ["overloaded", "unavailable", "limited"];
+
+export const fallbackGroup = group(
+  "Other models to ask if the provider cannot answer. Their providers receive the conversation.",
+  {
+    models: key(
+      STRINGS,
+      "Models to ask in turn: `MODEL`, `PROVIDER/MODEL` or a `$preset`. They apply to one reply.",
+      { default: [], who: ["G", "C"] },
+    ),
+    on: key(
+      { is: "list", item: word(...TROUBLES) },
+      "When to ask them: if the provider is `overloaded` (529), `unavailable` (500, 502, 503, 504), or if your rate limit " +
+        "is reached (`limited`).",
+      { default: ["overloaded", "unavailable"], who: ["G", "C"] },
+    ),
+  },
+  { ts: "FallbackSettings" },
+);
 
 const hook = (when: string): SettingKey =>
   hostKey(

@@ -12,7 +12,7 @@ const SHARED_BY = 4;
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   "settings files": ["config", "no-config"],
   "model options": ["provider", "model", "preset", "param"],
-  "limits": ["max-cost", "max-tokens"],
+  "limits": ["max-cost", "max-tokens", "wait-limit", "fallback"],
   "filter options": ["name", "wait", "messages"],
 };
 
