@@ -87,7 +87,7 @@ function entryFindings(settings: Settings): SettingsFinding[] {
       ...(isSet("key_ttl") && !isSet("key_command") ? [idle("key_ttl", "there is no key_command")] : []),
       ...Object.entries(EFFECTIVE).filter(([key, apis]) =>
         isSet(key as keyof ProviderSettings) && !apis.includes(api)
-      ).map(([key, apis]) => idle(key, `it is for ${apis.join(", ")}, and ${name} is ${api}`)),
+      ).map(([key]) => idle(key, `the API of ${name} (${api}) does not use it`)),
     ];
   });
 }

@@ -302,7 +302,8 @@ function missing(provider: Provider, settings: Settings): Problem | null {
   return {
     code: "model-missing",
     message: `${provider.name} has no default model, and the settings name none.`,
-    next: "Name one that the server has: model: NAME in the settings or the frontmatter, or --model NAME.",
+    next:
+      `Name one that the server has (flemma models list ${provider.name} --refresh): model: NAME in the settings or the frontmatter, or --model NAME.`,
   };
 }
 

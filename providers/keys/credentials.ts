@@ -2,7 +2,9 @@
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { learnSecret } from "../../base/text/secrets.ts";
-import type { Credential, CredentialQuery, CredentialResolver, FoundCredential } from "./types.ts";
+import { KNOWN_PROVIDERS } from "../known.ts";
+import { VENDORS } from "../vendors.ts";
+import type { Credential, CredentialQuery, CredentialResolver, FoundCredential, KeyOwner } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
 
 /** Credential used if no key is found for a provider with an optional key, or if it takes none. */
@@ -35,15 +37,31 @@ export async function resolveCredential(
   }
   if (query.provider.keyOptional) return success(KEYLESS);
   const { name, display, keyKind, keyVariables: [variable = ""] } = query.provider;
+  const next = keyKind === "access_token"
+    ? `Run gcloud auth login, or set the variable ${variable}.`
+    : variable === ""
+    ? `Correct the command in providers.${name}.key_command.`
+    : keeps
+    ? `Set the variable ${variable}, for example export ${variable}=…, or save the key in your keyring: flemma auth set ${name}`
+    : `Set the variable ${variable}, for example export ${variable}=…`;
   return failure(
     "credential-missing",
     `No key for ${display} was found (${reasons.join("; ")}).`,
-    keyKind === "access_token"
-      ? `Run gcloud auth login, or set the variable ${variable}.`
-      : keeps
-      ? `Set the variable ${variable}, for example export ${variable}=…, or save the key in your keyring: flemma auth set ${name}`
-      : `Set the variable ${variable}, for example export ${variable}=…`,
+    `${next}${otherKey(query)}`,
   );
+}
+
+/** Returns the end of a sentence about another provider whose key is set; empty if there is none. */
+function otherKey({ provider, environment: { variables } }: CredentialQuery): string {
+  const known: readonly (readonly [string, Pick<KeyOwner, "display" | "keyVariables">])[] = [
+    ...Object.entries(KNOWN_PROVIDERS),
+    ...Object.entries(VENDORS),
+  ];
+  const [name, other] = known.find(([, { keyVariables }]) => keyVariables.some((each) => variables[each])) ??
+    [];
+  return name === undefined || name === provider.name
+    ? ""
+    : `; or use ${other!.display}, whose key is set: --provider ${name}`;
 }
 
 function hasCommand({ provider, settings }: CredentialQuery): boolean {

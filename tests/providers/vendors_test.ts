@@ -5,6 +5,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated
 import { VENDOR_KEYS } from "../../config/data/vendors.generated.ts";
 import { listUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
+import { environmentResolver } from "../../providers/keys/variables.ts";
 import { keyReport } from "../../providers/keys/sources.ts";
 import { listRequest } from "../../providers/models/listing.ts";
 import { getProvider, knownProvider, providerNames, providersInUse } from "../../providers/registry.ts";
@@ -277,6 +278,32 @@ Deno.test("a missing key of a vendor is an error that names the variable to set,
       assert.match(answer.problem.next ?? "", new RegExp(`^Set the variable ${keyVariables[0]},`));
     }
   }
+});
+
+Deno.test("an error about a missing key names another provider whose key is set", async () => {
+  const rows = [
+    ["anthropic", { DEEPSEEK_API_KEY: "k" }, /; or use DeepSeek, whose key is set: --provider deepseek$/],
+    ["deepseek", { OPENAI_API_KEY: "k" }, /; or use OpenAI, whose key is set: --provider openai$/],
+    [
+      "deepseek",
+      { MISTRAL_API_KEY: "" },
+      /^Set the variable DEEPSEEK_API_KEY, for example export DEEPSEEK_API_KEY=…$/,
+    ],
+  ] as const;
+  for (const [name, variables, next] of rows) {
+    const query = { provider: knownProvider(name)!, environment: { ...AT_HOME, variables } };
+    const answer = await resolveCredential(query, [environmentResolver]);
+    assert.ok(!answer.ok);
+    assert.match(answer.problem.next ?? "", next);
+  }
+});
+
+Deno.test("a command that fails to print a key is named if no variable may hold the key", async () => {
+  const settings: Settings = { ...DEFAULT_SETTINGS, providers: { ollama: { key_command: "false" } } };
+  const query = { provider: knownProvider("ollama", settings)!, environment: AT_HOME, settings };
+  const answer = await resolveCredential(query);
+  assert.ok(!answer.ok);
+  assert.equal(answer.problem.next, "Correct the command in providers.ollama.key_command.");
 });
 
 Deno.test("an entry that names its key never uses another one, and never goes without", async () => {
