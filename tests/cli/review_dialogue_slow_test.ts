@@ -360,11 +360,11 @@ test("if no rule can be made, or a rule would change nothing, review gives the r
 test('"always everywhere" shows the line and the settings file before it writes the rule', async (place) => {
   write(place, bash("c1", "git log -1"));
   const file = `${place.folder}/config/flemma/config.yaml`;
-  const settings = "# mine\nsandbox: false\ntools:\n  auto_approve: [] # keep\n";
+  const settings = "# mine\nsandbox: false\ntrust: { approvals: here }\ntools:\n  auto_approve: [] # keep\n";
   place.settings(settings);
   const refused = await review(place, ["a", "x", "q"]);
   const line = '- { approve: bash, command: ["git log -1"] }';
-  assert.ok(refused.shown.replaceAll("\n", " ").includes(`config.yaml:6: ${line}`), refused.shown);
+  assert.ok(refused.shown.replaceAll("\n", " ").includes(`config.yaml:7: ${line}`), refused.shown);
   assert.equal(Deno.readTextFileSync(file), settings);
   await review(place, ["a", "y", "x"]);
   const written = `${settings}  rules:\n    ${line}\n`;
