@@ -43,8 +43,8 @@ export function lastWords(run: EndedRun): readonly Words[] {
 
 const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]>> = {
   "done": (run) => {
-    const verdict = run.stop.problem?.message ?? "The reply is complete.";
-    const note = `${verdict} To continue, write below the last @You:, then: ${advance(run)}`;
+    const ending = run.stop.problem?.message ?? "The reply is complete.";
+    const note = `${ending} To continue, write below the last @You:, then: ${advance(run)}`;
     return [run.stop.problem === undefined ? { note } : { say: note }];
   },
   "cut": (run) => {

@@ -200,6 +200,12 @@ Deno.test("the account is a digest of a lasting key or of the project, and unkno
   assert.notEqual(await accountOf({}, settings, { ...plain, secret: "sk-2" }), one);
   assert.equal(await accountOf({}, settings, { ...plain, lifetime: 3600 }), null);
   assert.equal(await accountOf({}, settings, { secret: "", source: null }), null);
+  assert.equal(
+    await accountOf({}, settings, { ...plain, secret: "eyJhbGciOi.eyJzdWIi.c2ln" }),
+    null,
+    "a token",
+  );
+  assert.notEqual(await accountOf({}, settings, { ...plain, secret: "eyJhbGciOi.eyJzdWIi" }), null);
   const vertex = await getProvider("vertex");
   assert.ok(vertex.ok);
   const project = await accountOf(vertex.value, settings, { ...plain, lifetime: 3600 });

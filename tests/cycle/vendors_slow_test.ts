@@ -87,6 +87,13 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
     servers: OWN("deepseek"),
     list: "messages",
     thinks: "block",
+  },
+  "DeepSeek under a name that flemma does not know": {
+    provider: "lab",
+    model: "deepseek-v4",
+    servers: OWN("lab"),
+    list: "messages",
+    thinks: "block",
     // Calls of another vendor have no reasoning.
     teaches: [/must be passed back/],
   },
@@ -96,7 +103,39 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
     servers: OWN("groq"),
     list: "messages",
     thinks: "block",
+    reads: () => false,
+  },
+  "Groq under a name that flemma does not know": {
+    provider: "lab",
+    model: "groq/llama-5",
+    servers: OWN("lab"),
+    list: "messages",
+    thinks: "block",
     teaches: [/'reasoning_content' is unsupported/],
+    reads: () => false,
+  },
+  "Z.ai": {
+    provider: "zai",
+    model: "glm-5",
+    servers: { zai: {} },
+    list: "messages",
+    thinks: "block",
+    teaches: [/must be passed back/],
+  },
+  "Cerebras": {
+    provider: "cerebras",
+    model: "cerebras/gpt-oss",
+    servers: { cerebras: {} },
+    list: "messages",
+    thinks: "block",
+    reads: () => false,
+  },
+  "Mistral": {
+    provider: "mistral",
+    model: "mistral-large",
+    servers: { mistral: {} },
+    list: "messages",
+    thinks: "block",
     reads: () => false,
   },
   "MiniMax": {
@@ -128,7 +167,8 @@ function blocksIn(text: string, { provider, thinks }: Vendor): readonly Block[] 
   const tags = [...text.matchAll(/<thinking(?: (\w+):signature="([^"]*)")?>\n([^]*?)\n<\/thinking>/g)];
   return tags.flatMap(([, maker, signature, content]) => {
     const at = /plan (\d+)\.\d+ with (\w+)\./.exec(content!);
-    const isSigned = !["moonshot", "deepseek", "groq", "minimax"].includes(provider);
+    const isSigned = !["moonshot", "deepseek", "groq", "minimax", "lab", "zai", "cerebras", "mistral"]
+      .includes(provider);
     if (at === null || (isSigned ? maker !== provider || signature === "" : maker !== undefined)) return [];
     const value = !isSigned
       ? content!

@@ -226,8 +226,8 @@ async function answer(
     const next = isFull
       ? `Continue in a smaller document: ${compactAdvice(file)}`
       : `Continue with: flemma ask ${more} TEXT`;
-    const verdict = stop.reason === "cut" ? "The reply is incomplete." : stop.problem?.message ?? "";
-    messages.note(`flemma: ${`${verdict} The conversation is in ${file}.`.trimStart()} ${next}`);
+    const ending = stop.reason === "cut" ? "The reply is incomplete." : stop.problem?.message ?? "";
+    messages.note(`flemma: ${`${ending} The conversation is in ${file}.`.trimStart()} ${next}`);
     return true;
   };
   return await drive(run, async (document, emit) => {

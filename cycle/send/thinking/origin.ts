@@ -38,11 +38,14 @@ export async function accountOf(
   settings: Settings,
   { secret, source, lifetime }: Credential,
 ): Promise<string | null> {
-  const account = owner === undefined
-    ? (source === null || lifetime !== undefined ? null : secret)
-    : owner(settings);
+  const expires = lifetime !== undefined || WEB_TOKEN.test(secret);
+  const key = source === null || expires ? null : secret;
+  const account = owner === undefined ? key : owner(settings);
   return account === null ? null : (await sha256(`account ${account}`)).slice(0, 16);
 }
+
+/** Matches JSON web tokens, which always expire. */
+const WEB_TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Returns the account of the last reply of a provider in this document; null if none is known. */
 export function lastAccount(provider: string, recall: Recall): string | null {
