@@ -208,7 +208,7 @@ class Agent {
     });
     if (!read.ok) return refusal(read.problem, RpcCode.invalidParams);
     const { text, attachments } = read.value;
-    const outcome = await slashCommand(text, {
+    const outcome = await slashCommand(read.value, {
       openReadOnly: () => this.#openReadOnly(conversation),
       open: () => this.#open(conversation, () => {}, signal),
       choose: (value) => this.choose(id, "model", value),

@@ -16,6 +16,8 @@ export interface PromptFile {
 /** A message, and the files that it refers to. */
 export interface PromptText {
   readonly text: string;
+  /** True if all of it is text that the person typed, and nothing is the name or the text of a resource. */
+  readonly isTyped: boolean;
   readonly attachments: readonly PromptFile[];
 }
 
@@ -63,7 +65,8 @@ export function promptText(blocks: unknown, { templates, attach }: PromptPlace):
   // Blanks at the beginning of a line stay, because such a blank may keep the line from being read as structure.
   const text = pieces.join("\n").replace(/^\n+/, "").trimEnd();
   if (text.trim() === "") return failure("prompt-empty", "The prompt is empty.", "Write something.");
-  return success({ text, attachments });
+  const isTyped = blocks.every((block) => isObject(block) && block.type === "text");
+  return success({ text, isTyped, attachments });
 }
 
 /** The beginning of a template tag. */

@@ -5,6 +5,7 @@ import { joinNames } from "../../base/names.ts";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
 import { type Outcome, problemLine } from "../../base/problem.ts";
+import type { PromptText } from "./prompt_text.ts";
 import { RpcRefusal } from "../rpc/peer.ts";
 
 /** The commands, as listed to clients. */
@@ -21,7 +22,12 @@ export interface SlashHost {
 }
 
 /** Executes a prompt that is a slash command; null for any other prompt. */
-export async function slashCommand(text: string, host: SlashHost): Promise<string | null> {
+export async function slashCommand(
+  { text, isTyped }: Pick<PromptText, "text" | "isTyped">,
+  host: SlashHost,
+): Promise<string | null> {
+  // The name of a resource, which others choose, must not approve a call.
+  if (!isTyped) return null;
   const [, name, rest = ""] = /^\/(status|approve|model)(?:\s+(\S+))?\s*$/.exec(text) ?? [];
   switch (name) {
     case "status":

@@ -36,7 +36,8 @@ export async function takeTurn(host: TurnHost, text: string): Promise<StopReason
 /** The person's decision about a call, and the call as they saw it. */
 interface Decision {
   readonly id: string;
-  readonly inputText: string;
+  /** Identifies everything that was shown: the call, the change of a file, the sandbox, and the policy's answer. */
+  readonly digest: string | null;
   readonly option: string;
   readonly reason: string;
 }
@@ -171,7 +172,7 @@ class Turn {
         : [];
       asked.push({
         id,
-        inputText: call.inputText,
+        digest: await digestOf(session, id),
         toolCall: this.#withDoubts(await toolCall(session, call)),
         options: [
           option("allow_once", "Allow"),
@@ -193,7 +194,7 @@ class Turn {
   /** Asks about calls in document order; null if the person cancelled. */
   async #ask(asked: readonly Asked[]): Promise<Decision[] | null> {
     const decisions: Decision[] = [];
-    for (const { id, inputText, toolCall, options } of asked) {
+    for (const { id, digest, toolCall, options } of asked) {
       const { sessionId } = this.#host;
       const answer = await this.#host.request("session/request_permission", { sessionId, toolCall, options });
       if (this.#host.signal.aborted) return null;
@@ -201,7 +202,7 @@ class Turn {
       if (answer instanceof RpcRefusal || outcome.outcome !== "selected") return null;
       const chosen = options.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? "";
       const reason = chosen === "reject_once" && this.#host.asksForms ? await this.#reason() : "";
-      decisions.push({ id, inputText, option: chosen, reason });
+      decisions.push({ id, digest, option: chosen, reason });
     }
     return decisions;
   }
@@ -221,10 +222,12 @@ class Turn {
     return typeof content.reason === "string" ? content.reason.trim() : "";
   }
 
-  /** Writes the decisions about calls that still wait and are unchanged since the person saw them. */
+  /** Writes the decisions about calls that still wait, if all that the person saw is unchanged. */
   async #decide(session: ChatSession, decisions: readonly Decision[]): Promise<Problem | null> {
-    for (const { id, inputText, option, reason } of decisions) {
-      const isSame = session.chat.call(id)?.inputText === inputText &&
+    const now = new Map<string, string | null>();
+    for (const { id } of decisions) now.set(id, await digestOf(session, id));
+    for (const { id, digest, option, reason } of decisions) {
+      const isSame = digest !== null && now.get(id) === digest &&
         session.chat.result(id)?.status === "pending";
       if (!isSame || option === "") continue;
       const done = option.startsWith("allow")
@@ -287,9 +290,15 @@ class Turn {
 
 interface Asked {
   readonly id: string;
-  readonly inputText: string;
+  readonly digest: string | null;
   readonly toolCall: Awaited<ReturnType<typeof toolCall>>;
   readonly options: readonly PermissionOption[];
+}
+
+/** The digest of what a person sees of a call; null if the call cannot be shown. */
+async function digestOf(session: ChatSession, id: string): Promise<string | null> {
+  const shown = await session.show(id);
+  return shown.ok ? shown.value.digest : null;
 }
 
 function option(kind: PermissionOption["kind"], name: string): PermissionOption {

@@ -44,6 +44,7 @@ const TABLE: Readonly<Record<string, Command>> = {
   "flemma.cancel": (commands, { document, id }) => commands.cancel(document, id),
   "flemma.approve": (commands, asked) =>
     commands.onCall(asked, (id) => commands.mark(asked, (session) => session.approve(id))),
+  "flemma.confirm": (commands, asked) => commands.confirm(asked),
   "flemma.reject": (commands, asked) =>
     commands.onCall(asked, (id) => commands.mark(asked, (session) => session.reject(id, asked.message))),
   "flemma.approveAll": (commands, asked) =>
@@ -190,13 +191,15 @@ export class Commands {
     return STARTED;
   }
 
-  /** Records that the person approved the call as it is, by accepting a code action that writes the status word. */
-  async confirm(document: OpenDocument, id: string): Promise<void> {
+  /** Records that the person approved the call as it is, by choosing a code action that wrote the status word. */
+  async confirm({ document, id = "" }: Asked): Promise<unknown> {
+    // Otherwise the word counts as typed.
+    if (!document.takeApproval(id) || document.isBusy) return { confirmed: false };
     const opened = await document.work({ brief: true });
-    if (!opened.ok) return this.#client.log(opened.problem.message);
-    const approved = await opened.value.session.approve(id);
-    await opened.value.close();
+    const approved = opened.ok ? await opened.value.session.approve(id) : opened;
+    if (opened.ok) await opened.value.close();
     if (!approved.ok) this.#client.log(approved.problem.message);
+    return { confirmed: approved.ok };
   }
 
   /** Approves calls like this one in this document for this session, and says how to undo that. */

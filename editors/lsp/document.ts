@@ -49,6 +49,8 @@ export class OpenDocument {
   #brief: Promise<void> | null = null;
   /** Edits offered as approvals, with the version they apply to. */
   #approvals: { readonly version: number; readonly id: string; readonly edits: readonly Edit[] }[] = [];
+  /** Id of the call whose offered approval the last change made; null if it was another change. */
+  #approved: string | null = null;
   /** Number of times that the text was changed by others than a run. */
   foreignChanges = 0;
 
@@ -188,17 +190,18 @@ export class OpenDocument {
   }
 
   /**
-   * Applies the editor's changes. If they only approve a call, returns its id. After a change that cannot be read, the
-   * text is unknown until the editor sends all of it.
+   * Applies the editor's changes. After a change that cannot be read, the text is unknown until the editor sends all of
+   * it.
    */
-  change(version: number, changes: readonly unknown[]): string | null {
+  change(version: number, changes: readonly unknown[]): void {
     const before = this.store.buffer;
     let chat: Chat | null = this.store.refusal === null ? before : null;
     for (const change of changes) chat = applied(chat, change, this.#encoding);
     if (chat === null) {
       this.#approvals = [];
+      this.#approved = null;
       this.store.loseSync();
-      return null;
+      return;
     }
     const single = changes.length === 1 ? editOf(before, changes[0], this.#encoding) : null;
     const edits = single === null ? editsBetween(before.bytes, chat.bytes) : [single];
@@ -206,9 +209,19 @@ export class OpenDocument {
     const approved = this.#approvals.find(({ version, edits }) =>
       version === this.store.version && sameText(chat, update(before, edits))
     );
+    this.#approved = approved?.id ?? null;
     this.#approvals = [];
     this.store.take(version, chat, edits);
-    return approved?.id ?? null;
+  }
+
+  /**
+   * True once if the last change made the approval of this call that was offered. The editor reports that the person
+   * chose it, because a file that it reads again could contain the same change.
+   */
+  takeApproval(id: string): boolean {
+    const isTaken = this.#approved === id;
+    this.#approved = null;
+    return isTaken;
   }
 
   /** Remembers edits that approve the call if the person accepts them. */

@@ -256,17 +256,14 @@ class Server {
     const changes = memberOf(params, ["contentChanges"]);
     if (document === undefined) return;
     const wasLost = document.store.refusal !== null;
-    const approved = document.change(
+    document.change(
       typeof version === "number" ? version : document.store.version + 1,
       Array.isArray(changes) ? changes : [changes],
     );
     const { refusal } = document.store;
-    if (refusal !== null) {
-      if (!wasLost) this.client.problem(refusal);
-      void this.commands.end(document);
-      return;
-    }
-    if (approved !== null && !document.isBusy) void this.commands.confirm(document, approved);
+    if (refusal === null) return;
+    if (!wasLost) this.client.problem(refusal);
+    void this.commands.end(document);
   }
 
   async close(params: unknown): Promise<void> {

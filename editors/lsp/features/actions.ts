@@ -113,8 +113,11 @@ class Actions {
 
   #approve(result: Result, title: string): CodeAction {
     const edits = this.#status(result, "approved");
-    this.#document.offerApproval(result.id, edits);
-    return { ...this.#edit(title, "quickfix", edits), isPreferred: result.status === "pending" };
+    const { id } = result;
+    this.#document.offerApproval(id, edits);
+    // The editor executes the command after the edit: only then did the person choose the action.
+    const command = { title, command: "flemma.confirm", arguments: [{ uri: this.#document.uri, id }] };
+    return { ...this.#edit(title, "quickfix", edits), command, isPreferred: result.status === "pending" };
   }
 
   /** Sets the status, adds an empty line in the block for the reason, and asks the editor to show it. */

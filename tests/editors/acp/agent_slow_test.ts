@@ -241,6 +241,38 @@ Deno.test("if the person changes the document while a permission request is open
       }),
   ));
 
+/** What changes while the person is asked about a write, and looks the same in the call. */
+const MEANWHILE: readonly (readonly [string, (place: Scene, chat: string) => void])[] = [
+  ["the file that the call changes", (place) => place.write("notes.md", "another\n")],
+  [
+    "the sandbox",
+    (place, chat) =>
+      place.arrive(chat, `\`\`\`yaml\nflemma: { sandbox: false }\n\`\`\`\n\n${place.read(chat)}`),
+  ],
+];
+
+for (const [what, change] of MEANWHILE) {
+  Deno.test(`if ${what} changes while a permission request is open, the answer does not count, and the client is asked again`, () =>
+    withServer([writeReply("toolu_1"), textReply("Done.")], ({ env }) =>
+      withScene(async (place) => {
+        place.settings(ASK);
+        place.write("notes.md", "old\n");
+        let asked = 0;
+        const meanwhile: Permission = (params) => {
+          if (asked++ > 0) return { outcome: { outcome: "cancelled" } };
+          const [name] = [...Deno.readDirSync(place.path(".flemma/chats"))].map(({ name }) => name);
+          change(place, `.flemma/chats/${name}`);
+          return choose("allow_once")(params);
+        };
+        await withAgent(place, env, meanwhile, async (client) => {
+          const { sessionId } = await begin(client);
+          await say(client, sessionId, "Go.");
+          assert.notEqual(place.read("notes.md"), "new\n");
+          assert.equal(asked, 2);
+        });
+      })));
+}
+
 Deno.test("if a turn ends because a call waits, a text says so, whatever the call is named", () =>
   withServer([callReply("<img src=x>", "echo ran >> ran")], ({ env }) =>
     withScene(async (place) => {

@@ -85,7 +85,7 @@ Deno.test("approving a call changes one word; after that, advance runs the call 
       const actions = await editor.codeActions(uri, "flemma:tool");
       const approve = byTitle(actions, "Approve bash (call_1)");
       assert.equal(approve.isPreferred, true);
-      assert.equal(approve.command, undefined);
+      assert.equal(approve.command.command, "flemma.confirm");
       await editor.take(approve);
       assert.equal(editor.textOf(uri), PENDING.replace("status=pending", "status=approved"));
       const answer = await editor.execute("flemma.advance", { uri, version: editor.versionOf(uri) });
