@@ -49,3 +49,20 @@ Deno.test("the registry of providers loads no provider, and no provider loads an
   assert.deepEqual(folders(await comingWith("providers/chat_completions/moonshot.ts")), ["chat_completions"]);
   assert.deepEqual(folders(await comingWith("providers/anthropic/provider.ts")), ["anthropic"]);
 });
+
+Deno.test("a command that resolves no provider does not load the table of vendors", async () => {
+  const commands = [
+    "run/advance",
+    "read/status/status",
+    "read/check",
+    "write/approve",
+    "write/new",
+    "read/usage",
+  ];
+  for (const path of ["cli.ts", ...commands.map((name) => `commands/${name}.ts`)]) {
+    const coming = await comingWith(path);
+    assert.ok(coming.size > 5, path);
+    assert.ok(!coming.has("providers/vendors.ts"), path);
+  }
+  assert.ok((await comingWith("providers/registry.ts")).has("providers/vendors.ts"));
+});

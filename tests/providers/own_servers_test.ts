@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { VENDOR_KEYS } from "../../config/data/vendors.generated.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { loadSettingsLayers } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";
@@ -7,6 +8,7 @@ import { chatUrl } from "../../providers/chat_completions/address.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
 import { getProvider, knownProvider, providerNames } from "../../providers/registry.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
+import { VENDORS } from "../../providers/vendors.ts";
 
 const AT_HOME = { cwd: "/", home: "/", variables: {} };
 
@@ -136,4 +138,9 @@ Deno.test("a key that no header can contain is refused even for a server that ne
     environment: { ...AT_HOME, variables: { OPENAI_CHAT_API_KEY: "two words" } },
   });
   assert.ok(!answer.ok && answer.problem.code === "credential-invalid");
+});
+
+Deno.test("the settings know the variables of every vendor, so that no tool gets a vendor's key", () => {
+  const table = Object.entries(VENDORS).map(([name, { keyVariables }]) => [name, keyVariables]);
+  assert.deepEqual(VENDOR_KEYS, Object.fromEntries(table));
 });

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
-import { VENDOR_KEYS } from "../../config/data/vendors.generated.ts";
 import { listUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
 import { environmentResolver } from "../../providers/keys/variables.ts";
@@ -393,9 +392,4 @@ Deno.test("reports list the built-in providers, the current one, entries, and ve
     !["anthropic", "openai", "gemini", "vertex", "moonshot", "openai_chat"].includes(name)
   );
   assert.deepEqual(others, ["deepseek", "groq", "lab", "zai"]);
-});
-
-Deno.test("the settings know the variables of every vendor, so that no tool gets a vendor's key", () => {
-  const table = Object.entries(VENDORS).map(([name, { keyVariables }]) => [name, keyVariables]);
-  assert.deepEqual(VENDOR_KEYS, Object.fromEntries(table));
 });
