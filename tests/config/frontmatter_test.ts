@@ -85,6 +85,9 @@ Deno.test("invalid settings in JSON and syntax errors in JSON are reported with 
     ['{"a": 01}', 2],
     ['{"a": 1}\n{}', 3],
     ['{"a": "\\x"}', 2],
+    ['{"a": 1,\n"b" 2}', 3],
+    ['{"a": 1,\n"b": 2 3}', 3],
+    ['{\n"a": [1 2]}', 3],
   ];
   for (const [text, line] of broken) {
     assert.throws(() => JSON.parse(text));

@@ -17,6 +17,7 @@ import {
   readSession,
   resetSession,
   sessionPath,
+  takeFromSession,
 } from "../../config/sources/session_overrides.ts";
 import { isTrusted, recordTrust, trustPath } from "../../config/sources/trust.ts";
 import { inWorld, testInWorld as test } from "./world.ts";
@@ -95,6 +96,13 @@ Deno.test("from an untrusted project's settings only restrictions take effect, a
     ["sandbox: { policy: { rw_paths: [/a, /c] } }", "sandbox.policy.rw_paths", ["/a"], true],
     ["sandbox: { policy: { rw_paths: { $append: /c } } }", "sandbox.policy.rw_paths", ["/a", "/b"], true],
     ["sandbox: { policy: { deny_read: { $append: /s } } }", "sandbox.policy.deny_read", ["/s"], false],
+    ["sandbox: { policy: { deny_read: [/s] } }", "sandbox.policy.deny_read", [], true],
+    ["tools: { rules: [{ deny: bash }, { approve: write }] }", "tools.rules", [{
+      rule: { decision: "deny", tools: ["bash"] },
+      written: { deny: "bash" },
+      key: "tools.rules",
+      layer: "P",
+    }], true],
     ["tools: { bash: { shell: /bin/evil } }", "tools.named", {}, true],
     ["providers: { anthropic: { base_url: 'https://evil.example' } }", "providers", {}, true],
     ["model: other", "model", "other", false],
@@ -280,6 +288,21 @@ test("resetting a session setting removes its key and the keys below it, and the
   assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: true });
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: false });
+});
+
+test("one operation can be taken from the session settings, and others on the same key stay", async (world) => {
+  const environment = world.environment();
+  const now = new Date();
+  const append = (value: string) => ({ op: "append" as const, path: ["tools", "auto_approve"], value });
+  const take = (value: string) => takeFromSession(environment, null, append(value), now);
+  assert.deepEqual(await take("read"), { ok: true, value: false });
+  assert.ok((await addToSession(environment, null, [append("read"), append("ls")], now)).ok);
+  assert.deepEqual(await take("find"), { ok: true, value: false });
+  assert.deepEqual(await take("read"), { ok: true, value: true });
+  assert.deepEqual(await take("read"), { ok: true, value: false });
+  const found = await readSession(environment, null, now);
+  assert.ok(found.ok);
+  assert.deepEqual(found.value.flatMap(({ operations }) => operations), [append("ls")]);
 });
 
 test("session settings end at their time and not before", async (world) => {

@@ -1,0 +1,46 @@
+// The list of repositories that earlier runs saw: what a later run reads from it, and what it drops from a long list.
+
+import assert from "node:assert/strict";
+import { KnownRepositories } from "../../../sandbox/git/known.ts";
+import { plant, world } from "../fixture.ts";
+import { testInFolder as test } from "../../folder.ts";
+
+const FOLDER = "home/.local/state/flemma";
+
+const knownIn = (root: string) => new KnownRepositories(world(root)).below([root]).sort();
+const names = (root: string) => [...Deno.readDirSync(`${root}/${FOLDER}`)].map(({ name }) => name);
+
+test("a later run knows each repository once, also without a state folder at first", (root) => {
+  const known = new KnownRepositories(world(root));
+  known.add([`${root}/a`, `${root}/b`, `${root}/a`]);
+  known.add([`${root}/b`, `${root}/c`]);
+  assert.equal(known.problem, null);
+  assert.deepEqual(known.below([`${root}/b`]), [`${root}/b`]);
+  assert.deepEqual(knownIn(root), ["a", "b", "c"].map((name) => `${root}/${name}`));
+  const text = Deno.readTextFileSync(`${root}/${FOLDER}/repositories`);
+  assert.deepEqual(text.split("\n"), [..."abc"].map((name) => `"${root}/${name}"`).concat(""));
+});
+
+test("lines that are not an absolute path in JSON are ignored, and a list that cannot be read is a problem", (root) => {
+  plant(root, `${FOLDER}/`);
+  Deno.writeTextFileSync(`${root}/${FOLDER}/repositories`, `"${root}/a"\n"b"\n5\n"${root}/c\n\n"${root}/d"`);
+  assert.deepEqual(knownIn(root), [`${root}/a`, `${root}/d`]);
+  Deno.removeSync(`${root}/${FOLDER}/repositories`);
+  plant(root, `${FOLDER}/repositories/`);
+  assert.equal(new KnownRepositories(world(root)).problem?.code, "repositories-not-remembered");
+});
+
+test("repositories that no longer exist are dropped from a long list, and from no other", (root) => {
+  plant(root, `${FOLDER}/`, "here/", "new/");
+  for (const [count, left] of [[4998, 5000], [4999, 2]] as const) {
+    const gone = Array.from({ length: count }, (_, at) => `${root}/gone${at}`);
+    const lines = [`${root}/here`, ...gone].map((path) => `${JSON.stringify(path)}\n`);
+    Deno.writeTextFileSync(`${root}/${FOLDER}/repositories`, lines.join(""));
+    const known = new KnownRepositories(world(root));
+    known.add([`${root}/new`]);
+    assert.equal(known.problem, null);
+    assert.equal(knownIn(root).length, left);
+    assert.ok([`${root}/here`, `${root}/new`].every((path) => knownIn(root).includes(path)));
+    assert.deepEqual(names(root), ["repositories"]);
+  }
+});
