@@ -1,0 +1,75 @@
+// Approvals in other documents that commands could have written: recorded before, compared after, settled later.
+
+import assert from "node:assert/strict";
+import { OtherDocuments, settleReached } from "../../agent/trust/other_documents.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import { noteWaiting, waitingDocuments } from "../../cycle/storage/waiting_documents.ts";
+import type { Journal } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import { identify } from "../../sandbox/process/leftovers.ts";
+import { callsDocument } from "../cli/harness.ts";
+import { type StatePlace, testWithState as test } from "../folder.ts";
+
+const textWith = (status: string) => callsDocument([{ id: "c1", command: "one", status }]);
+
+async function journalOf({ environment }: StatePlace, path: string): Promise<Journal> {
+  const opened = await openJournal({ environment, path });
+  assert.ok(opened.ok);
+  return opened.value;
+}
+
+const HASH = await callHash(parse(new TextEncoder().encode(textWith("approved"))).call("c1")!);
+
+/** The other document, whose call waits, and how it is compared. */
+async function waiting(place: StatePlace) {
+  const [own, other] = [`${place.folder}/a.chat`, `${place.folder}/b.chat`];
+  Deno.writeTextFileSync(other, textWith("pending"));
+  await noteWaiting(place.environment, other);
+  return { own, other, others: new OtherDocuments(place.environment, own) };
+}
+
+test("an approval that appears in another document while commands run is unconfirmed there", async (place) => {
+  const { other, others } = await waiting(place);
+  await others.begin(() => true);
+  const { approved, owner } = [...(await journalOf(place, other)).reached().values()][0]!;
+  assert.deepEqual([approved, owner], [{}, identify(Deno.pid)], "recorded before, in case this run is killed");
+  Deno.writeTextFileSync(other, textWith("approved"));
+  await others.end();
+  const journal = await journalOf(place, other);
+  assert.deepEqual([journal.reached().size, journal.tampered()?.calls], [0, { c1: HASH }]);
+  // The next commands are compared with what is there now.
+  await others.end();
+  await journal.recordTampered(null);
+  await others.begin(() => true);
+  await others.end();
+  assert.equal((await journalOf(place, other)).tampered(), null);
+});
+
+test("documents that commands cannot reach, and their own, are not compared; a deleted one is forgotten", async (place) => {
+  const { own, other, others } = await waiting(place);
+  Deno.writeTextFileSync(own, textWith("pending"));
+  for (const path of [own, `${place.folder}/gone.chat`]) await noteWaiting(place.environment, path);
+  await others.begin((paths) => !paths.includes(other));
+  for (const path of [own, other]) assert.equal((await journalOf(place, path)).reached().size, 0);
+  assert.deepEqual(waitingDocuments(place.environment).sort(), [own, other]);
+});
+
+for (const lives of [true, false]) {
+  for (const readOnly of [true, false]) {
+    const kept = lives || readOnly;
+    const title = `what a ${lives ? "live" : "killed"} run could have written is found by ${
+      readOnly ? "a report" : "the next run"
+    } and ${kept ? "kept for the next one" : "recorded"}`;
+    test(title, async (place) => {
+      const { other } = await waiting(place);
+      const owner = lives ? identify(Deno.pid)! : { pid: 2 ** 30, started: "never" };
+      await (await journalOf(place, other)).recordReached("run", { owner, approved: {} });
+      const journal = await journalOf(place, other);
+      const [found] = await settleReached(journal, { c1: HASH }, { readOnly });
+      assert.deepEqual(found?.calls, { c1: HASH });
+      const after = await journalOf(place, other);
+      assert.deepEqual([after.reached().size, after.tampered()?.calls], kept ? [1, undefined] : [0, { c1: HASH }]);
+    });
+  }
+}
