@@ -32,7 +32,6 @@ export class OtherDocuments {
 
   /** Records the content of the waiting documents that the commands can reach. Throws if that cannot be recorded. */
   async begin(inReach: (paths: readonly string[]) => boolean): Promise<void> {
-    this.#before = new Map();
     for (const path of waitingDocuments(this.#environment)) {
       if (path === this.#own || !inReach([path])) continue;
       const approved = await approvedIn(path);

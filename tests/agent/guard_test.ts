@@ -5,8 +5,10 @@ import type { Environment } from "../../base/environment.ts";
 import { blocksOf, subjectSettings } from "../../agent/settings.ts";
 import { DocumentGuard, type GuardOptions } from "../../agent/trust/guard.ts";
 import { guardOf } from "../../agent/trust/open_guard.ts";
+import { identityOf } from "../../cycle/storage/read.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
+import { noteWaiting } from "../../cycle/storage/waiting_documents.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, Journal } from "../../cycle/types.ts";
 import { callsDocument } from "../cli/harness.ts";
@@ -277,6 +279,47 @@ test("if the document cannot be recorded before a command, the command does not 
   assert.equal(await guard.begin(), null);
   Deno.removeSync(`${place.folder}/state`, { recursive: true });
   Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
+  await guard.end();
+  assert.deepEqual(place.reported.map((event) => event.event === "notice" && event.code), [
+    "state-unwritable",
+  ]);
+  assert.equal(guard.commandsLive, false);
+});
+
+/** What another writer saved: the text, and the file that it is in now. */
+function saved(place: Place, text: string) {
+  place.replace(text);
+  return { text: new TextEncoder().encode(text), file: identityOf(Deno.statSync(place.path)) };
+}
+
+test("text that another writer saves while commands run counts as tampered at once, and the check stays open", async (place) => {
+  const { guard, journal } = await place.guard();
+  await guard.begin();
+  await guard.checkForeign(saved(place, FORGED));
+  assert.deepEqual(journal.tampered()?.calls, { c2: await hashIn(FORGED, "c2") });
+  assert.notEqual((await place.journal()).tamperCheck(), null, "the commands still run");
+  Deno.removeSync(`${place.folder}/state`, { recursive: true });
+  Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
+  await guard.checkForeign(saved(place, FORGED));
+  assert.deepEqual(place.reported.map((event) => event.event === "notice" && event.code), [
+    "state-unwritable",
+  ]);
+});
+
+test("commands do not start if only the document's own record fails, and a failed comparison of other documents is reported", async (place) => {
+  const { guard } = await place.guard();
+  place.write(BEFORE);
+  Deno.mkdirSync(`${place.folder}/state/flemma`, { recursive: true });
+  Deno.writeTextFileSync(`${place.folder}/state/flemma/journal`, "no folder");
+  assert.equal((await guard.begin())?.code, "state-unwritable");
+  assert.equal(guard.commandsLive, false);
+  Deno.removeSync(`${place.folder}/state/flemma/journal`);
+  const other = `${place.folder}/b.chat`;
+  Deno.writeTextFileSync(other, BEFORE);
+  await noteWaiting(place.environment, other);
+  assert.equal(await guard.begin(), null);
+  Deno.removeSync(`${place.folder}/state/flemma/journal`, { recursive: true });
+  Deno.writeTextFileSync(`${place.folder}/state/flemma/journal`, "no folder");
   await guard.end();
   assert.deepEqual(place.reported.map((event) => event.event === "notice" && event.code), [
     "state-unwritable",

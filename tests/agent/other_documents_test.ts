@@ -33,7 +33,11 @@ test("an approval that appears in another document while commands run is unconfi
   const { other, others } = await waiting(place);
   await others.begin(() => true);
   const { approved, owner } = [...(await journalOf(place, other)).reached().values()][0]!;
-  assert.deepEqual([approved, owner], [{}, identify(Deno.pid)], "recorded before, in case this run is killed");
+  assert.deepEqual(
+    [approved, owner],
+    [{}, identify(Deno.pid)],
+    "recorded before, in case this run is killed",
+  );
   Deno.writeTextFileSync(other, textWith("approved"));
   await others.end();
   const journal = await journalOf(place, other);
@@ -69,7 +73,10 @@ for (const lives of [true, false]) {
       const [found] = await settleReached(journal, { c1: HASH }, { readOnly });
       assert.deepEqual(found?.calls, { c1: HASH });
       const after = await journalOf(place, other);
-      assert.deepEqual([after.reached().size, after.tampered()?.calls], kept ? [1, undefined] : [0, { c1: HASH }]);
+      assert.deepEqual(
+        [after.reached().size, after.tampered()?.calls],
+        kept ? [1, undefined] : [0, { c1: HASH }],
+      );
     });
   }
 }

@@ -140,6 +140,31 @@ test("if the state folder cannot be written, the person gets one message, and to
   assert.deepEqual(new Set(notes), new Set(["state-unwritable"]));
 });
 
+test("a command that another run's write keeps from starting does not count as live", async (root) => {
+  plant(root, "home/.local/state/flemma/commands/");
+  const turns = turnsIn(root);
+  const gate = Deno.openSync(`${root}/home/.local/state/flemma/commands/.gate`, {
+    create: true,
+    write: true,
+  });
+  gate.lockSync(true);
+  const now = performance.now;
+  let elapsed = 0;
+  performance.now = () => elapsed += 10_000;
+  try {
+    const begun = await turns.commandBegins(["/w"]);
+    assert.equal(begun.ok ? null : begun.problem.code, "files-busy");
+  } finally {
+    performance.now = now;
+    gate.close();
+  }
+  const turn = hands("/w/a");
+  assert.equal(await turns.files("read", turn, () => Promise.resolve("read")), "read");
+  assert.deepEqual(turn.waited, []);
+  assert.ok((await turns.commandBegins(["/w"])).ok, "the next command tries again");
+  await turns.commandEnded();
+});
+
 test("waiting does not count towards a tool's timeout, and the person sees what the tool waits for", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root);
