@@ -98,7 +98,7 @@ for (const dialect of DIALECTS) {
 Deno.test("a filter prints the part of a reply that arrived; a mark or the exit code says that it is incomplete", () =>
   withScene(async (place) => {
     const dialect = DIALECTS[0]!;
-    const rows = [["an error in the middle", 0, 1], ["401", 1, 1], ["nothing at all", 0, 0]] as const;
+    const rows = [["an error in the middle", 0, 1], ["401", 1, 1], ["no deviation at all", 0, 0]] as const;
     for (const [what, plain, strict] of rows) {
       const server = serve(() => FAULTS[what]!.answer(dialect));
       try {
