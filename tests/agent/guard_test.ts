@@ -222,6 +222,18 @@ test("after a person confirms the frontmatter of a killed run, its calls stay ta
   }
 });
 
+test("a report no longer counts the frontmatter as tampered after the person confirms it", async (place) => {
+  await (await place.guard()).guard.begin();
+  place.replace(FORGED);
+  const authority = () => Promise.resolve({ block: "new", narrows: false });
+  const { guard } = await place.guard({ readOnly: true, authority });
+  await guard.open();
+  assert.equal(guard.isBlockTampered({ block: "new" }), true);
+  assert.equal(await guard.confirm(), null);
+  assert.equal(guard.isBlockTampered({ block: "new" }), false);
+  assert.deepEqual(guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
+});
+
 test("an approval that counts as tampered still counts as tampered when more commands run", async (place) => {
   const first = await place.guard();
   await first.guard.begin();
