@@ -37,6 +37,9 @@ Deno.test("a byte order mark of an included file is removed, and an unclosed tag
   assert.equal(userText(result), "[a 1 {{ 2]");
 });
 
+/** The first bytes of a PNG image, by which flemma recognizes it. */
+const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
 Deno.test("with symbols.BINARY, include attaches a file; its type comes from symbols.MIME or else from the file", async () => {
   const result = await scene(
     [
@@ -48,7 +51,7 @@ Deno.test("with symbols.BINARY, include attaches a file; its type comes from sym
       "",
     ].join("\n"),
     {
-      "a.png": new Uint8Array([0x89, 0x50, 0x4e, 0x47]),
+      "a.png": PNG,
       "b.json": "{}",
       "b.zip": "PK",
       "list.md": 'see {{ include("a.png", { [symbols.BINARY] = true }) }}',
@@ -146,7 +149,9 @@ Deno.test("including the built-in personality outputs its text; an unknown name 
 
 Deno.test("attachments count toward the memory limit of a document, although Lua does not count them", async () => {
   const attach = '{% x = include("a.bin", { [symbols.BINARY] = true, [symbols.MIME] = "image/png" }) %}';
-  const files = { "a.bin": new Uint8Array(24_000_000) };
+  const bytes = new Uint8Array(24_000_000);
+  bytes.set(PNG);
+  const files = { "a.bin": bytes };
   assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).reported, []);
   assert.deepEqual((await scene(`@You:\n${attach}${attach}\n`, files)).reported, ["template_runtime 2!"]);
 });
