@@ -50,13 +50,15 @@ export type Gemini = {
   tools?: Words<Pick<Tool, "functionDeclarations">>[];
   toolConfig?: Words<ToolConfig>;
 };
+/** The package does not have the member by which AI Studio keeps no log of a request. Vertex AI has no such member. */
+export type AIStudio = Gemini & { store?: boolean };
 `;
 
 const PROVIDERS = [
   ["anthropic", "Anthropic"],
   ["openai", "OpenAI"],
   ["vertex", "Gemini"],
-  ["gemini", "Gemini"],
+  ["gemini", "AIStudio"],
   ["moonshot", "Moonshot"],
   ["openai_chat", "Chat"],
 ] as const;
@@ -140,7 +142,7 @@ Deno.test("every request body matches the types in the providers' own packages",
     await Deno.writeFile(`${folder}/spec.pdf`, Uint8Array.fromBase64("JVBERi0xLjQgZGVtbw=="));
     await Deno.writeTextFile(`${folder}/notes.md`, "# Notes\n");
     await Deno.writeTextFile(`${folder}/types.ts`, TYPES);
-    const lines = [`import type { Anthropic, Chat, Gemini, Moonshot, OpenAI } from "./types.ts";`];
+    const lines = [`import type { AIStudio, Anthropic, Chat, Gemini, Moonshot, OpenAI } from "./types.ts";`];
     for (const [provider, type] of PROVIDERS) {
       const all = await bodies(provider, folder);
       assert.ok(all.length > 2, provider);
