@@ -339,6 +339,17 @@ test("commands do not start if only the document's own record fails, and a faile
   assert.equal(guard.commandsLive, false);
 });
 
+test("other documents that commands can reach are compared when the commands of this one end", async (place) => {
+  const other = `${place.folder}/b.chat`;
+  Deno.writeTextFileSync(other, BEFORE);
+  await noteWaiting(place.environment, other);
+  const { guard } = await place.guard();
+  await guard.begin();
+  Deno.writeTextFileSync(other, FORGED);
+  await guard.end();
+  assert.deepEqual((await place.journal(other)).tampered()?.calls, { c2: await hashIn(FORGED, "c2") });
+});
+
 test("if commands deleted the document, no part of it counts as tampered", async (place) => {
   const { guard } = await place.guard();
   await guard.begin();

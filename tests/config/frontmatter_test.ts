@@ -86,6 +86,8 @@ Deno.test("invalid settings in JSON and syntax errors in JSON are reported with 
     ['{"a": 1}\n{}', 3],
     ['{"a": "\\x"}', 2],
     ['{"a": 1,\n"b" 2}', 3],
+    ['{\n"a"=1}', 3],
+    ['{\n"a": 1]', 3],
     ['{"a": 1,\n"b": 2 3}', 3],
     ['{\n"a": [1 2]}', 3],
   ];
