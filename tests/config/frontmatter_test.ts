@@ -104,7 +104,7 @@ Deno.test("a duplicate key in JSON is an error, because a reader could take the 
   assert.equal(found.diagnostics[0]!.code, "frontmatter_json_syntax");
   assert.match(found.diagnostics[0]!.message, /the key "flemma" occurs twice/);
   assert.equal(found.settings.tools.document, null);
-  assert.deepEqual(codes(await evaluate("json", '{"a": [{"b": 1}, {"b": 2}], "b": {"a": 1}}')), []);
+  assert.deepEqual(codes(await evaluate("json", '{ "a" : [ { "b" : 1 } , {"b": 2} ] , "b": {"a": 1}}')), []);
 });
 
 Deno.test("endlessly nested or circular values are an error and never crash the program", async () => {
