@@ -54,7 +54,7 @@ export class RequestLimiter {
   readonly #servers = new Map<string, Server>();
   #tickets = 0;
   /** Models that could not answer, as `PROVIDER/MODEL`: the error, and the clock time until which they are skipped. */
-  readonly troubles = new Map<string, { readonly error: ProviderError; readonly until: number }>();
+  readonly troubles: Map<string, { readonly error: ProviderError; readonly until: number }> = new Map();
 
   /**
    * Waits until one more request may be sent. Requests are admitted in the order in which they came.

@@ -32,7 +32,10 @@ function record(input: number, output: number, more: Partial<UsageRecord> = {}):
   };
 }
 const limits = (run: { max_cost?: number; max_tokens?: number } = {}, context = {}) =>
-  new RunLimits({ context: { ...CONTEXT, ...context }, run: { max_cost: null, max_tokens: null, ...run } });
+  new RunLimits({
+    context: { ...CONTEXT, ...context },
+    run: { max_cost: null, max_tokens: null, wait_for_limit: 0, ...run },
+  });
 const codeOf = (of: RunLimits, next: Partial<Upcoming> = {}) =>
   of.refusal({ ...NEXT, ...next })?.code ?? null;
 

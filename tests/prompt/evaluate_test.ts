@@ -221,7 +221,9 @@ Deno.test("for a file that no provider accepts, the model sees the path as it wa
   const { prompt, folder } = await scene("@You:\nSee @./sub/../a.zip\n", { "a.zip": "PK", "sub/x": "" });
   const part = prompt.history[0]!.parts.at(-1)!;
   assert.deepEqual(part, { kind: "unsupported_file", filename: `${folder}/a.zip`, path: "./sub/../a.zip" });
-  const { messages } = JSON.parse(JSON.stringify({ messages: wireMessages(prompt, { foreign: "drop" }) }));
+  const { messages } = JSON.parse(
+    JSON.stringify({ messages: wireMessages(prompt, { provider: "anthropic", foreign: "drop" }) }),
+  );
   assert.deepEqual(messages[0].content.at(-1), { type: "text", text: "@./sub/../a.zip" });
 });
 

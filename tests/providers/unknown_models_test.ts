@@ -72,7 +72,7 @@ Deno.test("a new Claude model known only by its price thinks, is protected by th
   assert.deepEqual(body.thinking, { type: "adaptive", display: "summarized" });
   assert.equal(body.temperature, undefined);
   assert.equal(body.max_tokens, 16_000);
-  assert.equal(bindingOf(settings), "drop");
+  assert.equal(bindingOf(settings, "anthropic"), "drop");
   const explicit = { ...settings.parameters, anthropic: { effort: "xhigh" } };
   assert.deepEqual((await bodyOf({ ...settings, parameters: explicit })).output_config, { effort: "xhigh" });
 });

@@ -96,7 +96,7 @@ test("an MCP server starts although a socket vanishes during the set-up", async 
     await writer.write(new TextEncoder().encode("first message"));
     await writer.close();
     assert.equal(await new Response(server.value.stdout).text(), "first message");
-    await server.value.kill();
+    await server.value.kill(() => Promise.resolve(""));
     await server.value.stderr.cancel();
   });
   assert.equal(runs(), 3);
