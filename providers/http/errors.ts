@@ -148,7 +148,7 @@ const TOO_LARGE = "The request is larger than the provider accepts: attach fewer
 
 /** Hint for a model or path that does not exist, or a model to which the account has no access. */
 const NOT_FOUND =
-  "Check the model name, or that of your deployment (flemma models list), and the base URL with its region.";
+  "Check the model name (flemma models list). If you set a base URL, check also the URL, its region and the deployment.";
 
 /** Hint for answers in HTML or plain text, which come from servers other than the API. */
 const NOT_THE_API =

@@ -149,9 +149,9 @@ for (const [name, base, entry, cloud] of WAYS) {
     };
     assert.match(
       await send({ model: "other" }),
-      /deployment \(flemma models list\), and the base URL with its region/,
+      /model name \(flemma models list\)\. If you set a base URL, check also the URL, its region and the deployment/,
     );
-    assert.match(await send({ base: "/wrong" }), /base URL with its region/);
+    assert.match(await send({ base: "/wrong" }), /check also the URL, its region/);
     assert.match(
       await send({ variables: { CLOUD_KEY: "old" } }),
       /^Check the key in the variable CLOUD_KEY\./,
