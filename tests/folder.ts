@@ -86,3 +86,15 @@ export function denoFolder(): string {
   const { DENO_DIR, XDG_CACHE_HOME, HOME } = Deno.env.toObject();
   return DENO_DIR ?? `${XDG_CACHE_HOME ?? `${HOME}/.cache`}/deno`;
 }
+
+/** Returns the open descriptors of this process that lead into a folder. Other tests open and close others. */
+export function descriptorsInto(folder: string): string[] {
+  return [...Deno.readDirSync("/proc/self/fd")].flatMap(({ name }) => {
+    try {
+      const path = Deno.readLinkSync(`/proc/self/fd/${name}`);
+      return path.startsWith(`${folder}/`) || path === folder ? [path] : [];
+    } catch {
+      return []; // It was closed meanwhile.
+    }
+  });
+}

@@ -5,7 +5,7 @@ import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { remember } from "../../../sandbox/protect/compared.ts";
 import { SettingsWatch } from "../../../sandbox/protect/settings_watch.ts";
 import { git, plant, projectSandbox, requireBubblewrap } from "../fixture.ts";
-import { testInFolder as test } from "../../folder.ts";
+import { descriptorsInto, testInFolder as test } from "../../folder.ts";
 import { callsDocument, testWithScene } from "../../cli/harness.ts";
 
 /** Runs a command through `start`, which watches it, and returns its exit status. */
@@ -182,10 +182,9 @@ for (const [name, shell, ends] of STORMS) {
 test("watching a command leaves no descriptor open", async (root) => {
   plant(root, "project/file");
   await run(root, "true");
-  const count = () => [...Deno.readDirSync("/proc/self/fd")].length;
-  const before = count();
+  const before = descriptorsInto(root).length;
   for (let at = 0; at < 3; at++) await run(root, "sleep 0.1");
-  assert.equal(count(), before);
+  assert.equal(descriptorsInto(root).length, before);
 });
 
 test("a watch that nobody closes does not keep the process alive", (root) => {
