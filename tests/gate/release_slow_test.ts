@@ -209,6 +209,7 @@ Deno.test("every generated module of the program is a bundle of listed parts or 
   const ours = [
     "commands/setup/demo_files.generated.ts",
     "commands/setup/editor_files.generated.ts",
+    "config/data/vendors.generated.ts",
     "config/layers/model_choices.generated.ts",
     "config/rules/builtin_tools.generated.ts",
     "config/settings.generated.ts",
