@@ -5,9 +5,8 @@ import { StatCache } from "../../base/disk/stat_cache.ts";
 import { baseName } from "../../base/paths.ts";
 import { GIT_FOLDER_NAMES as GIT_NAMES, isGitFolder } from "./git_folder.ts";
 
-/** Limits on the folders that the first scan reads, so that it does not take seconds. */
-const MOST_NEAR = 1000;
-const MOST_ELSEWHERE = 200;
+/** Limit on the folders below one root that the first scan reads, so that it does not take seconds. */
+const MOST_AT_START = 1000;
 /** Limit on new folders that a later scan reads, however many a command made. */
 const MOST_NEW = 2000;
 /** Limit on folders that are remembered from one scan to the next. */
@@ -112,7 +111,7 @@ export class TreeScan {
   }
 
   #below(root: string, isNear: boolean, { before, stats, found }: ScanState): void {
-    const most = this.#isFirst ? (isNear ? MOST_NEAR : MOST_ELSEWHERE) : MOST_NEW;
+    const most = this.#isFirst ? MOST_AT_START : MOST_NEW;
     let level = [root];
     let fresh = 0;
     let isPartial = false;
