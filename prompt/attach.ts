@@ -221,7 +221,7 @@ export function fileFinding(name: string, flaw: FileFlaw, remedy: string): Diagn
     case "whole":
       return warning(
         "file_lines",
-        `${name} names lines of a file that is not a text; flemma sends the whole file.`,
+        `${name} names lines of a file that is not text; flemma sends the whole file.`,
       );
   }
 }

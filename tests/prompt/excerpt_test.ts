@@ -79,7 +79,7 @@ Deno.test("the model gets the lines of a text, the whole of an image, and a file
       [
         "@./a.png#L1",
         "image",
-        "@./a.png#L1 names lines of a file that is not a text; flemma sends the whole file.",
+        "@./a.png#L1 names lines of a file that is not text; flemma sends the whole file.",
       ],
       ["@./empty#L1", "unsupported_file", null],
     ];
