@@ -32,6 +32,7 @@ export type { LongText } from "./base/text/long_text.ts";
 export {
   type ContextSettings,
   DEFAULT_SETTINGS,
+  type FallbackSettings,
   type FrontmatterLimits,
   type HookSettings,
   type McpServer,
@@ -69,8 +70,13 @@ export type { RequestStatus } from "./cycle/types.ts";
 export { MemoryStore } from "./cycle/storage/memory_store.ts";
 export * from "./parser/library.ts";
 export { conversationOf } from "./prompt/conversation.ts";
-export type { FileRead, Part, Prompt, PromptMessage } from "./prompt/types.ts";
-export { RequestLimiter, type RequestPlace } from "./providers/http/limiter.ts";
+export type { FileRead, Lines, Part, Prompt, PromptMessage } from "./prompt/types.ts";
+export {
+  type EnterOptions,
+  type LineWait,
+  RequestLimiter,
+  type RequestPlace,
+} from "./providers/http/limiter.ts";
 export type { Clock } from "./providers/http/patience.ts";
 export { getProvider, type ProviderSource } from "./providers/registry.ts";
 export {
@@ -108,6 +114,7 @@ export type {
   RequestInput,
   StreamReader,
   ThinkingPart,
+  Trouble,
   Usage,
 } from "./providers/types.ts";
 export {

@@ -4,7 +4,9 @@ import type { Diagnostic } from "../parser/types.ts";
 
 /** Lines that exist, by their numbers, beginning with 1. */
 export interface Lines {
+  /** Number of the first line. */
   readonly first: number;
+  /** Number of the last line, which is included. */
   readonly last: number;
 }
 

@@ -36,6 +36,7 @@ export interface LineWait {
   readonly ahead: number;
 }
 
+/** How a request enters the line. */
 export interface EnterOptions {
   /** Maximum of parallel requests from the settings; null means no limit. */
   readonly most: number | null;

@@ -53,8 +53,11 @@ const KERNEL_FILES: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger"].fla
   path,
 ) => ["--ro-bind-try", path, path]);
 
-/** Number of times that one argument list is run again after a socket vanished. */
-const MOST_RUNS_AGAIN = 5;
+/**
+ * Number of times that one argument list is run again after a socket vanished. A start takes about 20 ms. On a busy
+ * machine, programs that open and close sockets all the time can undo several starts in a row.
+ */
+const MOST_RUNS_AGAIN = 20;
 
 /** Number of checks after which processes that cannot be read are taken for living ones. */
 const UNREADABLE_CHECKS = 6;

@@ -123,7 +123,6 @@ export async function runPrepared(sandbox: RunSandbox, argv: string[]): Promise<
   assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem.message);
   const { cwd, variables } = sandbox.host.environment;
   try {
-    let tries = 0;
     while (true) {
       const started = spawn(prepared.value.argv, {
         cwd,
@@ -137,7 +136,7 @@ export async function runPrepared(sandbox: RunSandbox, argv: string[]): Promise<
       ]);
       const problem = await prepared.value.setupFailure(err, signal);
       // A socket of another test may vanish before it is masked.
-      if (problem !== null && prepared.value.mayRunAgain?.() === true && ++tries < 5) continue;
+      if (problem !== null && prepared.value.mayRunAgain?.() === true) continue;
       return { code, out, err, setup: problem?.code ?? null };
     }
   } finally {
