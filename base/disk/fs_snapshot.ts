@@ -1,5 +1,6 @@
 // A snapshot of many neighbouring paths, and a check whether it is still valid.
 
+import { isMissing } from "../files.ts";
 import { parentOf } from "../paths.ts";
 import { readRegularSync } from "../system/regular_file.ts";
 import { StatCache } from "./stat_cache.ts";
@@ -45,7 +46,8 @@ export class FsSnapshot {
   readonly #known = new Map<string, Deno.FileInfo | null>();
   readonly #targets = new Map<string, string | null>();
   readonly #misses = new Map<string, number>();
-  readonly #texts = new Map<string, { readonly text: string; readonly size: number }>();
+  /** Texts of files by path; null for a missing file. */
+  readonly #texts = new Map<string, { readonly text: string; readonly size: number } | null>();
   /** The folders whose entries were looked up, with the paths of these entries, and the files that were read. */
   readonly #sources = new Map<string, Source>();
   /** Results of `traceLinks` at this moment, by absolute path. */
@@ -90,14 +92,15 @@ export class FsSnapshot {
   /** Returns the text of a small file, or null. */
   read(path: string, mostBytes: number): string | null {
     const known = this.#texts.get(path);
-    if (known !== undefined) return known.size > mostBytes ? null : known.text;
+    if (known !== undefined) return known === null || known.size > mostBytes ? null : known.text;
     try {
       const { bytes, info } = readRegularSync(path, mostBytes);
       const text = asUtf8(bytes);
       this.#source(path).files.push({ info, text, decode: asUtf8 });
       this.#texts.set(path, { text, size: info.size });
       return text;
-    } catch {
+    } catch (thrown) {
+      if (isMissing(thrown)) this.#texts.set(path, null);
       return null;
     }
   }

@@ -1,5 +1,6 @@
 // Names from other agents, with their equivalents in flemma. Add a row for a missing word.
 
+import { once } from "../../base/once.ts";
 import { SANDBOX_MODES } from "./values.ts";
 
 interface Hint {
@@ -232,14 +233,14 @@ const HINTS: readonly Hint[] = [
   },
 ];
 
-const BY_WORD: ReadonlyMap<string, Hint> = new Map(
-  HINTS.flatMap((hint) => hint.words.split(/\s+/).map((word) => [plainly(word), hint] as const)),
+const byWord = once(() =>
+  new Map(HINTS.flatMap((hint) => hint.words.split(/\s+/).map((word) => [plainly(word), hint] as const)))
 );
 
 /** Returns the equivalent of an unknown key, as the end of a sentence; null if the word is unknown. */
 export function foreignHint(path: readonly string[], name: string): string | null {
-  const whole = BY_WORD.get(plainly([...path, name].join(".")));
-  return (whole ?? BY_WORD.get(plainly(name)))?.says ?? null;
+  const whole = byWord().get(plainly([...path, name].join(".")));
+  return (whole ?? byWord().get(plainly(name)))?.says ?? null;
 }
 
 /** Returns the key of flemma that restricts what a foreign word restricts; null if it restricts nothing. */
@@ -247,7 +248,7 @@ export function foreignRestriction(name: string): string | null {
   // A single common word does not prove anything. Compound words and known names for rules do.
   const isRule = /[-_]|[a-z][A-Z]/.test(name) || plainly(name) === "permissions" ||
     plainly(name) === "permission";
-  return isRule ? BY_WORD.get(plainly(name))?.restricts ?? null : null;
+  return isRule ? byWord().get(plainly(name))?.restricts ?? null : null;
 }
 
 /** Names of tools in other programs, by their name in flemma. */
@@ -260,15 +261,17 @@ const FOREIGN_TOOLS: Readonly<Record<string, string>> = {
     "edit_file str_replace str_replace_editor str_replace_based_edit_tool apply_patch patch MultiEdit replace",
 };
 
-const TOOL_BY_WORD: ReadonlyMap<string, string> = new Map(
-  Object.entries(FOREIGN_TOOLS).flatMap(([tool, words]) =>
-    [tool, ...words.split(" ")].map((word) => [plainly(word), tool] as const)
-  ),
+const toolByWord = once(() =>
+  new Map(
+    Object.entries(FOREIGN_TOOLS).flatMap(([tool, words]) =>
+      [tool, ...words.split(" ")].map((word) => [plainly(word), tool] as const)
+    ),
+  )
 );
 
 /** Returns the tool that another agent calls by this name. */
 export function foreignTool(name: string): string | null {
-  return TOOL_BY_WORD.get(plainly(name)) ?? null;
+  return toolByWord().get(plainly(name)) ?? null;
 }
 
 function plainly(name: string): string {

@@ -19,9 +19,27 @@ import { GIT_SETTINGS } from "./table.ts";
 /** Maximum number of bytes of `packed-refs` that are read. If the file is larger, every branch is assumed to exist. */
 const REFS_BYTES = 4 * 1024 * 1024;
 
+/** Matches a `.git`, and what is below it. */
+const BELOW_GIT = /\/\.git(\/|$)/;
+
 /** True if a path is in a git folder: below a `.git`, or in a folder that git takes for a bare repository. */
 export function isInGitFolder(path: string, snapshot = new FsSnapshot()): boolean {
-  return /\/\.git(\/|$)/.test(path) || isGitFolder(new Set(snapshot.names(parentOf(path))));
+  return BELOW_GIT.test(path) || isGitFolder(new Set(snapshot.names(parentOf(path))));
+}
+
+/** Returns those of the missing paths that are in a git folder. */
+export function inGitFolders(missing: readonly string[], snapshot: FsSnapshot): string[] {
+  const bare = new Map<string, boolean>();
+  return missing.filter((path) => {
+    if (BELOW_GIT.test(path)) return true;
+    const folder = parentOf(path);
+    let isBare = bare.get(folder);
+    if (isBare === undefined) {
+      isBare = snapshot.has(`${folder}/HEAD`) && isInGitFolder(path, snapshot);
+      bare.set(folder, isBare);
+    }
+    return isBare;
+  });
 }
 
 /** True if a path is a configuration in a git folder. */

@@ -22,11 +22,24 @@ export interface SettingsText {
   readonly valid: boolean;
 }
 
-/** Reads a configuration. Settings before an error are included. */
+/** Number of texts whose settings are cached, and the longest such text. */
+const MOST_CACHED = 500;
+const LONGEST_CACHED = 4096;
+
+const cached = new Map<string, SettingsText>();
+
+/**
+ * Reads a configuration. Settings before an error are included. The settings of short texts are cached: a run reads each
+ * configuration several times, and many repositories have the same text.
+ */
 export function readGitSettings(text: string): SettingsText {
+  const known = cached.get(text);
+  if (known !== undefined) return known;
   const reader = new Reader(text);
   // For git, a NUL character ends a name or value early.
-  return { valid: reader.read() && !text.includes("\0"), settings: reader.settings };
+  const read = { valid: reader.read() && !text.includes("\0"), settings: reader.settings };
+  if (text.length <= LONGEST_CACHED && cached.size < MOST_CACHED) cached.set(text, read);
+  return read;
 }
 
 const SPACE = /[ \t\n\r]/;

@@ -5,8 +5,9 @@ import { StatCache } from "../../base/disk/stat_cache.ts";
 import { baseName } from "../../base/paths.ts";
 import { GIT_FOLDER_NAMES as GIT_NAMES, isGitFolder } from "./git_folder.ts";
 
-/** Limit on the folders below one root that the first scan reads, so that it does not take seconds. */
-const MOST_AT_START = 1000;
+/** Limits on the folders below one root that the first scan reads, so that a command does not wait for it. */
+const MOST_NEAR = 1000;
+const MOST_ELSEWHERE = 200;
 /** Limit on new folders that a later scan reads, however many a command made. */
 const MOST_NEW = 2000;
 /** Limit on folders that are remembered from one scan to the next. */
@@ -66,6 +67,7 @@ interface ScanState {
 export class TreeScan {
   readonly #folders: Required<ScanFolders>;
   readonly #isWanted: (name: string) => boolean;
+  /** Folders that later scans leave out. */
   readonly #skipped = new Set<string>();
   #listings = new Map<string, Listing>();
   #isFirst = true;
@@ -111,7 +113,7 @@ export class TreeScan {
   }
 
   #below(root: string, isNear: boolean, { before, stats, found }: ScanState): void {
-    const most = this.#isFirst ? MOST_AT_START : MOST_NEW;
+    const most = !this.#isFirst ? MOST_NEW : isNear ? MOST_NEAR : MOST_ELSEWHERE;
     let level = [root];
     let fresh = 0;
     let isPartial = false;
@@ -120,8 +122,11 @@ export class TreeScan {
       for (const folder of level) {
         if (this.#skipped.has(folder)) continue;
         const known = before.get(folder);
-        if (known === undefined && (++fresh > most || this.#listings.size >= MOST_KNOWN)) {
+        const isNew = known === undefined && !this.#listings.has(folder);
+        if (isNew && (++fresh > most || this.#listings.size >= MOST_KNOWN)) {
           isPartial = true;
+          // Otherwise the second scan, right before the first command, would read as many folders as are allowed then.
+          if (this.#isFirst && !isNear) this.#skipped.add(folder);
           continue;
         }
         const listing = this.#listings.get(folder) ?? this.#list(folder, known, stats);

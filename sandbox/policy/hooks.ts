@@ -6,6 +6,8 @@
 // after each command, and asks before write and edit change them. Instructions are reported files that agents read as
 // text; their changes are reported with a diff.
 
+import { once } from "../../base/once.ts";
+
 /** How flemma treats a file. */
 export type FileTreatment = "held" | "reported" | "instructions";
 
@@ -264,18 +266,18 @@ export const OBEYED_FILES: readonly ObeyedFiles[] = [
 ];
 
 /** Files that are held in each repository and working folder, listed by the word of `protect` that means them. */
-export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
+export const projectHooks = once((): Readonly<Record<string, readonly string[]>> => ({
   $project: heldPaths((path) => !/^[~$]/.test(path)),
-};
+}));
 
 /**
  * Files that are held in the home folder or the data folder `$DATA`, listed by the word of `protect` that means them.
  * They need protection only if a policy makes them writable.
  */
-export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
+export const homeHooks = once((): Readonly<Record<string, readonly string[]>> => ({
   $shell: heldPaths((path) => path.startsWith("~/")),
   $data: heldPaths((path) => path.startsWith("$DATA/")),
-};
+}));
 
 /**
  * A watched path, and the program that obeys the file there. If the path is that of a folder, everything in the folder
@@ -289,34 +291,39 @@ export interface Watched {
   readonly instructs: boolean;
 }
 
-/** Files watched in every working folder. */
-export const WATCHED_IN_PROJECT: readonly Watched[] = watched(
-  ["reported", "instructions"],
-  (path) => /^[~$]/.test(path) ? null : path,
-);
-
-/** Files watched in the folders below a working folder: also those that are held in the working folder itself. */
-export const WATCHED_BELOW: readonly Watched[] = [
-  ...WATCHED_IN_PROJECT,
-  ...watched(["held"], (path) => /^[~$]/.test(path) ? null : path),
-];
-
-/**
- * Files watched in the home folder. Some of them are also files that `$shell` protects; their changes are reported only
- * if a policy omits that word.
- */
-export const WATCHED_IN_HOME: readonly Watched[] = watched(
-  ["reported", "instructions"],
-  (path) => path.startsWith("~/") ? path.slice(2) : null,
-);
-
-function heldPaths(belongs: (path: string) => boolean): string[] {
-  return OBEYED_FILES.flatMap(([how, _, ...paths]) => how === "held" ? paths.filter(belongs) : []);
+/** Returns the files watched in every working folder. */
+export function watchedInProject(): Watched[] {
+  return watched((how) => how !== "held", (path) => /^[~$]/.test(path) ? null : path);
 }
 
-function watched(treatments: readonly FileTreatment[], pathOf: (path: string) => string | null): Watched[] {
-  return OBEYED_FILES.filter(([how]) => treatments.includes(how)).flatMap(([how, obeyedBy, ...paths]) =>
-    paths.map(pathOf).filter((path) => path !== null)
-      .map((path) => ({ path, obeyedBy, instructs: how === "instructions" }))
-  );
+/** Returns the files watched in the folders below a working folder: also those that are held in the working folder. */
+export function watchedBelow(): Watched[] {
+  return watched(() => true, (path) => /^[~$]/.test(path) ? null : path);
+}
+
+/**
+ * Returns the files watched in the home folder. Some of them are also files that `$shell` protects; their changes are
+ * reported only if a policy omits that word.
+ */
+export function watchedInHome(): Watched[] {
+  return watched((how) => how !== "held", (path) => path.startsWith("~/") ? path.slice(2) : null);
+}
+
+function heldPaths(belongs: (path: string) => boolean): string[] {
+  return OBEYED_FILES.flatMap((row) => row[0] === "held" ? row.slice(2).filter(belongs) : []);
+}
+
+function watched(
+  isWatched: (how: FileTreatment) => boolean,
+  pathOf: (path: string) => string | null,
+): Watched[] {
+  const found: Watched[] = [];
+  for (const row of OBEYED_FILES) {
+    if (!isWatched(row[0])) continue;
+    for (let at = 2; at < row.length; at++) {
+      const path = pathOf(row[at]!);
+      if (path !== null) found.push({ path, obeyedBy: row[1], instructs: row[0] === "instructions" });
+    }
+  }
+  return found;
 }

@@ -5,7 +5,7 @@ import { failure, type Outcome, type Problem, success } from "../../base/problem
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.generated.ts";
 import type { ResourceLimits } from "../../config/values.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
-import { HOME_HOOKS } from "./hooks.ts";
+import { homeHooks } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
 import { parseHostRules } from "../network/rules.ts";
 import { isInside } from "../../base/paths.ts";
@@ -178,7 +178,12 @@ function protectLists(
   const words = entries.filter(known);
   const asked = expandList("protect", entries.filter((entry) => !known(entry)), context, () => null);
   if (!asked.ok) return asked;
-  const home = expandList("protect", words.flatMap((word) => homeHooks(word, context)), context, () => null);
+  const home = expandList(
+    "protect",
+    words.flatMap((word) => homeHookPaths(word, context)),
+    context,
+    () => null,
+  );
   if (!home.ok) return home;
   return success({
     lists: { protectWords: words, protectAsked: asked.value.paths, protectHome: home.value.paths },
@@ -186,10 +191,10 @@ function protectLists(
   });
 }
 
-function homeHooks(word: string, { environment }: PathContext): string[] {
+function homeHookPaths(word: string, { environment }: PathContext): string[] {
   const { XDG_DATA_HOME } = environment.variables;
   const data = XDG_DATA_HOME?.startsWith("/") ? XDG_DATA_HOME : "~/.local/share";
-  return (HOME_HOOKS[word] ?? []).map((path) => path.replace(/^\$DATA(?=\/)/, () => data));
+  return (homeHooks()[word] ?? []).map((path) => path.replace(/^\$DATA(?=\/)/, () => data));
 }
 
 /**

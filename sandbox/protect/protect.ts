@@ -1,7 +1,7 @@
 // The paths that stay read-only inside writable folders, and where they lead at a given moment.
 
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { PROJECT_HOOKS } from "../policy/hooks.ts";
+import { projectHooks } from "../policy/hooks.ts";
 import { foldersBetween } from "../../base/paths.ts";
 import { traceLinks } from "../../base/disk/real_path.ts";
 import { baseName, isInside } from "../../base/paths.ts";
@@ -72,7 +72,7 @@ export function findProtectedPaths(scope: ProtectionScope, snapshot = new FsSnap
   const near = new Set([...worked, ...writable]);
   for (const folder of repositories) worked.add(folder);
   const below = (folder: string, name: string) => `${folder === "/" ? "" : folder}/${name}`;
-  const project = words.flatMap((word) => PROJECT_HOOKS[word] ?? []);
+  const project = words.flatMap((word) => projectHooks()[word] ?? []);
   const isApart = (folder: string) => !near.has(folder);
   const found: ProtectedPath[] = [
     ...asked.map((path) => ({ ...PLAIN, path, asked: true })),

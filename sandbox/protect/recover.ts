@@ -9,7 +9,7 @@ import { RemovedSettings } from "../git/removed_settings.ts";
 import { type Before, repairChanges } from "./repair.ts";
 
 /** The part of `Before` that is recorded on disk. */
-export type Lasting = Omit<Before, "sealed" | "protectedPaths">;
+export type Lasting = Omit<Before, "sealed" | "protectedPaths" | "missingInGit">;
 
 /** Names that several folders have in common; for instance, a hundred repositories lack the same files. */
 interface Grouped {
@@ -21,7 +21,7 @@ interface Grouped {
 export function serializeBefore(before: Before): string {
   let text = texts.get(before);
   if (text === undefined) {
-    const { sealed: _, protectedPaths: __, missing, ...rest } = before;
+    const { sealed: _, protectedPaths: __, missingInGit: ___, missing, ...rest } = before;
     texts.set(before, text = JSON.stringify({ ...rest, missing: grouped(missing) }));
   }
   return text;
@@ -48,7 +48,7 @@ export async function recover(environment: Environment): Promise<Problem[]> {
       const sealed = { holds: () => false, accept: () => {} };
       reported.push(
         ...await repairChanges(
-          { ...before, sealed, protectedPaths: new Set<string>() },
+          { ...before, sealed, protectedPaths: new Set<string>(), missingInGit: [] },
           () => `${stateFolder(environment)}/moved`,
           undefined,
           undefined,

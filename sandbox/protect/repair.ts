@@ -18,6 +18,7 @@ import { type Compared, putBack, remember } from "./compared.ts";
 import {
   checkChangedSettingsFile,
   checkNewSettingsFile,
+  inGitFolders,
   isGitSettings,
   isHarmlessGit,
 } from "../git/harmless.ts";
@@ -32,6 +33,8 @@ export interface Before {
   readonly protectedPaths: ReadonlySet<string>;
   /** Protected paths that did not exist and that a command can create. */
   readonly missing: readonly string[];
+  /** Those of `missing` that git would run or obey, because they are in a git folder. */
+  readonly missingInGit: readonly string[];
   /** Links on the way to protected paths that a command can remove. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
   readonly writable: readonly string[];
@@ -53,9 +56,13 @@ export function before(
   snapshot: FsSnapshot,
 ): Before {
   const inReach = (path: string) => writable.some((root) => isInside(path, root));
+  const missing = protection.real.filter((path) =>
+    inReach(path) && !exempt.includes(path) && !snapshot.has(path)
+  );
   return {
     protectedPaths: new Set(protection.real.filter((path) => snapshot.has(path))),
-    missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !snapshot.has(path)),
+    missing,
+    missingInGit: inGitFolders(missing, snapshot),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
     writable,
     compared: remember(apart.filter(inReach), snapshot),

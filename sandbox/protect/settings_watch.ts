@@ -5,7 +5,7 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
 import { prepareHandles } from "../../base/system/libc.ts";
 import { pause, pauseUnheld, repeatPaced } from "../../base/system/timer.ts";
-import { checkChangedSettingsFile, isGitSettings, isHarmlessGit, isInGitFolder } from "../git/harmless.ts";
+import { checkChangedSettingsFile, isGitSettings, isHarmlessGit } from "../git/harmless.ts";
 import type { Problem } from "../../base/problem.ts";
 import { settledStamp } from "../paths/stamp.ts";
 import type { Before } from "./repair.ts";
@@ -29,18 +29,14 @@ export class SettingsWatch {
    * Starts to watch.
    *
    * @param planted called once, with the path of a configuration or file that git would run or obey
-   * @param stats the state right before the command begins
    */
   constructor(
-    { compared, missing }: Pick<Before, "compared" | "missing">,
+    { compared, missingInGit }: Pick<Before, "compared" | "missingInGit">,
     planted: (path: string) => void,
-    stats = new StatCache(),
   ) {
-    const snapshot = new FsSnapshot(stats);
-    const added = missing.filter((path) => isInGitFolder(path, snapshot));
     this.#before = new Map([
       ...compared.filter(({ path }) => isGitSettings(path)).map(({ path, text }) => [path, text] as const),
-      ...added.map((path) => [path, null] as const),
+      ...missingInGit.map((path) => [path, null] as const),
     ]);
     this.#planted = planted;
     void this.#watch();

@@ -3,9 +3,10 @@
 import { isInside } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
+import { once } from "../../base/once.ts";
 import { visible } from "../../base/visible.ts";
 import { readEntryContent, settledStamp } from "../paths/stamp.ts";
-import { type Watched, WATCHED_BELOW, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
+import { type Watched, watchedBelow, watchedInHome, watchedInProject } from "../policy/hooks.ts";
 import { formatShortDiff } from "./short_diff.ts";
 
 /** A watched file that commands created, changed or removed. */
@@ -53,8 +54,17 @@ class Patterns {
       const [name = "", ...rest] = watched.path.split("/");
       const pattern = { first: firstOf(name), rest, watched };
       if (typeof pattern.first !== "string") this.#wild.push(pattern);
-      else this.#literal.set(name, [...this.#literal.get(name) ?? [], pattern]);
+      else {
+        const same = this.#literal.get(name);
+        if (same === undefined) this.#literal.set(name, [pattern]);
+        else same.push(pattern);
+      }
     }
+  }
+
+  /** True if the first name of a pattern matches. */
+  has(name: string): boolean {
+    return this.#literal.has(name) || this.#wild.some(({ first }) => (first as RegExp).test(name));
   }
 
   /** Returns the patterns whose first name matches. */
@@ -75,13 +85,13 @@ function firstOf(name: string): string | RegExp {
   return new RegExp(`^${literal.join(".*")}$`, "s");
 }
 
-const IN_PROJECT = new Patterns(WATCHED_IN_PROJECT);
-const BELOW = new Patterns(WATCHED_BELOW);
-const IN_HOME = new Patterns(WATCHED_IN_HOME);
+const patternsInProject = once(() => new Patterns(watchedInProject()));
+const patternsBelow = once(() => new Patterns(watchedBelow()));
+const patternsInHome = once(() => new Patterns(watchedInHome()));
 
 /** True if a name is that of a watched file or of the folder it is in. */
 export function isWatchedName(name: string): boolean {
-  return BELOW.named(name).length > 0;
+  return patternsBelow().has(name);
 }
 
 /** The program that obeys the file at a real path when the person starts it; null if the file is not watched. */
@@ -92,10 +102,10 @@ export function obeyedBy(path: string, home: string): string | null {
 function watchedAt(path: string, home: string): Watched | null {
   const names = path.split("/").slice(1);
   for (let at = 0; at < names.length; at++) {
-    const found = BELOW.match(names.slice(at));
+    const found = patternsBelow().match(names.slice(at));
     if (found !== null) return found;
   }
-  return isInside(path, home) ? IN_HOME.match(path.slice(home.length + 1).split("/")) : null;
+  return isInside(path, home) ? patternsInHome().match(path.slice(home.length + 1).split("/")) : null;
 }
 
 export class WatchedFiles {
@@ -147,11 +157,11 @@ export class WatchedFiles {
   #now(below: readonly string[], stats: StatCache): Map<string, string> {
     const states = new Map<string, string>();
     const places = [
-      ...this.#folders.flatMap((folder) => placesIn(folder, IN_PROJECT, stats)),
-      ...(this.#isInReach(this.#home) ? placesIn(this.#home, IN_HOME, stats) : []),
+      ...this.#folders.flatMap((folder) => placesIn(folder, patternsInProject(), stats)),
+      ...(this.#isInReach(this.#home) ? placesIn(this.#home, patternsInHome(), stats) : []),
       ...below.flatMap((path) => {
         const slash = path.lastIndexOf("/");
-        return placesOf(path.slice(0, slash), path.slice(slash + 1), BELOW);
+        return placesOf(path.slice(0, slash), path.slice(slash + 1), patternsBelow());
       }),
     ];
     for (const place of places) if (this.#isInReach(place)) this.#add(place, states, stats);

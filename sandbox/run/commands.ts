@@ -337,11 +337,8 @@ export class LiveCommands {
             const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
             else {
-              watch = new SettingsWatch(
-                before,
-                (path) => this.#endWith(() => Deno.kill(-leader, "SIGKILL"), path),
-                stats,
-              );
+              const end = () => Deno.kill(-leader, "SIGKILL");
+              watch = new SettingsWatch(before, (path) => this.#endWith(end, path));
             }
             if (problem === null) trackedBefore = tracked.now(protectedPaths, new FsSnapshot(stats));
             return problem;

@@ -7,7 +7,6 @@ import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { SandboxSettings } from "../../config/settings.generated.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { StatCache } from "../../base/disk/stat_cache.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { TreeScan } from "../paths/tree_scan.ts";
 import { listeningSockets } from "../policy/listening.ts";
@@ -154,10 +153,11 @@ export class RunContext {
   /**
    * Returns the values that are fixed for the run. They are determined on first use, which is before any command.
    *
-   * @param stats stat results that are already known
+   * @param protectedIn snapshot of this moment, in which the caller looks up the protected paths too
    */
-  atStart(stats = new StatCache()): Start {
+  atStart(protectedIn = new FsSnapshot()): Start {
     if (this.#start !== undefined) return this.#start;
+    const { stats } = protectedIn;
     const snapshot = new FsSnapshot(stats);
     const writable = this.policy.ok ? this.policy.value.rw_paths : [];
     const folders = foldersInReach(this.fix().workingFolders, writable);
@@ -189,8 +189,8 @@ export class RunContext {
     this.#start = { repositories, known, removed, limits, scan, watched, tracked, protection };
     // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during the
     // run.
-    const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
-    this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);
+    const lasting = this.protectedNow(protectedIn).filter(({ unlessFolder }) => !unlessFolder);
+    this.#start.protection = traceProtected(lasting, this.host.environment.cwd, protectedIn);
     return this.#start;
   }
 

@@ -73,7 +73,7 @@ export class PolicySnapshots {
   /** The policy for a command that starts now, and the state to compare with when it has ended. */
   take(resolved: ResolvedPolicy): PolicySnapshot {
     const snapshot = new FsSnapshot();
-    const start = this.#context.atStart(snapshot.stats).protection;
+    const start = this.#context.atStart(snapshot).protection;
     const { environment } = this.#context.host;
     const paths = this.#context.protectedNow(snapshot);
     const now = traceProtected(paths, environment.cwd, snapshot);

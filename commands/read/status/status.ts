@@ -66,9 +66,14 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
   return Exit.ok;
 }
 
-/** What the sandbox of open calls does not protect completely. Without an open call, the folders are not searched. */
+/**
+ * Folders that are read-only because the sandbox of open calls cannot protect everything in them. Folders that are only
+ * not searched completely are reported by `flemma sandbox status`: a temporary folder is often that large, and commands
+ * run as usual.
+ */
 async function sandboxLimits({ settings, calls, sandbox }: StatusView): Promise<readonly Problem[]> {
-  return settings.sandbox.enabled && calls.length > 0 ? (await sandbox()).limits() : [];
+  if (!settings.sandbox.enabled || calls.length === 0) return [];
+  return (await sandbox()).limits().filter(({ code }) => code !== "folders-not-searched");
 }
 
 /** Tests the sandbox only if there is an open call, because the test takes longer than the rest. */

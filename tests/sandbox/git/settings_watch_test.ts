@@ -108,7 +108,7 @@ test("a configuration that changes at the time of a check, to the same size, is 
     do {
       watch?.close();
       Deno.writeTextFileSync(path, "[core]\n\tbare = x\n");
-      watch = new SettingsWatch({ compared: remember([path], new FsSnapshot()), missing: [] }, resolve);
+      watch = new SettingsWatch({ compared: remember([path], new FsSnapshot()), missingInGit: [] }, resolve);
       const { ctime } = status();
       Deno.writeTextFileSync(path, "[core]\n\tpager= x\n");
       if (status().ctime!.getTime() === ctime!.getTime()) break;
@@ -200,7 +200,7 @@ test("a watch that nobody closes does not keep the process alive", (root) => {
     import { remember } from ${compared};
     import { SettingsWatch } from ${watch};
     const before = remember([${JSON.stringify(`${root}/place/.git/config`)}], new FsSnapshot());
-    new SettingsWatch({ compared: before, missing: [] }, () => {});`;
+    new SettingsWatch({ compared: before, missingInGit: [] }, () => {});`;
   const { code, stderr } = new Deno.Command(Deno.execPath(), { args: ["eval", program] }).outputSync();
   assert.equal(code, 0, new TextDecoder().decode(stderr));
 });

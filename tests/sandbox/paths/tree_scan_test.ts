@@ -98,3 +98,17 @@ test("a missing folder, or a file in its place, counts as empty and does not aff
   const scan = new TreeScan({ near: [`${root}/none`, `${root}/file`, `${root}/there`] }, () => false);
   assert.deepEqual(scan.scan().repositories, [`${root}/there/r`]);
 });
+
+test("folders elsewhere that the first scan left out stay left out, but new folders and a near folder among them are read", (root) => {
+  plant(root, ...Array.from({ length: 300 }, (_, at) => `other/a${at}/r/.git/`), "other/z/sub/.git/");
+  const scan = new TreeScan({ near: [`${root}/other/z`], elsewhere: [`${root}/other`] }, () => false);
+  const first = scan.scan();
+  assert.deepEqual(first.partial, [`${root}/other`]);
+  assert.ok(first.repositories.includes(`${root}/other/z/sub`));
+  const read = first.repositories.length;
+  plant(root, "other/new/.git/", "other/z/later/.git/");
+  const second = scan.scan().repositories;
+  assert.equal(second.length, read + 2);
+  assert.ok(second.includes(`${root}/other/new`));
+  assert.ok(second.includes(`${root}/other/z/later`));
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { fileChangeSentence, isWatchedName, obeyedBy } from "../../../sandbox/protect/watched.ts";
 import { notChanged, TrackedGuard } from "../../../sandbox/protect/tracked.ts";
-import { OBEYED_FILES, PROJECT_HOOKS } from "../../../sandbox/policy/hooks.ts";
+import { OBEYED_FILES, projectHooks } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { git, plant, projectSandbox, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
@@ -53,7 +53,7 @@ Deno.test("the table lists each path once, and a held path of a project contains
     );
     assert.deepEqual(paths.filter((path, at) => paths.indexOf(path) !== at), []);
   }
-  assert.deepEqual(PROJECT_HOOKS.$project!.filter((path) => path.includes("*")), []);
+  assert.deepEqual(projectHooks().$project!.filter((path) => path.includes("*")), []);
 });
 
 test("flemma holds every held file of the table in the project, and reports every other one", async (root) => {
