@@ -4,6 +4,7 @@
 
 import { isObject } from "../base/is_object.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
+import { schemaExcess } from "./registration/schema_size.ts";
 import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./definition.ts";
 
 /** The part of a definition that validation needs. */
@@ -41,17 +42,35 @@ export function inputValidator(check: SchemaCheck): InputValidator {
 export async function prepareValidator(definition: Checked): Promise<Outcome<InputValidator>> {
   const known = definition.validate ?? prepared.get(definition.input_schema);
   if (known !== undefined) return success(known);
+  const excess = schemaExcess(definition.input_schema);
+  if (excess !== null) return invalid(definition, excess);
   try {
-    const validator = inputValidator(await compile(definition.input_schema));
+    const { compileSchema } = await import("./registration/compile_schema.ts");
+    const validator = boundedValidator(await compileSchema(definition.input_schema));
     prepared.set(definition.input_schema, validator);
     return success(validator);
   } catch (thrown) {
-    return failure(
-      "invalid-tool-schema",
-      `The input schema of the tool ${definition.name} is invalid: ${thrownText(thrown)}.`,
-      "Correct input_schema in the tool's definition.",
-    );
+    return invalid(definition, thrownText(thrown));
   }
+}
+
+function invalid({ name }: Checked, reason: string): Outcome<never> {
+  return failure(
+    "invalid-tool-schema",
+    `The input schema of the tool ${name} is invalid: ${reason}.`,
+    "Correct input_schema in the tool's definition.",
+  );
+}
+
+/** Reports a check that did not end as a problem of the input, because another input may fit. */
+function boundedValidator(check: (input: unknown) => readonly SchemaError[]): InputValidator {
+  return (input) => {
+    try {
+      return describe(check(input));
+    } catch (thrown) {
+      return [`/: cannot be checked against the input schema: ${thrownText(thrown)}`];
+    }
+  };
 }
 
 /**
@@ -106,40 +125,6 @@ function admitsNull(schema: unknown): boolean {
   return [anyOf, oneOf].some((list) => Array.isArray(list) && list.some(admitsNull));
 }
 
-async function compile(given: JsonSchema): Promise<SchemaCheck> {
-  const expressions = holdsPatterns(given)
-    ? await (await import("./registration/patterns.ts")).loadExpressions()
-    : null;
-  const schema = expressions?.readable(given) ?? given;
-  const options = {
-    strict: false,
-    allErrors: true,
-    validateSchema: false,
-    meta: false,
-    validateFormats: false,
-    allowUnionTypes: true,
-    ownProperties: true,
-    logger: false,
-    ...(expressions === null ? {} : { code: { regExp: expressions.engine } }),
-  } as const;
-  // Older drafts allow `items` to be a list, which Ajv's class for the newer draft rejects.
-  if (usesDraft7(schema)) {
-    const { Ajv } = namesOf(await import("npm:ajv@8.20.0"));
-    return new Ajv(options).compile(schema);
-  }
-  const { Ajv2020 } = namesOf(await import("npm:ajv@8.20.0/dist/2020.js"));
-  return new Ajv2020(options).compile(schema);
-}
-
-/** True if a schema contains regular expressions, for text or for member names. */
-function holdsPatterns(schema: JsonSchema): boolean {
-  return /"pattern(?:Properties)?":/.test(JSON.stringify(schema));
-}
-
-function usesDraft7(schema: JsonSchema): boolean {
-  return typeof schema.$schema === "string" && /draft-0[4-7]/.test(schema.$schema);
-}
-
 function describe(errors: readonly SchemaError[]): string[] {
   const lines = new Set<string>();
   for (const error of errors) {
@@ -159,6 +144,21 @@ function pointer({ instancePath, params }: SchemaError): string {
   return path === "" ? "/" : path.replace(/[\r\n]+/g, " ");
 }
 
+/** Maximum number of allowed values, and of characters of each, in a sentence. */
+const MOST_LISTED = 30;
+const LONGEST_LISTED = 200;
+
+function listed(values: readonly unknown[]): string {
+  const first = values.slice(0, MOST_LISTED).map((value) => short(JSON.stringify(value)));
+  return [...first, ...(values.length > MOST_LISTED ? [`and ${values.length - MOST_LISTED} more`] : [])].join(
+    ", ",
+  );
+}
+
+function short(text: string): string {
+  return text.length > LONGEST_LISTED ? `${text.slice(0, LONGEST_LISTED)}…` : text;
+}
+
 function sentence({ keyword, params, message }: SchemaError): string {
   switch (keyword) {
     case "required":
@@ -169,23 +169,12 @@ function sentence({ keyword, params, message }: SchemaError): string {
     case "type":
       return `must be ${[params.type].flat().join(" or ")}`;
     case "enum":
-      return `must be one of ${
-        [params.allowedValues].flat().map((value) => JSON.stringify(value)).join(", ")
-      }`;
+      return `must be one of ${listed([params.allowedValues].flat())}`;
     case "const":
-      return `must be ${JSON.stringify(params.allowedValue)}`;
+      return `must be ${short(JSON.stringify(params.allowedValue))}`;
     case "false schema":
       return "is not allowed";
     default:
-      return (message ?? `does not meet ${keyword}`).replace(/\s*\n\s*/g, " ");
+      return short((message ?? `does not meet ${keyword}`).replace(/\s*\n\s*/g, " "));
   }
-}
-
-/**
- * Returns the exports of a package. In the compiled program a package of this kind is a separate file with only a
- * default export.
- */
-function namesOf<Package extends object>(loaded: Package): Package {
-  const { default: whole } = loaded as { readonly default?: Package };
-  return Object.keys(loaded).length === 1 && whole !== undefined ? whole : loaded;
 }

@@ -22,6 +22,10 @@ type Token =
 
 /** Maximum number of patterns to which the braces of one pattern expand. */
 const MOST_ALTERNATIVES = 64;
+/** Maximum number of characters of a pattern: the length of the longest path. */
+const LONGEST = 4096;
+/** Maximum number of characters of all patterns to which the braces of one pattern expand. */
+const LONGEST_EXPANDED = 16_384;
 
 /** A compiled glob. */
 export interface Glob {
@@ -35,8 +39,12 @@ export interface Glob {
 
 /** Compiles a glob. A backslash makes the next character literal. Fails with the reason, as the end of a sentence. */
 export function readGlob(text: string): Outcome<Glob, string> {
+  if (text.length > LONGEST) return failed(`it has more than ${LONGEST} characters`);
   const alternatives = withoutBraces(text);
   if (!alternatives.ok) return alternatives;
+  if (alternatives.value.join("").length > LONGEST_EXPANDED) {
+    return failed("its braces expand to too much text");
+  }
   const machines: (readonly Token[])[] = [];
   for (const alternative of alternatives.value) {
     const tokens = tokensOf(alternative);
@@ -157,7 +165,8 @@ function run(tokens: readonly Token[], path: string, anyCase: boolean, dots: boo
       next.push(...stepped(tokens, state, character, anyCase));
     }
     if (next.length === 0) return false;
-    states = reached(tokens, next);
+    // A leading dot ends wildcards, so each of them may be the only one that goes on.
+    states = dots ? needed(tokens, reached(tokens, next)) : reached(tokens, next);
     before = character;
   }
   return [...states].some((state) => state === tokens.length || tokens[state]?.is === "below");
@@ -200,4 +209,30 @@ function reached(tokens: readonly Token[], given: readonly number[]): ReadonlySe
   };
   for (const state of given) add(state);
   return states;
+}
+
+/**
+ * Leaves out states that can match nothing that a later one cannot match: all before a wildcard for any characters, and
+ * those in the same path component before a wildcard.
+ */
+function needed(tokens: readonly Token[], states: ReadonlySet<number>): ReadonlySet<number> {
+  let [any, star] = [-1, -1];
+  for (const state of states) {
+    const at = state < 0 ? -1 - state : state;
+    const is = tokens[at]?.is;
+    // Folders that begin inside a component may be none, so that the component is the last one.
+    if (is === "all" || (state < 0 && isSlash(tokens[at - 1]))) any = Math.max(any, at);
+    else if (is === "star") star = Math.max(star, state);
+  }
+  let component = star;
+  while (component > 0 && !takesSlash(tokens[component - 1]!)) component--;
+  const isNeeded = (state: number) => {
+    const at = state < 0 ? -1 - state : state;
+    return at >= any && (at >= star || at < component);
+  };
+  return new Set([...states].filter(isNeeded));
+}
+
+function takesSlash(token: Token): boolean {
+  return token.is === "char" ? token.text === "/" : token.is !== "set" && token.is !== "star";
 }

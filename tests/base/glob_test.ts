@@ -74,6 +74,9 @@ Deno.test("an invalid glob is reported", () => {
       ["a\\", /it ends with a backslash/],
       ["[b-a]", /range in its brackets is reversed/],
       ["{a,b}".repeat(7), /more than 64 patterns/],
+      ["{a}".repeat(2000), /more than 4096 characters/],
+      ["{".repeat(20_000), /more than 4096 characters/],
+      [`{a,b,c,d,e}${"x".repeat(4000)}`, /braces expand to too much text/],
     ] as const
   ) {
     const read = readGlob(glob);
@@ -85,4 +88,18 @@ Deno.test("matching a pattern of many wildcards against a long path terminates q
   const glob = `${"/**/a*a*a*".repeat(40)}/x`;
   assert.equal(fits(glob, `/${"aaaaaaaaaa/".repeat(400)}y`), false);
   assert.equal(fits(`${"**".repeat(50)}x`, "a/".repeat(2000)), false);
+});
+
+Deno.test("states that are left out change no answer: one row per condition", () => {
+  const rows: readonly (readonly [glob: string, path: string, expected: boolean])[] = [
+    // The folders at the end begin inside a component, which may be the last one.
+    ["*/**/*b**/", "/.b./b./b", true],
+    // A wildcard of an earlier component goes on after a slash.
+    ["/*/b*c", "/bxc/a/bc", false],
+    ["/**a/b*c", "/a/bxc/a/bc", true],
+    ["/**b*c", "/bx/bc", true],
+    ["/*a*b", "/aab/b", false],
+    ["/**/a*/**/b", "/a/a/c/b", true],
+  ];
+  for (const [glob, path, expected] of rows) assert.equal(fits(glob, path), expected, `${glob} of ${path}`);
 });

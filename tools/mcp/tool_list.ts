@@ -2,6 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
+import { schemaExcess } from "../registration/schema_size.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, RunsIn, ToolDefinition, ToolInput } from "../definition.ts";
 
@@ -77,6 +78,8 @@ function faultOf({ inputSchema, execution }: Named): string | null {
   if (inputSchema.type !== undefined && inputSchema.type !== "object") {
     return `its input schema has the type ${JSON.stringify(inputSchema.type)} instead of "object"`;
   }
+  const excess = schemaExcess(inputSchema);
+  if (excess !== null) return excess;
   if (isObject(execution) && execution.taskSupport === "required") {
     return "it must run as a task, which flemma does not support";
   }

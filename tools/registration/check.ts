@@ -8,6 +8,7 @@ import {
   SANDBOX_CAPABILITY,
   type ToolOrigin,
 } from "../definition.ts";
+import { schemaExcess } from "./schema_size.ts";
 
 /**
  * Returns the definition as it is stored. Fails with `invalid-tool`, naming the tool.
@@ -52,6 +53,8 @@ export function checkDefinition(
       "Give its definition an input_schema.",
     );
   }
+  const excess = schemaExcess(registration.input_schema);
+  if (excess !== null) return failure("invalid-tool", `The tool ${name} cannot be used: ${excess}.`);
   const violation = registration.strict === true ? strictViolation(registration.input_schema, "") : null;
   if (violation !== null) {
     warnings.push({

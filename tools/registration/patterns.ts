@@ -14,22 +14,50 @@ export interface Expressions {
   /** Compiles a regular expression for the validator. Throws if the text is not a valid one. */
   readonly engine: ((pattern: string, flags: string) => Pattern) & { code: string };
   /**
-   * Removes lookaround and backreferences, which no engine runs in bounded time. The tool has to check such values
-   * itself. If a removed expression was for member names, the schema no longer forbids additional members, because the
+   * Removes lookaround and backreferences, which no engine runs in bounded time, and expressions that are very long or
+   * too many. The tool has to check such values itself. If a removed expression was for member names, the schema no longer forbids additional members, because the
    * expression could have allowed them.
    */
   readable(schema: JsonSchema): JsonSchema;
 }
 
-type Compile = (pattern: string) => { matcher(text: string): { find(): boolean } };
+interface Machine {
+  matcher(text: string): { find(): boolean };
+  /** Number of instructions. */
+  programSize(): number;
+}
+
+type Compile = (pattern: string) => Machine;
+
+/** Maximum number of characters of an expression. A longer one takes long to compile. */
+const LONGEST = 2000;
+/** Maximum number of expressions in one schema. */
+const MOST = 200;
+/** Maximum number of steps of a search: the number of instructions times the number of characters. */
+const MOST_STEPS = 30_000_000;
+
+function isFound(machine: Machine, text: string): boolean {
+  if (machine.programSize() * text.length > MOST_STEPS) throw new Error("the check takes too long");
+  return machine.matcher(text).find();
+}
 
 /** Loads the engine. */
 export async function loadExpressions(): Promise<Expressions> {
   const { RE2JS } = await import("npm:re2js@2.10.0");
-  const compile: Compile = (pattern) => RE2JS.compile(RE2JS.translateRegExp(pattern));
+  const machines = new Map<string, Machine>();
+  const compile: Compile = (pattern) => {
+    const known = machines.get(pattern);
+    if (known !== undefined) return known;
+    if (pattern.length > LONGEST || machines.size >= MOST) {
+      throw new Error("there are too many, or it is too long");
+    }
+    const machine = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    machines.set(pattern, machine);
+    return machine;
+  };
   const engine = (pattern: string): Pattern => {
     const machine = compiled(pattern, compile);
-    if (machine !== null) return { test: (text) => machine.matcher(text).find() };
+    if (machine !== null) return { test: (text) => isFound(machine, text) };
     new RegExp(pattern, "u");
     return { test: () => true };
   };
