@@ -194,7 +194,9 @@ export class RepositoriesOfRun {
     const repositories = new Set(found.repositories);
     const gitFolders = new Set(found.gitFolders);
     for (const path of known) {
-      if (folders.includes(path) || isHeld(path) || realPath(path, "/", snapshot) !== path) continue;
+      // Most known repositories that are not found by the scan are gone, and one look says so.
+      if (folders.includes(path) || isHeld(path) || snapshot.lstat(path)?.isDirectory !== true) continue;
+      if (realPath(path, "/", snapshot) !== path) continue;
       if (snapshot.has(`${path}/.git`)) repositories.add(path);
       else if (snapshot.has(`${path}/HEAD`) && isGitFolder(new Set(snapshot.names(path)))) {
         gitFolders.add(path);
