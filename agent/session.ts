@@ -467,12 +467,17 @@ export class Session implements ChatSession {
    * immediately.
    */
   async #changing(): Promise<Outcome<Runtime>> {
-    const before = this.#refusal();
+    const before = this.#refusal() ?? await this.#takenBack();
     if (before !== null) return { ok: false, problem: before };
     const runtime = await this.#current();
     // The document may have been closed while the settings were read.
     const after = this.#refusal();
     return after === null ? runtime : { ok: false, problem: after };
+  }
+
+  /** Takes the document back if a canceled wait left it to another run. */
+  async #takenBack(): Promise<Problem | null> {
+    return this.#work.isUnderWay ? null : await this.#runtime.pause?.reclaim({ wait: 0 }) ?? null;
   }
 
   /** Returns the problem if the person approves a call whose preview omits part of it. */

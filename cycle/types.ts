@@ -36,11 +36,33 @@ export interface DocumentStore {
    */
   refresh?(): Promise<Problem | null>;
   /**
+   * Lets other runs use the document, until `reclaim`. Does nothing while commands run that must not write the document.
+   * @default no other run can use it
+   */
+  release?(): Promise<void>;
+  /**
+   * Takes the document back after `release`, with what others wrote. Fails like `commit`, and if another run uses the
+   * document for longer than allowed.
+   */
+  reclaim?(how: Reclaim): Promise<Problem | null>;
+  /** True if a run on another machine was killed that may have started approved calls. @default false */
+  readonly leftElsewhere?: boolean;
+  /**
    * Bytes after the growing block. If no block is growing, the bytes after the end of the document, which are empty.
    */
   readonly behind: Uint8Array;
   /** Byte offset at which that block begins. @default the end of the document, where the next block will begin */
   readonly growsFrom?: number;
+}
+
+/** How a released document is taken back. */
+export interface Reclaim {
+  /** Seconds to wait while another run uses the document. */
+  readonly wait: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+  /** Called once if another run uses the document. */
+  readonly onBusy?: (problem: Problem) => void;
 }
 
 /** Text after which a document may end: one string, or, if long, several that are read one after the other. */
@@ -415,6 +437,8 @@ export type RequestEnd =
     readonly omitted: readonly string[];
     readonly warnings: readonly string[];
   }
+  /** The document was changed while the request waited, so the next step must be decided again. */
+  | { readonly kind: "changed" }
   /** The request was not sent, because of problems in the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }

@@ -182,9 +182,11 @@ export class RunSandbox implements Sandbox {
   /**
    * Ends commands left by a killed run and repairs what they did, in any document. Needs neither policy nor backend.
    *
+   * @param again true if a run may have been killed since the last call
    * @returns what was done; empty after the first call
    */
-  async recover(): Promise<readonly Problem[]> {
+  async recover({ again = false } = {}): Promise<readonly Problem[]> {
+    if (again) this.#recovery = undefined;
     const first = this.#recovery === undefined;
     this.#recovery ??= recover(this.#options.environment);
     const reported = await this.#recovery;

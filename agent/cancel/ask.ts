@@ -3,7 +3,8 @@
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { isObject } from "../../base/is_object.ts";
-import { answerPath, GONE, removeRunFolder, type RunInfo, runsFolder } from "./listen.ts";
+import { answerPath, GONE, removeRunFolder, type RunInfo } from "./listen.ts";
+import { runsFolder } from "./runs_folder.ts";
 import {
   ANSWERED,
   ASKED,

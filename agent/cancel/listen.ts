@@ -3,9 +3,9 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile, writeAll } from "../../base/files.ts";
-import { stateFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import { after } from "../../base/system/timer.ts";
+import { runsFolder } from "./runs_folder.ts";
 import {
   ANSWERED,
   ASKED,
@@ -18,11 +18,6 @@ import {
 
 /** Milliseconds between two checks. */
 const CHECK_EVERY = 100;
-
-/** Returns the folder that contains one folder per run. */
-export function runsFolder(environment: Environment): string {
-  return `${stateFolder(environment)}/running`;
-}
 
 /** Description of a run, as stored in its file. */
 export interface RunInfo {

@@ -19,6 +19,7 @@ import { blocksOf, haveSameSettings, subjectSettings } from "../settings.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
 import { createDocumentApproval } from "./approval.ts";
+import { createPause } from "./pause.ts";
 import { createRequestParts } from "./requests.ts";
 import { createTooling, tellAll } from "./tools.ts";
 import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
@@ -64,8 +65,9 @@ export async function compose(
     (news) => changes.add(news),
     (id) => reasons.get(id),
   );
+  const pause = createPause({ store, guard, sandbox, environment, emit });
   const { send, ...requests } = createRequestParts(
-    { ...composed, tools: tools.tools, servers, blockers: blockersNow },
+    { ...composed, tools: tools.tools, servers, blockers: blockersNow, pause },
     options,
     emit,
   );
@@ -86,6 +88,7 @@ export async function compose(
     sandbox,
     journal,
     cycle,
+    pause,
     ...requests,
     get blockers() {
       return blockers();

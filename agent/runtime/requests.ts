@@ -1,6 +1,7 @@
 // Builds and sends the requests of a document, after every tool source has answered.
 
 import { RunLimits } from "../../cycle/send/limits.ts";
+import type { Pause } from "../../cycle/send/options.ts";
 import { openUsageLog } from "../../cycle/usage/log.ts";
 import type { CycleParts } from "../../cycle/mod.ts";
 import type { Emit, Send } from "../../cycle/types.ts";
@@ -16,10 +17,11 @@ import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
 /** Creates the list of offered tools, the other parts of requests, and the function that sends them. */
 export function createRequestParts(
-  { tools, servers, subject, store, blocks, journal, blockers }: Composed & {
+  { tools, servers, subject, store, blocks, journal, blockers, pause }: Composed & {
     readonly tools: ToolsSubject["tools"];
     readonly servers: ToolServers;
     readonly blockers: () => readonly Diagnostic[];
+    readonly pause: Pause | undefined;
   },
   { environment, provider, fetch, stream = true, retry = true, limiter }: RuntimeOptions,
   emit: Emit,
@@ -57,6 +59,7 @@ export function createRequestParts(
     usage: openUsageLog(environment),
     limits,
     blockers,
+    pause,
   }, evaluated);
   const send: Send = async (signal, how) => {
     const diagnostics = await toolsReady(signal);

@@ -4,6 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { SettingsSources } from "../../config/sources/find.ts";
 import type { Cycle, CycleParts } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
+import type { Pause } from "../../cycle/send/options.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
@@ -29,6 +30,8 @@ export interface Runtime {
   /** Changes of commands to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
+  /** Takes the document back after a wait that was canceled; undefined if no other run can use the document. */
+  readonly pause: Pick<Pause, "reclaim"> | undefined;
   /** What remains of the limits of a run. */
   readonly limits: RunLimits;
   /** Ends the processes of tools, and reports their end; they start again when needed. */

@@ -98,6 +98,14 @@ export class DocumentGuard implements CommandsWatch {
     return this.#options.readOnly ? null : await this.#keep(tampered, true);
   }
 
+  /** Handles what other runs left that used the document while this run had released it. */
+  async reopen(): Promise<Problem | null> {
+    if (this.commandsLive) return null;
+    this.#options.journal.reread();
+    this.#options.nameJournal?.reread();
+    return await this.open();
+  }
+
   /** Commands of other documents, of a live run or of one that was killed, could have written this document. */
   async #settleReached(): Promise<void> {
     const { journal, store, readOnly } = this.#options;

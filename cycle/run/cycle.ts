@@ -194,10 +194,23 @@ export class Cycle {
       const problem = goesOn ? await this.#writer.commit((chat) => success(askToContinue(chat))) : null;
       if (problem !== null) return createStopBy(problem);
       if (!this.#state.starting) return this.#conclude();
-      if (nothingToSend(this.#chat)) return createStop("answered", { line: this.#chat.lineCount });
-      return await this.#request(true, (outcome) => stopAfter(outcome, this.#chat));
+      return await this.#sendOnly();
     } finally {
       this.#state.move({ kind: "settle" });
+    }
+  }
+
+  async #sendOnly(): Promise<Stop> {
+    for (;;) {
+      if (nothingToSend(this.#chat)) return createStop("answered", { line: this.#chat.lineCount });
+      const stop = await this.#request(
+        true,
+        (outcome) => outcome.kind === "changed" ? null : stopAfter(outcome, this.#chat),
+      );
+      const now = stop ?? sendObstacle(this.#chat, this.#parts.blockers?.() ?? []);
+      if (now !== null) return now;
+      this.#state.move({ kind: "follow", mustFindWork: false });
+      if (!this.#state.starting) return this.#conclude();
     }
   }
 
@@ -362,12 +375,19 @@ export class Cycle {
     return true;
   }
 
-  /** Takes further steps in the background, as long as the autopilot wants them. */
-  #follow(mustFindWork = false): void {
+  /**
+   * Takes further steps in the background, as long as the autopilot wants them.
+   * @param byPerson true if the first of them continues a step that the user started
+   */
+  #follow({ mustFindWork = false, byPerson = false } = {}): void {
     this.#state.move({ kind: "follow", mustFindWork });
     if (!this.#state.starting) return;
     this.#background.spawn((async () => {
-      while (await this.#step(false)) this.#state.move({ kind: "follow", mustFindWork: false });
+      let more = await this.#step(byPerson);
+      while (more) {
+        this.#state.move({ kind: "follow", mustFindWork: false });
+        more = await this.#step(false);
+      }
     })());
   }
 
@@ -462,12 +482,13 @@ export class Cycle {
   }
 
   async #send(byPerson: boolean): Promise<void> {
-    const more = await this.#request(byPerson, (outcome) => {
-      if (outcome.kind !== "cancelled") return this.#followUp.sent(outcome);
+    const next = await this.#request(byPerson, (outcome) => {
+      if (outcome.kind === "changed") return { byPerson };
+      if (outcome.kind !== "cancelled") return this.#followUp.sent(outcome) ? { mustFindWork: true } : null;
       this.#cancelled([]);
-      return false;
+      return null;
     });
-    if (more) this.#follow(true);
+    if (next !== null) this.#follow(next);
   }
 
   /** Sends a request; `use` handles its outcome before the next step may start. */

@@ -87,10 +87,10 @@ export class FollowUp {
   }
 
   /**
-   * Handles the end of a request that was not cancelled. Returns true if its reply has calls and the autopilot
+   * Handles the end of a request that was neither cancelled nor replaced. Returns true if its reply has calls and the autopilot
    * continues.
    */
-  sent(outcome: Exclude<SendOutcome, { kind: "cancelled" }>): boolean {
+  sent(outcome: Exclude<SendOutcome, { kind: "cancelled" | "changed" }>): boolean {
     const { state, announcements } = this.#parts;
     switch (outcome.kind) {
       case "completed":

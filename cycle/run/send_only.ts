@@ -35,7 +35,7 @@ function unanswered(chat: Chat): string[] {
 }
 
 /** Returns why the run stops after a request if no step follows. */
-export function stopAfter(outcome: SendOutcome, chat: Chat): Stop {
+export function stopAfter(outcome: Exclude<SendOutcome, { kind: "changed" }>, chat: Chat): Stop {
   switch (outcome.kind) {
     case "completed": {
       const open = unanswered(chat);

@@ -7,8 +7,9 @@ import type { RequestLimiter } from "../../providers/http/limiter.ts";
 import type { Clock } from "../../providers/http/patience.ts";
 import type { CredentialResolver, HelperPlace } from "../../providers/keys/types.ts";
 import type { OfferedTool, Provider, Trouble } from "../../providers/types.ts";
+import type { Problem } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
-import type { DocumentStore, Emit, Journal } from "../types.ts";
+import type { DocumentStore, Emit, Journal, Reclaim } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
 import type { RunLimits } from "./limits.ts";
 
@@ -53,12 +54,23 @@ export interface SendOptions {
   readonly giveUp?: { readonly attempts: number; readonly on: readonly Trouble[] };
   /** The model that could not answer and for which this one is asked, as `PROVIDER/MODEL`. @default none */
   readonly insteadOf?: string;
+  /**
+   * Lets other runs use the document while the request waits for a limit. @default the document stays locked
+   */
+  readonly pause?: Pause;
   /** Returns findings that prevent requests, after the document changed during a wait. @default none */
   readonly blockers?: () => readonly Diagnostic[];
   /** Limits how many requests the provider gets in parallel. @default the send's own limiter */
   readonly limiter?: RequestLimiter;
   /** Clock for waits and times. @default the clock of this machine */
   readonly clock?: Clock;
+}
+
+/** Releases a document for a time, and takes it back with everything that other runs recorded. */
+export interface Pause {
+  release(): Promise<void>;
+  /** Takes the document back if it was released. Fails like `DocumentStore.reclaim`. */
+  reclaim(how: Reclaim): Promise<Problem | null>;
 }
 
 /** Options with their defaults filled in. */

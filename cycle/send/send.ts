@@ -2,7 +2,7 @@
 
 import { type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
-import { RequestLimiter } from "../../providers/http/limiter.ts";
+import { RequestLimiter, type RequestPlace } from "../../providers/http/limiter.ts";
 import { openNetwork } from "../../providers/http/network.ts";
 import { Patience, systemClock, timeIn } from "../../providers/http/patience.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
@@ -10,7 +10,7 @@ import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { estimateRequestTokens } from "../../providers/request/count.ts";
 import type { ProviderError, RequestFallback } from "../../providers/types.ts";
-import { summarizeOpenCalls } from "../plan/open_calls.ts";
+import { lastWordIsModels, nothingToSend, summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { RequestEnd, Send, SendOutcome } from "../types.ts";
 import {
   type Refusal,
@@ -190,14 +190,12 @@ class Sends {
           clock,
           signal,
           ticket: turn.ticket,
-          onWait: turn.ticket !== undefined ? undefined : ({ seconds, ahead }) =>
-            emit({
-              event: "request:waiting",
-              provider: provider.name,
-              wait: seconds,
-              until: timeIn(seconds, clock),
-              ahead,
-            }),
+          onWait: ({ seconds, ahead }) => {
+            release(this.#options, turn);
+            if (turn.ticket !== undefined) return;
+            const until = timeIn(seconds, clock);
+            emit({ event: "request:waiting", provider: provider.name, wait: seconds, until, ahead });
+          },
         });
       const explain = (error: ProviderError) => this.#keys.explain(provider.name, error);
       const begin = () => new Sending(this.#options, { ...parts, explain, network: network.value });
@@ -245,10 +243,19 @@ interface Turn {
   patience: Patience | null;
   /** Number in the limiter's line; undefined before the provider refused the request. */
   ticket: number | undefined;
+  /** True if other runs may have used the document since it was read. */
+  isReleased: boolean;
 }
 
 function newTurn(): Turn {
-  return { patience: null, ticket: undefined };
+  return { patience: null, ticket: undefined, isReleased: false };
+}
+
+/** Lets other runs use the document during a wait that the person allowed. */
+function release({ pause, settings }: TimedOptions, turn: Turn): void {
+  if (pause === undefined || settings.run.wait_for_limit === 0) return;
+  turn.isReleased = true;
+  void pause.release();
 }
 
 /**
@@ -275,11 +282,13 @@ async function sendPatiently(
   for (;;) {
     const place = await enter();
     if (place === null) {
+      await takeBackNow(options, turn);
       return turn.patience === null ? { kind: "cancelled" } : await begin().end({ kind: "cancelled" });
     }
     try {
-      if (turn.patience !== null) {
-        const changed = await changedMeanwhile(options, chat);
+      if (turn.patience !== null || turn.isReleased) {
+        const changed = await changedMeanwhile(options, { chat, turn, place, signal });
+        if (changed === "again") continue;
         if (changed !== null) return changed;
       }
       const patience = turn.patience ??= new Patience(clock, { budget: options.limits.waits });
@@ -312,7 +321,13 @@ async function sendPatiently(
       });
       // A refused request waits in the limiter's line, where it keeps its number.
       if (isTooMany(error)) turn.ticket = place.ticket;
-      else if (!await clock.wait(wait, signal)) return await sending.end({ kind: "cancelled" });
+      else {
+        if (of === null) release(options, turn);
+        if (!await clock.wait(wait, signal)) {
+          await takeBackNow(options, turn);
+          return await sending.end({ kind: "cancelled" });
+        }
+      }
     } finally {
       place.leave("neither");
     }
@@ -320,28 +335,53 @@ async function sendPatiently(
 }
 
 /**
- * Takes over changes of the document during a wait. Returns null if there are none; else the request must be built
- * again, or cannot be sent.
+ * Takes the document back after a wait, with its changes. Returns null if the request can be sent as it is, and `again`
+ * if it must enter the line again, because another run used the document. Otherwise the request must be built again, or
+ * cannot be sent.
  */
 async function changedMeanwhile(
-  { store, blockers }: TimedOptions,
-  before: Chat,
-): Promise<RequestEnd | "stale" | null> {
-  const problem = await store.refresh?.() ?? null;
+  { store, pause, blockers, emit }: TimedOptions,
+  { chat, turn, place, signal }: {
+    readonly chat: Chat;
+    readonly turn: Turn;
+    readonly place: RequestPlace;
+    readonly signal: AbortSignal;
+  },
+): Promise<RequestEnd | "stale" | "again" | null> {
+  let isAgain = false;
+  const onBusy = ({ message }: Problem) => {
+    isAgain = true;
+    turn.ticket = place.ticket;
+    // Other documents of this process can be sent meanwhile.
+    place.leave("neither");
+    emit({
+      event: "notice",
+      code: "document-in-use",
+      message: `${message} flemma waits until that run ends.`,
+    });
+  };
+  const problem = turn.isReleased
+    ? await pause!.reclaim({ wait: Infinity, signal, onBusy })
+    : await store.refresh?.() ?? null;
+  if (problem?.code === "cancelled") return { kind: "cancelled" };
   if (problem !== null) return { kind: "failed", problem };
-  if (store.chat === before) return null;
+  turn.isReleased = false;
+  if (store.chat === chat) return isAgain ? "again" : null;
   const found = blockers?.() ?? [];
   if (found.length > 0) return { kind: "blocked", diagnostics: found };
-  const hasOpenCalls = Object.values(summarizeOpenCalls(store.chat)).some((ids) => ids.length > 0);
-  return hasOpenCalls ? { kind: "failed", problem: CALLS_OPENED } : "stale";
+  return asksForReply(store.chat) ? "stale" : { kind: "changed" };
 }
 
-const CALLS_OPENED: Problem = {
-  code: "document-changed",
-  message:
-    "The document was changed while flemma waited for the provider, and has calls without a result now.",
-  next: "Check the file, then run the command again.",
-};
+/** True if the document still ends in something to send, and no call waits. */
+function asksForReply(chat: Chat): boolean {
+  if (lastWordIsModels(chat) || nothingToSend(chat)) return false;
+  return Object.values(summarizeOpenCalls(chat)).every((ids) => ids.length === 0);
+}
+
+/** Takes the document back after a canceled wait. If another run uses it, the next step waits for that run or fails. */
+async function takeBackNow({ pause }: TimedOptions, turn: Turn): Promise<void> {
+  if (turn.isReleased) await pause?.reclaim({ wait: 0 });
+}
 
 /** Returns a lower number of attempts if another model is to be asked after this error. */
 function givesUpOn({ retry }: ProviderError, { giveUp }: TimedOptions): number | undefined {

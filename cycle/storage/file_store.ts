@@ -10,12 +10,21 @@ import type { Settings } from "../../config/settings.generated.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import type { DocumentStore, Growth, Piece } from "../types.ts";
+import type { DocumentStore, Growth, Piece, Reclaim } from "../types.ts";
 import { type Content, sameContent } from "./disk/content.ts";
 import { DiskFile, type Foreign } from "./disk/disk_file.ts";
 import { type BlockPlace, grow, mergeGrowing, shiftBlock, startedFrom } from "./growing_block.ts";
-import { type DocumentLock, lockDocument } from "./lock.ts";
+import { type DocumentLock, HeldLock, lockDocument } from "./lock.ts";
 import type { GrownText } from "./disk/extension.ts";
+import {
+  changedMeanwhile,
+  conflict,
+  disobeyed,
+  failedWrite,
+  gone,
+  goneMeanwhile,
+  type Lost,
+} from "./disk/lost.ts";
 import { removeLeftovers } from "./disk/leftovers.ts";
 import { mergeFrom, withoutWithdrawn } from "./merge.ts";
 import { checkWritable, findDocument, type ReadDocument, readDocument } from "./read.ts";
@@ -48,10 +57,7 @@ export async function openFile(path: string, options: FileStoreOptions): Promise
   if (!found.ok) return found;
   const lock = await lockDocument(found.value, options);
   if (!lock.ok) return lock;
-  if (lock.value.notice !== null) {
-    options.notify?.(lock.value.notice);
-    await tidy(found.value, options);
-  }
+  if (lock.value.notice !== null) await takeOver(lock.value.notice, found.value, options);
   const opened = await openLocked({ realPath: found.value, named, label: path }, lock.value, options);
   if (!opened.ok) await lock.value.release();
   return opened;
@@ -68,8 +74,13 @@ async function writablePath(path: string, { environment }: FileStoreOptions): Pr
   return read.ok ? { ok: false, problem: unwritable } : read;
 }
 
-/** A killed run may have left files behind. Failing to remove them is not an error. */
-async function tidy(realPath: string, { environment, notify }: FileStoreOptions): Promise<void> {
+/** Reports that a run was killed, and removes the files that it left. Failing to remove them is not an error. */
+async function takeOver(
+  notice: Problem,
+  realPath: string,
+  { environment, notify }: FileStoreOptions,
+): Promise<void> {
+  notify?.(notice);
   try {
     await removeLeftovers(realPath, environment);
   } catch (thrown) {
@@ -90,13 +101,23 @@ async function openLocked(
   // A write cut off inside a character leaves invalid UTF-8, so repair comes before validation.
   const raw = read.ok ? read.value.bytes : await rawBytes(realPath);
   if (raw === null) return read as Outcome<never>;
+  const recovered = await completeWrite(realPath, raw, options);
+  if (!recovered.ok) return recovered;
+  const now = recovered.value ? await readDocument(realPath, options.environment, label) : read;
+  return now.ok ? success(new FileStore({ ...now.value, named }, lock, options)) : now;
+}
+
+/** Completes a write that an earlier run could not complete. True if there was one. */
+async function completeWrite(
+  realPath: string,
+  bytes: Uint8Array,
+  { environment, notify }: FileStoreOptions,
+): Promise<Outcome<boolean>> {
   try {
-    const guard = await OverwriteGuard.for(realPath, options.environment);
-    const recovered = await guard.recover(realPath, raw);
-    if (recovered === null) {
-      return read.ok ? success(new FileStore({ ...read.value, named }, lock, options)) : read;
-    }
-    options.notify?.(recovered);
+    const guard = await OverwriteGuard.for(realPath, environment);
+    const recovered = await guard.recover(realPath, bytes);
+    if (recovered !== null) notify?.(recovered);
+    return success(recovered !== null);
   } catch (thrown) {
     const message =
       `An earlier run was interrupted while writing ${realPath}, and flemma cannot complete the write: ${
@@ -104,8 +125,6 @@ async function openLocked(
       }.`;
     return { ok: false, problem: { code: "write-failed", message } };
   }
-  const again = await readDocument(realPath, options.environment, label);
-  return again.ok ? success(new FileStore({ ...again.value, named }, lock, options)) : again;
 }
 
 async function rawBytes(path: string): Promise<Uint8Array | null> {
@@ -133,15 +152,13 @@ export class FileStore implements DocumentStore {
   readonly path: string;
   readonly named: string;
   readonly #options: FileStoreOptions;
-  readonly #lock: DocumentLock | null;
+  readonly #lock: HeldLock | null;
   readonly #file: DiskFile;
   /** Earlier texts that this run had in the file, newest first. */
   #versions: readonly Content[] = [];
   #growing: Growing | null = null;
   /** The text with the last growing block. An editor may still write back one of the block's intermediate states. */
   #grown: { readonly text: () => Uint8Array; readonly block: BlockPlace } | null = null;
-  /** True if a run with another journal was killed. That run may have started approved calls. */
-  readonly leftElsewhere: boolean;
   /** The intended document, which is ahead of the disk while a write is pending. */
   #chat: Chat;
   /** If this is set, the run saves its text to `#aside` instead of writing the file. */
@@ -149,6 +166,9 @@ export class FileStore implements DocumentStore {
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
   #closed = false;
+  #isBound: () => boolean = () => false;
+  /** True from `release` to `reclaim`. */
+  #isReleased = false;
   /** Calls whose approval came from another writer. */
   readonly #approvedByOthers = new Set<string>();
   /** Called with a text of another writer before this run takes it over. */
@@ -163,8 +183,7 @@ export class FileStore implements DocumentStore {
     this.named = read.named;
     this.#chat = parse(read.bytes);
     this.#file = new DiskFile(read.realPath, { content: this.#chat, stamp: read.stamp }, options);
-    this.#lock = lock;
-    this.leftElsewhere = lock?.leftElsewhere ?? false;
+    this.#lock = lock === null ? null : new HeldLock(read.realPath, lock, options);
     this.#options = options;
   }
 
@@ -172,11 +191,17 @@ export class FileStore implements DocumentStore {
     return this.#chat;
   }
 
+  /** True if a run with another journal was killed. That run may have started approved calls. */
+  get leftElsewhere(): boolean {
+    return this.#lock?.leftElsewhere ?? false;
+  }
+
   /**
    * While this returns true the file is overwritten in place. A running sandbox binds it read-only; a rename would
    * leave that mount on the old file and expose the new one to the sandboxed process.
    */
   set inPlaceWhile(answer: () => boolean) {
+    this.#isBound = answer;
     this.#file.inPlaceWhile = answer;
   }
 
@@ -192,6 +217,7 @@ export class FileStore implements DocumentStore {
    */
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (this.#lock === null) throw new Error("a document opened for reading cannot be written");
+    if (this.#isReleased) return this.#commitReleased(edits);
     if (edits.length > 0) {
       this.#chat = update(this.#chat, edits);
       if (this.#growing !== null) this.#growing.place = shiftBlock(this.#growing.place, edits, "above");
@@ -203,6 +229,74 @@ export class FileStore implements DocumentStore {
   refresh(): Promise<Problem | null> {
     this.#writing = this.#writing.then(() => this.#flush(undefined, { look: true }));
     return this.#writing;
+  }
+
+  release(): Promise<void> {
+    const lock = this.#lock;
+    if (lock === null) return Promise.resolve();
+    this.#isReleased = true;
+    const done = this.#writing.then(async () => {
+      if (!this.#isReleased || this.#isBound() || await this.#flush() !== null) return;
+      if (this.saved) await this.#letGo(lock);
+    });
+    this.#writing = done.then(() => null);
+    return done;
+  }
+
+  reclaim(how: Reclaim): Promise<Problem | null> {
+    this.#writing = this.#writing.then(async () => {
+      const problem = await this.#takeAgain(how);
+      if (problem === null) this.#isReleased = false;
+      return problem;
+    });
+    return this.#writing;
+  }
+
+  /** Takes lock and text as when a document is opened, but keeps what this run knows about earlier texts. */
+  async #takeAgain(how: Reclaim): Promise<Problem | null> {
+    const lock = this.#lock;
+    if (lock === null || lock.isHeld) return null;
+    const taken = await lock.take(how);
+    if (!taken.ok) return taken.problem;
+    if (taken.value !== null) await takeOver(taken.value, this.path, this.#options);
+    const raw = await rawBytes(this.path);
+    const completed = raw === null ? null : await completeWrite(this.path, raw, this.#options);
+    if (completed?.ok === false) return completed.problem;
+    if (raw !== null || !await this.#isGone()) return await this.#flush(undefined, { look: true });
+    // Everything that this run knows was in the file when it was removed, so there is nothing to save.
+    await this.#letGo(lock);
+    return goneMeanwhile(this.path);
+  }
+
+  /** Writes edits of a released document, unless it was changed meanwhile. */
+  #commitReleased(edits: readonly Edit[]): Promise<Problem | null> {
+    const { chat } = this;
+    this.#writing = this.#writing.then(async () => {
+      const problem = await this.#takeAgain(this.#options);
+      if (problem !== null) return problem;
+      const isSame = chat === this.#chat;
+      if (isSame) this.#chat = update(this.#chat, edits);
+      const done = isSame ? await this.#flush() : changedMeanwhile(this.path);
+      if (this.#isReleased && this.saved) await this.#letGo(this.#lock!);
+      return done;
+    });
+    return this.#writing;
+  }
+
+  async #letGo(lock: HeldLock): Promise<void> {
+    const left = await lock.release();
+    if (left !== null) this.#options.notify?.(left);
+  }
+
+  /** True if the file stays missing: an editor may be about to recreate it. */
+  async #isGone(): Promise<boolean> {
+    try {
+      await this.#file.foreign({ patient: true });
+      return false;
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.NotFound) return true;
+      throw thrown;
+    }
   }
 
   get behind(): Uint8Array {
@@ -243,10 +337,9 @@ export class FileStore implements DocumentStore {
     if (this.#closed) return;
     this.#closed = true;
     await this.#writing;
-    if (this.#lock !== null && this.#lost === null) await this.#flush();
+    if (this.#lock?.isHeld === true && this.#lost === null) await this.#flush();
     this.#file.close();
-    const left = await this.#lock?.release() ?? null;
-    if (left !== null) this.#options.notify?.(left);
+    if (this.#lock !== null) await this.#letGo(this.#lock);
   }
 
   /**
@@ -259,7 +352,9 @@ export class FileStore implements DocumentStore {
       while (look || this.#file.hasReplaced || !sameContent(this.#file.content, this.#chat)) {
         const foreign = await this.#file.foreign();
         if (foreign !== null) {
-          if (!await this.#merge(foreign) && !await this.#mergeLater(foreign)) return await this.#conflict();
+          if (!await this.#merge(foreign) && !await this.#mergeLater(foreign)) {
+            return await this.#lose(conflict(this.path));
+          }
           grown = undefined;
           continue;
         }
@@ -276,8 +371,8 @@ export class FileStore implements DocumentStore {
       }
       return null;
     } catch (thrown) {
-      if (thrown instanceof Deno.errors.NotFound) return await this.#gone();
-      return await this.#failed(thrown);
+      if (thrown instanceof Deno.errors.NotFound) return await this.#lose(gone(this.path));
+      return await this.#lose(failedWrite(this.path, thrown));
     }
   }
 
@@ -326,45 +421,8 @@ export class FileStore implements DocumentStore {
     const merged = mergeGrowing({ text: this.#chat.bytes, block: growing.place }, theirs, growing.unfinished);
     if (merged === null) return null;
     growing.place = merged.block;
-    if (!merged.sameAuthority) growing.problem ??= this.#disobeyed();
+    if (!merged.sameAuthority) growing.problem ??= disobeyed(this.path);
     return merged.text;
-  }
-
-  #disobeyed(): Problem {
-    return {
-      code: "document-changed",
-      message:
-        `Another program changed a status or the frontmatter of ${this.path} while the reply arrived. ` +
-        "The file contains both.",
-      next: "Check the file, then run the command again.",
-    };
-  }
-
-  #conflict(): Promise<Problem> {
-    return this.#lose({
-      code: "document-changed",
-      message: `Another program changed ${this.path} in a way that flemma cannot merge.`,
-      saved: (aside) => `The file keeps the other changes; the text of this run is in ${aside}.`,
-      next: (compare) => `Compare the two (${compare}), then run the command again.`,
-    });
-  }
-
-  #gone(): Promise<Problem> {
-    return this.#lose({
-      code: "document-changed",
-      message: `Another program removed or moved ${this.path}.`,
-      saved: (aside) => `The text of this run is in ${aside}.`,
-      next: () => "Move that file to where you want the document, then run the command again.",
-    });
-  }
-
-  #failed(thrown: unknown): Promise<Problem> {
-    return this.#lose({
-      code: "write-failed",
-      message: `${this.path} cannot be written: ${thrownText(thrown)}.`,
-      saved: (aside) => `The complete text is in ${aside}.`,
-      next: (compare) => `See what the file lacks (${compare}), and fix the cause.`,
-    });
   }
 
   #lose(lost: Lost): Promise<Problem> {
@@ -391,14 +449,4 @@ export class FileStore implements DocumentStore {
 /** True if every piece is a string; a long text must be written with the whole file. */
 function areStrings(pieces: readonly Piece[]): pieces is readonly string[] {
   return pieces.every((piece) => typeof piece === "string");
-}
-
-/** Reason why a document can no longer be written, with the message for the user. */
-interface Lost {
-  readonly code: string;
-  readonly message: string;
-  /** Returns the sentence that says where our text was saved. */
-  readonly saved: (aside: string) => string;
-  /** Returns the sentence that says what to do, given the command that compares the two texts. */
-  readonly next: (compare: string) => string;
 }

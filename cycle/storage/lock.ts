@@ -221,6 +221,59 @@ async function lockFile(
   }
 }
 
+/** How a lock is taken again. */
+export interface TakeAgain {
+  /** Seconds to wait for another run. */
+  readonly wait: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+  /** Called once if another run has the lock, before waiting for this run. */
+  readonly onBusy?: (problem: Problem) => void;
+}
+
+/** The lock of one document, which can be released and taken again. */
+export class HeldLock {
+  readonly #path: string;
+  readonly #options: Pick<LockOptions, "environment" | "place">;
+  #lock: DocumentLock;
+  #isHeld = true;
+
+  /** Takes ownership of a lock. */
+  constructor(path: string, lock: DocumentLock, options: Pick<LockOptions, "environment" | "place">) {
+    this.#path = path;
+    this.#lock = lock;
+    this.#options = options;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** See `DocumentLock`; of the last time that the lock was taken. */
+  get leftElsewhere(): boolean {
+    return this.#lock.leftElsewhere;
+  }
+
+  /** Releases the lock if it is held. Returns what prevented removing the lock file. */
+  async release(): Promise<Problem | null> {
+    if (!this.#isHeld) return null;
+    this.#isHeld = false;
+    return await this.#lock.release();
+  }
+
+  /** Takes the lock again. Succeeds with the notice about a run that died while it held the lock. */
+  async take({ wait, signal, onBusy }: TakeAgain): Promise<Outcome<Problem | null>> {
+    const free = await lockDocument(this.#path, { ...this.#options, wait: 0, signal });
+    const isBusy = !free.ok && free.problem.code === "document-locked" && wait > 0;
+    if (isBusy) onBusy?.(free.problem);
+    const taken = isBusy ? await lockDocument(this.#path, { ...this.#options, wait, signal }) : free;
+    if (!taken.ok) return taken;
+    this.#lock = taken.value;
+    this.#isHeld = true;
+    return success(taken.value.notice);
+  }
+}
+
 /** Returns the holder of a document's lock, without taking the lock; null if it is free. */
 export async function holderOf(
   realPath: string,

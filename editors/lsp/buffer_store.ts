@@ -7,7 +7,8 @@ import { SavedText } from "../../cycle/storage/saved_text.ts";
 import { shiftBlock } from "../../cycle/storage/growing_block.ts";
 import { countChangedLines, difference, splitLines } from "../../cycle/storage/lines.ts";
 import { graftResults } from "../../cycle/storage/merge.ts";
-import type { DocumentStore, Growth, Piece } from "../../cycle/types.ts";
+import type { HeldLock } from "../../cycle/storage/lock.ts";
+import type { DocumentStore, Growth, Piece, Reclaim } from "../../cycle/types.ts";
 import { type Edit, growth } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -72,6 +73,8 @@ export class BufferStore implements DocumentStore {
   /** Reason why our edits cannot be applied; null while the editor's text is known. */
   #refusal: Problem | null = null;
   #asking = Promise.withResolvers<void>();
+  /** The lock of the run that works on the document; null if none does, or if the document has no path. */
+  lock: HeldLock | null = null;
 
   constructor(text: string, version: number, options: BufferOptions) {
     this.#options = options;
@@ -107,6 +110,20 @@ export class BufferStore implements DocumentStore {
 
   get growsFrom(): number {
     return this.#block?.start ?? this.#chat.byteLength;
+  }
+
+  async release(): Promise<void> {
+    const left = await this.lock?.release() ?? null;
+    if (left !== null) this.#options.notify(left);
+  }
+
+  /** The buffer is authoritative, so only the lock is taken. */
+  async reclaim(how: Reclaim): Promise<Problem | null> {
+    if (this.lock === null || this.lock.isHeld) return null;
+    const taken = await this.lock.take(how);
+    if (!taken.ok) return taken.problem;
+    if (taken.value !== null) this.#options.notify(taken.value);
+    return null;
   }
 
   /** Settles the next time the editor is asked for an edit. */

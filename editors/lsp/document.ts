@@ -8,7 +8,7 @@ import { isObject } from "../../base/is_object.ts";
 import { pathOfUri } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { lockPlaceOf } from "../../agent/settings.ts";
-import { lockDocument } from "../../cycle/storage/lock.ts";
+import { HeldLock, lockDocument } from "../../cycle/storage/lock.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
@@ -152,12 +152,9 @@ export class OpenDocument {
     over: () => void,
   ): Promise<Outcome<Working>> {
     const { environment } = this.#host;
-    const place = this.path === null ? null : await lockPlaceOf({ environment }, this.path);
-    const lock = this.path === null
-      ? null
-      : await lockDocument(this.path, { environment, wait: 0, place: place?.place });
-    if (lock !== null && !lock.ok) return lock;
-    if (lock?.value.notice) this.#host.client.say(MessageType.info, lock.value.notice.message);
+    const locked = await this.#lock();
+    if (!locked.ok) return locked;
+    const lock = this.store.lock = locked.value;
     const opened = await chatInMemory(NOTHING, {
       ...options,
       environment,
@@ -170,14 +167,14 @@ export class OpenDocument {
       },
     });
     if (!opened.ok) {
-      await lock?.value.release();
+      await lock?.release();
       return opened;
     }
     const session = opened.value;
     const close = async () => {
       await session[Symbol.asyncDispose]();
       this.store.expectReply(false);
-      const left = await lock?.value.release() ?? null;
+      const left = await lock?.release() ?? null;
       if (left !== null) this.#host.client.log(left.message);
       this.#working = null;
       this.forget();
@@ -187,6 +184,18 @@ export class OpenDocument {
     this.#working = { session, close };
     this.forget();
     return success(this.#working);
+  }
+
+  /** Takes the document's lock; null for a document without a path. */
+  async #lock(): Promise<Outcome<HeldLock | null>> {
+    const { path } = this;
+    if (path === null) return success(null);
+    const { environment, client } = this.#host;
+    const options = { environment, place: (await lockPlaceOf({ environment }, path))?.place };
+    const lock = await lockDocument(path, { ...options, wait: 0 });
+    if (!lock.ok) return lock;
+    if (lock.value.notice) client.say(MessageType.info, lock.value.notice.message);
+    return success(new HeldLock(path, lock.value, options));
   }
 
   /**

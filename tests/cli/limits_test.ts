@@ -140,6 +140,39 @@ test("a limit that ends later than allowed stops the run with its time, and the 
   });
 });
 
+for (const signal of ["SIGKILL", "SIGINT"] as const) {
+  test(`while a run waits, status says so and another run works; ${signal} ends the wait and leaves nothing`, (place) =>
+    withServer(
+      [limited({ "retry-after": "7200" }), textReply("Hello!"), textReply("Yes.")],
+      async ({ env }) => {
+        place.write("a.chat", QUESTION);
+        const started = place.start(["advance", "a.chat", "--wait-limit", "3h"], { env: { ...KEY, ...env } });
+        let status = "";
+        while (!status.includes("waits for the provider")) {
+          status = (await place.exits(0, ["status", "a.chat"], { env: KEY })).stdout;
+        }
+        assert.match(
+          status,
+          /^process \d+ on \S+ waits for the provider; meanwhile you can change the document$/m,
+        );
+        const json = JSON.parse((await place.exits(0, ["status", "a.chat", "--json"], { env: KEY })).stdout);
+        assert.deepEqual([json.in_use_by, typeof json.waiting_run.pid], [null, "number"]);
+        const second = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+        const answered = place.read("a.chat");
+        assert.match(answered, /@Assistant:\nHello!/);
+        started.kill(signal);
+        const { code } = await started.finished;
+        if (signal === "SIGINT") assert.equal(code, 130);
+        assert.equal(place.read("a.chat"), answered);
+        const after = await place.exits(0, ["status", "a.chat"], { env: KEY });
+        assert.doesNotMatch(after.stdout, /waits for the provider/);
+        place.write("a.chat", `${answered}And?\n`);
+        const third = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+        assert.doesNotMatch(`${second.stderr}${third.stderr}`, /without finishing|is in use/);
+      },
+    ));
+}
+
 test("--fallback asks another model, says so at once and at the end, and usage and status name both", (place) =>
   withServer([OVERLOADED, OVERLOADED, OVERLOADED, textReply("Hello!")], async ({ env, requests }) => {
     place.write("a.chat", QUESTION);

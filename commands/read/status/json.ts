@@ -35,7 +35,8 @@ export function reportJson(
     readonly sandbox: SandboxSummary;
   },
 ): string {
-  const { chat, settings, steps, next, blockers, holder, leftRunning, doubts, rules, used, fill } = report;
+  const { chat, settings, steps, next, blockers, holder, waiting, leftRunning, doubts, rules, used, fill } =
+    report;
   return safeJson({
     document,
     provider: settings.provider,
@@ -47,6 +48,7 @@ export function reportJson(
     next_step: nextSentence(next, { chat, calls: report.calls, document: report.file, steps, blockers }),
     problems: blockers.map(findingJson),
     in_use_by: holder,
+    waiting_run: waiting === null ? null : { pid: waiting.pid, host: waiting.host },
     left_running: leftRunning,
     files_changed: report.fileChanges.map(({ path, change, obeyedBy, diff }) => ({
       path,

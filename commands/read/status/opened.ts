@@ -1,6 +1,7 @@
 // Collects the status of a document from a session: open calls and the decisions about them.
 
 import type { SubjectSettings } from "../../../agent/settings.ts";
+import { waitingRun } from "../../../agent/cancel/runs_folder.ts";
 import { reasonJson } from "../../../agent/views/explanation.ts";
 import { openAsRead } from "../../document/open.ts";
 import type { ReadText } from "../../document/read.ts";
@@ -26,6 +27,9 @@ export async function bySession(
     steps: calls.some(({ status }) => status === "running") ? [] : await session.plan(),
     blockers,
     holder,
+    waiting: holder === null && read.path !== null
+      ? await waitingRun(read.path, invocation.environment)
+      : null,
     leftRunning: sandbox.leftRunning(),
     fileChanges: await session.fileChanges(),
     doubts,

@@ -30,6 +30,8 @@ export interface StatusFacts {
   readonly steps: readonly Step[];
   readonly blockers: readonly Diagnostic[];
   readonly holder: Holder | null;
+  /** The run that waits for its provider; anyone can use the document meanwhile. */
+  readonly waiting: Pick<Holder, "pid" | "host"> | null;
   /** One sentence for each process that a killed run left running. */
   readonly leftRunning: readonly string[];
   readonly fileChanges: readonly FileChange[];
@@ -64,7 +66,7 @@ export function reportLines(
   report: Report,
   { sandbox, changes }: { readonly sandbox: string; readonly changes: readonly string[] },
 ): string[] {
-  const { file, chat, settings, calls, steps, next, blockers, holder, rules, used, fill } = report;
+  const { file, chat, settings, calls, steps, next, blockers, holder, waiting, rules, used, fill } = report;
   const lines = calls.map((call) => {
     const { status, preview, line, number, id } = call;
     // If the frontmatter is invalid, no approval decisions are made.
@@ -73,6 +75,11 @@ export function reportLines(
     return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${reported}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
+  if (waiting !== null) {
+    lines.push(
+      `process ${waiting.pid} on ${waiting.host} waits for the provider; meanwhile you can change the document`,
+    );
+  }
   for (const left of report.leftRunning) lines.push(`still running: ${left}`);
   lines.push(...changes);
   lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);

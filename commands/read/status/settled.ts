@@ -1,6 +1,7 @@
 // Reports on documents that have no open call and set no settings, without opening a session. Most documents that
 // editors ask about are of this kind.
 
+import { waitingRun } from "../../../agent/cancel/runs_folder.ts";
 import type { SettingsHost, SubjectSettings } from "../../../agent/settings.ts";
 import { fileChangesOf } from "../../../agent/trust/file_changes.ts";
 import type { ProposedRule } from "../../../agent/types.ts";
@@ -27,12 +28,14 @@ export async function withoutSession(
   const { status, subject } = await settledStatus(host, read);
   if (status === null || subject === undefined) return { view: null, subject };
   const { settings, loaded: { notices } } = subject;
+  const holder = path === null ? null : await holderOf(path, environment, settings.lock.place);
   const view: StatusView = {
     ...status,
     settings,
     notices,
     calls: [],
-    holder: path === null ? null : await holderOf(path, environment, settings.lock.place),
+    holder,
+    waiting: holder === null && path !== null ? await waitingRun(path, environment) : null,
     leftRunning: describeLeftCommands(environment),
     fileChanges: path === null ? [] : await fileChangesOf(environment, path),
     doubts: [],
