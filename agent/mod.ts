@@ -15,6 +15,7 @@ export type {
   Emit,
   Growth,
   Piece,
+  Reclaim,
   Stop,
   StopReason,
   UsageRecord,
