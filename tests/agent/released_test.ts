@@ -74,7 +74,6 @@ function scene(place: Place, answers: readonly Answer[]): Scene {
 
 /** Advances a document whose first request is refused; `between` happens during the wait. */
 async function advanced(
-  place: Place,
   first: Scene,
   between: () => unknown,
   act: (session: ChatSession) => Promise<Stop> = (session) => session.advance(),
@@ -138,7 +137,7 @@ test("without run.wait_for_limit the document stays locked between attempts", as
 test("a question that is edited during the wait is sent as it then is", async (place) => {
   place.write("a.chat", QUESTION);
   const first = scene(place, [LIMITED, GOOD]);
-  const stopped = await advanced(place, first, () => place.write("a.chat", "@You:\nSomething else.\n"));
+  const stopped = await advanced(first, () => place.write("a.chat", "@You:\nSomething else.\n"));
   assert.deepEqual([stopped.reason, first.bodies.length], ["done", 2]);
   assert.match(first.bodies[1]!, /Something else/);
   assert.equal(place.read("a.chat"), "@You:\nSomething else.\n\n@Assistant:\nHello!\n\n@You:\n\n");
@@ -154,7 +153,7 @@ for (
     place.write("a.chat", QUESTION);
     const first = scene(place, [LIMITED, GOOD]);
     const second = scene(place, [GOOD]);
-    const stopped = await advanced(place, first, async () => {
+    const stopped = await advanced(first, async () => {
       await using other = await second.open();
       assert.equal((await other.advance()).reason, "done");
     }, act);
@@ -167,7 +166,7 @@ test("a call that another run got during the wait waits for the person", async (
   place.write("a.chat", QUESTION);
   const first = scene(place, [LIMITED, GOOD]);
   const second = scene(place, [CALL]);
-  const stopped = await advanced(place, first, async () => {
+  const stopped = await advanced(first, async () => {
     await using other = await second.open();
     assert.equal((await other.advance()).reason, "pending");
   });
@@ -178,7 +177,7 @@ test("a call that was approved during the wait runs once, and its result is sent
   place.write("a.chat", QUESTION);
   const first = scene(place, [LIMITED, GOOD]);
   const second = scene(place, [CALL]);
-  const stopped = await advanced(place, first, async () => {
+  const stopped = await advanced(first, async () => {
     await using other = await second.open();
     await other.advance();
     assert.deepEqual(await other.approve("c1"), { ok: true, value: ["c1"] });
@@ -192,7 +191,7 @@ test("a call that another run ran during the wait does not run again", async (pl
   place.write("a.chat", QUESTION);
   const first = scene(place, [LIMITED, GOOD]);
   const second = scene(place, [CALL, GOOD]);
-  const stopped = await advanced(place, first, async () => {
+  const stopped = await advanced(first, async () => {
     await using other = await second.open();
     await other.advance();
     await other.approve("c1");
@@ -205,7 +204,7 @@ test("a call that another run ran during the wait does not run again", async (pl
 test("a document that is removed during the wait stays removed, and nothing is sent", async (place) => {
   place.write("a.chat", QUESTION);
   const first = scene(place, [LIMITED, GOOD]);
-  const stopped = await advanced(place, first, () => Deno.remove(place.path("a.chat")));
+  const stopped = await advanced(first, () => Deno.remove(place.path("a.chat")));
   assert.deepEqual([stopped.reason, first.bodies.length], ["conflict", 1]);
   assert.match(
     stopped.problem!.message,
@@ -218,7 +217,7 @@ test("other settings after a wait end the run, so that they apply from its next 
   place.write("a.chat", QUESTION);
   const first = scene(place, [LIMITED, GOOD]);
   const other = "```yaml\nflemma:\n  temperature: 0.5\n```\n\n@You:\nhi\n";
-  const stopped = await advanced(place, first, () => place.write("a.chat", other));
+  const stopped = await advanced(first, () => place.write("a.chat", other));
   assert.deepEqual([stopped.reason, stopped.problem?.code, first.bodies.length], [
     "diagnostics",
     "frontmatter_changed",
@@ -298,7 +297,7 @@ test("a call that a run killed during the wait had started is not run again", as
   const first = scene(place, [LIMITED, GOOD]);
   const second = scene(place, [CALL]);
   const path = place.path("a.chat");
-  const stopped = await advanced(place, first, async () => {
+  const stopped = await advanced(first, async () => {
     const other = await second.open();
     await other.advance();
     await other.approve("c1");
