@@ -53,6 +53,8 @@ export interface DocumentStore {
   readonly behind: Uint8Array;
   /** Byte offset at which that block begins. @default the end of the document, where the next block will begin */
   readonly growsFrom?: number;
+  /** Number of bytes of that block which `chat` does not contain yet. @default 0 */
+  readonly draftLength?: number;
 }
 
 /** How a released document is taken back. */

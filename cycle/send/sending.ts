@@ -220,9 +220,10 @@ export class Sending {
   }
 
   #apply(effects: readonly Effect[]): "stop" | "more" {
+    const { store } = this.#options;
     for (const effect of effects) {
       this.#error = this.#effect(effect) ??
-        replySizeError(this.#options.store.chat.byteLength, this.#writer.waiting);
+        replySizeError(store.chat.byteLength + (store.draftLength ?? 0), this.#writer.waiting);
       if (this.#error !== null) return "stop";
     }
     if (this.#options.stream !== false) this.#commits.touch();

@@ -2,6 +2,7 @@
 
 import { concat } from "../../base/bytes.ts";
 import { LongText } from "../../base/text/long_text.ts";
+import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
 import { type ByteEdit, type Edit, growth } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -71,6 +72,18 @@ export function grow(chat: Chat, end: number, replace: number, pieces: readonly 
   }
   apply();
   return grown;
+}
+
+/** Number of bytes that are read from the end to see whether the last line is blank. */
+const LAST_LINE = 4096;
+
+/** Message of the abort marker in a reply that the end of the program cut off. */
+const CUT = "The program ended before the reply was complete.";
+
+/** Returns the marker that goes below an incomplete block, to leave behind if the program ends now. */
+export function cutMarker(chat: Chat, { start, end }: BlockPlace, eol = chat.eol): string {
+  const tail = new TextDecoder().decode(chat.slice(Math.max(start, end - LAST_LINE), end));
+  return abortMarkerBelow(tail, CUT).replaceAll("\n", eol);
 }
 
 function* bytesOf(piece: Iterable<string>): Generator<Uint8Array> {

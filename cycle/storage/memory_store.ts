@@ -2,17 +2,10 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
-import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { type BlockPlace, grow, shiftBlock } from "./growing_block.ts";
+import { type BlockPlace, cutMarker, grow, shiftBlock } from "./growing_block.ts";
 import type { DocumentStore, Growth, Piece } from "../types.ts";
-
-/** Number of bytes that are read from the end to see whether the last line is blank. */
-const LAST_LINE = 4096;
-
-/** Message of the abort marker in a reply that the end of the program cut off. */
-const CUT = "The program ended before the reply was complete.";
 
 /** A document that exists only in this process. Its commits never fail. */
 export class MemoryStore implements DocumentStore {
@@ -93,14 +86,8 @@ export class MemoryStore implements DocumentStore {
   #asCut(): Uint8Array {
     const chat = this.#chat;
     if (this.#block === null) return chat.bytes;
-    const { start, end } = this.#block;
-    const marker = abortMarkerBelow(
-      new TextDecoder().decode(chat.slice(Math.max(start, end - LAST_LINE), end)),
-      CUT,
-    ).replaceAll(
-      "\n",
-      chat.eol,
-    );
+    const { end } = this.#block;
+    const marker = cutMarker(chat, this.#block);
     return update(chat, [{ from: end, to: end, insert: marker }]).bytes;
   }
 }

@@ -4,14 +4,17 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { SavedText } from "../../cycle/storage/saved_text.ts";
-import { shiftBlock } from "../../cycle/storage/growing_block.ts";
+import { cutMarker, grow, shiftBlock } from "../../cycle/storage/growing_block.ts";
 import { countChangedLines, difference, splitLines } from "../../cycle/storage/lines.ts";
 import { graftResults } from "../../cycle/storage/merge.ts";
 import type { HeldLock } from "../../cycle/storage/lock.ts";
 import type { DocumentStore, Growth, Piece, Reclaim } from "../../cycle/types.ts";
-import { type Edit, growth } from "../../parser/edits/edit.ts";
+import { concat } from "../../base/bytes.ts";
+import { summarizeOpenCalls } from "../../cycle/plan/open_calls.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
+import { EarlierVersions } from "./earlier_versions.ts";
 import { editsBetween, movedPast, sameText } from "./text_edits.ts";
 
 /**
@@ -50,15 +53,18 @@ export interface BufferOptions {
 interface Flush {
   resolve(problem: Problem | null): void;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** The text that the editor was last asked for. */
-  asked: Chat;
+  /** The text that the editor was last asked for; null while a reply waits for the blocks of its calls. */
+  asked: Chat | null;
 }
+
+const NOTHING = parse(new Uint8Array(0));
 
 export class BufferStore implements DocumentStore {
   readonly #options: BufferOptions;
   /** The buffer as the editor last showed it. */
   #buffer: Chat;
   #version: number;
+  readonly earlier = new EarlierVersions();
   /** The document as the program wants it; newer than the buffer until the editor has applied our edits. */
   #chat: Chat;
   #flush: Flush | null = null;
@@ -69,6 +75,10 @@ export class BufferStore implements DocumentStore {
    * next question below it.
    */
   #block: { start: number; end: number } | null = null;
+  /** The reply so far, which goes into `chat` when it is complete; null if none streams. */
+  #draft: Chat | null = null;
+  /** Settles when the editor has a reply that waited; null once somebody else receives the outcome. */
+  #held: Promise<Problem | null> | null = null;
   #savedText: SavedText | null = null;
   /** Reason why our edits cannot be applied; null while the editor's text is known. */
   #refusal: Problem | null = null;
@@ -126,6 +136,11 @@ export class BufferStore implements DocumentStore {
     return null;
   }
 
+  /** Number of bytes of a streaming reply, which `chat` does not contain yet. */
+  get draftLength(): number {
+    return this.#draft?.byteLength ?? 0;
+  }
+
   /** Settles the next time the editor is asked for an edit. */
   asking(): Promise<void> {
     return this.#asking.promise;
@@ -133,26 +148,55 @@ export class BufferStore implements DocumentStore {
 
   /** Fixes the place of a reply at the present end of the document, or releases that place. */
   expectReply(expected: boolean): void {
+    if (this.#draft !== null) {
+      this.#draft = null;
+      this.#savedText?.close(false);
+      this.#savedText = null;
+    }
     this.#block = expected ? { start: this.#chat.byteLength, end: this.#chat.byteLength } : null;
   }
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {
-    if (edits.length === 0) return this.#last;
+    if (edits.length === 0) return this.#flush?.asked === null ? this.#write() : this.#last;
     if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
     this.#chat = update(this.#chat, edits);
     return this.#write();
   }
 
-  extend(text: readonly Piece[], { replace, last }: Growth): Promise<Problem | null> {
-    const { start, end } = this.#block ?? { start: this.#chat.byteLength, end: this.#chat.byteLength };
-    const edit = {
-      from: end - replace,
-      to: end,
-      insert: text.flatMap((piece) => typeof piece === "string" ? piece : [...piece]).join(""),
-    };
-    this.#chat = update(this.#chat, [edit]);
-    this.#block = last ? null : { start, end: end + growth(edit) };
-    return this.#write();
+  /**
+   * Adds to the reply. Until it is complete, the reply is only saved for recovery. A complete reply with calls waits for
+   * the blocks of these calls, so that one undo removes both.
+   */
+  extend(pieces: readonly Piece[], { replace, last }: Growth): Promise<Problem | null> {
+    const draft = this.#draft ?? NOTHING;
+    this.#draft = grow(draft, draft.byteLength, replace, pieces);
+    if (!last) {
+      this.#keep();
+      return Promise.resolve(null);
+    }
+    const { end } = this.#place;
+    const insert = this.#draft.bytes;
+    this.#draft = null;
+    this.#chat = update(this.#chat, [{ from: end, to: end, insert }]);
+    this.#block = null;
+    const waits = this.#flush === null && this.#refusal === null &&
+      summarizeOpenCalls(this.#chat).open.length > 0;
+    if (!waits) return this.#write();
+    this.#held = this.#write({ hold: true });
+    return Promise.resolve(null);
+  }
+
+  /** Asks the editor for a reply whose calls got no blocks. Returns why the editor does not have a reply that waited. */
+  async deliver(): Promise<Problem | null> {
+    const held = this.#held;
+    if (held === null) return null;
+    this.#held = null;
+    if (this.#flush?.asked === null) this.#ask();
+    return await held;
+  }
+
+  get #place(): { readonly start: number; readonly end: number } {
+    return this.#block ?? { start: this.#chat.byteLength, end: this.#chat.byteLength };
   }
 
   /** Accepts a new text of the editor, which contains our edits, the person's, or both. */
@@ -160,6 +204,9 @@ export class BufferStore implements DocumentStore {
     if (this.#refusal === OUT_OF_SYNC) this.#refusal = null;
     const before = this.#buffer;
     const behind = this.#chat !== before;
+    const asked = this.#flush?.asked ?? null;
+    const isOurs = asked !== null && sameText(buffer, asked);
+    this.earlier.add({ version: this.#version, chat: before, isOurs });
     this.#buffer = buffer;
     this.#version = version;
     if (!behind) {
@@ -172,7 +219,7 @@ export class BufferStore implements DocumentStore {
       if (merged === null) return this.#giveUp(CONFLICT);
       if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
       this.#chat = merged;
-      this.#ask();
+      if (this.#flush?.asked !== null) this.#ask();
     }
     this.#options.changed();
   }
@@ -199,8 +246,8 @@ export class BufferStore implements DocumentStore {
 
   /** True if the buffer now contains our text. Also adopts what the person typed at the same moment. */
   #isTaken(before: Chat, buffer: Chat): boolean {
-    const asked = this.#flush?.asked;
-    if (asked === undefined) return false;
+    const asked = this.#flush?.asked ?? null;
+    if (asked === null) return false;
     if (!sameText(buffer, asked)) {
       // An editor may report its own edit and ours together. Then its text is closer to ours than to the old one.
       const lines = splitLines(buffer.bytes);
@@ -230,15 +277,18 @@ export class BufferStore implements DocumentStore {
     return true;
   }
 
-  #write(): Promise<Problem | null> {
+  #write({ hold } = { hold: false }): Promise<Problem | null> {
     this.#options.changed();
     this.#keep();
     if (this.#flush === null) {
       this.#last = new Promise((resolve) => {
-        this.#flush = { resolve, timer: undefined, asked: this.#chat };
+        this.#flush = { resolve, timer: undefined, asked: null };
         if (this.#refusal !== null) this.#giveUp(this.#refusal);
-        else this.#ask();
       });
+    }
+    if (!hold) {
+      this.#held = null;
+      if (this.#flush?.asked === null) this.#ask();
     }
     return this.#last;
   }
@@ -273,7 +323,15 @@ export class BufferStore implements DocumentStore {
    */
   #keep(): void {
     this.#savedText ??= new SavedText(this.#options.environment, this.#options.notify);
-    this.#savedText.update(this.#chat.bytes);
+    this.#savedText.update(this.#draft === null ? this.#chat.bytes : this.#asCut(this.#draft));
+  }
+
+  /** Returns the text to recover if the program ends during a reply. */
+  #asCut(draft: Chat): Uint8Array {
+    const { end } = this.#place;
+    const marker = cutMarker(draft, { start: 0, end: draft.byteLength }, this.#chat.eol);
+    const [above, below] = [this.#chat.slice(0, end), this.#chat.slice(end, this.#chat.byteLength)];
+    return concat([above, draft.bytes, new TextEncoder().encode(marker), below]);
   }
 
   /** Saves text that the editor did not take, for `flemma recover`, and continues from the buffer. */
@@ -292,7 +350,8 @@ export class BufferStore implements DocumentStore {
     if (flush === null) return;
     clearTimeout(flush.timer);
     this.#flush = null;
-    if (problem === null) {
+    if (problem === null && this.#draft !== null) this.#keep();
+    else if (problem === null) {
       this.#savedText?.close(true);
       this.#savedText = null;
     }

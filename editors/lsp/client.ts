@@ -6,6 +6,7 @@ import { isObject } from "../../base/is_object.ts";
 import { type Problem, problemLine } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { type Peer, RpcRefusal } from "../rpc/peer.ts";
+import { EventBatch } from "./event_batch.ts";
 import type { Encoding } from "./positions.ts";
 
 /** The capabilities that the editor declared when it started the server. */
@@ -72,6 +73,8 @@ export class Client {
   readonly abilities: Abilities;
   readonly #peer: Pick<Peer, "request" | "notify">;
   #lastToken = 0;
+  /** Events to send, by document. */
+  readonly #events = new Map<string, EventBatch>();
 
   constructor(peer: Pick<Peer, "request" | "notify">, abilities: Abilities) {
     this.#peer = peer;
@@ -144,7 +147,18 @@ export class Client {
   }
 
   event(uri: string, event: CycleEvent): void {
-    if (this.abilities.wants.stream) this.#peer.notify("flemma/event", { uri, event });
+    if (!this.abilities.wants.stream) return;
+    let batch = this.#events.get(uri);
+    if (batch === undefined) {
+      batch = new EventBatch((event) => this.#peer.notify("flemma/event", { uri, event }));
+      this.#events.set(uri, batch);
+    }
+    batch.add(event);
+  }
+
+  /** Drops what belongs to a document that the editor closed. */
+  forget(uri: string): void {
+    this.#events.delete(uri);
   }
 
   filesChanged(uri: string, paths: readonly string[]): void {

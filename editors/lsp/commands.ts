@@ -12,6 +12,7 @@ import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { resolveAll } from "../../cycle/plan/targets.ts";
 import { stripStatus } from "../../parser/edits/result_block.ts";
+import type { Call } from "../../parser/types.ts";
 import { RpcCode, RpcRefusal } from "../rpc/peer.ts";
 import { type Client, MessageType } from "./client.ts";
 import type { OpenDocument } from "./document.ts";
@@ -97,17 +98,16 @@ export class Commands {
       return new RpcRefusal(RpcCode.invalidParams, `The document ${String(given.uri)} is not open.`);
     }
     if (document.store.refusal !== null) return this.#refused(document.store.refusal);
-    if (typeof given.version === "number" && given.version !== document.store.version) {
+    const target = targetOf(command as string, given, document);
+    if (target === null) {
       const message = "Nothing was done, because the document has changed since. Try again.";
       this.#client.say(MessageType.warning, message);
       return new RpcRefusal(RpcCode.contentModified, message);
     }
-    const text = (value: unknown) => typeof value === "string" ? value : undefined;
     return await work(this, {
       document,
-      id: text(given.id),
-      line: typeof given.line === "number" ? given.line : undefined,
-      message: text(given.message),
+      ...target,
+      message: textIn(given.message),
       goOn: given.continue === true,
       workDoneToken,
       signal,
@@ -157,12 +157,7 @@ export class Commands {
 
   /** Finds the call by its id, at a line, or the only one that waits. */
   onCall({ document, id, line }: Asked, then: (id: string) => unknown): unknown {
-    const target = id !== undefined
-      ? { kind: "id", text: id } as const
-      : line !== undefined
-      ? { kind: "line", line } as const
-      : { kind: "only" } as const;
-    const found = resolveAll(document.store.chat, [target]);
+    const found = resolveAll(document.store.chat, [callTarget({ id, line })]);
     return found.ok ? then(found.value.ids[0]!) : this.#refused(found.problem);
   }
 
@@ -171,22 +166,27 @@ export class Commands {
    * applies the edit, so the answer comes once the edit is asked for; later problems are shown.
    */
   async mark(
-    { document }: Asked,
+    asked: Asked,
     act: (session: ChatSession) => Promise<Outcome<unknown>>,
   ): Promise<unknown> {
+    const { document } = asked;
     const client = this.#client;
     const { working } = document;
     const emit = (event: CycleEvent) => client.event(document.uri, event);
     const opened = working === null ? await document.work({ emit, brief: true }) : null;
     if (opened !== null && !opened.ok) return this.#refused(opened.problem);
     const session = working ?? opened!.value.session;
-    let asked = false;
+    let isAsked = false;
     const done = act(session).then((outcome) => {
-      if (!outcome.ok && asked) client.problem(outcome.problem);
+      if (!outcome.ok && isAsked) client.problem(outcome.problem);
       return outcome;
     }).finally(() => opened?.value.close());
     const first = await Promise.race([done, document.store.asking()]);
-    asked = true;
+    isAsked = true;
+    // The run has ended since its session was taken.
+    if (working !== null && first?.ok === false && first.problem.code === "session-closed") {
+      return await this.mark(asked, act);
+    }
     if (first !== undefined && !first.ok) return this.#refused(first.problem);
     return STARTED;
   }
@@ -194,19 +194,27 @@ export class Commands {
   /** Records that the person approved the call as it is, by choosing a code action that wrote the status word. */
   async confirm({ document, id = "" }: Asked): Promise<unknown> {
     // Otherwise the word counts as typed.
-    if (!document.takeApproval(id) || document.isBusy) return { confirmed: false };
+    if (!document.takeApproval(id)) return { confirmed: false };
+    const chosen = document.store.chat.call(id);
     const opened = await document.work({ brief: true });
-    const approved = opened.ok ? await opened.value.session.approve(id) : opened;
-    if (opened.ok) await opened.value.close();
-    if (!approved.ok) this.#client.log(approved.problem.message);
-    return { confirmed: approved.ok };
+    if (!opened.ok) {
+      this.#client.log(opened.problem.message);
+      return { confirmed: false };
+    }
+    const { session, close } = opened.value;
+    // The call may have changed while other work on the document ended.
+    const approved = isSameCall(chosen, session.chat.call(id)) ? await session.approve(id) : null;
+    await close();
+    if (approved?.ok === false) this.#client.log(approved.problem.message);
+    return { confirmed: approved?.ok === true };
   }
 
   /** Approves calls like this one in this document for this session, and says how to undo that. */
   async allow({ document }: Asked, id: string): Promise<unknown> {
-    const opened = document.working === null ? await document.work({ brief: true }) : null;
+    const { working } = document;
+    const opened = working === null ? await document.work({ brief: true }) : null;
     if (opened !== null && !opened.ok) return this.#refused(opened.problem);
-    const session = document.working ?? opened!.value.session;
+    const session = working ?? opened!.value.session;
     const rule = await session.proposeRule(id);
     const added = rule.ok ? await session.addRule(rule.value.written) : rule;
     await opened?.value.close();
@@ -290,6 +298,58 @@ export class Commands {
     this.#client.problem(problem);
     return new RpcRefusal(RpcCode.failed, problem.message, { code: problem.code, next: problem.next });
   }
+}
+
+type Target = Pick<Asked, "id" | "line">;
+
+/** Commands that act on the call that the person saw, even if other parts of the document have changed since. */
+const ABOUT_CALLS: ReadonlySet<string> = new Set([
+  "flemma.approve",
+  "flemma.reject",
+  "flemma.execute",
+  "flemma.takeAsResult",
+  "flemma.allowForSession",
+  "flemma.showDiff",
+]);
+/** Commands that continue after decisions of the person which arrived while the command was under way. */
+const AFTER_DECISIONS: ReadonlySet<string> = new Set(["flemma.advance", "flemma.send"]);
+
+/** Returns the call that a command means; null if the command was meant for a text that has changed since. */
+function targetOf(
+  command: string,
+  given: Readonly<Record<string, unknown>>,
+  { store }: OpenDocument,
+): Target | null {
+  const target: Target = {
+    id: textIn(given.id),
+    line: typeof given.line === "number" ? given.line : undefined,
+  };
+  const { version } = given;
+  if (typeof version !== "number" || version === store.version) return target;
+  const seen = store.earlier.chatAt(version);
+  if (seen === null) return null;
+  if (AFTER_DECISIONS.has(command)) {
+    return store.earlier.isOursSince(version) && seen.turns.length === store.chat.turns.length
+      ? target
+      : null;
+  }
+  if (!ABOUT_CALLS.has(command)) return null;
+  const found = resolveAll(seen, [callTarget(target)]);
+  const id = found.ok ? found.value.ids[0]! : "";
+  return isSameCall(seen.call(id), store.chat.call(id)) ? { id } : null;
+}
+
+function isSameCall(before: Call | undefined, now: Call | undefined): boolean {
+  return before !== undefined && before.name === now?.name && before.inputText === now.inputText;
+}
+
+function callTarget({ id, line }: Target): Parameters<typeof resolveAll>[1][number] {
+  if (id !== undefined) return { kind: "id", text: id };
+  return line !== undefined ? { kind: "line", line } : { kind: "only" };
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Makes the text in a call's block the result of the call. */

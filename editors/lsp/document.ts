@@ -43,8 +43,8 @@ export class OpenDocument {
   /** True if the document is being opened for work, which takes a moment. */
   #opening = false;
   /**
-   * Settles when the running short work ends; null if there is none. Other work waits for this promise instead of being
-   * refused.
+   * Settles when short work, or the end of a run, is over; null if there is none. Other work waits for this promise
+   * instead of being refused.
    */
   #brief: Promise<void> | null = null;
   /** Edits offered as approvals, with the version they apply to. */
@@ -94,14 +94,15 @@ export class OpenDocument {
     return this.#opening || this.#working !== null;
   }
 
-  /** The `ChatSession` that works on the document now. */
+  /** The `ChatSession` of the run that works on the document now. */
   get working(): ChatSession | null {
-    return this.#working?.session ?? null;
+    return this.#brief === null ? this.#working?.session ?? null : null;
   }
 
   /** Opens a read-only `ChatSession` for questions about the document. Fails with what is wrong in the settings. */
   async openReadOnly(): Promise<Outcome<ChatSession>> {
-    if (this.#working !== null) return success(this.#working.session);
+    const { working } = this;
+    if (working !== null) return success(working);
     const readOnly = this.#readOnly ??= chatInMemory(NOTHING, {
       environment: this.#host.environment,
       store: this.store,
@@ -133,13 +134,14 @@ export class OpenDocument {
     }
     this.#opening = true;
     const ended = Promise.withResolvers<void>();
-    if (options.brief === true) this.#brief = ended.promise;
+    const hold = () => void (this.#brief = ended.promise);
     const over = () => {
       if (this.#brief === ended.promise) this.#brief = null;
       ended.resolve();
     };
+    if (options.brief === true) hold();
     try {
-      const opened = await this.#open(options, over);
+      const opened = await this.#open(options, { hold, over });
       if (!opened.ok) over();
       return opened;
     } finally {
@@ -149,7 +151,7 @@ export class OpenDocument {
 
   async #open(
     options: { readonly emit?: Emit; readonly signal?: AbortSignal },
-    over: () => void,
+    { hold, over }: { readonly hold: () => void; readonly over: () => void },
   ): Promise<Outcome<Working>> {
     const { environment } = this.#host;
     const locked = await this.#lock();
@@ -160,7 +162,6 @@ export class OpenDocument {
       environment,
       limiter: this.#host.limiter,
       store: this.store,
-      stream: false,
       emit: (event) => {
         if (event.event === "request:sending") this.store.expectReply(true);
         options.emit?.(event);
@@ -172,6 +173,9 @@ export class OpenDocument {
     }
     const session = opened.value;
     const close = async () => {
+      hold();
+      const problem = await this.store.deliver();
+      if (problem !== null) this.#host.client.problem(problem);
       await session[Symbol.asyncDispose]();
       this.store.expectReply(false);
       const left = await lock?.release() ?? null;

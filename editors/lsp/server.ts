@@ -275,6 +275,7 @@ class Server {
     document.store.close();
     if (!this.client.abilities.pullsDiagnostics) this.client.publishDiagnostics(document.uri, undefined, []);
     await this.commands.end(document);
+    if (!this.#documents.has(document.uri)) this.client.forget(document.uri);
   }
 
   /** Reads everything again after a change of settings, other runs or files. */

@@ -131,7 +131,7 @@ Deno.test("the reject command accepts a reason", () =>
 Deno.test("a command for an outdated version of the text is refused and reported", () =>
   withEditor(PENDING, async (editor, uri) => {
     editor.replace(uri, "Please.", "Please!");
-    const answer = await editor.execute("flemma.approve", { uri, version: 1, id: "call_1" });
+    const answer = await editor.execute("flemma.advance", { uri, version: 1 });
     assert.equal(answer.error.code, -32801);
     assert.ok(editor.shown.some((text) => text.includes("has changed since")));
     assert.equal(editor.textOf(uri), PENDING.replace("Please.", "Please!"));
