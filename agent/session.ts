@@ -279,10 +279,9 @@ export class Session implements ChatSession {
     const runtime = await this.#current();
     if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);
     const { diagnoseDocument, doubtFindings } = await import("./views/diagnose.ts");
-    const { environment } = this.#options;
     const { subject, unknownTools, doubtsNow } = runtime.value;
     const findings = [...unknownTools(), ...doubtFindings(this.chat, await doubtsNow())];
-    return await diagnoseDocument(this.#opened.store, environment, subject, findings);
+    return await diagnoseDocument(this.#opened.store, subject.environment, subject, findings);
   }
 
   async agreement(): Promise<Outcome<Agreement>> {
@@ -419,7 +418,7 @@ export class Session implements ChatSession {
   /** Runs the person's hook command for the end of a run, if one is set. */
   async #tellHook(stop: Stop): Promise<void> {
     const { hooks, tools } = this.settings;
-    const { environment } = this.#options;
+    const { environment } = this.#runtime.subject;
     if (Object.values(hooks).every((command) => command === null)) return;
     const { runHook } = await import("./conversation/hooks.ts");
     const problem = await runHook({

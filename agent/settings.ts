@@ -48,6 +48,10 @@ export function haveSameSettings(a: Blocks, b: Blocks): boolean {
 export interface SubjectSettings extends DocumentSettings {
   /** The settings of the person and the project, without the document's own. */
   readonly loaded: Loaded;
+  /** The environment, with the working folder that the frontmatter names, if it takes effect. */
+  readonly environment: Environment;
+  /** A working folder that takes effect only once the person trusts the document; null if there is none. */
+  readonly awaitedFolder: string | null;
   /**
    * Prepares the frontmatter for sending: its findings, its variables, and the Lua session that ran it. The system
    * prompts of personalities are made from `facts`, which diagnosing a document does not need.
@@ -61,6 +65,44 @@ export interface SubjectSettings extends DocumentSettings {
  * decided or run.
  */
 export async function subjectSettings(
+  { environment: { workFolder: _ofAnother, ...environment }, ...given }: SettingsHost,
+  subject: SettingsSubject,
+  sources?: SettingsSources,
+): Promise<Outcome<SubjectSettings>> {
+  const host = { ...given, environment };
+  const settings = await settingsIn(host, subject, sources);
+  const { frontmatter, path } = subject;
+  if (!settings.ok || frontmatter === null || settings.value.settings.cwd === null) return settings;
+  const { findWorkFolder, withRealFolder, wrongFolder } = await import("../config/document/work_folder.ts");
+  const blocked = ({ evaluated, ...document }: SubjectSettings, wrong: string) => {
+    const diagnostics = [...document.diagnostics, wrongFolder(wrong, frontmatter)];
+    return success({
+      ...document,
+      diagnostics,
+      evaluated: async (facts?: PersonalityFacts) => ({ ...await evaluated(facts), diagnostics }),
+    });
+  };
+  const found = await findWorkFolder({ environment, path, frontmatter, document: settings.value });
+  if ("wrong" in found) return blocked(settings.value, found.wrong);
+  if (found.found === null) return settings;
+  const { folder, waits } = found.found;
+  if (waits) {
+    return success({ ...settings.value, ...withRealFolder(settings.value, folder), awaitedFolder: folder });
+  }
+  // The other project may have other settings. The frontmatter has already printed its lines.
+  let isSilent = true;
+  const print = (line: string) => isSilent ? undefined : host.print?.(line);
+  const there = { ...host, print, environment: { ...environment, workFolder: folder } };
+  const again = await settingsIn(there, subject);
+  isSilent = false;
+  if (!again.ok) return again;
+  return again.value.settings.cwd === settings.value.settings.cwd
+    ? success({ ...again.value, ...withRealFolder(again.value, folder) })
+    : blocked(again.value, "must not depend on other settings");
+}
+
+/** Loads the settings with the working folder of the environment. */
+async function settingsIn(
   host: SettingsHost,
   { path, frontmatter, preamble }: SettingsSubject,
   sources?: SettingsSources,
@@ -98,7 +140,7 @@ export async function subjectSettings(
     const ready = () => policy.ready();
     return { variables, diagnostics, lua: session, isReadable: policy.isReadable, ready };
   };
-  return success({ ...document, loaded: loaded.value, evaluated });
+  return success({ ...document, loaded: loaded.value, environment, awaitedFolder: null, evaluated });
 }
 
 /** Loads the settings of the person and the project. */

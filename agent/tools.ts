@@ -1,7 +1,7 @@
 // The tools of one document: registers them, decides about their calls and runs them.
 
 import type { Environment } from "../base/environment.ts";
-import { folderOfDocument, resolvePath } from "../base/paths.ts";
+import { folderOfDocument, resolvePath, workFolderOf } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, problemLine, success } from "../base/problem.ts";
 import { hideSecretsIn, SecretStream } from "../base/text/secrets.ts";
 import type { Settings } from "../config/settings.generated.ts";
@@ -162,7 +162,7 @@ export function createDecideCall(
     if (!registered.ok) return registered;
   }
   const dirname = document === null ? null : folderOfDocument(document);
-  const base = { folder: dirname ?? environment.cwd, home: environment.home };
+  const base = { folder: workFolderOf(environment, document), home: environment.home };
   const chain: Decide = async ({ id, name, input }, options) => {
     await waitForTool(name, tools, emit, { asked: "code" });
     const missing = tools.unaskedSource(name);

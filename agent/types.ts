@@ -226,7 +226,7 @@ export interface Agreement {
 
 /** The first content of a new document, as document text. */
 export interface NewChatContent {
-  /** Settings of the document's frontmatter, as a JSON object; they must need no agreement. @default no frontmatter */
+  /** Settings of the document's frontmatter, as a JSON object; they must need no agreement, except `cwd`. @default no frontmatter */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Instructions to the model. @default no such message */
   readonly system?: string;

@@ -10,6 +10,11 @@ export interface Environment {
   readonly home: string;
   /** All variables, unfiltered. */
   readonly variables: Readonly<Record<string, string>>;
+  /**
+   * Real path of the folder in which the document's tools work, if its frontmatter names one (`cwd`). flemma sets it.
+   * @default the document's folder
+   */
+  readonly workFolder?: string;
 }
 
 /**

@@ -10,12 +10,23 @@ export function parentOf(path: string): string {
 export const CHATS = ".flemma/chats";
 
 /**
- * Returns the folder in which relative references, tools and policy of a document start: the folder that contains the
- * document. For a conversation in `.flemma/chats` it is the folder that contains `.flemma`.
+ * Returns the folder in which relative references of a document start, and its tools and policy, unless its frontmatter
+ * names another one: the folder that contains the document. For a conversation in `.flemma/chats` it is the folder that contains `.flemma`.
  */
 export function folderOfDocument(path: string): string {
   const folder = parentOf(path);
   return folder.endsWith(`/${CHATS}`) ? folder.slice(0, -CHATS.length - 1) || "/" : folder;
+}
+
+/**
+ * Returns the folder in which the tools of a document work, and from which its project is looked up: the one that its
+ * frontmatter names, else its own folder, else the working folder of the process.
+ */
+export function workFolderOf(
+  { cwd, workFolder }: Pick<Environment, "cwd" | "workFolder">,
+  document: string | null,
+): string {
+  return workFolder ?? (document === null ? cwd : folderOfDocument(document));
 }
 
 export function baseName(path: string): string {

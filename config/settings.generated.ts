@@ -274,6 +274,8 @@ export interface Settings {
   readonly provider: string;
   /** The model, or a `$preset`; if unset, the provider's default. */
   readonly model: string | null;
+  /** The folder in which the document's tools work, relative to the document's folder; if unset, that folder. It must be in the document's project. Project settings and instructions are looked up from it. */
+  readonly cwd: string | null;
   /** Send a conversation that ends with the model's message, so that the model continues it. Many models refuse this. */
   readonly prefill: boolean;
   /** Request parameters. */
@@ -352,6 +354,7 @@ export interface Settings {
 export const DEFAULT_SETTINGS: Settings = {
   provider: "anthropic",
   model: null,
+  cwd: null,
   prefill: false,
   parameters: {
     max_tokens: "50%",

@@ -5,7 +5,7 @@ import { problemLine } from "../base/problem.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
 import { expandPath } from "../sandbox/paths/expand.ts";
-import { folderOfDocument } from "../base/paths.ts";
+import { folderOfDocument, resolvePath, workFolderOf } from "../base/paths.ts";
 import type { PreparedCommand, Sandbox } from "../sandbox/types.ts";
 import type {
   Caller,
@@ -20,7 +20,6 @@ import type {
   Truncate,
 } from "./definition.ts";
 import { type OverflowOptions, OverflowText, truncateWithOverflow } from "./overflow/long_text.ts";
-import { resolvePath } from "../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
 
 /** Options for creating a context. */
@@ -142,7 +141,7 @@ class CallContext implements PluginContext {
     this.timeout = options.settings.tools.default_timeout;
     this.signal = options.signal;
     this.environment = environment;
-    const base = { folder: this.dirname ?? environment.cwd, home: environment.home };
+    const base = { folder: workFolderOf(environment, document), home: environment.home };
     this.path = { resolve: (path) => resolvePath(path, base) };
     // Tools may extract these functions and call them without the context.
     this.getConfig = this.getConfig.bind(this);

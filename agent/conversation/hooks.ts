@@ -83,7 +83,7 @@ export async function runHook(call: HookCall): Promise<Problem | null> {
   const started = found.ok
     ? spawn([...found.value, document ?? "-"], {
       cwd: place.cwd,
-      env: { ...place.variables, CLAUDE_PROJECT_DIR: environment.cwd },
+      env: { ...place.variables, CLAUDE_PROJECT_DIR: environment.workFolder ?? environment.cwd },
       stdin: new TextEncoder().encode(`${JSON.stringify(hookInput)}\n`),
     })
     : found;

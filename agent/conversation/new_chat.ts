@@ -1,10 +1,11 @@
 // Creates a document and records that the person agrees to its content, because they asked for it.
 
-import { makeFile } from "../../base/files.ts";
+import { makeFile, realPathOrNull } from "../../base/files.ts";
 import { type Environment, processEnvironment, systemFor } from "../../base/environment.ts";
-import { absolutePath } from "../../base/paths.ts";
+import { absolutePath, baseName, folderOfDocument, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
+import { projectRootOf } from "../../config/document/project_root.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { agree, NO_AUTHORITY } from "../trust/agreement.ts";
@@ -29,15 +30,8 @@ export async function newChat(
   const here = systemFor("newChat");
   if (!here.ok) return here;
   const environment = options.environment ?? processEnvironment();
-  const { settings, system, question } = content;
-  const text = [
-    ...(settings === undefined
-      ? []
-      : [`\`\`\`json\n${JSON.stringify({ flemma: settings }, null, 2)}\n\`\`\`\n\n`]),
-    ...(system === undefined ? [] : [`@System:\n${system}\n\n`]),
-    `@You:\n${question ?? ""}\n`,
-  ].join("");
-  const bytes = new TextEncoder().encode(text);
+  const { settings, system } = content;
+  const bytes = textOfNewChat(content);
   const intruder = structureIn(parse(bytes), system === undefined ? ["You"] : ["System", "You"]);
   if (intruder !== null) {
     return failure(
@@ -49,7 +43,7 @@ export async function newChat(
   try {
     const realPath = await futurePath(absolutePath(environment, path));
     await makeFile(realPath, bytes, 0o666);
-    const agreed = await agree(environment, realPath, NO_AUTHORITY);
+    const agreed = await agreeToNew(environment, realPath, settings?.cwd);
     if (!agreed.ok) {
       await Deno.remove(realPath);
       const { message, next } = agreed.problem;
@@ -81,6 +75,30 @@ export async function newChat(
   }
 }
 
+/** Returns the text of a new document. */
+export function textOfNewChat({ settings, system, question }: NewChatContent): Uint8Array<ArrayBuffer> {
+  const text = [
+    ...(settings === undefined
+      ? []
+      : [`\`\`\`json\n${JSON.stringify({ flemma: settings }, null, 2)}\n\`\`\`\n\n`]),
+    ...(system === undefined ? [] : [`@System:\n${system}\n\n`]),
+    `@You:\n${question ?? ""}\n`,
+  ].join("");
+  return new TextEncoder().encode(text);
+}
+
+/** Records the agreement to a new document, and to the working folder in its frontmatter. */
+async function agreeToNew(environment: Environment, path: string, cwd: unknown): Promise<Outcome<void>> {
+  if (typeof cwd !== "string") return await agree(environment, path, NO_AUTHORITY);
+  const [{ agreeToFolder }, { authorityOfFolder }] = await Promise.all([
+    import("../../config/document/work_folder.ts"),
+    import("../../config/document/authority.ts"),
+  ]);
+  const folder = await Deno.realPath(cwd.startsWith("/") ? cwd : `${folderOfDocument(path)}/${cwd}`);
+  const agreed = await agreeToFolder(environment, path, folder);
+  return agreed.ok ? await agree(environment, path, { text: authorityOfFolder(folder), lines: [] }) : agreed;
+}
+
 /**
  * If a document would read a text as more than plain text, returns what it would read, as the end of a sentence that
  * begins with "the text". Returns null for plain text.
@@ -99,4 +117,17 @@ async function futurePath(path: string): Promise<string> {
   const slash = path.lastIndexOf("/");
   const folder = await Deno.realPath(path.slice(0, slash) || "/");
   return `${folder === "/" ? "" : folder}/${path.slice(slash + 1)}`;
+}
+
+/**
+ * Returns the project's folder relative to the document's, if the document lies deeper in the project; undefined if the
+ * tools work in the document's own folder.
+ */
+export function workFolderFor(environment: Environment, file: string): string | undefined {
+  const folder = realPathOrNull(parentOf(absolutePath(environment, file)));
+  if (folder === null) return undefined;
+  const own = folderOfDocument(`${folder}/${baseName(file)}`);
+  const root = projectRootOf(own, environment.home);
+  if (root === null || root === own) return undefined;
+  return own.slice(root.length + 1).split("/").map(() => "..").join("/");
 }

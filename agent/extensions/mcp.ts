@@ -1,7 +1,7 @@
 // Registers the tools of a document's MCP servers, and ends the servers with the `ChatSession`.
 
 import program from "../../deno.json" with { type: "json" };
-import { parentOf } from "../../base/paths.ts";
+import { workFolderOf } from "../../base/paths.ts";
 import { type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
@@ -50,7 +50,7 @@ export async function openServers(
   const { environment, document, fetch } = subject;
   const place = {
     ...subject,
-    folder: document === null ? environment.cwd : parentOf(document),
+    folder: workFolderOf(environment, document),
     version: program.version,
     network: async (url: string) => {
       if (fetch !== undefined) return success({ fetch, close() {} });

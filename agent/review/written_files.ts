@@ -2,7 +2,7 @@
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
-import { folderOfDocument, resolvePath } from "../../base/paths.ts";
+import { resolvePath, workFolderOf } from "../../base/paths.ts";
 import { isSystemPath, readCheckedSync } from "../../base/system/reading.ts";
 import { visible } from "../../base/visible.ts";
 import { splitLines } from "../../cycle/storage/lines.ts";
@@ -128,7 +128,7 @@ export class WrittenFiles {
     const definition = tool(name);
     const path = input[definition?.path_input ?? ""];
     if (definition?.files !== "write" || typeof path !== "string" || path === "") return null;
-    const folder = document === null ? environment.cwd : folderOfDocument(document);
+    const folder = workFolderOf(environment, document);
     return realPath(resolvePath(path, { folder, home: environment.home }), environment.cwd);
   }
 

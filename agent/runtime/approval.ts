@@ -46,6 +46,7 @@ export async function createDocumentApproval(
     authority: await authorityIn(subject, blocks.frontmatter),
     person: loaded.settings,
     document: settings,
+    awaitedFolder: subject.awaitedFolder,
     sandbox: tools.sandbox,
   });
   const person = personOf(tools, store, loaded, resolvers);

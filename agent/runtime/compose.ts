@@ -31,14 +31,14 @@ export async function compose(
   before: ReadBefore = {},
 ): Promise<Outcome<Runtime>> {
   const tell = reportStateOnce(emitWithoutSecrets(given.emit ?? (() => {})));
-  const options = { ...given, emit: tell };
-  const { environment } = options;
   const { path } = store;
   const blocks = blocksOf(store.chat);
   const subject = before.subject === undefined
-    ? await subjectSettings(options, { path, ...blocks }, before.sources)
+    ? await subjectSettings(given, { path, ...blocks }, before.sources)
     : success(before.subject);
   if (!subject.ok) return subject;
+  const { environment } = subject.value;
+  const options = { ...given, emit: tell, environment };
   learnCredentials(environment.variables, subject.value.settings.tools.env.keys);
   tellAll(subject.value.loaded.notices, tell);
   const guarded = await guardOf(store, options, subject.value);

@@ -2,11 +2,13 @@
 // document's real path.
 
 import type { Environment } from "../../base/environment.ts";
-import { type Outcome, success } from "../../base/problem.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { Authority, StatedAuthority } from "../../config/document/authority.ts";
 import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 import type { Frontmatter } from "../../parser/types.ts";
 import type { SubjectSettings } from "../settings.ts";
+import type { ChatSession } from "../types.ts";
 
 type Logs = Pick<SubjectSettings, "logs">;
 
@@ -59,4 +61,17 @@ export async function agree(
 ): Promise<Outcome<void>> {
   const recorded = await recordTrust(environment, path, text, {}, new Date());
   return recorded.ok ? success(undefined) : recorded;
+}
+
+/** Agrees to the same working folder for a copy of a document if the person agreed to it for the document. */
+export async function keepWorkFolder(
+  environment: Environment,
+  { path, settings: { cwd } }: Pick<ChatSession, "path" | "settings">,
+  copy: string,
+): Promise<Problem | null> {
+  if (cwd === null || path === null) return null;
+  const { agreeToFolder, isFolderAgreed } = await import("../../config/document/work_folder.ts");
+  if (!await isFolderAgreed(environment, path, cwd)) return null;
+  const agreed = await agreeToFolder(environment, await Deno.realPath(absolutePath(environment, copy)), cwd);
+  return agreed.ok ? null : agreed.problem;
 }

@@ -21,6 +21,8 @@ export interface TrustQuestion {
   readonly person: Settings;
   /** The settings including the document's own. */
   readonly document: Settings;
+  /** The working folder that the frontmatter names, if it takes effect only after the person agreed. @default none */
+  readonly awaitedFolder?: string | null;
   /** The sandbox of the document's calls. */
   readonly sandbox: Pick<Sandbox, "available">;
 }
@@ -58,14 +60,15 @@ export async function assessTrust(question: TrustQuestion): Promise<UntrustedDoc
 type Loosening = Omit<UntrustedDocument, "detail" | "sentence"> & { readonly reason: string };
 
 async function loosening(question: TrustQuestion): Promise<Loosening | null> {
-  const { person, document, environment, path, sandbox } = question;
+  const { person, document, environment, path, sandbox, awaitedFolder = null } = question;
   switch (person.trust.documents) {
     case "always":
       return null;
     case "ask":
       return { reason: "is not trusted", all: true, onlyItsOwn: false };
   }
-  const reason = reachesFurther(person.sandbox, document.sandbox, { environment, document: path });
+  const reason = reachesFurther(person.sandbox, document.sandbox, { environment, document: path }) ??
+    (awaitedFolder === null ? null : `names the working folder ${awaitedFolder} outside its own`);
   if (reason !== null) {
     // Reading is harmless, unless the person hides files and the document removes the sandbox that hides them.
     const hides = person.sandbox.enabled && (person.sandbox.policy.deny_read ?? []).length > 0;

@@ -48,7 +48,7 @@ export async function settledStatus(
   if (!subject.ok) return { status: null };
   const unsettled = { status: null, subject: subject.value };
   const { settings, loaded } = subject.value;
-  const skills = mayHaveSkills({ environment: host.environment, settings, document: path });
+  const skills = mayHaveSkills({ environment: subject.value.environment, settings, document: path });
   if (loaded.catalog.open || skills || bringsMore(settings)) return unsettled;
   const journal = await openJournal({ environment: host.environment, path });
   if (!journal.ok || journal.value.tamperCheck() !== null || journal.value.tampered() !== null) {

@@ -34,11 +34,11 @@ async function skillsFor(
   const document = opened?.path ?? null;
   const subject = await settingsFor(invocation, { path: document, ...blocksOf(opened?.chat ?? null) });
   if (!subject.ok) return { exit: refuse(invocation, subject.problem) };
-  const { settings } = subject.value;
+  const { settings, environment } = subject.value;
   if (!settings.skills.enabled) {
     invocation.messages.note("Skills are disabled in the settings (skills.enabled).");
   }
-  const found = await skillsOf({ environment: invocation.environment, settings, document });
+  const found = await skillsOf({ environment, settings, document });
   if (!found.ok) return { exit: refuse(invocation, found.problem) };
   for (const notice of unknownNames(found.value, settings)) invocation.messages.notice(notice);
   return { skills: found.value };

@@ -51,11 +51,11 @@ async function viewsOf(
   const subject = await settingsFor(invocation, read);
   if (!subject.ok) return { ...subject, complete: false };
   tellDiagnostics(invocation, file ?? null, subject.value);
-  const { environment, messages, arguments: given } = invocation;
+  const { messages, arguments: given } = invocation;
   const named = "named" in read ? read.named : null;
   let complete = true;
   const views = await toolViews({
-    environment,
+    environment: subject.value.environment,
     path: read.path,
     named,
     subject: subject.value,

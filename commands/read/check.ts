@@ -32,7 +32,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const { label, path, chat } = opened;
     const subject = await settingsFor(invocation, { path, ...blocksOf(chat) });
     if (!subject.ok) return refuse(invocation, subject.problem);
-    const { environment } = invocation;
+    const { environment } = subject.value;
     const doubts = await doubtsOf(invocation, opened);
     if ("exit" in doubts) return doubts.exit;
     const found = doubtFindings(chat, doubts);

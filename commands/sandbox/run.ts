@@ -14,13 +14,13 @@ import { refuse } from "../io/refuse.ts";
 import { exitOfThrown, explainUnstartable } from "./startable.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
-  const { environment, messages } = invocation;
+  const { messages } = invocation;
   const { positionals, rest } = invocation.arguments;
   const subject = await readSubject(invocation, positionals[0]);
   if ("exit" in subject) return subject.exit;
   const evaluated = await settingsFor(invocation, subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
-  const { settings, diagnostics } = evaluated.value;
+  const { settings, diagnostics, environment, awaitedFolder } = evaluated.value;
   const blocker = diagnostics.find(({ severity }) => severity === "error");
   if (blocker !== undefined) {
     messages.problem(blocker);
@@ -34,6 +34,7 @@ export async function run(invocation: Invocation): Promise<number> {
     authority: await authorityIn(evaluated.value, subject.frontmatter),
     person: evaluated.value.loaded.settings,
     document: settings,
+    awaitedFolder,
     sandbox,
   });
   if (untrustedDocument !== null && !untrustedDocument.onlyItsOwn) {

@@ -15,9 +15,13 @@ export async function run(invocation: Invocation): Promise<number> {
   if ("exit" in subject) return subject.exit;
   const evaluated = await settingsFor(invocation, subject);
   if (!evaluated.ok) return refuse(invocation, evaluated.problem);
-  const { environment } = invocation;
   const { path, named } = subject;
-  const found = await confinement({ environment, path, named, subject: evaluated.value });
+  const found = await confinement({
+    environment: evaluated.value.environment,
+    path,
+    named,
+    subject: evaluated.value,
+  });
   const { status, enabledBy, obstacle, withheld } = found;
   if (switchOption(invocation.arguments, "json") === true) {
     const auto_approval = { bash: obstacle === null, because: obstacle };

@@ -87,8 +87,12 @@ async function examine(
   const { problem } = evaluated.ok ? { problem: null } : evaluated;
   const blocks = evaluated.ok ? evaluated.value.diagnostics.map(({ message }) => message) : [];
   const notices = evaluated.ok ? evaluated.value.loaded.notices.map(({ message }) => message) : [];
-  const tools = evaluated.ok ? await toolRows({ environment, path, subject: evaluated.value }) : null;
-  const sandbox = evaluated.ok ? await confinement({ environment, path, subject: evaluated.value }) : null;
+  const tools = evaluated.ok
+    ? await toolRows({ environment: evaluated.value.environment, path, subject: evaluated.value })
+    : null;
+  const sandbox = evaluated.ok
+    ? await confinement({ environment: evaluated.value.environment, path, subject: evaluated.value })
+    : null;
   return {
     versions: {
       flemma: VERSION,

@@ -1,6 +1,7 @@
 // Shared parts of commands that continue a document in a new one: they need a file, and they pass on trust.
 
 import { openChat } from "../../agent/open.ts";
+import { keepWorkFolder } from "../../agent/trust/agreement.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Problem } from "../../base/problem.ts";
 import { hostOptions } from "../document/host.ts";
@@ -24,6 +25,8 @@ export async function agreeAsBefore(
   before: ChatSession,
   name: string,
 ): Promise<Problem | null> {
+  const kept = await keepWorkFolder(invocation.environment, before, name);
+  if (kept !== null) return kept;
   const agreement = await before.agreement();
   if (!agreement.ok || (!agreement.value.agreed && agreement.value.lines.length > 0)) return null;
   const host = hostOptions(invocation);
@@ -31,6 +34,10 @@ export async function agreeAsBefore(
   const opened = await openChat(name, host.value);
   if (!opened.ok) return opened.problem;
   await using session = opened.value;
+  // A relative working folder may lead elsewhere from the new document's folder.
+  const now = await session.agreement();
+  if (!now.ok) return now.problem;
+  if (now.value.lines.join("\n") !== agreement.value.lines.join("\n")) return null;
   const trusted = await session.trust();
   return trusted.ok ? null : trusted.problem;
 }

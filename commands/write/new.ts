@@ -1,20 +1,16 @@
 // `flemma new`: creates a document and, with --go, sends it.
 
-import { newChat } from "../../agent/conversation/new_chat.ts";
+import { newChat, workFolderFor } from "../../agent/conversation/new_chat.ts";
 import { blocksOf } from "../../agent/settings.ts";
-import { configFolder } from "../../base/folders.ts";
-import { expandHome } from "../../base/paths.ts";
-import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
-import { readDocument } from "../../cycle/storage/read.ts";
 import { drive } from "../run/drive.ts";
+import { newInstructions } from "../document/instructions.ts";
 import { settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { switchOption, textOption } from "../line/options.ts";
-
-const INSTRUCTIONS = '{{ include("urn:flemma:personality:coding-assistant") }}';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { messages, environment, arguments: given } = invocation;
@@ -25,7 +21,11 @@ export async function run(invocation: Invocation): Promise<number> {
   if (mistake !== null) return refuse(invocation, mistake);
   const system = await systemOf(invocation);
   if (!system.ok) return refuse(invocation, system.problem);
-  const made = await newChat(file, { system: system.value ?? undefined, question }, { environment });
+  const cwd = workFolderFor(environment, file);
+  const settings = cwd === undefined ? undefined : { cwd };
+  const made = await newChat(file, { settings, system: system.value ?? undefined, question }, {
+    environment,
+  });
   if (!made.ok) return refuse(invocation, made.problem);
   if (goes) return await drive(invocation, ({ session }) => session.advance());
   messages.note(
@@ -54,29 +54,11 @@ function mistakeIn(
 
 /** Returns the system message of the document; null for none. */
 async function systemOf(invocation: Invocation): Promise<Outcome<string | null>> {
-  const { environment, arguments: given } = invocation;
+  const { arguments: given } = invocation;
   const text = textOption(given, "system");
   if (text !== undefined) return success(text);
   if (switchOption(given, "bare") === true) return success(null);
   const loaded = await settingsFor(invocation, { path: null, ...blocksOf(null) });
   if (!loaded.ok) return loaded;
-  const { system } = loaded.value.settings.new;
-  if (system === null) return success(INSTRUCTIONS);
-  if (!isPath(system)) return success(system);
-  const path = expandHome(system, environment.home);
-  const read = await readDocument(
-    path.startsWith("/") ? path : `${configFolder(environment)}/${path}`,
-    environment,
-  );
-  if (read.ok) return success(new TextDecoder().decode(read.value.bytes).trimEnd());
-  return failure(
-    "config-invalid",
-    `The setting new.system names a file. ${read.problem.message}`,
-    "Correct it, or set the text itself, starting with a word.",
-  );
-}
-
-/** True if the setting is a path instead of the text itself. */
-function isPath(system: string): boolean {
-  return /^(?:\.{1,2}|~)?\/[^\n]*$/.test(system);
+  return await newInstructions(invocation, loaded.value.settings);
 }

@@ -18,7 +18,7 @@ export interface Authority {
 }
 
 /** Keys about what may run and how, including all keys below them. */
-const KEYS = ["sandbox", "tools.auto_approve", "tools.presets", "presets", "tools.require_approval"];
+const KEYS = ["cwd", "sandbox", "tools.auto_approve", "tools.presets", "presets", "tools.require_approval"];
 
 /** Extracts the authority from the frontmatter's operations; `code` is its text. Empty without frontmatter. */
 export function authorityOf(logs: readonly LayerLog[], code: string | null): Authority {
@@ -50,6 +50,11 @@ export function findStatedAuthority(logs: readonly LayerLog[], code: string | nu
       return narrows(op, key, value, () => resolveScalar(others, path.join("."), key.default).value);
     }),
   };
+}
+
+/** Returns the text of an authority that consists of a working folder only, given its real path. */
+export function authorityOfFolder(folder: string): string {
+  return canonical(byKey([{ op: "set", path: ["cwd"], value: folder }]), null);
 }
 
 function keyAt(path: readonly string[]): SettingKey {

@@ -12,6 +12,7 @@ type Words = (value: unknown) => string;
 
 /** Descriptions for `set` on these keys. Other keys are described by their name. */
 const SET: Readonly<Record<string, Words>> = {
+  cwd: (folder) => `lets tools work in ${formatValue(folder)}`,
   "sandbox.enabled": (on) => (on === true ? "switches the sandbox on" : "switches the sandbox off"),
   "sandbox.backend": (name) => `uses the sandbox backend ${formatValue(name)}`,
   "sandbox.policy.network": (network) =>

@@ -27,6 +27,12 @@ export const SCHEMA: Group = group("All settings.", {
   model: neutralKey(STRING, "The model, or a `$preset`; if unset, the provider's default.", {
     optional: true,
   }),
+  cwd: key(
+    STRING,
+    "The folder in which the document's tools work, relative to the document's folder; if unset, that folder. It must be " +
+      "in the document's project. Project settings and instructions are looked up from it.",
+    { optional: true, who: ["M"] },
+  ),
   prefill: neutralKey(
     BOOLEAN,
     "Send a conversation that ends with the model's message, so that the model continues it. Many models refuse this.",

@@ -4,7 +4,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
 import { configFolder, sessionFolder } from "../../base/folders.ts";
-import { parentOf } from "../../base/paths.ts";
+import { workFolderOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { LayerLog } from "../layers/log.ts";
 import type { Settings } from "../settings.generated.ts";
@@ -109,11 +109,10 @@ export function findSources(options: LoadOptions): Outcome<SettingsSources> {
   }
   const global = findGlobal(options);
   if (!global.ok) return global;
-  const { cwd } = options.environment;
-  const document = options.document ?? null;
-  const project = findProject(options.environment, document === null ? cwd : parentOf(document));
+  const folder = workFolderOf(options.environment, options.document ?? null);
+  const project = findProject(options.environment, folder);
   if (!project.ok) return project;
-  const mcp = findMcp(options.environment, document === null ? cwd : parentOf(document));
+  const mcp = findMcp(options.environment, folder);
   if (!mcp.ok) return mcp;
   const session = mayBeThere(sessionFolder(options.environment).path);
   return success({

@@ -32,7 +32,7 @@ export type DocumentLua = LuaSession & { readonly files: FileLog; readonly gener
  */
 export function luaSession(options: SessionOptions): DocumentLua {
   const { document, environment, limits, print } = options;
-  const { cwd, home } = environment;
+  const { cwd, home, workFolder } = environment;
   const files = new FileLog(options.isReadable);
   const generated = new GeneratedPrompts();
   const session = new LuaSession({
@@ -44,6 +44,7 @@ export function luaSession(options: SessionOptions): DocumentLua {
       const { includer } = await import("./include.ts");
       return includer({
         cwd,
+        workFolder,
         home,
         document,
         generated,

@@ -20,6 +20,8 @@ import { trimTexts } from "./trim.ts";
 export interface IncludeOptions {
   /** Absolute path of the base folder for paths of an unsaved document. */
   readonly cwd: string;
+  /** Absolute path of the folder that the document's frontmatter names. @default the document's folder */
+  readonly workFolder?: string;
   /** Absolute path of the document; null if unsaved. */
   readonly document: string | null;
   readonly generated: GeneratedPrompts;
@@ -90,10 +92,10 @@ class Includes {
     }
     // The text is generated on output, because the tools are not known yet while the frontmatter runs.
     return this.#value((inner) => {
-      const { generated, cwd, document, readFile } = this.#options;
+      const { generated, cwd, workFolder, document, readFile } = this.#options;
       inner.spend(STEPS_PER_FILE);
       const text = generated.text(name, {
-        folder: document === null ? cwd : folderOfDocument(document),
+        folder: workFolder ?? (document === null ? cwd : folderOfDocument(document)),
         document: document === null ? null : baseName(document),
         readFile,
       });

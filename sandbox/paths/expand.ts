@@ -64,6 +64,7 @@ function expandTilde(path: string, context: PathContext): Expansion {
 }
 
 function documentFolder({ document, environment }: PathContext): Expansion {
+  if (environment.workFolder !== undefined) return { kind: "path", path: environment.workFolder };
   if (document === null) return { kind: "dropped", reason: "the document is not saved", mistake: false };
   const real = realPath(document, environment.cwd);
   if (real === null) {

@@ -91,7 +91,7 @@ export class RunContext {
     const resolved = resolvePolicy(this.settings, { environment, document });
     const workingFolders = [
       realPath(environment.cwd, "/", snapshot),
-      document === null ? null : folderOf(document, environment.cwd, snapshot),
+      environment.workFolder ?? (document === null ? null : folderOf(document, environment.cwd, snapshot)),
     ].filter((place) => place !== null);
     const shared = resolved.ok ? sharedFolders(workingFolders, resolved.value, environment, snapshot) : [];
     const policy = resolved.ok ? success(withShared(resolved.value, shared)) : resolved;

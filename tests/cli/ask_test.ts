@@ -54,6 +54,8 @@ async function withModel(
   });
 }
 
+const envOf = ({ url }: Replay) => ({ ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: url });
+
 const asks = (place: Scene): string[] =>
   [...Deno.readDirSync(`${place.folder}/state/flemma/asks`)].map(({ name }) => name)
     .filter((name) => name.endsWith(".chat"));
@@ -187,6 +189,88 @@ Deno.test("a failed request leaves the question in the document, and ask --last 
     const { code, stdout, stderr } = await run(["ask", "--last", "please"]);
     assert.deepEqual([code, stdout], [0, "Here.\n"], stderr);
     assert.equal(asked(replay), "why?\n\nplease");
+  }));
+
+const use = (name: string, input: unknown): ScriptedReply => ({
+  reply: [{ tool_use: { id: "c1", name, input } }],
+});
+
+Deno.test("ask behaves as a document in the current folder: its rules, its instructions and relative paths", () =>
+  withModel(
+    [
+      use("write", { label: "w", path: "out.txt", content: "made\n" }),
+      say("Done."),
+      use("bash", {
+        label: "b",
+        command: "echo no",
+        timeout: null,
+      }),
+      say("Denied."),
+    ],
+    async (run, replay, place) => {
+      Deno.mkdirSync(place.path(".flemma"));
+      place.write(".flemma/config.yaml", "tools:\n  rules:\n    - deny: bash\n      command: echo **\n");
+      place.write("AGENTS.md", "Speak like a pirate.\n");
+      place.settings("tools: { auto_approve: [write, bash] }\n");
+      const { code, stdout, stderr } = await run(["ask", "make it", "--no-sandbox"]);
+      assert.deepEqual([code, stdout], [0, "Done.\n"], stderr);
+      assert.equal(place.read("out.txt"), "made\n");
+      assert.match(JSON.stringify(bodyOf(replay).system), /Speak like a pirate\./);
+      const text = Deno.readTextFileSync(`${place.folder}/state/flemma/asks/${asks(place)[0]}`);
+      assert.match(text, new RegExp(`"cwd": "${place.path("").slice(0, -1)}"`));
+      const denied = await run(["ask", "--last", "echo", "--no-sandbox"]);
+      assert.equal(denied.stdout, "Denied.\n", denied.stderr);
+      assert.match(JSON.stringify(bodyOf(replay)), /denied/i);
+    },
+  ));
+
+Deno.test("ask --last from another folder works in the first folder and names it; the home folder is no exception", () =>
+  withModel(
+    [say("One."), use("read", { label: "r", path: "here.txt" }), say("Two."), say("At home.")],
+    async (
+      run,
+      replay,
+      place,
+    ) => {
+      place.write("here.txt", "the text in the first folder\n");
+      const first = await run(["ask", "one"]);
+      assert.doesNotMatch(first.stderr, /work in/);
+      const elsewhere = await place.spawnIn("state", ["ask", "--last", "two"], { env: envOf(replay) });
+      assert.equal(elsewhere.stdout, "Two.\n", elsewhere.stderr);
+      assert.match(elsewhere.stderr, /Its tools work in .*\/place\. Continue with/);
+      assert.match(JSON.stringify(bodyOf(replay)), /the text in the first folder/);
+      const home = await place.spawnIn("home", ["ask", "three"], { env: envOf(replay) });
+      assert.equal(home.stdout, "At home.\n", home.stderr);
+      const away = await run(["ask", "--last", "four"]);
+      assert.equal(away.code, 4, away.stderr);
+      assert.match(away.stderr, /home folder or contains it\. Start flemma in that folder to continue/);
+    },
+  ));
+
+Deno.test("a mistaken option of ask makes no document, and --last continues the conversation before", () =>
+  withModel([say("One."), say("Two.")], async (run, _replay, place) => {
+    await run(["ask", "one"]);
+    const rows = [
+      ["--tools", "bsh"],
+      ["--tools", "read, bsh"],
+      ["--system", "a\n@You:\nb"],
+      ["--param", "nonsense"],
+      ["--preset", "none"],
+      ["--provider", "nobody"],
+      ["--config", "missing.yaml"],
+    ];
+    Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
+    for (const open of [false, true]) {
+      if (open) {
+        Deno.writeTextFileSync(`${place.folder}/config/flemma/tools/extra.ts`, "export default {};\n");
+      }
+      for (const option of rows) {
+        const { code, stdout, stderr } = await run(["ask", "x", ...option]);
+        assert.ok(code === 2 || code === 1, `${option}: ${code} ${stderr}`);
+        assert.deepEqual([stdout, asks(place).length], ["", 1], option.join(" "));
+      }
+    }
+    assert.equal((await run(["ask", "--last", "two"])).stdout, "Two.\n");
   }));
 
 test("ask at a terminal shows the reply once, while it streams", async (place) => {

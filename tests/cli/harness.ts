@@ -129,6 +129,13 @@ export class Scene {
     return this.spawn(["/bin/sh", "-c", `${flemma}\n${line}`], options).finished;
   }
 
+  /** Runs the program to its end as a process in another folder of the scene. */
+  spawnIn(folder: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const cwd = `${this.folder}/${folder}`;
+    Deno.mkdirSync(cwd, { recursive: true });
+    return startProcess([...this.program, ...args], { ...this.#around(options), cwd }).finished;
+  }
+
   spawn(words: readonly string[], options: RunOptions): Started {
     return startProcess(words, this.#around(options));
   }

@@ -1,7 +1,7 @@
 // Prepares the approval rules of one document: their base folders, and what they look up.
 
 import type { Environment } from "../../base/environment.ts";
-import { baseName, folderOfDocument, isInside } from "../../base/paths.ts";
+import { baseName, isInside, workFolderOf } from "../../base/paths.ts";
 import { byLayer } from "../../config/rules/place.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -49,8 +49,7 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleEvaluator | nul
 export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   const { settings, tools, environment, document, loaded } = subject;
   const { worldNow } = await import("./rules/mod.ts");
-  const dirname = document === null ? null : folderOfDocument(document);
-  const folder = dirname ?? environment.cwd;
+  const folder = workFolderOf(environment, document);
   const { shell, env } = settings.tools.named.bash ?? {};
   const own = typeof env === "object" && env !== null ? env as Readonly<Record<string, unknown>> : {};
   const path = typeof own.PATH === "string" ? own.PATH : environment.variables.PATH ?? "";
@@ -105,7 +104,7 @@ export function folderOfCalls(
 ): string {
   const definition = tools.get(name);
   if (definition?.command_input === undefined && definition?.searches === undefined) {
-    return document === null ? environment.cwd : folderOfDocument(document);
+    return workFolderOf(environment, document);
   }
   try {
     return configuredFolder({ definition, settings, document, environment });

@@ -2,6 +2,7 @@
 
 import { problemLine } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
+import { workFolderOf } from "../../base/paths.ts";
 import { plural } from "../../base/text/plural.ts";
 import type { PluginSandbox } from "../context.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
@@ -108,7 +109,7 @@ function factsOf({ target, name }: FileDefinition, context: ExecutionContext): C
     toolUseId: context.toolId,
     workingDir: context.cwd,
     document,
-    base: context.dirname ?? environment.cwd,
+    base: workFolderOf(environment, document),
     home: environment.home,
     timeout: context.timeout,
     env: context.env,

@@ -45,7 +45,8 @@ export const ASK: Command = {
   details:
     'Piped input is included as quoted text: git diff main | flemma ask "review this". Nothing in it runs or is ' +
     "attached. The conversation is saved as a document, in asks in the state folder or in the folder of the setting " +
-    "ask.dir; its path is printed at the end. Tools work in the current folder. The exit code is 3 if calls wait for you.",
+    "ask.dir; its path is printed at the end. Tools, project settings and instructions are those of the current folder. " +
+    "The exit code is 3 if calls wait for you.",
   kind: "none",
   arity: [0, Infinity],
   options: [

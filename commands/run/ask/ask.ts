@@ -1,27 +1,26 @@
 // `flemma ask`: asks one question from a shell, with piped input; only the answer goes to standard output.
 
 import { compactAdvice } from "../../line/advice.ts";
-import { newChat } from "../../../agent/conversation/new_chat.ts";
-import {
-  askNext,
-  hasReferences,
-  literalTags,
-  questionOf,
-  referencesFrom,
-} from "../../../agent/conversation/question.ts";
+import { newChat, textOfNewChat } from "../../../agent/conversation/new_chat.ts";
+import { askNext, hasReferences, questionOf, referencesFrom } from "../../../agent/conversation/question.ts";
 import { blocksOf } from "../../../agent/settings.ts";
 import { lastReply } from "../../../agent/conversation/last_reply.ts";
+import type { ChatSession, NewChatContent } from "../../../agent/types.ts";
 import { nextNeed } from "../../../agent/views/next_need.ts";
-import { isThere } from "../../../base/files.ts";
+import { isThere, realPathOrNull } from "../../../base/files.ts";
+import { folderOfDocument } from "../../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../../base/problem.ts";
 import { option } from "../../../base/shell_word.ts";
+import { visible } from "../../../base/visible.ts";
 import { BUILTIN_TOOLS } from "../../../config/rules/builtin_tools.generated.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
 import { checkText } from "../../../cycle/storage/read.ts";
+import { parse } from "../../../parser/mod.ts";
 import type { Stop } from "../../../cycle/types.ts";
 import { drive } from "../drive.ts";
 import type { FinishedRun } from "../output.ts";
 import type { CommandDocument } from "../../document/open.ts";
+import { newInstructions } from "../../document/instructions.ts";
 import { settingsFor } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
@@ -116,17 +115,57 @@ async function begin(invocation: Invocation, { words, piped }: Question): Promis
   if (!loaded.ok) return loaded;
   const { settings } = loaded.value;
   const file = textOption(given, "file");
-  const place = file === undefined ? await nextPlace(environment, settings.ask.dir) : success(file);
-  if (!place.ok) return place;
-  const own = file !== undefined;
+  const isOwn = file !== undefined;
   const tools = toolsOption(textOption(given, "tools"));
-  const made = await newChat(place.value, {
-    settings: blockOf(settings, { folder: own ? null : environment.cwd, tools }),
-    system: textOption(given, "system") ??
-      (own || tools?.length === 0 ? undefined : whereFrom(environment.cwd)),
-    question: questionOf(own ? words : referencesFrom(environment.cwd, words), piped),
-  }, { environment });
+  const instructed = textOption(given, "system");
+  const system = instructed !== undefined || isOwn || tools?.length === 0
+    ? success(instructed)
+    : await newInstructions(invocation, settings);
+  if (!system.ok) return system;
+  const content: NewChatContent = {
+    settings: blockOf(settings, { folder: isOwn ? null : await Deno.realPath(environment.cwd), tools }),
+    system: system.value,
+    question: questionOf(isOwn ? words : referencesFrom(environment.cwd, words), piped),
+  };
+  const mistake = await mistakeIn(invocation, content, tools ?? []);
+  if (mistake !== null) return { ok: false, problem: mistake };
+  const place = isOwn ? success(file) : await nextPlace(environment, settings.ask.dir);
+  if (!place.ok) return place;
+  const made = await newChat(place.value, content, { environment });
   return made.ok ? success(place.value) : made;
+}
+
+/** Returns what is wrong in the options that the new document would keep; null if nothing is. */
+async function mistakeIn(
+  invocation: Invocation,
+  content: NewChatContent,
+  tools: readonly string[],
+): Promise<Problem | null> {
+  if (tools.length === 0) return null;
+  const subject = { path: null, ...blocksOf(parse(textOfNewChat(content))) };
+  const evaluated = await settingsFor(invocation, subject);
+  if (!evaluated.ok) return evaluated.problem;
+  const wrong = evaluated.value.diagnostics.find(({ severity }) => severity === "error");
+  const next = "Correct --tools. The available tools: flemma tools list";
+  if (wrong !== undefined) return { code: "usage", message: `--tools: ${wrong.message}`, next };
+  const known = new Set(BUILTIN_TOOLS.map(({ name }) => name));
+  if (!evaluated.value.loaded.catalog.open || tools.every((name) => known.has(name))) return null;
+  // Tool files and servers may have the tool, so they are asked.
+  const { toolViews } = await import("../../../agent/views/tools.ts");
+  const views = await toolViews({
+    environment: evaluated.value.environment,
+    path: null,
+    named: null,
+    subject: evaluated.value,
+    refresh: false,
+    tell: () => {},
+  });
+  const unknown = views.ok
+    ? tools.find((name) => !known.has(name) && !views.value.some((view) => view.name === name))
+    : undefined;
+  return unknown === undefined
+    ? null
+    : { code: "usage", message: `--tools: There is no tool ${unknown}.`, next };
 }
 
 /** Returns the names of `--tools`; null without the option, empty for "none". */
@@ -143,25 +182,13 @@ function blockOf(
   { templating }: Settings,
   { folder, tools }: { readonly folder: string | null; readonly tools: readonly string[] | null },
 ): Readonly<Record<string, unknown>> | undefined {
-  const places = folder === null || tools?.length === 0 ? {} : Object.fromEntries(
-    BUILTIN_TOOLS.filter(({ hasFolder }) => hasFolder).map(({ name }) => [name, { cwd: folder }]),
-  );
   const block = {
+    ...(folder === null ? {} : { cwd: folder }),
     // Piped text is wrapped in template tags that keep it literal. These tags work only if templating is enabled.
     ...(templating.enabled ? {} : { templating: { enabled: true } }),
-    ...(tools === null && folder === null
-      ? {}
-      : { tools: { ...(tools === null ? {} : { $set: tools }), ...places } }),
+    ...(tools === null ? {} : { tools: { $set: tools } }),
   };
   return Object.keys(block).length === 0 ? undefined : block;
-}
-
-/** Returns text that informs the model about the shell's folder, which is not the document's folder. */
-function whereFrom(folder: string): string {
-  return literalTags(
-    `The person asks from a shell in the folder ${folder}. Commands start there. Use absolute paths for files, ` +
-      "because relative paths start elsewhere.",
-  );
 }
 
 /** Asks the question in an existing conversation. */
@@ -227,7 +254,8 @@ async function answer(
       ? `Continue in a smaller document: ${compactAdvice(file)}`
       : `Continue with: flemma ask ${more} TEXT`;
     const ending = stop.reason === "cut" ? "The reply is incomplete." : stop.problem?.message ?? "";
-    messages.note(`flemma: ${`${ending} The conversation is in ${file}.`.trimStart()} ${next}`);
+    const where = `The conversation is in ${file}.${elsewhere(invocation, session)}`;
+    messages.note(`flemma: ${`${ending} ${where}`.trimStart()} ${next}`);
     return true;
   };
   return await drive(run, async (document, emit) => {
@@ -236,4 +264,13 @@ async function answer(
     if (unkept !== null) messages.notice(unkept);
     return await act(document, emit);
   }, { ...(streams ? { display: new StreamedAnswer(messages, { quiet }) } : {}), ended });
+}
+
+/** Names the folder in which the tools of the conversation work, if it is not the current folder. */
+function elsewhere(
+  { environment }: Invocation,
+  { settings, path }: Pick<ChatSession, "settings" | "path">,
+): string {
+  const folder = settings.cwd ?? (path === null ? environment.cwd : folderOfDocument(path));
+  return folder === realPathOrNull(environment.cwd) ? "" : ` Its tools work in ${visible(folder)}.`;
 }
