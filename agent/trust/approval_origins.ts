@@ -14,7 +14,7 @@ import { approvedCalls, isApproved } from "./approved_calls.ts";
 import { type Doubt, doubtOf, doubtText, type GitFacts, type JournalFacts } from "./approval_origin.ts";
 import type { Committed } from "./committed.ts";
 import { JournalSearch } from "./journal_search.ts";
-import { newApprovals } from "./other_documents.ts";
+import { couldBeMade, newApprovals, settleCommands } from "./other_documents.ts";
 import { hashOf } from "./tamper_check.ts";
 
 export interface OriginOptions {
@@ -176,9 +176,16 @@ export class ApprovalOrigins {
       ran: (isHere && journal.hasRun(call.id)) ||
         copies.some(({ ranAt }) => ranAt !== null && !(approved && journal.decidedAt(call.id) > ranAt)),
       predates: this.#predates,
-      written: written?.why ?? null,
+      written: written?.why ?? (!isHere && copies.length > 0 ? await this.#madeByCommand(path!) : null),
       asked: (isHere ? held?.asked : null) ?? {},
     };
+  }
+
+  /** Returns how commands could have made a copy of a document, as the end of a sentence; null if they could not. */
+  async #madeByCommand(path: string): Promise<string | null> {
+    const { environment, readOnly } = this.#options;
+    if (!readOnly) await settleCommands(environment);
+    return await couldBeMade(environment, path) ? "commands ran when this copy was saved, or later" : null;
   }
 
   async #gitFacts(chat: Chat, call: Call, hash: string): Promise<GitFacts> {

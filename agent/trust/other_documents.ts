@@ -5,7 +5,14 @@ import { isMissing } from "../../base/files.ts";
 import { NotRegularFile, readRegular } from "../../base/system/regular_file.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import { forgetWaiting, waitingDocuments } from "../../cycle/storage/waiting_documents.ts";
+import {
+  commandsEnded,
+  forgetWaiting,
+  openCommands,
+  recordCommands,
+  recordCommandsEnd,
+  waitingDocuments,
+} from "../../cycle/storage/waiting_documents.ts";
 import type { Journal, Reach, TamperedParts } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { identify, isAlive } from "../../sandbox/process/leftovers.ts";
@@ -21,6 +28,7 @@ export class OtherDocuments {
   readonly #environment: Environment;
   readonly #own: string | null;
   readonly #run = crypto.randomUUID();
+  #hasBegun = false;
   /** What each document said before, by its path. */
   #before = new Map<string, Hashes>();
 
@@ -32,6 +40,9 @@ export class OtherDocuments {
 
   /** Records the content of the waiting documents that the commands can reach. Throws if that cannot be recorded. */
   async begin(inReach: (paths: readonly string[]) => boolean): Promise<void> {
+    await settleCommands(this.#environment);
+    await recordCommands(this.#environment, this.#run, JSON.stringify(thisProcess()));
+    this.#hasBegun = true;
     for (const path of waitingDocuments(this.#environment)) {
       if (path === this.#own || !inReach([path])) continue;
       const approved = await approvedIn(path);
@@ -53,6 +64,8 @@ export class OtherDocuments {
       await journal.recordLeft(this.#run, newApprovals(before, await approvedIn(path) ?? {}, journal));
     }
     this.#before = new Map();
+    if (this.#hasBegun) await recordCommandsEnd(this.#environment, this.#run);
+    this.#hasBegun = false;
   }
 
   async #journal(path: string): Promise<Journal> {
@@ -75,6 +88,26 @@ export async function settleReached(
     if (!readOnly && !isAlive(reach.owner)) await journal.recordLeft(by, parts);
   }
   return found;
+}
+
+/**
+ * True if commands could have made a file, because none has written it since they ended. A file that a person saved
+ * later is the person's own.
+ */
+export async function couldBeMade(environment: Environment, path: string): Promise<boolean> {
+  if (openCommands(environment).length > 0) return true;
+  // Commands can set neither of these times. The runtime gives the first one in whole seconds.
+  const { ctime, birthtime } = Deno.statSync(path);
+  const saved = Math.max(ctime?.getTime() ?? 0, birthtime?.getTime() ?? 0);
+  return saved <= await commandsEnded(environment);
+}
+
+/** Records the end of commands whose run was killed. */
+export async function settleCommands(environment: Environment): Promise<void> {
+  for (const { run, text } of openCommands(environment)) {
+    const owner: Reach["owner"] = JSON.parse(text);
+    if (!isAlive(owner)) await recordCommandsEnd(environment, run);
+  }
 }
 
 function thisProcess(): Reach["owner"] {

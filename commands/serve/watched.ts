@@ -1,6 +1,7 @@
 // Decides when to advance a watched document, from the last known state of its file and the current one. This
 // program's own writes must not start a document again.
 
+import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import { openRegular, readAll } from "../../base/system/regular_file.ts";
 import type { Stop } from "../../cycle/types.ts";
 
@@ -51,10 +52,10 @@ export async function readFileState(path: string): Promise<FileState | null> {
   try {
     const { file, info: { dev, ino, size, mtime, ctime } } = await openRegular(path);
     using _ = file;
-    return {
-      stamp: [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" "),
-      text: await readAll(file, size),
-    };
+    const stamp = [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" ");
+    // A file that is too large for a document is not read. Its stamp is compared instead, and the run reports it.
+    const text = size > MOST_TEXT_BYTES ? new TextEncoder().encode(stamp) : await readAll(file, size);
+    return { stamp, text };
   } catch {
     // The next save is checked again, and a run reports what is wrong.
     return null;

@@ -1,7 +1,7 @@
-// The documents whose calls wait on this machine, by path: commands of other documents could write into them.
+// The documents whose calls wait on this machine, by path, and when commands ran that could write documents.
 
 import type { Environment } from "../../base/environment.ts";
-import { isThere, replaceSmallFile } from "../../base/files.ts";
+import { isThere, readOrNull, replaceSmallFile } from "../../base/files.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
 /** Remembers that calls of the document at a real path may wait. */
@@ -32,6 +32,43 @@ export function waitingDocuments(environment: Environment): string[] {
     if (thrown instanceof Deno.errors.NotFound) return [];
     throw thrown;
   }
+}
+
+/** Name of the file with the time when the last commands ended. */
+const ENDED = ".ended";
+
+/** Records that commands begin. The text of the record is for the caller. */
+export async function recordCommands(environment: Environment, run: string, text: string): Promise<void> {
+  const folder = folderOf(environment);
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  await replaceSmallFile(`${folder}/${run}.run`, new TextEncoder().encode(text), { durable: false });
+}
+
+/** Records of commands that have not ended, or whose run was killed. */
+export function openCommands(environment: Environment): { readonly run: string; readonly text: string }[] {
+  const folder = folderOf(environment);
+  try {
+    return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".run"))
+      .map(({ name }) => ({ run: name.slice(0, -4), text: Deno.readTextFileSync(`${folder}/${name}`) }));
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+}
+
+/** Records that commands ended now. */
+export async function recordCommandsEnd(environment: Environment, run: string): Promise<void> {
+  const folder = folderOf(environment);
+  const time = new TextEncoder().encode(String(Date.now()));
+  await replaceSmallFile(`${folder}/${ENDED}`, time, { durable: false });
+  Deno.removeSync(`${folder}/${run}.run`);
+}
+
+/** Time in milliseconds when the last commands ended; 0 if none ran. */
+export async function commandsEnded(environment: Environment): Promise<number> {
+  const bytes = await readOrNull(`${folderOf(environment)}/${ENDED}`);
+  // A text that is not a number is a damaged file, so commands may have ended at any time.
+  return bytes === null ? 0 : Number(new TextDecoder().decode(bytes)) || Infinity;
 }
 
 function folderOf(environment: Environment): string {

@@ -1,10 +1,21 @@
 // Approvals in other documents that commands could have written: recorded before, compared after, settled later.
 
 import assert from "node:assert/strict";
-import { OtherDocuments, settleReached } from "../../agent/trust/other_documents.ts";
+import {
+  couldBeMade,
+  OtherDocuments,
+  settleCommands,
+  settleReached,
+} from "../../agent/trust/other_documents.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import { noteWaiting, waitingDocuments } from "../../cycle/storage/waiting_documents.ts";
+import {
+  commandsEnded,
+  noteWaiting,
+  openCommands,
+  recordCommands,
+  waitingDocuments,
+} from "../../cycle/storage/waiting_documents.ts";
 import type { Journal } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { identify } from "../../sandbox/process/leftovers.ts";
@@ -79,3 +90,61 @@ for (const lives of [true, false]) {
     });
   }
 }
+
+/** What happened before the question whether commands could have made the file. */
+const MADE: readonly (readonly [
+  what: string,
+  act: (place: StatePlace, others: OtherDocuments, path: string) => unknown,
+  could: boolean,
+])[] = [
+  ["no commands ran", () => {}, false],
+  ["commands run", (_, others) => others.begin(() => true), true],
+  ["commands ended after it was saved", async (_, others) => {
+    await others.begin(() => true);
+    await others.end();
+  }, true],
+  ["it was dated ahead before commands ended", async (_, others, path) => {
+    await others.begin(() => true);
+    Deno.utimeSync(path, new Date("2099-01-01"), new Date("2099-01-01"));
+    await others.end();
+  }, true],
+  ["commands ended before it was saved", async ({ environment }, others) => {
+    await others.begin(() => true);
+    await others.end();
+    endedAt(environment, "1000");
+  }, false],
+  ["commands ended without a beginning", (_, others) => others.end(), false],
+  ["the record of their end is damaged", ({ environment }) => endedAt(environment, "x"), true],
+  [
+    "commands of a killed run are not settled",
+    ({ environment }) => recordCommands(environment, "r", '{"pid":1073741824,"started":"never"}'),
+    true,
+  ],
+];
+
+function endedAt({ variables }: StatePlace["environment"], text: string): void {
+  const folder = `${variables.XDG_STATE_HOME}/flemma/waiting`;
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.writeTextFileSync(`${folder}/.ended`, text);
+}
+
+for (const [what, act, could] of MADE) {
+  test(`commands ${could ? "could" : "could not"} have made a file if ${what}`, async (place) => {
+    const path = `${place.folder}/c.chat`;
+    Deno.writeTextFileSync(path, "");
+    await act(place, new OtherDocuments(place.environment, null), path);
+    assert.equal(await couldBeMade(place.environment, path), could);
+  });
+}
+
+test("the commands of a killed run count as ended when the next run sees them, those of a live run do not", async (place) => {
+  const { environment } = place;
+  await recordCommands(environment, "dead", '{"pid":1073741824,"started":"never"}');
+  await recordCommands(environment, "live", JSON.stringify(identify(Deno.pid)));
+  assert.equal(await commandsEnded(environment), 0);
+  const before = Date.now();
+  await settleCommands(environment);
+  assert.ok(await commandsEnded(environment) >= before);
+  assert.deepEqual(openCommands(environment).map(({ run }) => run), ["live"]);
+  assert.deepEqual(waitingDocuments(environment), []);
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, testWithScene as test } from "../cli/harness.ts";
 
-const ASKING = "tools: { auto_approve_sandboxed: false }\ntrust: { approvals: here }\n";
+export const ASKING = "tools: { auto_approve_sandboxed: false }\ntrust: { approvals: here }\n";
 
 /** One attack. It won if `won` is true after `act`. */
 export interface Attack {

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { type FileState, type IdleDocument, isSaved, knownAfter } from "../../commands/serve/watched.ts";
 import { HABITS } from "../campaign/random.ts";
 import { withCrowd } from "./crowd.ts";
-import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
+import { watching } from "./watching.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const at = (stamp: string, text: string): FileState => ({ stamp, text: bytes(text) });
@@ -41,71 +42,6 @@ Deno.test("files that a run writes start no other run, but a save by another pro
   const failed = knownAfter({ ...ended, reason: "failed" });
   assert.equal(isSaved(failed, at("4", "theirs")), true, "but by saving the same text again");
 });
-
-interface Watch {
-  /** Settles with an event that fits, of those that came after the last one asked for. */
-  next(what: string, document?: string): Promise<Record<string, unknown>>;
-  kill(signal: Deno.Signal): void;
-  readonly pid: number;
-  ends(): Promise<number>;
-  /** Settles when standard error holds this. */
-  reported(words: string): Promise<void>;
-}
-
-/** Watches with JSON, which is read as it comes. */
-async function watching(
-  place: Scene,
-  env: Readonly<Record<string, string>>,
-  files: readonly string[],
-  body: (watch: Watch) => Promise<void>,
-): Promise<void> {
-  const [program = "", ...args] = [...place.program, "watch", "--json", ...files];
-  const child = new Deno.Command(program, {
-    args,
-    cwd: place.path(""),
-    clearEnv: true,
-    env: { ...place.env, ANTHROPIC_API_KEY: "k", ...env },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
-  let open = "";
-  let reported = "";
-  const errors = (async () => {
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) reported += text;
-  })();
-  const until = async (words: string) => {
-    while (!reported.includes(words)) await new Promise((done) => setTimeout(done, 5));
-  };
-  await until("Watching");
-  const waiting: Record<string, unknown>[] = [];
-  const next = async (what: string, document?: string) => {
-    while (true) {
-      for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
-        if (event.event === what && (document === undefined || event.document === document)) return event;
-      }
-      const { value, done } = await lines.next();
-      assert.ok(!done, `it ended before ${what}: ${reported}`);
-      const parts = (open + value).split("\n");
-      open = parts.pop()!;
-      waiting.push(...parts.map((line) => JSON.parse(line)));
-    }
-  };
-  const ends = async () => (await child.status).code;
-  try {
-    await body({ next, ends, reported: until, kill: (signal) => child.kill(signal), pid: child.pid });
-  } finally {
-    try {
-      child.kill("SIGTERM");
-    } catch {
-      // It has ended by itself.
-    }
-    await child.status;
-    await lines.return?.();
-    await errors;
-  }
-}
 
 const QUESTION = "@You:\nHow are you?\n";
 
