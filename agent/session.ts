@@ -466,7 +466,7 @@ export class Session implements ChatSession {
    * immediately.
    */
   async #changing(): Promise<Outcome<Runtime>> {
-    const before = this.#refusal() ?? await this.#takenBack();
+    const before = this.#refusal() ?? await this.#reclaimed();
     if (before !== null) return { ok: false, problem: before };
     const runtime = await this.#current();
     // The document may have been closed while the settings were read.
@@ -475,7 +475,7 @@ export class Session implements ChatSession {
   }
 
   /** Takes the document back if a canceled wait left it to another run. */
-  async #takenBack(): Promise<Problem | null> {
+  async #reclaimed(): Promise<Problem | null> {
     return this.#work.isUnderWay ? null : await this.#runtime.pause?.reclaim({ wait: 0 }) ?? null;
   }
 

@@ -57,7 +57,7 @@ export interface DocumentStore {
   readonly draftLength?: number;
 }
 
-/** How a released document is taken back. */
+/** How a released document is reclaimed. */
 export interface Reclaim {
   /** Seconds to wait while another run uses the document. */
   readonly wait: number;

@@ -14,6 +14,8 @@ export interface Vendor {
   readonly kind: ApiKind;
   /** Base URL of each API that the vendor offers. The person replaces words in braces with `providers.NAME.base_url`. */
   readonly baseUrls: Readonly<Partial<Record<ApiKind, string>>>;
+  /** Domains at which entries of the settings may reach the vendor, besides those of `baseUrls`. */
+  readonly domains?: readonly string[];
   /** Environment variables that may hold the key, in order. */
   readonly keyVariables: readonly string[];
   /** True for a server on the person's machine, which needs no key. */
@@ -86,6 +88,7 @@ export const VENDORS: Readonly<Record<string, Vendor>> = {
       anthropic: "https://api.minimax.io/anthropic",
       openai: "https://api.minimax.io/v1",
     },
+    domains: ["minimaxi.com", "minimaxi.chat", "minimax.chat"],
     keyVariables: ["MINIMAX_API_KEY"],
     settings: { reasoning_field: "<think>" },
   },
@@ -174,4 +177,17 @@ export const VENDORS: Readonly<Record<string, Vendor>> = {
 /** Returns the vendor of that name; null if there is none. */
 export function vendorOf(name: string): Vendor | null {
   return Object.hasOwn(VENDORS, name) ? VENDORS[name]! : null;
+}
+
+/** Returns the vendor to which a host belongs, whatever the name of the entry; null if there is none. */
+export function vendorAt(host: string): Vendor | null {
+  const isBelow = (domain: string) => host === domain || host.endsWith(`.${domain}`);
+  return Object.values(VENDORS).find((vendor) =>
+    vendor.isLocal !== true && [...vendor.domains ?? [], ...domainsOf(vendor)].some(isBelow)
+  ) ?? null;
+}
+
+/** Returns the registered domains of a vendor's addresses, such as `deepseek.com`. */
+function domainsOf({ baseUrls }: Vendor): string[] {
+  return Object.values(baseUrls).map((url) => url.split("/")[2]!.split(".").slice(-2).join("."));
 }

@@ -4,7 +4,6 @@ import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { isObject } from "../../base/is_object.ts";
 import { answerPath, GONE, removeRunFolder, type RunInfo } from "./listen.ts";
-import { runsFolder } from "./runs_folder.ts";
 import {
   ANSWERED,
   ASKED,
@@ -13,6 +12,7 @@ import {
   decodeAnswer,
   encode,
   RUN_FILE,
+  runsFolder,
 } from "./request.ts";
 
 /** A live run of this or another process. */

@@ -5,7 +5,6 @@ import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile, writeAll } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { after } from "../../base/system/timer.ts";
-import { runsFolder } from "./runs_folder.ts";
 import {
   ANSWERED,
   ASKED,
@@ -14,6 +13,7 @@ import {
   decodeRequest,
   encode,
   RUN_FILE,
+  runsFolder,
 } from "./request.ts";
 
 /** Milliseconds between two checks. */

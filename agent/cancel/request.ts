@@ -1,5 +1,7 @@
 // Requests to a run of another process, its answers, and their format in files.
 
+import type { Environment } from "../../base/environment.ts";
+import { stateFolder } from "../../base/folders.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
@@ -37,6 +39,11 @@ export interface CancelAnswer {
   readonly requesting: boolean;
   /** Reason why nothing was cancelled; null if something was cancelled, or if the request only asked for a list. */
   readonly problem: Problem | null;
+}
+
+/** Returns the folder that contains one folder per run. */
+export function runsFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/running`;
 }
 
 /** File name suffixes in the folder of a run. */

@@ -14,7 +14,7 @@ import type { DocumentStore, Growth, Piece, Reclaim } from "../types.ts";
 import { type Content, sameContent } from "./disk/content.ts";
 import { DiskFile, type Foreign } from "./disk/disk_file.ts";
 import { type BlockPlace, grow, mergeGrowing, shiftBlock, startedFrom } from "./growing_block.ts";
-import { type DocumentLock, HeldLock, lockDocument } from "./lock.ts";
+import { type DocumentLock, lockDocument, ReleasableLock } from "./lock.ts";
 import type { GrownText } from "./disk/extension.ts";
 import {
   changedMeanwhile,
@@ -152,7 +152,7 @@ export class FileStore implements DocumentStore {
   readonly path: string;
   readonly named: string;
   readonly #options: FileStoreOptions;
-  readonly #lock: HeldLock | null;
+  readonly #lock: ReleasableLock | null;
   readonly #file: DiskFile;
   /** Earlier texts that this run had in the file, newest first. */
   #versions: readonly Content[] = [];
@@ -183,7 +183,7 @@ export class FileStore implements DocumentStore {
     this.named = read.named;
     this.#chat = parse(read.bytes);
     this.#file = new DiskFile(read.realPath, { content: this.#chat, stamp: read.stamp }, options);
-    this.#lock = lock === null ? null : new HeldLock(read.realPath, lock, options);
+    this.#lock = lock === null ? null : new ReleasableLock(read.realPath, lock, options);
     this.#options = options;
   }
 
@@ -283,7 +283,7 @@ export class FileStore implements DocumentStore {
     return this.#writing;
   }
 
-  async #letGo(lock: HeldLock): Promise<void> {
+  async #letGo(lock: ReleasableLock): Promise<void> {
     const left = await lock.release();
     if (left !== null) this.#options.notify?.(left);
   }

@@ -232,7 +232,7 @@ export interface TakeAgain {
 }
 
 /** The lock of one document, which can be released and taken again. */
-export class HeldLock {
+export class ReleasableLock {
   readonly #path: string;
   readonly #options: Pick<LockOptions, "environment" | "place">;
   #lock: DocumentLock;

@@ -7,7 +7,7 @@ import { SavedText } from "../../cycle/storage/saved_text.ts";
 import { cutMarker, grow, shiftBlock } from "../../cycle/storage/growing_block.ts";
 import { countChangedLines, difference, splitLines } from "../../cycle/storage/lines.ts";
 import { graftResults } from "../../cycle/storage/merge.ts";
-import type { HeldLock } from "../../cycle/storage/lock.ts";
+import type { ReleasableLock } from "../../cycle/storage/lock.ts";
 import type { DocumentStore, Growth, Piece, Reclaim } from "../../cycle/types.ts";
 import { concat } from "../../base/bytes.ts";
 import { summarizeOpenCalls } from "../../cycle/plan/open_calls.ts";
@@ -84,7 +84,7 @@ export class BufferStore implements DocumentStore {
   #refusal: Problem | null = null;
   #asking = Promise.withResolvers<void>();
   /** The lock of the run that works on the document; null if none does, or if the document has no path. */
-  lock: HeldLock | null = null;
+  lock: ReleasableLock | null = null;
 
   constructor(text: string, version: number, options: BufferOptions) {
     this.#options = options;

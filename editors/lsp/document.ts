@@ -8,7 +8,7 @@ import { isObject } from "../../base/is_object.ts";
 import { pathOfUri } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { lockPlaceOf } from "../../agent/settings.ts";
-import { HeldLock, lockDocument } from "../../cycle/storage/lock.ts";
+import { lockDocument, ReleasableLock } from "../../cycle/storage/lock.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
@@ -191,7 +191,7 @@ export class OpenDocument {
   }
 
   /** Takes the document's lock; null for a document without a path. */
-  async #lock(): Promise<Outcome<HeldLock | null>> {
+  async #lock(): Promise<Outcome<ReleasableLock | null>> {
     const { path } = this;
     if (path === null) return success(null);
     const { environment, client } = this.#host;
@@ -199,7 +199,7 @@ export class OpenDocument {
     const lock = await lockDocument(path, { ...options, wait: 0 });
     if (!lock.ok) return lock;
     if (lock.value.notice) client.say(MessageType.info, lock.value.notice.message);
-    return success(new HeldLock(path, lock.value, options));
+    return success(new ReleasableLock(path, lock.value, options));
   }
 
   /**

@@ -21,12 +21,6 @@ export interface ChatDialect {
 /** In place of a member's name: reasoning is returned in `<think>` tags at the beginning of the content. */
 export const IN_CONTENT = "<think>";
 
-/** Matches the hosts of MiniMax, which sends reasoning in the content and wants it back there. */
-export const REASONS_IN_CONTENT = /(?:^|\.)minimaxi?\.(?:io|com|chat)$/;
-
-/** Matches the hosts of vendors that refuse reasoning in the messages of a request. */
-export const REFUSES_REASONING = /(?:^|\.)(?:groq\.com|cerebras\.ai|mistral\.ai)$/;
-
 /** Dialect that suits unknown servers. */
 export const PLAIN_DIALECT: ChatDialect = {
   maxTokensKey: "max_tokens",

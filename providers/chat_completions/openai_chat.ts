@@ -15,13 +15,8 @@ import {
 } from "../request/parameters.ts";
 import { levelOfBudget } from "../request/thinking.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
-import {
-  type ChatDialect,
-  IN_CONTENT,
-  PLAIN_DIALECT,
-  REASONS_IN_CONTENT,
-  REFUSES_REASONING,
-} from "./dialect.ts";
+import { vendorAt } from "../vendors.ts";
+import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
 import { chatFallbacks, chatRequest } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
@@ -57,7 +52,9 @@ function buildRequest(
 ): { request: ProviderRequest; warnings: readonly string[] } {
   const { settings } = given;
   const own = stated(settings.providers[name]);
-  const known = (vendor?.refuses ?? []).filter((rule) =>
+  // An entry of the settings may name the address of a vendor.
+  const there = vendor ?? vendorAt(new URL(given.baseUrl).hostname);
+  const known = (there?.refuses ?? []).filter((rule) =>
     rule === "long-ids" || own.reasoning_back === undefined
   );
   const input = { ...given, fallbacks: new Set([...given.fallbacks ?? [], ...known]) };
@@ -69,7 +66,7 @@ function buildRequest(
   return chatRequest(input, {
     provider: name,
     model,
-    dialect: dialectOf(server, seen, new URL(input.baseUrl).hostname),
+    dialect: dialectOf(server, seen ?? server.reasoning_field ?? there?.settings?.reasoning_field ?? null),
     foreign: parameters.thinking.foreign,
     maxTokens: maxTokens.tokens,
     temperature: parameters.temperature ?? undefined,
@@ -87,17 +84,14 @@ function stated(entry: ProviderSettings = {}): ProviderSettings {
 }
 
 /**
- * Returns the dialect of a server. `seen` is the member for reasoning that the person named, or in which this server has
- * sent reasoning before.
+ * Returns the dialect of a server. `field` is the member for reasoning, if it is known.
  */
-function dialectOf(server: ProviderSettings, seen: string | null, host: string): ChatDialect {
-  const usual = REFUSES_REASONING.test(host) ? "never" : PLAIN_DIALECT.reasoningBack;
+function dialectOf(server: ProviderSettings, field: string | null): ChatDialect {
   return {
     ...PLAIN_DIALECT,
     maxTokensKey: server.max_tokens_key ?? PLAIN_DIALECT.maxTokensKey,
-    reasoningField: seen ?? server.reasoning_field ??
-      (REASONS_IN_CONTENT.test(host) ? IN_CONTENT : PLAIN_DIALECT.reasoningField),
-    reasoningBack: server.reasoning_back ?? usual,
+    reasoningField: field ?? PLAIN_DIALECT.reasoningField,
+    reasoningBack: server.reasoning_back ?? PLAIN_DIALECT.reasoningBack,
   };
 }
 

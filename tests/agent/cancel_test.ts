@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { liveRuns, sendCancelRequest, waitForEnd } from "../../agent/cancel/ask.ts";
 import { listen, removeRunFolder } from "../../agent/cancel/listen.ts";
-import { runsFolder } from "../../agent/cancel/runs_folder.ts";
+import { runsFolder } from "../../agent/cancel/request.ts";
 import type { CancelAnswer } from "../../agent/cancel/request.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { asking, type Place, running, testInPlace as test, waiting } from "./place.ts";

@@ -335,7 +335,7 @@ test("while commands run that must not write the document, it is not released", 
   assert.deepEqual(Deno.readFileSync(path), bytes("@You:\nhi!\n"));
 });
 
-test("a request that is taken back before it was released stays locked", async (place) => {
+test("a document that is reclaimed before it was released stays locked", async (place) => {
   place.write("a.chat", QUESTION);
   const opened = await openFile(place.path("a.chat"), { environment: place.environment, wait: 0 });
   assert.ok(opened.ok);

@@ -5,7 +5,7 @@ import { type FileState, type IdleDocument, isSaved, knownAfter } from "../../co
 import { HABITS } from "../campaign/random.ts";
 import { withCrowd } from "./crowd.ts";
 import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
-import { textReply, withServer } from "./replies.ts";
+import { type Reply, textReply, withServer } from "./replies.ts";
 import { watching } from "./watching.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -92,6 +92,36 @@ Deno.test("a question that is saved while a reply streams is sent next", () =>
         assert.match(JSON.stringify(requests.at(-1)), /Thanks|now/);
       });
     })));
+
+Deno.test("watch says until when a run waits for a limit, and which model is asked instead", () => {
+  const refuse = (status: number, type: string, headers: Record<string, string>): Reply => ({
+    status,
+    headers,
+    body: JSON.stringify({ type: "error", error: { type, message: "No" } }),
+  });
+  const limited = refuse(429, "rate_limit_error", { "retry-after-ms": "1" });
+  const overloaded = refuse(529, "overloaded_error", { "retry-after-ms": "1" });
+  return withServer(
+    [limited, overloaded, overloaded, overloaded, textReply("Fine.")],
+    ({ env }) =>
+      withScene(async (place) => {
+        place.settings("run: { wait_for_limit: 600 }\nfallback: { models: [claude-opus-5-5] }\n");
+        place.write("a.chat", "@You:\n");
+        await watching(place, env, ["a.chat"], async (watch) => {
+          place.write("a.chat", "@You:\nHi\n");
+          await watch.next("request:retrying");
+          await watch.reported("a.chat: rate_limit_error — No. Retrying in 0 s (attempt 2).");
+          await watch.next("request:fallback");
+          await watch.reported(
+            "cannot answer: overloaded_error — No. Asking anthropic/claude-opus-5-5 for this reply.",
+          );
+          assert.equal((await watch.next("stopped")).reason, "done");
+          await watch.reported("This reply is by anthropic/claude-opus-5-5");
+          assert.match(place.read("a.chat"), /Fine\./);
+        });
+      }),
+  );
+});
 
 Deno.test("watch handles each file separately, continues if a deleted file is created again, and follows a link to its file", () =>
   withServer(

@@ -90,6 +90,9 @@ const PLACES: readonly (readonly [string, Parameters<typeof stated>[0], readonly
     baseUrl: "https://api.minimax.io/v1",
     noted: "reasoning_content",
   }, IN_FIELD],
+  ["an own entry at Groq, which refuses it", { baseUrl: "https://api.groq.com/openai/v1" }, NOWHERE],
+  ["an own entry at Mistral", { baseUrl: "https://api.mistral.ai/v1" }, NOWHERE],
+  ["an own entry at DeepSeek", { noted: "<think>", baseUrl: "https://api.deepseek.com" }, IN_FIELD],
   ["a host that only resembles MiniMax's", { baseUrl: "https://notminimax.io/v1" }, IN_FIELD],
   ["a server whose field the settings name", {
     noted: "<think>",

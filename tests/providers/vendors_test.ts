@@ -9,7 +9,7 @@ import { keyReport } from "../../providers/keys/sources.ts";
 import { listRequest } from "../../providers/models/listing.ts";
 import { getProvider, knownProvider, providerNames, providersInUse } from "../../providers/registry.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
-import { type ApiKind, VENDORS } from "../../providers/vendors.ts";
+import { type ApiKind, vendorAt, VENDORS } from "../../providers/vendors.ts";
 import { AT_HOME, build, problems } from "./built_request.ts";
 
 type Row = readonly [
@@ -392,4 +392,21 @@ Deno.test("reports list the built-in providers, the current one, entries, and ve
     !["anthropic", "openai", "gemini", "vertex", "moonshot", "openai_chat"].includes(name)
   );
   assert.deepEqual(others, ["deepseek", "groq", "lab", "zai"]);
+});
+
+Deno.test("a host belongs to the vendor whose address or domain it is, and to no other", () => {
+  for (const [name, vendor] of Object.entries(VENDORS)) {
+    for (const url of Object.values(vendor.baseUrls)) {
+      const found = vendorAt(url.split("/")[2]!.split(":")[0]!.replace(/^\{.*?\}/, "w"));
+      assert.equal(
+        found?.display.split(" ")[0],
+        vendor.isLocal ? undefined : vendor.display.split(" ")[0],
+        name,
+      );
+    }
+    for (const domain of vendor.domains ?? []) assert.equal(vendorAt(`api.${domain}`), vendor, domain);
+  }
+  for (const host of ["notgroq.com", "groq.com.example", "example.com", "localhost", ""]) {
+    assert.equal(vendorAt(host), null, host);
+  }
 });

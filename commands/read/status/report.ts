@@ -4,6 +4,7 @@ import { joinNames } from "../../../base/names.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
+import type { WaitingRun } from "../../../agent/cancel/waiting_run.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
@@ -31,7 +32,7 @@ export interface StatusFacts {
   readonly blockers: readonly Diagnostic[];
   readonly holder: Holder | null;
   /** The run that waits for its provider; anyone can use the document meanwhile. */
-  readonly waiting: Pick<Holder, "pid" | "host"> | null;
+  readonly waiting: WaitingRun | null;
   /** One sentence for each process that a killed run left running. */
   readonly leftRunning: readonly string[];
   readonly fileChanges: readonly FileChange[];

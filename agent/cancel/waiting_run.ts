@@ -1,13 +1,14 @@
-// The folder in which live runs announce themselves, and the runs that have released their document there.
+// Finds the run that has released its document while it waits for its provider.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing } from "../../base/files.ts";
-import { stateFolder } from "../../base/folders.ts";
-import type { LiveRun } from "./ask.ts";
+import { runsFolder } from "./request.ts";
 
-/** Returns the folder that contains one folder per run. */
-export function runsFolder(environment: Environment): string {
-  return `${stateFolder(environment)}/running`;
+/** A run of another process. */
+export interface WaitingRun {
+  readonly pid: number;
+  /** Name of its machine. */
+  readonly host: string;
 }
 
 /**
@@ -15,7 +16,7 @@ export function runsFolder(environment: Environment): string {
  *
  * @param path real path of the document
  */
-export async function waitingRun(path: string, environment: Environment): Promise<LiveRun | null> {
+export async function waitingRun(path: string, environment: Environment): Promise<WaitingRun | null> {
   try {
     if (Deno.readDirSync(runsFolder(environment)).next().done === true) return null;
   } catch (thrown) {
