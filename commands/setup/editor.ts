@@ -11,7 +11,7 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { EDITOR_FILES } from "./editor_files.generated.ts";
-import { inspectFolder, type Installed, installInto, keepCopy } from "./editor_install.ts";
+import { inspectFolder, type Installed, type InstallFiles, installInto, keepCopy } from "./editor_install.ts";
 import {
   findPassage,
   type FoundPassage,
@@ -30,16 +30,16 @@ export async function run(invocation: Invocation): Promise<number> {
   const name = own(EDITOR_ALIASES, editorName) ?? editorName;
   const place = own(EDITOR_PLACES, name);
   if (place === undefined) return refuse(invocation, unknownEditor(editorName));
-  const files = EDITOR_FILES[place.files] ?? {};
+  const sources = EDITOR_FILES[place.files] ?? {};
   if (switchOption(given, "print") === true) {
-    writeOutput(printed(files));
+    writeOutput(printed(sources));
     return Exit.ok;
   }
   const to = textOption(given, "to");
   const folder = to === undefined ? place.folder(environment) : absolutePath(environment, to);
   const install = switchOption(given, "install") === true;
   if (folder === null) {
-    if (!install) return tell(printed(files));
+    if (!install) return tell(printed(sources));
     return refuse(invocation, {
       code: "usage",
       message: `For ${name}, you add lines to a file of your own.`,
@@ -48,8 +48,9 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   try {
     if (place.passage !== undefined) {
-      return await settle({ invocation, name, place, folder, files }, place.passage, install);
+      return await settle({ invocation, name, place, folder, files: sources }, place.passage, install);
     }
+    const files = await packed(place, sources);
     const found = await inspectFolder(folder, files);
     return install
       ? await put({ invocation, name, place, folder, files, found })
@@ -65,7 +66,7 @@ export async function run(invocation: Invocation): Promise<number> {
 
 /** Installs a passage in a settings file of the person, or reports on the passage. */
 async function settle(
-  { invocation, name, place, folder, files }: Omit<Putting, "found">,
+  { invocation, name, place, folder, files }: Omit<Putting, "found" | "files"> & { readonly files: Files },
   { file, conflict }: NonNullable<EditorPlace["passage"]>,
   install: boolean,
 ): Promise<number> {
@@ -102,7 +103,7 @@ interface Putting {
   readonly name: string;
   readonly place: EditorPlace;
   readonly folder: string;
-  readonly files: Files;
+  readonly files: InstallFiles;
   readonly found: Installed;
 }
 
@@ -116,12 +117,33 @@ async function put({ invocation, name, place, folder, files, found }: Putting): 
     });
   }
   const aside = await installInto(folder, files, found);
-  const next = place.next(folder);
+  const next = await takeIn(place, folder) ?? place.next(folder);
   return tell([
     found.state === "current" ? `Already installed: ${folder}` : `Installed: ${folder}`,
     ...aside.map((path) => `Your changed version is in ${path}`),
     ...(next === null ? [] : [next]),
   ].join("\n"));
+}
+
+/** Returns the files to install: the sources, or the package of them. */
+async function packed({ pack }: EditorPlace, sources: Files): Promise<InstallFiles> {
+  if (pack === undefined) return sources;
+  const { vsixOf } = await import("./vsix.ts");
+  return { [pack.file]: vsixOf(sources) };
+}
+
+/** Lets the editor install the package; returns what it said, or null if the editor is not on the PATH or refused. */
+async function takeIn({ pack }: EditorPlace, folder: string): Promise<string | null> {
+  if (pack === undefined) return null;
+  const { file, program, install } = pack;
+  try {
+    const args = [...install, `${folder}/${file}`];
+    const { success } = await new Deno.Command(program, { args, stdout: "null", stderr: "null" }).output();
+    return success ? "Reload VS Code to use it." : null;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
 }
 
 async function list({ arguments: given, environment }: Invocation): Promise<number> {
@@ -142,14 +164,14 @@ export async function editorStates(
     Object.entries(EDITOR_PLACES).map(async ([name, place]) => {
       const folder = place.folder(environment);
       if (folder === null) return { name, folder, state: "lines" as const, version: null };
-      const files = EDITOR_FILES[place.files] ?? {};
+      const sources = EDITOR_FILES[place.files] ?? {};
       if (place.passage !== undefined) {
         const { file, conflict } = place.passage;
         const path = `${folder}/${file}`;
-        const { state, version } = await findPassage(await readSettings(path), files[file]!, conflict);
+        const { state, version } = await findPassage(await readSettings(path), sources[file]!, conflict);
         return { name, folder: path, state, version };
       }
-      const { state, version } = await inspectFolder(folder, files);
+      const { state, version } = await inspectFolder(folder, await packed(place, sources));
       return { name, folder, state, version };
     }),
   );

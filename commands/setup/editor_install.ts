@@ -27,10 +27,13 @@ export interface Installed {
   readonly stale: readonly string[];
 }
 
+/** Files to install, by their path in the folder. */
+export type InstallFiles = Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>;
+
 /** Compares a folder with the files; changes nothing. */
 export async function inspectFolder(
   folder: string,
-  files: Readonly<Record<string, string>>,
+  files: InstallFiles,
 ): Promise<Installed> {
   const note = await noteOf(folder);
   const known = note?.files ?? {};
@@ -60,7 +63,7 @@ export async function inspectFolder(
  */
 export async function installInto(
   folder: string,
-  files: Readonly<Record<string, string>>,
+  files: InstallFiles,
   { stale, changed }: Installed,
 ): Promise<readonly string[]> {
   const aside: string[] = [];
@@ -77,7 +80,9 @@ export async function installInto(
       continue;
     }
     await Deno.mkdir(parentOf(path), { recursive: true });
-    await replaceSmallFile(path, new TextEncoder().encode(wanted), { durable: false });
+    await replaceSmallFile(path, typeof wanted === "string" ? new TextEncoder().encode(wanted) : wanted, {
+      durable: false,
+    });
   }
   const hashes = await Promise.all(
     Object.entries(files).map(async ([name, text]) => [name, await sha256(text)]),

@@ -1,6 +1,7 @@
 // The supported editors, the folders for their files, and what a person must do in addition.
 
 import { isThere } from "../../base/files.ts";
+import { operands } from "../../base/shell_word.ts";
 import type { Environment } from "../../base/environment.ts";
 
 export interface EditorPlace {
@@ -14,6 +15,8 @@ export interface EditorPlace {
    * their own
    */
   readonly passage?: { readonly file: string; readonly conflict: RegExp };
+  /** The package of all files that is installed instead of them, and the program of the editor that takes it. */
+  readonly pack?: { readonly file: string; readonly program: string; readonly install: readonly string[] };
   /** Returns what else the person must do, for files in `folder`; null if nothing. */
   next(folder: string): string | null;
 }
@@ -56,9 +59,12 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
   },
   vscode: {
     files: "vscode",
-    folder: ({ home }) => `${home}/.vscode/extensions/flemma.flemma`,
+    // Sandboxed commands cannot write there.
+    folder: ({ home }) => `${home}/.vscode/flemma`,
+    pack: { file: "flemma.vsix", program: "code", install: ["--force", "--install-extension"] },
     next: (folder) =>
-      `In VS Code, run the command "Developer: Install Extension from Location…" and choose ${folder}`,
+      `Install it: code --install-extension ${operands(`${folder}/flemma.vsix`)}\n` +
+      `Or run the command "Extensions: Install from VSIX…" in VS Code and choose that file.`,
   },
   ...Object.fromEntries(
     // Key bindings for the filter, to be added to a person's own settings.

@@ -264,7 +264,8 @@ export class Commands {
     const shown = await session.value.show(id);
     if (!shown.ok) return this.#refused(shown.problem);
     const { parts } = shown.value;
-    return { id, diff: parts.find(({ kind }) => kind === "diff")?.text ?? null };
+    const texts = await session.value.fileTexts(id);
+    return { id, diff: parts.find(({ kind }) => kind === "diff")?.text ?? null, ...texts };
   }
 
   showLine(document: OpenDocument, line: number) {

@@ -4,82 +4,13 @@
 "use strict";
 
 const vscode = require("vscode");
-const { spawn } = require("node:child_process");
-
-const LANGUAGE = "chat";
-
-/** @typedef {{ id?: number, method?: string, params?: any, result?: any, error?: { code: number, message: string } }} Message */
-
-/** The server process; `receive` handles its requests and notifications, and returns responses. */
-class Server {
-  /**
-   * @param {string} program
-   * @param {(method: string, params: any) => unknown} receive
-   * @param {(fault: string) => void} ended
-   */
-  constructor(program, receive, ended) {
-    this.receive = receive;
-    this.last = 0;
-    this.rest = Buffer.alloc(0);
-    /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
-    this.open = new Map();
-    this.child = spawn(program, ["lsp"], { stdio: ["pipe", "pipe", "ignore"] });
-    this.child.on("error", (error) => this.end(`${program} cannot be started: ${error.message}`, ended));
-    this.child.on("exit", (code) => this.end(`${program} lsp exited with code ${code}`, ended));
-    this.child.stdin.on("error", () => {}); // The process reports its end.
-    this.child.stdout.on("data", (/** @type {Buffer} */ bytes) => this.take(bytes));
-  }
-
-  /** @param {string} fault @param {(fault: string) => void} ended */
-  end(fault, ended) {
-    for (const { reject } of this.open.values()) reject(new Error(fault));
-    this.open.clear();
-    ended(fault);
-  }
-
-  /** @param {Buffer} bytes */
-  take(bytes) {
-    this.rest = Buffer.concat([this.rest, bytes]);
-    for (;;) {
-      const head = this.rest.indexOf("\r\n\r\n");
-      const length = Number(
-        /Content-Length: *(\d+)/i.exec(this.rest.toString("latin1", 0, Math.max(head, 0)))?.[1],
-      );
-      if (head < 0 || Number.isNaN(length) || this.rest.length < head + 4 + length) return;
-      const text = this.rest.toString("utf8", head + 4, head + 4 + length);
-      this.rest = this.rest.subarray(head + 4 + length);
-      void this.handle(JSON.parse(text));
-    }
-  }
-
-  /** @param {Message} message */
-  async handle({ id, method, params, result, error }) {
-    if (method !== undefined) {
-      const answer = await this.receive(method, params);
-      if (id !== undefined) this.write({ id, result: answer ?? null });
-      return;
-    }
-    const asked = this.open.get(id ?? -1);
-    this.open.delete(id ?? -1);
-    if (error !== undefined) asked?.reject(new Error(error.message));
-    else asked?.resolve(result);
-  }
-
-  /** @param {object} message */
-  write(message) {
-    const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message }));
-    this.child.stdin.write(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]));
-  }
-
-  /** @param {string} method @param {unknown} [params] @returns {Promise<any>} */
-  request(method, params) {
-    const id = ++this.last;
-    return new Promise((resolve, reject) => {
-      this.open.set(id, { resolve, reject });
-      this.write({ id, method, params });
-    });
-  }
-}
+const { registerChanges, showChange } = require("./change.cjs");
+const { isChat, LANGUAGE, registerConversations } = require("./conversation.cjs");
+const { Server } = require("./server.cjs");
+const { words } = require("./text.cjs");
+const { appended, modelNames, nearestBlock, referenceTo } = require(
+  "./text.cjs",
+);
 
 /** @param {{ line: number, character: number }} at */
 const position = ({ line, character }) => new vscode.Position(line, character);
@@ -95,11 +26,6 @@ const plainPosition = ({ line, character }) => ({ line, character });
 /** The server numbers from 1, the editor from 0. @param {number} severity @returns {vscode.DiagnosticSeverity} */
 const severityOf = (severity) => severity - 1;
 
-/**
- * Makes untrusted text safe for notifications, in which `[a](command:b)` is a link that runs b with the person's rights.
- * @param {string} text
- */
-const words = (text) => text.replaceAll("](", "] (");
 /** The same for the status bar, where `$(a)` is a picture: a command would be shown without it. @param {string} text */
 const barWords = (text) => text.replaceAll("$(", "\\$(");
 
@@ -115,8 +41,6 @@ function workspaceEdit(edit) {
   return made;
 }
 
-/** @param {vscode.TextDocument} document */
-const isChat = (document) => document.languageId === LANGUAGE;
 /** @param {vscode.TextDocument} document */
 const named = (document) => ({ uri: document.uri.toString(), version: document.version });
 
@@ -138,6 +62,11 @@ async function activate(context) {
     vscode.window.showWarningMessage,
     vscode.window.showInformationMessage,
   ];
+  const program = vscode.workspace.getConfiguration("flemma").get(
+    "program",
+    "flemma",
+  );
+  const changed = new vscode.EventEmitter();
   let isOver = false;
   let said = "";
 
@@ -156,6 +85,8 @@ async function activate(context) {
             return Object.assign(made, { code: each.code, source: "flemma" });
           }),
         );
+      case "workspace/codeLens/refresh":
+        return void changed.fire(undefined);
       case "workspace/applyEdit":
         return apply(params.edit);
       case "window/showMessage":
@@ -167,15 +98,20 @@ async function activate(context) {
     }
   };
   const server = new Server(
-    vscode.workspace.getConfiguration("flemma").get("program", "flemma"),
+    program,
     receive,
-    (fault) => isOver || void vscode.window.showErrorMessage(words(`flemma: ${fault}.`)),
+    (/** @type {string} */ fault) =>
+      isOver || void vscode.window.showErrorMessage(words(`flemma: ${fault}.`)),
   );
   const ready = server.request("initialize", {
     processId: process.pid,
     rootUri: vscode.workspace.workspaceFolders?.[0]?.uri.toString() ?? null,
     capabilities: {
-      workspace: { applyEdit: true, workspaceEdit: { documentChanges: true } },
+      workspace: {
+        applyEdit: true,
+        workspaceEdit: { documentChanges: true },
+        codeLens: { refreshSupport: true },
+      },
       window: { workDoneProgress: true },
       textDocument: { codeAction: { codeActionLiteralSupport: { codeActionKind: { valueSet: [] } } } },
     },
@@ -185,17 +121,29 @@ async function activate(context) {
   /** @param {string} command @param {object} [more] @param {vscode.TextDocument} [document] */
   const execute = async (command, more = {}, document = vscode.window.activeTextEditor?.document) => {
     if (document === undefined || !isChat(document)) return;
+    // The text that the person saw.
+    const seen = named(document);
     try {
       await ready;
       return await server.request("workspace/executeCommand", {
         command,
-        arguments: [{ ...named(document), ...more }],
+        arguments: [{ ...seen, ...more }],
       });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       // The server shows most refusals itself.
       if (why !== said) void vscode.window.showWarningMessage(words(`flemma: ${why}`));
     }
+  };
+  const reason = () =>
+    vscode.window.showInputBox({
+      prompt: "Reason to reject",
+      placeHolder: "the model sees it",
+    });
+  /** @param {object} call */
+  const diff = async (call) => {
+    const change = await execute("flemma.showDiff", call);
+    if (change !== undefined) await showChange(change);
   };
   const line = () => (vscode.window.activeTextEditor?.selection.active.line ?? 0) + 1;
 
@@ -270,16 +218,45 @@ async function activate(context) {
         return folds.map((/** @type {any} */ each) => new vscode.FoldingRange(each.startLine, each.endLine));
       },
     }),
+    vscode.languages.registerCodeLensProvider(LANGUAGE, {
+      onDidChangeCodeLenses: changed.event,
+      async provideCodeLenses(document) {
+        await ready;
+        const lenses = await server.request("textDocument/codeLens", {
+          textDocument: named(document),
+        }) ?? [];
+        return lenses.map((
+          /** @type {any} */ {
+            range: at,
+            command: { title, command, arguments: given },
+          },
+        ) =>
+          new vscode.CodeLens(range(at), {
+            title,
+            command: "flemma.lens",
+            arguments: [command, given[0]],
+          })
+        );
+      },
+    }),
+    ...registerChanges(),
+    ...registerConversations(program),
+    vscode.commands.registerCommand("flemma.lens", async (command, given) => {
+      if (command === "flemma.showDiff") return await diff(given);
+      const message = command === "flemma.reject" ? await reason() : "";
+      return message === undefined ? undefined : await execute(command, { ...given, message });
+    }),
+    vscode.commands.registerCommand(
+      "flemma.diff",
+      () => diff({ line: line() }),
+    ),
     vscode.commands.registerCommand("flemma.execute", execute),
     vscode.commands.registerCommand("flemma.advance", () => execute("flemma.advance")),
     vscode.commands.registerCommand("flemma.cancel", () => execute("flemma.cancel")),
     vscode.commands.registerCommand("flemma.approve", () => execute("flemma.approve", { line: line() })),
     vscode.commands.registerCommand("flemma.reject", async () => {
       const at = line();
-      const message = await vscode.window.showInputBox({
-        prompt: "Reason to reject",
-        placeHolder: "the model sees it",
-      });
+      const message = await reason();
       return message === undefined ? undefined : execute("flemma.reject", { line: at, message });
     }),
     { dispose: () => (isOver = true, server.child.kill()) },

@@ -48,7 +48,9 @@ const SIGNATURE = literal(':signature="');
 const COMMENT_OPEN = literal("<!--");
 const COMMENT_CLOSE = literal("-->");
 const ABORTED = literal("flemma:aborted:");
-const ROLES = ["System", "You", "Assistant"].map(literal);
+/** The roles of messages, as markers spell them. */
+export const ROLE_NAMES: readonly string[] = ["System", "You", "Assistant"];
+const ROLES = ROLE_NAMES.map(literal);
 
 function startsWith(bytes: Uint8Array, from: number, to: number, word: Uint8Array): boolean {
   if (to - from < word.length) return false;

@@ -55,7 +55,8 @@ export function isLifecycle(status: Status | null): status is Lifecycle {
 
 const STATUSES = Object.keys(OTHER_WORDS) as readonly Status[];
 
-const WORDS: ReadonlyMap<string, Status> = new Map([
+/** Every word that states a status, in lower case. */
+export const STATUS_WORDS: ReadonlyMap<string, Status> = new Map([
   ...STATUSES.map((status) => [status, status] as const),
   ...STATUSES.flatMap((status) => OTHER_WORDS[status].map((word) => [word, status] as const)),
 ]);
@@ -99,7 +100,7 @@ function foundStatus(token: StatusToken): FoundStatus {
 }
 
 function word(value: MetaValue | undefined): Status | null {
-  return typeof value === "string" ? WORDS.get(value.toLowerCase()) ?? null : null;
+  return typeof value === "string" ? STATUS_WORDS.get(value.toLowerCase()) ?? null : null;
 }
 
 function isNear(value: MetaValue): boolean {
@@ -112,7 +113,7 @@ function unknownStatus(text: string, { key, from, to }: StatusToken): UnknownSta
   const bare = written.replace(/^(["'])(.*)\1$/s, "$2");
   return {
     word: bare,
-    near: WORDS.get(nearest(bare.toLowerCase().slice(0, 40), WORDS.keys(), NEAR) ?? "") ?? null,
+    near: STATUS_WORDS.get(nearest(bare.toLowerCase().slice(0, 40), STATUS_WORDS.keys(), NEAR) ?? "") ?? null,
   };
 }
 

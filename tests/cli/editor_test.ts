@@ -1,6 +1,8 @@
 // `flemma editor` installs files where an editor finds them, repeatedly, without overwriting what a person wrote.
 
 import assert from "node:assert/strict";
+import { EDITOR_FILES } from "../../commands/setup/editor_files.generated.ts";
+import { writeProgram } from "../folder.ts";
 import { type Scene, testWithScene as test } from "./harness.ts";
 
 const PACK = ".vim/pack/flemma/start/flemma";
@@ -155,16 +157,42 @@ test("editor writes nothing for Helix where the person's own file already sets t
   );
 });
 
-test("editor installs the VS Code extension as a folder and says how to activate it", async (place) => {
+test("editor packs the VS Code extension, and says how to install it if code is not on the PATH", async (place) => {
   const installed = await place.exits(0, ["editor", "code", "--install"]);
+  const path = atHome(place, ".vscode/flemma/flemma.vsix");
+  assert.match(installed.stdout, /^Install it: code --install-extension \S+\/flemma\.vsix$/m);
+  const listed = await new Deno.Command("python3", { args: ["-m", "zipfile", "-l", path] }).output();
   assert.match(
-    installed.stdout,
-    /"Developer: Install Extension from Location…" and choose .*\.vscode\/extensions\/flemma\.flemma$/m,
+    new TextDecoder().decode(listed.stdout),
+    /\[Content_Types\]\.xml[^]*extension\.vsixmanifest[^]*extension\/package\.json/,
   );
-  const folder = atHome(place, ".vscode/extensions/flemma.flemma");
-  const { main } = JSON.parse(Deno.readTextFileSync(`${folder}/package.json`));
-  assert.ok(Deno.readTextFileSync(`${folder}/${main}`).includes("vscode"));
-  assert.match((await place.run(["doctor"])).stdout, /^ {2}vscode {2}\/.*flemma\.flemma$/m);
+  const tested = await new Deno.Command("python3", { args: ["-m", "zipfile", "-t", path] }).output();
+  assert.equal(new TextDecoder().decode(tested.stdout), "Done testing\n");
+  assert.match((await place.run(["editor", "code", "--install"])).stdout, /^Already installed/);
+  assert.match((await place.run(["doctor"])).stdout, /^ {2}vscode {2}\/.*\.vscode\/flemma$/m);
+});
+
+test("editor lets VS Code install its extension if code is on the PATH", async (place) => {
+  const bin = place.path("bin");
+  Deno.mkdirSync(bin);
+  writeProgram(`${bin}/code`, `#!/bin/sh\necho "$@" > ${place.path("told")}\n`);
+  const env = { PATH: `${bin}:${Deno.env.get("PATH")}` };
+  const installed = await place.run(["editor", "vscode", "--install"], { env });
+  assert.match(installed.stdout, /^Installed: [^]*^Reload VS Code to use it\.$/m);
+  assert.match(place.read("told"), /^--force --install-extension \S+\/\.vscode\/flemma\/flemma\.vsix\n$/);
+  // A program that fails is as good as none.
+  writeProgram(`${bin}/code`, "#!/bin/sh\nexit 1\n");
+  assert.match((await place.run(["editor", "vscode", "--install"], { env })).stdout, /^Install it: code/m);
+});
+
+Deno.test("the VS Code package contains every file that its manifest and its modules name", () => {
+  const files = EDITOR_FILES.vscode!;
+  const { main, contributes } = JSON.parse(files["package.json"]!);
+  const named = [main, ...contributes.grammars.map(({ path }: { path: string }) => path)];
+  for (const text of Object.values(files)) {
+    named.push(...[...text.matchAll(/require\("(\.\/[^"]+)"\)/g)].map(([, name]) => name!));
+  }
+  for (const name of named) assert.ok(files[name.replace(/^\.\//, "")] !== undefined, name);
 });
 
 async function sha256(text: string): Promise<string> {

@@ -50,7 +50,8 @@ for (const [name, { file, open, keys }] of Object.entries(ROWS)) {
           const path = `${place.folder}/${file}`;
           Deno.mkdirSync(path.replace(/\/[^/]*$/, ""), { recursive: true });
           // It is the passage that a person would put there, without the line that names the file it came from.
-          Deno.writeTextFileSync(path, stdout);
+          const printed = stdout.split(/^==> .* <==\n/m).find((text) => text.includes("advance"));
+          Deno.writeTextFileSync(path, printed!);
           const editor: Editor = open === undefined
             ? base
             : { ...base, open: (document) => open(document, path) };

@@ -216,6 +216,11 @@ export class EditorSession {
     return (await this.#tmux(["capture-pane", "-p"])).output;
   }
 
+  /** The screen with the sequences that set colors. */
+  async colors(): Promise<string> {
+    return (await this.#tmux(["capture-pane", "-p", "-e"])).output;
+  }
+
   async isOpen(): Promise<boolean> {
     return (await this.#tmux(["has-session"])).success;
   }

@@ -7,6 +7,7 @@ import { summarizeOpenCalls } from "../../../cycle/plan/open_calls.ts";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
 import { nodeAt } from "../../../config/schema/keys.ts";
 import type { Node } from "../../../config/schema/define.ts";
+import { ROLE_NAMES } from "../../../parser/text/lines.ts";
 import type { Environment } from "../../../base/environment.ts";
 import type { OpenDocument } from "../document.ts";
 import { toOffset, toRange } from "../positions.ts";
@@ -31,7 +32,6 @@ export const TRIGGERS = ["@", "`", "=", "$", "/", "."];
 /** Maximum number of files offered from a folder. */
 const MOST_FILES = 200;
 
-const ROLES = ["System", "You", "Assistant"];
 /** The statuses that a person writes; flemma writes the others. */
 const STATUSES = ["pending", "approved", "rejected"];
 
@@ -82,7 +82,7 @@ const NONE: Offers = { typed: "", offers: [] };
 function inText(document: OpenDocument, before: string, environment: Environment): Offers {
   const role = /^@(\w*)$/.exec(before);
   if (role !== null) {
-    return { typed: before, offers: ROLES.map((name) => ({ text: `@${name}:`, kind: KIND.keyword })) };
+    return { typed: before, offers: ROLE_NAMES.map((name) => ({ text: `@${name}:`, kind: KIND.keyword })) };
   }
   const status = /^(?:`{3,}flemma:tool\b.*\bstatus=|\*\*Tool Result:\*\*\s*`[^`]+`\s*\((?:status=)?)(\w*)$/
     .exec(before);

@@ -23,13 +23,15 @@ export async function inlayHints(document: OpenDocument, first: number, last: nu
   });
 }
 
-/** Returns the lenses Approve, Reject and Run above every block that waits. */
+/** Returns the lenses Approve, Reject and Run above every block that waits, and Show change if it changes a file. */
 export async function codeLenses(document: OpenDocument): Promise<CodeLens[]> {
   const session = await document.openReadOnly();
   if (!session.ok) return [];
   const calls = await session.value.calls();
   const { counted, uri, store } = document;
-  return calls.filter(isWaiting).flatMap(({ id, line }) => {
+  const waiting = calls.filter(isWaiting);
+  const texts = await Promise.all(waiting.map(({ id }) => session.value.fileTexts(id)));
+  return waiting.flatMap(({ id, line }, at) => {
     const range = linesRange(counted, line, line);
     const lens = (title: string, command: string): CodeLens => ({
       range,
@@ -39,6 +41,7 @@ export async function codeLenses(document: OpenDocument): Promise<CodeLens[]> {
       lens("Approve", "flemma.approve"),
       lens("Reject", "flemma.reject"),
       lens("Run", "flemma.execute"),
+      ...(texts[at] === null ? [] : [lens("Show change", "flemma.showDiff")]),
     ];
   });
 }

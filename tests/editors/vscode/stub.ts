@@ -4,7 +4,7 @@
 import { createRequire } from "node:module";
 import process from "node:process";
 import { Buffer } from "node:buffer";
-import { ROOT } from "../../scripts/gate/root.ts";
+import { ROOT } from "../../../scripts/gate/root.ts";
 
 export class Position {
   constructor(readonly line: number, readonly character: number) {}
@@ -24,6 +24,15 @@ class Uri {
   static parse(text: string): Uri {
     return new Uri(text);
   }
+  static from({ scheme, path, query }: { scheme: string; path: string; query: string }): Uri {
+    return new Uri(`${scheme}:${path}?${query}`);
+  }
+  get scheme(): string {
+    return this.text.slice(0, this.text.indexOf(":"));
+  }
+  get fsPath(): string {
+    return decodeURIComponent(this.text.replace(/^file:\/\//, ""));
+  }
   toString(): string {
     return this.text;
   }
@@ -33,6 +42,9 @@ class WorkspaceEdit {
   set(uri: Uri, edits: TextEdit[]): void {
     this.all.push([uri, edits]);
   }
+  insert(uri: Uri, at: Position, text: string): void {
+    this.set(uri, [new TextEdit(new Range(at, at), text)]);
+  }
 }
 class Diagnostic {
   constructor(readonly range: Range, readonly message: string, readonly severity: number) {}
@@ -41,6 +53,19 @@ class CodeAction {
   edit?: WorkspaceEdit;
   command?: { command: string; arguments: unknown[] };
   constructor(readonly title: string, readonly kind: { value: string }) {}
+}
+
+class CodeLens {
+  constructor(readonly range: Range, readonly command: { title: string; arguments: unknown[] }) {}
+}
+export class Selection extends Range {
+  readonly isEmpty: boolean;
+  readonly active: Position;
+  constructor(start: Position, end: Position) {
+    super(start, end);
+    this.active = end;
+    this.isEmpty = start.line === end.line && start.character === end.character;
+  }
 }
 
 /** Listeners of one kind of event. */
@@ -62,6 +87,7 @@ export interface StubDocument {
   version: number;
   text: string;
   getText(): string;
+  positionAt(offset: number): Position;
 }
 
 /** The editor. */
@@ -78,9 +104,21 @@ export class StubEditor {
     { document: StubDocument; contentChanges: { range: Range; text: string }[] }
   >();
   readonly #closed = new Events<StubDocument>();
+  readonly #activated = new Events<{ document: StubDocument }>();
   #progress = new Events<string>();
   /** Where the cursor is, from 0. */
   line = 0;
+  /** What is selected in place of the cursor. */
+  selected: Selection | undefined;
+  /** The document that is shown; the first one that is open if nothing else was shown. */
+  shown: StubDocument | undefined;
+  /** The two sides of the change that is shown. */
+  change: readonly [string, string, string] | undefined;
+  clipboard = "";
+  /** Labels of the last list, of which the person takes the one that begins with `pick`. */
+  offered: readonly string[] = [];
+  pick = "";
+  readonly #contents = new Map<string, (uri: Uri) => string>();
   /** What the person types when they are asked. */
   answer: string | undefined;
   /** Settings. */
@@ -97,9 +135,20 @@ export class StubEditor {
     const path = `${ROOT}/editors/vscode/extension.cjs`;
     const real = createRequire(path);
     const module = { exports: {} as { activate(context: unknown): Promise<void> } };
-    const load = (name: string) => name === "vscode" ? this.#module() : real(name);
-    const source = await Deno.readTextFile(path);
-    new Function("require", "module", "process", "Buffer", source)(load, module, process, Buffer);
+    const loaded = new Map<string, unknown>();
+    const api = this.#module();
+    const run = (file: string, module: { exports: unknown }) => {
+      const source = Deno.readTextFileSync(file);
+      new Function("require", "module", "process", "Buffer", source)(load, module, process, Buffer);
+      return module.exports;
+    };
+    const load = (name: string): unknown => {
+      if (name === "vscode") return api;
+      if (!name.startsWith("./")) return real(name);
+      if (!loaded.has(name)) loaded.set(name, run(path.replace(/[^/]*$/, name.slice(2)), { exports: {} }));
+      return loaded.get(name);
+    };
+    run(path, module);
     await module.exports.activate(this.context);
   }
 
@@ -114,10 +163,22 @@ export class StubEditor {
       version: 1,
       text,
       getText: () => document.text,
+      positionAt: (offset) => {
+        const before = document.text.slice(0, offset).split("\n");
+        return new Position(before.length - 1, before.at(-1)!.length);
+      },
     };
     this.documents.push(document);
     this.#opened.fire(document);
     return document;
+  }
+
+  /** Shows a document, as after a click on its tab. */
+  show(document: StubDocument): void {
+    this.shown = document;
+    this.selected = undefined;
+    this.#activated.fire({ document });
+    this.#progress.fire("shown");
   }
 
   close(document: StubDocument): void {
@@ -174,6 +235,15 @@ export class StubEditor {
       Range,
       TextEdit,
       WorkspaceEdit,
+      Selection,
+      CodeLens,
+      EventEmitter: class {
+        readonly #events = new Events<unknown>();
+        readonly event = this.#events.on;
+        fire(value: unknown): void {
+          this.#events.fire(value);
+        }
+      },
       Diagnostic,
       CodeAction,
       Uri,
@@ -196,14 +266,37 @@ export class StubEditor {
         registerCodeActionsProvider: provider("actions"),
         registerHoverProvider: provider("hover"),
         registerFoldingRangeProvider: provider("folds"),
+        registerCodeLensProvider: provider("lenses"),
       },
       commands: {
         registerCommand: (name: string, work: (...args: unknown[]) => unknown) => {
           this.commands.set(name, work);
           return { dispose() {} };
         },
+        executeCommand: (name: string, left: Uri, right: Uri, title: string) => {
+          if (name !== "vscode.diff") throw new Error(name);
+          const side = (uri: Uri) => this.#contents.get(uri.scheme)!(uri);
+          this.change = [side(left), side(right), title];
+        },
       },
+      env: { clipboard: { writeText: (text: string) => this.clipboard = text } },
       window: {
+        onDidChangeActiveTextEditor: this.#activated.on,
+        showQuickPick: (items: readonly (string | { label: string })[]) => {
+          const labelOf = (item: string | { label: string }) => typeof item === "string" ? item : item.label;
+          this.offered = items.map(labelOf);
+          return Promise.resolve(items.find((item) => labelOf(item).startsWith(this.pick)));
+        },
+        showTextDocument: (document: StubDocument) => {
+          this.show(document);
+          const editor = {
+            revealRange() {},
+            set selection(selected: Selection) {
+              stub.selected = selected;
+            },
+          };
+          return Promise.resolve(editor);
+        },
         createStatusBarItem: () => ({
           text: "",
           show() {
@@ -221,13 +314,24 @@ export class StubEditor {
         showInformationMessage: say,
         showInputBox: () => Promise.resolve(this.answer),
         get activeTextEditor() {
-          const document = stub.documents[0];
-          return document && { document, selection: { active: new Position(stub.line, 0) } };
+          const document = stub.shown ?? stub.documents[0];
+          const at = new Position(stub.line, 0);
+          return document && { document, selection: stub.selected ?? new Selection(at, at) };
         },
       },
       workspace: {
         textDocuments: this.documents,
         workspaceFolders: undefined,
+        asRelativePath: ({ text }: Uri) => text.replace(/^.*\//, ""),
+        openTextDocument: ({ content }: { content: string }) =>
+          Promise.resolve(this.open("/tmp/untitled.chat", content)),
+        registerTextDocumentContentProvider: (
+          scheme: string,
+          { provideTextDocumentContent }: { provideTextDocumentContent: (uri: Uri) => string },
+        ) => {
+          this.#contents.set(scheme, provideTextDocumentContent);
+          return { dispose() {} };
+        },
         getConfiguration: (section: string) => ({
           get: (name: string, usual: string) => this.settings[`${section}.${name}`] ?? usual,
         }),

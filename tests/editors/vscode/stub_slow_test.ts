@@ -1,11 +1,11 @@
 // The extension for VS Code with the real server and a stub of the editor; no real VS Code runs here.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
-import { callReply, textReply, withServer } from "../cli/replies.ts";
-import { installProgram } from "./terminal.ts";
-import { Position, StubEditor } from "./vscode_stub.ts";
-import { writeProgram } from "../folder.ts";
+import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
+import { callReply, textReply, withServer } from "../../cli/replies.ts";
+import { installProgram } from "../terminal.ts";
+import { Position, Selection, StubEditor } from "./stub.ts";
+import { writeProgram } from "../../folder.ts";
 
 /** The editor with the program in its settings, on a document. The environment of the server is that of the scene. */
 async function withEditor(
@@ -145,6 +145,109 @@ Deno.test("with a stub of VS Code, untrusted text becomes neither a link that ru
     ));
 });
 
+const WRITE = `@You:
+Please.
+
+@Assistant:
+**Tool Use:** \`write\` (\`call_1\`)
+
+\`\`\`json
+{"path":"code.py","content":"one\\nTWO\\n"}
+\`\`\`
+
+@You:
+**Tool Result:** \`call_1\`
+
+\`\`\`flemma:tool status=pending
+\`\`\`
+`;
+
+Deno.test("with a stub of VS Code, lenses approve a call, reject it with a reason, and show its change as a diff", () =>
+  withEditor(WRITE, {}, async (editor, document, place) => {
+    place.write("code.py", "one\ntwo\n");
+    const lenses = async () => {
+      const shown = await editor.providers.get("lenses").provideCodeLenses(document);
+      // deno-lint-ignore no-explicit-any
+      return new Map<string, any>(shown.map(({ command }: any) => [command.title, command]));
+    };
+    const press = async (title: string) => {
+      const { command, arguments: given } = (await lenses()).get(title);
+      await editor.commands.get(command)!(...given);
+    };
+    assert.deepEqual([...(await lenses()).keys()], ["Approve", "Reject", "Run", "Show change"]);
+    await press("Show change");
+    assert.deepEqual(editor.change, ["one\ntwo\n", "one\nTWO\n", "code.py (proposed change)"]);
+    await press("Reject");
+    assert.equal(document.text, WRITE, "without a reason nothing happens");
+    await press("Approve");
+    await editor.until(() => document.text.includes("status=approved"));
+    assert.equal(document.text, WRITE.replace("status=pending", "status=approved"));
+    assert.deepEqual([...(await lenses()).keys()], []);
+  }));
+
+Deno.test("with a stub of VS Code, a lens rejects with the typed reason, and a call without a file has no change to show", () =>
+  withEditor(PENDING, {}, async (editor, document) => {
+    const shown = await editor.providers.get("lenses").provideCodeLenses(document);
+    const titles = shown.map(({ command }: { command: { title: string } }) => command.title);
+    assert.deepEqual(titles, ["Approve", "Reject", "Run"]);
+    editor.line = PENDING.split("\n").findIndex((line) => line.startsWith("**Tool Result"));
+    await editor.commands.get("flemma.diff")!();
+    assert.deepEqual(editor.stated, ["flemma: This call changes no file."]);
+    editor.answer = "Not today.";
+    await editor.commands.get("flemma.lens")!(...shown[1].command.arguments);
+    await editor.until(() => document.text.includes("status=rejected\nNot today.\n"));
+  }));
+
+Deno.test("with a stub of VS Code, a question about selected lines is appended with a reference, and the keys go back and forth", () =>
+  withEditor("@You:\n", {}, async (editor, chat, place) => {
+    const code = editor.open(place.path("src/a b.py"), "1\n2\n3\n", "python");
+    editor.show(code);
+    editor.pick = "a.chat";
+    const rows = [
+      [new Selection(new Position(0, 0), new Position(2, 0)), "@./src/a%20b.py#L1-2 "],
+      [new Selection(new Position(1, 0), new Position(1, 1)), "@./src/a%20b.py#L2 "],
+      [new Selection(new Position(1, 1), new Position(1, 1)), "@./src/a%20b.py "],
+    ] as const;
+    let text = "@You:\n";
+    for (const [selected, reference] of rows) {
+      editor.show(code);
+      editor.selected = selected;
+      await editor.commands.get("flemma.ask")!();
+      text += `${text === "@You:\n" ? "" : "\n\n"}${reference}`;
+      assert.equal(chat.text, text);
+      assert.equal(editor.shown, chat);
+      assert.equal(editor.selected!.active.line, chat.text.split("\n").length - 1);
+    }
+    assert.deepEqual(editor.offered, ["a.chat", "New conversation…"]);
+    await editor.commands.get("flemma.toggle")!();
+    assert.equal(editor.shown, code);
+    await editor.commands.get("flemma.toggle")!();
+    assert.equal(editor.shown, chat);
+  }));
+
+Deno.test("with a stub of VS Code, the nearest code block is copied, and a model is chosen for the session", () =>
+  withEditor(
+    "@Assistant:\n```sh\nfirst\n```\n\nText\n\n````md\n```\nsecond\n```\n````\nEnd\n",
+    {},
+    async (editor, _document, place) => {
+      const copied = async (line: number) => {
+        editor.line = line;
+        await editor.commands.get("flemma.yank")!();
+        return editor.clipboard;
+      };
+      assert.equal(await copied(0), "first");
+      assert.equal(await copied(2), "first");
+      assert.equal(await copied(6), "first");
+      assert.equal(await copied(9), "```\nsecond\n```");
+      assert.equal(await copied(12), "```\nsecond\n```");
+      editor.pick = "$best";
+      await editor.commands.get("flemma.model")!();
+      assert.ok(editor.offered.includes("$best"), editor.offered.join());
+      assert.match((await place.run(["session", "show", "a.chat"])).stdout, /model.*\$best/);
+      assert.deepEqual(editor.stated, []);
+    },
+  ));
+
 Deno.test("with a stub of VS Code, a missing program is reported by its name", async () => {
   const editor = new StubEditor({ "flemma.program": "/no/such/flemma" });
   await assert.rejects(editor.start(), /\/no\/such\/flemma cannot be started/);
@@ -154,12 +257,17 @@ Deno.test("with a stub of VS Code, a missing program is reported by its name", a
 
 Deno.test("the VS Code extension declares each command that it has, and does not run in an untrusted folder", async () => {
   const declared = JSON.parse(
-    await Deno.readTextFile(new URL("../../editors/vscode/package.json", import.meta.url)),
+    await Deno.readTextFile(new URL("../../../editors/vscode/package.json", import.meta.url)),
   );
-  const source = await Deno.readTextFile(new URL("../../editors/vscode/extension.cjs", import.meta.url));
-  const registered = [...source.matchAll(/registerCommand\("([\w.]+)"/g)].map(([, name]) => name!);
+  const folder = new URL("../../../editors/vscode/", import.meta.url);
+  const source = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".cjs"))
+    .map(({ name }) => Deno.readTextFileSync(new URL(name, folder))).join("");
+  const registered = [...source.matchAll(/registerCommand\(\s*"([\w.]+)"/g)].map(([, name]) => name!);
   const shown = declared.contributes.commands.map(({ command }: { command: string }) => command);
   // The one that actions call takes what the server gave them, which nobody can type.
-  assert.deepEqual(registered.filter((name) => name !== "flemma.execute").sort(), shown.sort());
+  assert.deepEqual(
+    registered.filter((name) => !["flemma.execute", "flemma.lens"].includes(name)).sort(),
+    shown.sort(),
+  );
   assert.equal(declared.capabilities.untrustedWorkspaces.supported, false);
 });

@@ -1,7 +1,8 @@
 // Generates a module with the runtime files of editors, so that a bundle or compiled program includes them.
 
-import { EDITOR_PLACES } from "../../commands/setup/editor_places.ts";
-import { ROOT } from "../gate/root.ts";
+import { EDITOR_PLACES } from "../../../commands/setup/editor_places.ts";
+import { generate as generateHighlighting } from "./highlighting.ts";
+import { ROOT } from "../../gate/root.ts";
 
 const FOLDER = "editors";
 const TARGET = "commands/setup/editor_files.generated.ts";
@@ -9,11 +10,17 @@ const TARGET = "commands/setup/editor_files.generated.ts";
 const OURS = /(?:^|\/)(?:README\.md|tags|tsconfig\.json)$/;
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
+  // These files are not on the disk yet, or not as they will be.
+  const made = new Map((await generateHighlighting()).map(({ path, text }) => [path, text]));
   const editors = new Set(Object.values(EDITOR_PLACES).map(({ files }) => files));
   const entries: string[] = [];
   for (const editor of [...editors].sort()) {
     const files: Record<string, string> = {};
     await collect(editor, "", files);
+    for (const [path, text] of made) {
+      const [, of, name] = /^editors\/([^/]+)\/(.*)$/.exec(path) ?? [];
+      if (of === editor) files[name!] = text;
+    }
     entries.push(`  ${JSON.stringify(editor)}: {`);
     for (const name of Object.keys(files).sort()) {
       entries.push(`    ${JSON.stringify(name)}: ${JSON.stringify(files[name])},`);
