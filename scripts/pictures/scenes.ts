@@ -140,9 +140,9 @@ export const SCENES: readonly Scene[] = [
     document: QUESTION,
     start: ["kak", "-n", "-s", "stats", "-e", `source ${ROOT}/editors/kakoune/flemma.kak; edit notes.chat`],
     acts: [
-      { keys: ["C-g"], until: "waits for you" },
-      { keys: ["gg", "C-w"], until: "toolu_01" },
-      { keys: ["C-v"], until: "+  if (values.length" },
+      { keys: [" ", "m", "m"], until: "waits for you" },
+      { keys: ["gg", " ", "m", "w"], until: "toolu_01" },
+      { keys: [" ", "m", "v"], until: "+  if (values.length" },
     ],
     shows: ["editors/kakoune"],
   },

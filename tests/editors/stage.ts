@@ -28,6 +28,7 @@ export async function onStage(
   play: (stage: Stage) => Promise<void>,
   before = QUESTION,
   name = "q.chat",
+  columns = 120,
 ): Promise<void> {
   await withPacedServer(replies, (server) =>
     withScene(async (place) => {
@@ -35,7 +36,7 @@ export async function onStage(
       place.write(name, before);
       place.write("seen.txt", "one\ntwo\nthree\n");
       const env = { ...server.env, ...installProgram(place), ...temporaryFolder(runtime, place) };
-      const session = await EditorSession.open(runtime, place, name, { shown: "@You:", env });
+      const session = await EditorSession.open(runtime, place, name, { shown: "@You:", env, columns });
       const sees = async (...shown: readonly string[]) => {
         for (const text of shown) {
           await session.until(async () => (await session.screen()).includes(text), `shows ${text}`);

@@ -123,15 +123,28 @@ export class EditorSession {
     editor: Editor,
     place: Scene,
     file: string,
-    options: { readonly shown: string; readonly env?: Readonly<Record<string, string>> },
+    { shown, env, columns = 120 }: {
+      readonly shown: string;
+      readonly env?: Readonly<Record<string, string>>;
+      readonly columns?: number;
+    },
   ): Promise<EditorSession> {
     const session = new EditorSession(editor, place);
-    const words = ["new-session", "-d", "-x", "120", "-y", "40", "--", ...editor.open(place.path(file))];
-    await session.#tmux(words, { ...place.env, ...options.env });
+    const words = [
+      "new-session",
+      "-d",
+      "-x",
+      String(columns),
+      "-y",
+      "40",
+      "--",
+      ...editor.open(place.path(file)),
+    ];
+    await session.#tmux(words, { ...place.env, ...env });
     session.#pid = (await session.#tmux(["display-message", "-p", "#{pane_pid}"])).output;
     await session.until(
-      async () => (await session.screen()).includes(options.shown),
-      `${options.shown} is shown`,
+      async () => (await session.screen()).includes(shown),
+      `${shown} is shown`,
     );
     return session;
   }

@@ -141,12 +141,104 @@ function! s:play() abort
   silent file more.chat
   doautocmd BufRead
   call assert_equal('', maparg('ga', 'n'))
-  call assert_equal('<Plug>(flemma-reject)', maparg('gr', 'n'))
+  call assert_equal('<Plug>(flemma-reject)', maparg('gR', 'n'))
   let g:flemma_no_keys = 1
   new
   silent file last.chat
   doautocmd BufRead
-  call assert_equal('', maparg('gr', 'n'))
+  call assert_equal('', maparg('gR', 'n'))
+  unlet g:flemma_no_keys
+endfunction
+
+" No key is the beginning of a longer one that the editor or its plugins map, which would win over keys typed fast.
+function! s:keys() abort
+  enew!
+  silent file keys.chat
+  doautocmd BufRead
+  let tried = 0
+  for mode in ['n', 'x', 'o', 'i']
+    if has('nvim')
+      let [ours, others] = [nvim_buf_get_keymap(0, mode), nvim_get_keymap(mode)]
+    elseif exists('*maplist')
+      let maps = filter(maplist(), {_, map -> map.mode =~# '[ ' . mode . ']' || map.mode ==# 'v' && mode ==# 'x'})
+      let [ours, others] = [filter(copy(maps), {_, map -> map.buffer}), filter(copy(maps), {_, map -> !map.buffer})]
+    else
+      return
+    endif
+    for map in filter(ours, {_, map -> map.lhs !~# '^<Plug>'})
+      let tried += 1
+      call assert_equal([], filter(map(copy(others), {_, other -> other.lhs}), {_, lhs -> lhs !=# map.lhs && stridx(lhs, map.lhs) == 0}), map.lhs)
+    endfor
+  endfor
+  call assert_true(tried > 20, tried)
+endfunction
+
+" What looks like a marker, a call or a waiting result inside a plain fence is text.
+function! s:fences() abort
+  let text =<< trim END
+    @You:
+    Look.
+
+    ````
+    @Assistant:
+    ```flemma:tool status=pending
+    **Tool Use:** `bash` (`c`)
+    ```
+    ````
+
+    @Assistant:
+    Yes, ```` a ```` it is.
+
+    @You:
+  END
+  enew!
+  silent file fences.chat
+  doautocmd BufRead
+  call setline(1, text)
+  let groups = map(range(5, 8), {_, line -> synIDattr(synID(line, 1, 1), 'name')})
+  call assert_equal(['chatCode'], uniq(groups))
+  call assert_equal('chatRole', synIDattr(synID(11, 1, 1), 'name'))
+  call assert_equal('chatRole', synIDattr(synID(14, 1, 1), 'name'))
+  call cursor(1, 1)
+  normal ]m
+  call assert_equal(11, line('.'))
+  normal [m
+  call assert_equal(1, line('.'))
+  call assert_match('no call is waiting', execute('normal ]w'))
+  call assert_equal(1, line('.'))
+  normal yim
+  call assert_equal(join(text[1:8], "\n") . "\n", @")
+  call cursor(7, 1)
+  call assert_match('no call here', execute('normal gd'))
+  " Far from the beginning, a fence is known by the message that it is in.
+  call setline(1, ['@You:', '```'] + repeat(['text'], 1000) + ['@Assistant:', '```', '', '@Assistant:', 'Yes.'])
+  normal G
+  redraw
+  call assert_equal('chatRole', synIDattr(synID(line('$') - 1, 1, 1), 'name'))
+endfunction
+
+" Only a file of this machine names the document.
+function! s:names() abort
+  for [name, named] in [['scp://host/q.chat', 0], ['https://host/q.chat', 0], ['zip:/a.zip::q.chat', 0], ['flemma://q.chat.1', 0],
+        \ ['c:q.chat', 1], ['a:b/q.chat', 1], ['q.chat', 1], ['/tmp/q.chat', 1]]
+    let buf = bufadd(name)
+    call assert_equal(named ? ['--name', fnamemodify(name, ':p')] : [], flemma#run#name(buf), name)
+    execute 'bwipeout!' buf
+  endfor
+endfunction
+
+" The nearest code block, without those of calls.
+function! s:yanks() abort
+  enew!
+  call setline(1, ['@Assistant:', '```sh', 'one', '```', '', 'a', '', '````', '```', 'two', '````', '',
+        \ '**Tool Use:** `bash` (`c`)', '', '```json', '{}', '```'])
+  for [line, expected] in [[1, ['one']], [3, ['one']], [5, ['one']], [7, ['```', 'two']], [10, ['```', 'two']], [16, ['```', 'two']]]
+    call cursor(line, 1)
+    call assert_match('copied ', execute('Flemma yank'))
+    call assert_equal(join(expected, "\n") . "\n", @", line)
+  endfor
+  silent %delete _
+  call assert_match('no code block', execute('Flemma yank'))
 endfunction
 
 " Both writers at the end of a reply: the prompt of the program goes where the person has one already.
@@ -224,6 +316,10 @@ try
   call s:prompts()
   call s:reloads()
   call s:play()
+  call s:keys()
+  call s:fences()
+  call s:names()
+  call s:yanks()
 catch
   call add(v:errors, v:exception . ' at ' . v:throwpoint)
 endtry

@@ -38,9 +38,15 @@ endfunction
 
 " Rejects the call at the cursor. Without a reason asks for one; Escape rejects nothing.
 function! flemma#reject(...) abort
+  let [at, text] = [line('.'), b:changedtick]
+  if a:0 == 0 && !empty(flemma#run#of(bufnr('%')))
+    return flemma#say('a run is already in progress; ' . flemma#cancel_hint(), 'WarningMsg')
+  endif
   let reason = a:0 > 0 ? a:1 : flemma#ask_reason()
-  if type(reason) == v:t_string
-    call flemma#call('reject', '--line', line('.'), '-m', reason)
+  if b:changedtick != text
+    call flemma#say('the text changed meanwhile, so nothing was rejected', 'WarningMsg')
+  elseif type(reason) == v:t_string
+    call flemma#call('reject', '--line', at, '-m', reason)
   endif
 endfunction
 
@@ -113,6 +119,10 @@ let s:commands = {
       \ 'always': {words -> s:at_call('approve', words + ['--always'])},
       \ 'reject': {words -> empty(words) ? flemma#reject() : flemma#reject(join(words))},
       \ 'cancel': {words -> flemma#cancel()},
+      \ 'ask': {words -> flemma#chat#ask(s:lines[0], s:lines[1], get(words, 0, ''))},
+      \ 'toggle': {words -> flemma#chat#toggle(get(words, 0, ''))},
+      \ 'yank': {words -> flemma#chat#yank()},
+      \ 'model': {words -> flemma#chat#model(get(words, 0, ''))},
       \ 'show': {words -> flemma#view#show()},
       \ 'status': {words -> flemma#view#report(['status', '-'] + words)},
       \ 'explain': {words -> flemma#view#report(['approval', 'explain', '-'] + words)},
@@ -125,7 +135,9 @@ function! s:at_call(command, words) abort
   call flemma#run#start(bufnr('%'), a:command, named ? a:words : ['--line', line('.')] + a:words)
 endfunction
 
-function! flemma#command(...) abort
+" Runs a subcommand; the first two numbers are the lines of its range.
+function! flemma#command(first, last, ...) abort
+  let s:lines = [a:first, a:last]
   let [name; words] = a:0 == 0 ? ['advance'] : a:000
   if !has_key(s:commands, name)
     return flemma#say('unknown command :Flemma ' . name . '; use ' . join(sort(keys(s:commands)), ', '), 'ErrorMsg')
@@ -138,5 +150,7 @@ function! flemma#complete(lead, line, position) abort
   if len(words) <= 2
     return join(sort(keys(s:commands)), "\n")
   endif
-  return index(['approve', 'execute'], words[1]) < 0 ? '' : join(flemma#view#pending_ids(), "\n")
+  let names = {'approve': 'flemma#view#pending_ids', 'execute': 'flemma#view#pending_ids', 'model': 'flemma#chat#models'}
+  return has_key(names, words[1]) ? join(call(names[words[1]], []), "\n")
+        \ : index(['ask', 'toggle'], words[1]) < 0 ? '' : join(flemma#chat#names(a:lead), "\n")
 endfunction

@@ -20,6 +20,7 @@ nnoremap <buffer> <silent> <Plug>(flemma-always) :call flemma#call('approve', '-
 nnoremap <buffer> <Plug>(flemma-reject) :call flemma#reject()<CR>
 nnoremap <buffer> <silent> <Plug>(flemma-show) :call flemma#view#show()<CR>
 nnoremap <buffer> <silent> <Plug>(flemma-partner) :call flemma#move#partner()<CR>
+nnoremap <buffer> <silent> <Plug>(flemma-yank) :call flemma#chat#yank()<CR>
 for s:mode in ['n', 'x', 'o']
   for [s:name, s:call] in [
         \ ['next-message', "message('')"], ['previous-message', "message('b')"],
@@ -38,7 +39,7 @@ endfor
 if !get(g:, 'flemma_no_keys', 0)
   for [s:modes, s:keys, s:name] in [
         \ ['ni', '<C-]>', 'advance'], ['n', '<M-CR>', 'execute'], ['n', '<C-c>', 'cancel'],
-        \ ['n', 'ga', 'approve'], ['n', 'gA', 'always'], ['n', 'gr', 'reject'], ['n', 'K', 'show'], ['n', 'gd', 'partner'],
+        \ ['n', 'ga', 'approve'], ['n', 'gA', 'always'], ['n', 'gR', 'reject'], ['n', 'K', 'show'], ['n', 'gd', 'partner'], ['n', 'gy', 'yank'],
         \ ['nxo', ']m', 'next-message'], ['nxo', '[m', 'previous-message'],
         \ ['nxo', ']w', 'next-waiting'], ['nxo', '[w', 'previous-waiting'],
         \ ['xo', 'im', 'inner-message'], ['xo', 'am', 'a-message'],

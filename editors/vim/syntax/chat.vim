@@ -12,7 +12,8 @@ syntax match chatError "(error)" contained
 syntax match chatPending "(pending)" contained
 syntax match chatApproved "(approved)" contained
 syntax match chatRefused "(\%(rejected\|denied\|aborted\))" contained
-syntax match chatFence "^`\{3,}.*$" contains=chatStatus
+" What looks like a marker inside a fence is text.
+syntax region chatCode matchgroup=chatFence start="^\z(`\{3,}\)[^`]*$"rs=s+3 end="^\z1`*\s*$" keepend contains=chatStatus
 syntax match chatStatus "flemma:tool.*$" contained contains=chatPendingWord,chatApprovedWord,chatRefusedWord
 syntax match chatPendingWord "status=\zs\cpending\>" contained
 syntax match chatApprovedWord "status=\zs\capproved\>" contained
@@ -21,7 +22,8 @@ syntax match chatTemplate "{{.\{-}}}\|{%.\{-}%}"
 syntax match chatAborted "^<!-- flemma:aborted: .* -->$"
 syntax match chatFile "@\%(\./\|\.\./\|/\|\~/\)\S\+"
 syntax region chatThinking start="^<thinking\>.*[^/]>\s*$\|^<thinking>\s*$" end="^</thinking>\s*$" keepend
-syntax sync minlines=200
+syntax sync clear
+syntax sync match chatSync grouphere NONE "^@\%(You\|Assistant\|System\):\s*$"
 
 highlight default link chatRole Title
 highlight default link chatBlock Statement

@@ -8,7 +8,28 @@ let s:known = {}
 
 " The fold level of a line, for 'foldexpr'.
 function! flemma#fold#level(line) abort
-  let known = get(s:known, bufnr('%'), {'tick': -1, 'lines': [], 'levels': []})
+  return get(s:read().levels, a:line - 1, 0)
+endfunction
+
+" Like search(), past what is text in a fence: there nothing is a message, a call or a result.
+function! flemma#fold#search(pattern, flags) abort
+  let from = getpos('.')
+  let inside = s:read().inside
+  let first = search(a:pattern, substitute(a:flags, 'n', '', ''))
+  let found = first
+  while found > 0 && inside[found - 1]
+    let found = search(a:pattern, substitute(a:flags, '[cn]', '', 'g'))
+    let found = found == first ? 0 : found
+  endwhile
+  if found == 0 || a:flags =~# 'n'
+    call setpos('.', from)
+  endif
+  return found
+endfunction
+
+" What is known of the lines of this buffer as they are.
+function! s:read() abort
+  let known = get(s:known, bufnr('%'), {'tick': -1, 'lines': [], 'levels': [], 'inside': []})
   if known.tick != b:changedtick
     let lines = getline(1, '$')
     let same = flemma#follow#alike(known.lines, lines)
@@ -18,20 +39,22 @@ function! flemma#fold#level(line) abort
       let from -= 1
     endwhile
     let from = max([from - 1, 0])
-    let levels = (from > 0 ? known.levels[: from - 1] : []) + s:levels(lines, from)
-    let known = {'tick': b:changedtick, 'lines': lines, 'levels': levels}
+    let [levels, inside] = s:levels(lines, from)
+    let known = {'tick': b:changedtick, 'lines': lines,
+          \ 'levels': (from > 0 ? known.levels[: from - 1] : []) + levels,
+          \ 'inside': (from > 0 ? known.inside[: from - 1] : []) + inside}
     let s:known[bufnr('%')] = known
   endif
-  return get(known.levels, a:line - 1, 0)
+  return known
 endfunction
 
 " An answer is folded from its fence on, its header stays in sight: Vim asks about lines that changed only, and the fence
 " is what changes when an answer takes the place of a word that waits.
 function! s:levels(lines, from) abort
-  let levels = []
+  let [levels, insides] = [[], []]
   let [fence, block, thinking, answer] = ['', 0, 0, 0]
   for line in a:lines[a:from :]
-    let level = block ? 2 : 1
+    let [level, inside] = [block ? 2 : 1, fence !=# '']
     if fence !=# ''
       if line =~# '^' . fence . '`*\s*$'
         let [fence, block] = ['', 0]
@@ -46,7 +69,7 @@ function! s:levels(lines, from) abort
       let answer = 1
     elseif line =~# '^<thinking\>' && line !~# '/>\s*$'
       let [level, block, thinking] = ['>2', 1, 1]
-    elseif line =~# '^```'
+    elseif line =~# '^`\{3,}[^`]*$'
       let fence = matchstr(line, '^`\+')
       " What waits for the person stays in sight.
       if answer && line !~# '^`\+flemma:'
@@ -57,8 +80,9 @@ function! s:levels(lines, from) abort
       let answer = 0
     endif
     call add(levels, level)
+    call add(insides, inside)
   endfor
-  return levels
+  return [levels, insides]
 endfunction
 
 " Opens the folds that hide a line. A fold that is open already stays as it is: what Vim was told to open, it opens

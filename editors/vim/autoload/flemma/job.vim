@@ -44,6 +44,20 @@ function! flemma#job#start(words, lines, on) abort
   return job
 endfunction
 
+" Waits until a job has ended, so that keys typed meanwhile find what it did. Ctrl-C stops it instead.
+function! flemma#job#wait(job) abort
+  try
+    " Neovim does not take a mapped Ctrl-C as an interrupt.
+    while a:job.open > 0 && getchar(1) isnot 3
+      sleep 10m
+    endwhile
+  catch /^Vim:Interrupt$/
+  endtry
+  if a:job.open > 0
+    call flemma#job#interrupt(a:job)
+  endif
+endfunction
+
 " Asks a job to end in order.
 function! flemma#job#interrupt(job) abort
   if has('nvim')

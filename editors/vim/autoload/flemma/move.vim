@@ -17,7 +17,7 @@ endfunction
 
 " Moves from a call to its result, or back.
 function! flemma#move#partner() abort
-  let header = search('^\*\*Tool \%(Use\|Result\):\*\*', 'bcnW')
+  let header = flemma#fold#search('^\*\*Tool \%(Use\|Result\):\*\*', 'bcnW')
   let text = getline(header)
   let id = text =~# '^\*\*Tool Use' ? matchstr(text, '(`\zs[^`]*\ze`)') : matchstr(text, '`\zs[^`]*\ze`')
   if header == 0 || id ==# ''
@@ -36,7 +36,7 @@ endfunction
 
 function! s:search(pattern, flags) abort
   let from = getpos('.')
-  let found = search(a:pattern, a:flags)
+  let found = flemma#fold#search(a:pattern, a:flags)
   if found
     " For the jump list.
     let at = getpos('.')

@@ -4,11 +4,13 @@ let s:ROLE = '^@\%(You\|Assistant\|System\):'
 
 " Selects the message at the cursor: all of it, or with 'i' what stands below its marker.
 function! flemma#object#message(kind) abort
-  let first = search(s:ROLE, 'bcnW')
+  let first = flemma#fold#search(s:ROLE, 'bcnW')
   if first == 0
     return
   endif
-  let next = s:below(first, s:ROLE)
+  call cursor(first, 1)
+  let next = flemma#fold#search(s:ROLE, 'nW')
+  let next = next > 0 ? next : line('$') + 1
   if a:kind ==# 'a'
     return s:select(first, next - 1)
   endif
@@ -17,7 +19,7 @@ endfunction
 
 " Selects the call or result at the cursor: all of it, or with 'i' what stands between its fences.
 function! flemma#object#call(kind) abort
-  let header = search('^\*\*Tool \%(Use\|Result\):\*\*', 'bcnW')
+  let header = flemma#fold#search('^\*\*Tool \%(Use\|Result\):\*\*', 'bcnW')
   if header == 0
     return
   endif

@@ -20,10 +20,7 @@ function! flemma#run#start(buf, command, words) abort
     return flemma#say('this buffer cannot be changed', 'WarningMsg')
   endif
   let lines = getbufline(a:buf, 1, '$')
-  let words = [a:command, '-']
-  if bufname(a:buf) !=# ''
-    let words += ['--name', fnamemodify(bufname(a:buf), ':p')]
-  endif
+  let words = [a:command, '-'] + flemma#run#name(a:buf)
   if index(s:telling, a:command) >= 0
     let words += ['--events', 'stderr', '--edits']
   else
@@ -31,7 +28,7 @@ function! flemma#run#start(buf, command, words) abort
   endif
   " The given words go last, because after -- nothing is an option.
   let words += a:words
-  let run = {'buf': a:buf, 'name': bufname(a:buf), 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
+  let run = {'buf': a:buf, 'name': bufname(a:buf), 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'held': '', 'said': [], 'stopped': {}, 'want': lines}
   let run.view = s:views(a:buf)
   let run.job = flemma#job#start(words, lines, {
         \ 'err': {line -> s:told(run, line)},
@@ -44,6 +41,16 @@ function! flemma#run#start(buf, command, words) abort
   call flemma#view#clear(a:buf)
   call s:tick()
   call flemma#announce('FlemmaStarted', {'buffer': a:buf, 'command': a:command})
+  if index(s:telling, a:command) < 0
+    " Keys typed behind a decision act on the text with it: the next decision, and the run.
+    call flemma#job#wait(run.job)
+  endif
+endfunction
+
+" The option that names the document. A file on another host, or in an archive, has no path here.
+function! flemma#run#name(buf) abort
+  let name = bufname(a:buf)
+  return name ==# '' || name =~# '^\a[[:alnum:]+.-]\+:[/\\]' ? [] : ['--name', fnamemodify(name, ':p')]
 endfunction
 
 " Stops the run of a buffer; a second call stops it immediately.
@@ -80,6 +87,8 @@ function! s:told(run, line) abort
     call flemma#view#used(a:run.buf, event)
   elseif event.event ==# 'tool:finished' || event.event ==# 'file:changed'
     call s:reload(get(event, 'path', ''))
+  elseif event.event ==# 'notice' && event.code ==# 'approval-not-here'
+    let a:run.held = event.message
   elseif event.event ==# 'message'
     call add(a:run.said, event.text)
   elseif event.event ==# 'stopped'
@@ -160,7 +169,7 @@ function! s:sum_up(run, code) abort
   let highlight = code == 0 ? 'None' : 'WarningMsg'
   if reason ==# 'pending'
     let calls = len(a:run.stopped.ids)
-    call flemma#say((calls == 1 ? '1 call waits' : calls . ' calls wait') . ' for you: ' . flemma#keys_hint(), highlight)
+    call flemma#say(a:run.held !=# '' ? a:run.held : (calls == 1 ? '1 call waits' : calls . ' calls wait') . ' for you: ' . flemma#keys_hint(), highlight)
   elseif has_key(s:SENTENCES, reason) && !empty(a:run.stopped)
     call flemma#say(s:SENTENCES[reason], highlight)
   elseif code == 0 && index(['approve', 'reject'], a:run.command) >= 0 && !a:run.always
@@ -247,6 +256,29 @@ function! s:go_on_at(run) abort
     endif
   endfor
 endfunction
+
+" Quitting during a run stops it. What was saved is saved again, with the mark. This takes a second at most.
+function! s:leave() abort
+  let runs = values(s:runs)
+  for run in runs
+    let run.saved = bufloaded(run.buf) && !getbufvar(run.buf, '&modified')
+    call flemma#job#interrupt(run.job)
+  endfor
+  let begun = reltime()
+  while !empty(s:runs) && reltimefloat(reltime(begun)) < 1
+    sleep 10m
+  endwhile
+  for run in runs
+    if run.saved && !has_key(s:runs, run.buf) && getbufvar(run.buf, '&modified')
+      execute 'silent noautocmd keepalt buffer' run.buf
+      silent write
+    endif
+  endfor
+endfunction
+
+augroup flemma_leave
+  autocmd! VimLeavePre * call s:leave()
+augroup END
 
 " The status line counts seconds while something runs.
 let s:timer = -1

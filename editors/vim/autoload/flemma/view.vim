@@ -30,7 +30,7 @@ function! flemma#view#refresh(buf) abort
     return
   endif
   let s:seen[a:buf] = tick
-  call s:report(a:buf, ['status', '-', '--json'], {lines, code -> s:status(a:buf, tick, lines, code)})
+  call s:start(s:named(a:buf, ['status', '-', '--json']), getbufline(a:buf, 1, '$'), {lines, code -> s:status(a:buf, tick, lines, code)})
 endfunction
 
 function! s:status(buf, tick, lines, code) abort
@@ -110,26 +110,31 @@ endfunction
 " Shows the whole call at the cursor, and the change it would make, in a separate window.
 function! flemma#view#show() abort
   let buf = bufnr('%')
-  let at = line('.')
-  call s:report(buf, ['approval', 'show', '-', '--line', at, '--json'], {lines, code -> s:shown(buf, lines, code)})
-endfunction
-
-function! s:shown(buf, lines, code) abort
-  if a:code != 0
-    return flemma#say(get(a:lines, -1, 'there is no call to show'), 'WarningMsg')
+  let [lines, code] = s:report(buf, ['approval', 'show', '-', '--line', line('.'), '--json'])
+  if code != 0
+    return flemma#say(get(lines, -1, 'there is no call to show'), 'WarningMsg')
   endif
-  let call = json_decode(join(a:lines, "\n"))[0]
-  call s:window(call.text, 'diff')
-  let b:flemma_call = {'buf': a:buf, 'id': call.id}
-  nnoremap <buffer> <nowait> a :call <SID>decide('approve')<CR>
-  nnoremap <buffer> <nowait> r :call <SID>decide('reject')<CR>
-  call flemma#say('a approves, r rejects with a reason, q closes', 'None')
+  let call = json_decode(join(lines, "\n"))[0]
+  call s:window(call.text + ['(end of the call)'], 'diff', 'a approves, r rejects with a reason, q closes')
+  let b:flemma_call = {'buf': buf, 'id': call.id, 'digest': call.digest}
+  nnoremap <buffer> <silent> <nowait> a :call <SID>decide('approve')<CR>
+  nnoremap <buffer> <silent> <nowait> r :call <SID>decide('reject')<CR>
 endfunction
 
-" Decides about the call that this window shows. Shown is run: the id is said, not a line. A model gave it, so that it may be
-" spelled like an option.
+" True if the end of the text in this window is on the screen. The last line is short, and so never shown in part.
+function! s:end_is_shown() abort
+  redraw
+  return line('w$') == line('$')
+endfunction
+
+" Decides about the call that this window shows, if it is the same still and was shown to its end. A model gave its id, which
+" may be spelled like an option.
 function! s:decide(command) abort
   let shown = b:flemma_call
+  if a:command ==# 'approve' && !s:end_is_shown()
+    execute "normal! \<C-f>"
+    return flemma#say(s:end_is_shown() ? 'this is the end; a approves' : 'there is more below; a approves at the end', 'WarningMsg')
+  endif
   let words = []
   if a:command ==# 'reject'
     let reason = flemma#ask_reason()
@@ -138,19 +143,23 @@ function! s:decide(command) abort
     endif
     let words += ['-m', reason]
   endif
+  let [lines, code] = s:report(shown.buf, ['approval', 'show', '-', '--json', '--', shown.id])
   close
+  if code != 0 || json_decode(join(lines, "\n"))[0].digest !=# shown.digest
+    return flemma#say('the call has changed since it was shown; ' . flemma#key('show') . ' shows it', 'WarningMsg')
+  endif
   call flemma#run#start(shown.buf, a:command, words + ['--', shown.id])
 endfunction
 
 " A report of the program about this buffer, in a window.
 function! flemma#view#report(words) abort
-  let buf = bufnr('%')
-  call s:report(buf, a:words, {lines, code -> s:window(lines, '')})
+  let [lines, _] = s:report(bufnr('%'), a:words)
+  call s:window(lines, '', '')
 endfunction
 
 function! flemma#view#messages() abort
   let said = get(b:, 'flemma_said', [])
-  call s:window(empty(said) ? ['No messages.'] : said, '')
+  call s:window(empty(said) ? ['No messages.'] : said, '', '')
 endfunction
 
 " Both texts side by side where the person and the program changed the same lines.
@@ -184,25 +193,71 @@ function! flemma#view#aside(name, lines) abort
   call flemma#say('the received text is in buffer ' . buf, 'WarningMsg')
 endfunction
 
-" Runs a report over the text of a buffer; `Done` gets its lines, or what it said where it failed.
-function! s:report(buf, words, Done) abort
-  let words = copy(a:words)
-  if bufname(a:buf) !=# ''
-    let words += ['--name', fnamemodify(bufname(a:buf), ':p')]
-  endif
+" Starts a command with a text; `Done` gets its lines, or what it said where it failed.
+function! s:start(words, lines, Done) abort
   let said = []
-  call flemma#job#start(words, getbufline(a:buf, 1, '$'), {
+  return flemma#job#start(a:words, a:lines, {
         \ 'err': {line -> add(said, line)},
         \ 'done': {out, code -> a:Done(empty(out) ? said : out, code)}})
 endfunction
 
-function! s:window(lines, type) abort
-  execute 'botright' min([max([len(a:lines), 3]), &lines / 2]) 'new'
-  setlocal buftype=nofile bufhidden=wipe noswapfile nowrap nonumber winfixheight
-  call setline(1, a:lines)
-  setlocal nomodifiable
+" Runs a command with a text, and waits for its lines and its exit code.
+function! flemma#view#run(words, lines) abort
+  let ended = {'lines': [], 'code': -1}
+  let job = s:start(a:words, a:lines, {lines, code -> extend(ended, {'lines': lines, 'code': code})})
+  if !empty(job)
+    call flemma#job#wait(job)
+  endif
+  return [ended.lines, ended.code]
+endfunction
+
+" Runs a report over the text of a buffer, and waits for its lines and its exit code.
+function! s:report(buf, words) abort
+  return flemma#view#run(s:named(a:buf, a:words), getbufline(a:buf, 1, '$'))
+endfunction
+
+" The words with the document's name before `--`.
+function! s:named(buf, words) abort
+  let end = index(a:words, '--')
+  return extend(copy(a:words), flemma#run#name(a:buf), end < 0 ? len(a:words) : end)
+endfunction
+
+" Lines, those that are too long in pieces.
+function! s:parts(lines, piece) abort
+  let parts = []
+  for line in a:lines
+    call extend(parts, line ==# '' ? [''] : split(line, a:piece))
+  endfor
+  return parts
+endfunction
+
+" Shows lines in a window of their own, wrapped, and as high as they need up to half of the screen.
+function! s:window(lines, type, hint) abort
+  botright new
+  setlocal buftype=nofile bufhidden=wipe noswapfile winfixheight
   if a:type !=# ''
     execute 'setfiletype' a:type
   endif
-  nnoremap <buffer> <nowait> q :close<CR>
+  setlocal wrap nolist nonumber norelativenumber nofoldenable foldcolumn=0 signcolumn=no conceallevel=0 scrolloff=0
+  let [width, most] = [winwidth(0), &lines / 2]
+  " Vim may never show all of a line that is higher than the window. A character takes at most eight columns.
+  let lines = s:parts(a:lines, '.\{' . max([most * width / 8, 1]) . '}\zs')
+  let rows = 0
+  for line in lines
+    let rows += max([(strdisplaywidth(line) + width - 1) / width, 1])
+  endfor
+  execute 'resize' min([max([rows, 3]), most])
+  call setline(1, lines)
+  setlocal nomodifiable
+  nnoremap <buffer> <silent> <nowait> q :close<CR>
+  redraw
+  " Keys that were typed before the window was there were not meant for it.
+  let typed = 0
+  while getchar(1) isnot 0
+    call getchar(0)
+    let typed = 1
+  endwhile
+  if typed || a:hint !=# ''
+    call flemma#say(typed ? 'keys typed before this was shown were not taken' : a:hint, typed ? 'WarningMsg' : 'None')
+  endif
 endfunction
