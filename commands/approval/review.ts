@@ -15,11 +15,34 @@ import { editText } from "./review/editor.ts";
 import { ProcessTty } from "./review/tty.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
-  const { environment, messages } = invocation;
   const files = filesOf(invocation);
   if (!files.ok) return refuse(invocation, files.problem);
+  const ending = await review(invocation, files.value);
+  return "exit" in ending ? ending.exit : ended(invocation, ending, files.value);
+}
+
+/** Asks about the calls of a document that runs again after that; returns the exit code, 0 to go on. */
+export async function reviewInPlace(
+  invocation: Invocation,
+  file: string,
+): Promise<number> {
+  const ending = await review(invocation, [file], { asksAtEnd: false });
+  if ("exit" in ending) return ending.exit;
+  const { how, waiting, problems, decided } = ending;
+  const goesOn = how === "done" && waiting === 0 && problems.length === 0 && decided;
+  const exit = goesOn ? Exit.ok : ended(invocation, ending, [file]);
+  return exit === Exit.ok && !goesOn ? Exit.person : exit;
+}
+
+/** Runs the dialogue; returns the exit code if the options are invalid. */
+async function review(
+  invocation: Invocation,
+  files: readonly string[],
+  options: ConstructorParameters<typeof Dialogue>[3] = {},
+): Promise<Ending | { readonly exit: number }> {
+  const { environment, messages } = invocation;
   const host = hostOptions(invocation);
-  if (!host.ok) return refuse(invocation, host.problem);
+  if (!host.ok) return { exit: refuse(invocation, host.problem) };
   const once = new Set<string>();
   const tell = (text: string) => {
     if (!once.has(text)) messages.note(`flemma: ${text}`);
@@ -33,7 +56,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return exit;
   });
   try {
-    const options = {
+    const opening = {
       ...host.value,
       emit: (event: { readonly event: string; readonly message?: string }) => {
         if (event.event === "notice" && event.message !== undefined) tell(event.message);
@@ -41,7 +64,7 @@ export async function run(invocation: Invocation): Promise<number> {
       notify: (problem: Problem) => tell(problemLine(problem)),
     };
     const terminal = tty = new ProcessTty(environment.variables, interrupts.signal);
-    const controllers = files.value.map((file) => new ReviewController(file, options));
+    const controllers = files.map((file) => new ReviewController(file, opening));
     const dialogue = new Dialogue(terminal, controllers, {
       edit: async (text) => {
         let edited: Outcome<string | null> = success(null);
@@ -51,10 +74,8 @@ export async function run(invocation: Invocation): Promise<number> {
         return edited;
       },
       settingsRule: (rule) => settingsRule({ environment, settings: host.value.settings }, rule),
-    });
-    const ending = await dialogue.run();
-    terminal.close();
-    return ended(invocation, ending, files.value);
+    }, options);
+    return await dialogue.run();
   } finally {
     tty?.close();
     interrupts.dispose();

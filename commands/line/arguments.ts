@@ -31,9 +31,10 @@ const FIRST_WORDS = [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]!))
  * Parses the words after the program's name. `isFile` says whether a first word that is not a command names a
  * file.
  */
-export function readArguments(words: readonly string[], isFile: (word: string) => boolean): ReadArguments {
+export function readArguments(given: readonly string[], isFile: (word: string) => boolean): ReadArguments {
+  if (asksForVersion(given)) return { kind: "version" };
+  const words = withCommandFirst(given);
   const [first, second] = words;
-  if (asksForVersion(words)) return { kind: "version" };
   if (first === "--help" || first === "-h" || first === "help") {
     return { kind: "help", topic: words.slice(1).filter((word) => !word.startsWith("-")).join(" ") };
   }
@@ -46,11 +47,31 @@ export function readArguments(words: readonly string[], isFile: (word: string) =
   if (named !== undefined) return readRest(named, words.slice(named.name.split(" ").length), isFile);
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
   if (group.length > 0) return readGroup(words, group, isFile);
-  if (first.startsWith("-") || isFile(first)) return readRest(advance, words, isFile);
+  if (first.startsWith("-") || isFile(first)) {
+    const read = readRest(advance, words, isFile);
+    return read.kind === "run" ? { ...read, arguments: { ...read.arguments, isBare: true } } : read;
+  }
   const known = [...FIRST_WORDS, "help", "--version"];
   const message = `There is no command or file ${first}.`;
   const positionals = words.slice(1).filter((word) => !word.startsWith("-") || word === "-");
   return mistake(message, null, positionals, { unknown: { word: first, known } });
+}
+
+/** Moves options that stand before a command behind it. Without a command, the words stay as they are. */
+function withCommandFirst(words: readonly string[]): readonly string[] {
+  let at = 0;
+  while (words[at]?.startsWith("-") && !["-", "--", "-h", "--help"].includes(words[at]!)) {
+    at += takesValue(words[at]!) ? 2 : 1;
+  }
+  const first = words[at];
+  if (at === 0 || first === undefined || !FIRST_WORDS.includes(first)) return words;
+  const length = find(`${first} ${words[at + 1]}`) === undefined ? 1 : 2;
+  return [...words.slice(at, at + length), ...words.slice(0, at), ...words.slice(at + length)];
+}
+
+/** True if the word is an option of any command whose value is the next word. */
+function takesValue(word: string): boolean {
+  return COMMANDS.some((command) => lookUp(command, word)?.option.value !== undefined);
 }
 
 function find(name: string): Command | undefined {

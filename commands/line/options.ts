@@ -10,6 +10,8 @@ export interface Arguments {
   /** Words after `--`, for commands that take a command line as their argument. */
   readonly rest: readonly string[];
   readonly options: ReadonlyMap<string, OptionValue>;
+  /** True if the command line names no command, as in `flemma FILE`. @default false */
+  readonly isBare?: boolean;
 }
 
 /** Returns the text of an option; undefined if the option was not given. */

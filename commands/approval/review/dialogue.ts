@@ -25,6 +25,8 @@ export interface Ending {
   readonly approved: number;
   readonly rejected: number;
   readonly waiting: number;
+  /** True if the person decided anything, also by a rule, and did not undo it. */
+  readonly decided: boolean;
   /** Calls without an approval decision yet. */
   readonly unasked: number;
   /** Reasons why documents could not be opened. */
@@ -60,10 +62,18 @@ export class Dialogue {
   readonly #unasked: number[];
   readonly #problems: (Problem | null)[];
   readonly #greeted = new Set<number>();
+  readonly #asksAtEnd: boolean;
   #at = 0;
 
-  constructor(tty: Tty, controllers: readonly ReviewController[], helpers: Helpers) {
+  /** @param asksAtEnd whether the person may undo the last decision before the dialogue ends */
+  constructor(
+    tty: Tty,
+    controllers: readonly ReviewController[],
+    helpers: Helpers,
+    { asksAtEnd = true }: { readonly asksAtEnd?: boolean } = {},
+  ) {
     this.#tty = tty;
+    this.#asksAtEnd = asksAtEnd;
     this.#view = new ReviewView(tty);
     this.#controllers = controllers;
     this.#helpers = helpers;
@@ -332,7 +342,7 @@ export class Dialogue {
 
   /** Offers a last undo when no call is left. */
   async #farewell(): Promise<Turn> {
-    if (this.#done.length === 0) return "quit";
+    if (this.#done.length === 0 || !this.#asksAtEnd) return "quit";
     const key = await this.#view.ask(
       "u undo the last decision  any other key: quit",
       "There are no more calls to decide. ",
@@ -356,6 +366,7 @@ export class Dialogue {
       approved: count("approved"),
       rejected: count("rejected"),
       waiting: sum(this.#waiting),
+      decided: this.#done.length > 0,
       unasked: sum(this.#unasked),
       problems: this.#problems.filter((problem) => problem !== null),
     };

@@ -11,6 +11,10 @@ export async function run(invocation: Invocation): Promise<number> {
     return await (await import("../forms.ts")).runForm(invocation);
   }
   if (positionals.length < 2 && !(options.has("jobs") && namesFile(positionals))) {
+    if (invocation.arguments.isBare === true) {
+      const { asksInPlace, runInPlace } = await import("../in_place.ts");
+      if (asksInPlace(invocation)) return await runInPlace(invocation);
+    }
     return await (await import("../advance.ts")).run(invocation);
   }
   if (positionals.includes("-")) {
