@@ -55,7 +55,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       messages.say(`flemma: ${label}: the text has no message and no tool result block.`);
       return Exit.diagnostics;
     }
-    const meant = targetsOf(targets, given);
+    const meant = targetsOf(targets, given, { exact: true });
     const marked = await marking.mark(session, meant, file);
     if (!marked.ok) {
       const exit = refuse(invocation, marked.problem);
@@ -68,10 +68,8 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
     const blocked = marking.done === "Approved" ? filled(session.chat, marked.value) : [];
     for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
     if (blocked.length > 0) return Exit.person;
-    if (marked.value.length > 1) {
-      const named = (await session.calls()).filter(({ id }) => marked.value.includes(id));
-      for (const line of callLines(named)) messages.note(line);
-    }
+    const named = (await session.calls()).filter(({ id }) => marked.value.includes(id));
+    for (const line of named.length === 0 ? [] : callLines(named)) messages.note(line);
     const ids = joinNames(marked.value);
     messages.note(
       `${marking.done}: ${ids}. Nothing has run yet. Continue with: ${formatCommand("advance", file)}`,

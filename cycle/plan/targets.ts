@@ -10,7 +10,8 @@ import { liveCalls } from "./open_calls.ts";
 export type TargetSpec =
   /** An id, the number of a call, or the beginning or end of exactly one id. */
   | { readonly kind: "id"; readonly text: string }
-  | { readonly kind: "line"; readonly line: number }
+  /** With `exact`, only a call or a result block on that line; otherwise also the nearest one of the message. */
+  | { readonly kind: "line"; readonly line: number; readonly exact?: boolean }
   /** All pending calls of a tool. */
   | { readonly kind: "tool"; readonly name: string }
   /** All pending calls. */
@@ -24,7 +25,7 @@ export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> 
     case "id":
       return byId(chat, spec.text);
     case "line": {
-      const id = callAtLine(chat, spec.line);
+      const id = spec.exact === true ? callOnLine(chat, spec.line) : callAtLine(chat, spec.line);
       return id.ok ? success([id.value]) : id;
     }
     case "tool": {
@@ -95,6 +96,24 @@ export function callAtLine(chat: Chat, asked: number): Outcome<string> {
   const last: Call | undefined = caller.calls.at(-1);
   const id = result?.id ?? last?.id;
   return id === undefined ? failure("no-call-here", `No call belongs to line ${line}.`) : success(id);
+}
+
+/** Returns the call whose block, or whose result block, contains the line. */
+function callOnLine(chat: Chat, line: number): Outcome<string> {
+  const blocks = [...chat.calls, ...chat.results];
+  const here = blocks.find(({ place }) => place.start <= line && line <= place.end);
+  if (here !== undefined) return success(here.id);
+  const near = blocks.map((block) => ({
+    block,
+    away: Math.max(block.place.start - line, line - block.place.end),
+  }))
+    .sort((a, b) => a.away - b.away).slice(0, 2)
+    .map(({ block: { id, place } }) => `${shortCallName(chat, id)} (line ${place.start})`);
+  return failure(
+    "no-call-here",
+    `No call is on line ${line}.`,
+    near.length === 0 ? "The document has no calls." : `The nearest: ${near.join(", ")}`,
+  );
 }
 
 function callingTurn(chat: Chat, turn: Turn): Turn | undefined {

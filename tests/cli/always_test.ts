@@ -13,6 +13,7 @@ test("approve --always approves the call, reports the rule and how to undo it, a
     stderr,
     "For this document, in this session: approve bash(echo a b), in the sandbox\n" +
       "Undo with: flemma session reset 'my notes.chat'\n" +
+      "  1  bash: $ echo a b   c1\n" +
       "Approved: c1. Nothing has run yet. Continue with: flemma advance 'my notes.chat'\n",
   );
   assert.match(place.read("my notes.chat"), /status=approved/);

@@ -212,7 +212,7 @@ Deno.test("plain output reports calls, results, requests and replies without con
   assert.deepEqual(world.written.split("\n"), [
     "request  anthropic m",
     "reply    ✓  0.0s",
-    "waits    bash: $ rm \\x1b[1mx  line 7  b",
+    "waits    bash: $ rm \\x1b[1mx  b",
     "call     bash: $ ls",
     "result   ✗ bash: $ ls  0.0s  exit code 2",
     "reply    ✗ stopped  0.0s",

@@ -200,7 +200,10 @@ test("several calls are listed with short names and their effects, and the advic
   assert.ok(status.stdout.includes(`\nnext: ${advice}`), status.stdout);
   assert.ok(status.stdout.includes(`   #2 ${ids[1]}\n`), status.stdout);
   const approve = await place.run(["approve", "a.chat", "2"]);
-  assert.match(approve.stderr, /^Approved: toolu_01Lm\w+\. Nothing has run yet/);
+  assert.match(
+    approve.stderr,
+    /^  2  bash: \$ echo DeFg   toolu_01Lm\w+\nApproved: toolu_01Lm\w+\. Nothing has run yet/,
+  );
   place.write("a.chat", text);
   const all = await place.run(["approve", "a.chat", "--all"]);
   assert.ok(
@@ -361,4 +364,26 @@ test("an id that looks like an option is never suggested as an argument", async 
   const { code, stderr } = await place.shell(typed!);
   assert.equal(code, 0, stderr);
   assert.deepEqual(await statuses(place, "a.chat"), { "--all": "approved", c2: "pending" });
+});
+
+test("approve --line and reject --line take only the call on that line or its block, and show it", async (place) => {
+  const text = callsDocument([
+    { id: "c1", command: "echo one", status: "pending" },
+    { id: "c2", command: "echo two", status: "pending" },
+  ]);
+  const lineOf = (words: string) => text.slice(0, text.indexOf(words)).split("\n").length;
+  const [call, result] = [lineOf("**Tool Use:** `bash` (`c2`)"), lineOf("**Tool Result:** `c2`")];
+  for (const line of [9999, 1, lineOf("@Assistant:"), text.split("\n").length + 1]) {
+    for (const command of ["approve", "reject"]) {
+      place.write("a.chat", text);
+      const { stderr } = await place.exits(1, [command, "a.chat", "--line", String(line)]);
+      assert.match(stderr, new RegExp(`No call is on line ${line}\\.\n  The nearest: c[12] \\(line \\d+\\)`));
+      assert.equal(place.read("a.chat"), text);
+    }
+  }
+  for (const line of [call, call + 1, result, result + 1]) {
+    place.write("a.chat", text);
+    const { stderr } = await place.exits(0, ["approve", "a.chat", "--line", String(line)]);
+    assert.match(stderr, /bash: \$ echo two {3}c2\nApproved: c2\./);
+  }
 });

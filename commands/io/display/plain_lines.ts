@@ -65,7 +65,7 @@ export class PlainLines implements Display {
         this.#line("reply", `${ENDINGS[event.status]}  ${this.#time("")}`);
         break;
       case "approval:pending":
-        this.#line("waits", `${event.preview}  line ${event.line}  ${event.id}`);
+        this.#line("waits", `${event.preview}  ${event.id}`);
         break;
     }
   }
