@@ -171,7 +171,8 @@ async function attempt(
     chosen: textOption(given, "messages"),
     events: textOption(given, "events"),
   });
-  const messages = new Messages(environment, { filter, quiet, place });
+  const isChosen = target !== undefined || textOption(given, "events") === "stderr";
+  const messages = new Messages(environment, { filter, quiet, place, isChosen });
   const invocation: Invocation = { arguments: given, environment, messages, input };
   let code: number;
   try {
@@ -181,7 +182,7 @@ async function attempt(
     code = tellThrown(invocation, thrown, filter);
     if (filter && !input.taken) passRestThrough();
   }
-  return closed(messages, code);
+  return closed(messages, code, { nothingCame: filter && input.taken && input.read().bytes.length === 0 });
 }
 
 /** Whether a file for messages is one of the documents, under any of its names. */
@@ -212,8 +213,8 @@ function tellThrown({ messages, environment }: Invocation, thrown: unknown, filt
   return Exit.failure;
 }
 
-function closed(messages: Messages, code: number): number {
-  const fault = messages.close(code);
+function closed(messages: Messages, code: number, came: { readonly nothingCame?: boolean } = {}): number {
+  const fault = messages.close(code, came);
   if (fault === null) return code;
   // Saving the messages failed. If nothing may be printed, only the exit code reports it.
   if (messages.mayPrint) writeError(`flemma: ${fault}\n`);
@@ -236,10 +237,12 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
     quiet: false,
     place: placeOf(environment, { filter }),
   });
+  let nothingCame = mistake.command === null;
   if (filter) {
     try {
       const { bytes, complete } = piped ?? new StandardInput().read();
       writeOutput(bytes);
+      nothingCame ||= bytes.length === 0;
       if (!complete) passRestThrough();
     } catch (thrown) {
       messages.say(`flemma: ${thrownText(thrown)}`);
@@ -251,7 +254,7 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
     const topic = mistake.group ?? mistake.command?.name;
     messages.say(`  Help: flemma ${topic === undefined ? "" : `${topic} `}--help`);
   }
-  return closed(messages, exit);
+  return closed(messages, exit, { nothingCame });
 }
 
 /** True if the command line is complete except for a document on standard input. */

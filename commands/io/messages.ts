@@ -45,6 +45,8 @@ export class Messages {
   readonly #lines: string[] = [];
   /** The document that saved lines belong to; null until it is known. */
   #key: string | null = null;
+  /** True if messages are only saved because they could reach the document. */
+  readonly #isKeptFromDocument: boolean;
   /** Called before each line is written, so that a spinner can clear itself. */
   beforeLine: () => void = () => {};
   /** Called with every line, for listeners of events. */
@@ -52,12 +54,19 @@ export class Messages {
 
   constructor(
     environment: Environment,
-    options: { readonly filter: boolean; readonly quiet: boolean; readonly place: MessageTarget },
+    options: {
+      readonly filter: boolean;
+      readonly quiet: boolean;
+      readonly place: MessageTarget;
+      /** True if the person chose the place. @default false */
+      readonly isChosen?: boolean;
+    },
   ) {
     this.#environment = environment;
     this.#quiet = options.quiet;
     this.#filter = options.filter;
     this.#place = options.place;
+    this.#isKeptFromDocument = options.isChosen !== true && options.place === "journal";
   }
 
   /** True if lines are printed immediately. */
@@ -97,10 +106,13 @@ export class Messages {
 
   /**
    * Prints or saves the messages once the exit code is known. Call once. Returns the reason if saving failed, or null.
+   *
+   * @param nothingCame whether no document came in, so that the messages cannot reach one
    */
-  close(exit: number): string | null {
+  close(exit: number, { nothingCame = false }: { readonly nothingCame?: boolean } = {}): string | null {
     const lines = this.#lines;
-    if (this.#place === "failure" && exit !== 0) { for (const line of lines) writeError(`${line}\n`); }
+    const isUnprinted = this.#place === "failure" || (nothingCame && this.#isKeptFromDocument);
+    if (isUnprinted && exit !== 0) { for (const line of lines) writeError(`${line}\n`); }
     if (
       lines.length === 0 || (!this.#filter && typeof this.#place === "string" && this.#place !== "journal")
     ) {

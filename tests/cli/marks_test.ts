@@ -202,7 +202,7 @@ test("several calls are listed with short names and their effects, and the advic
   const approve = await place.run(["approve", "a.chat", "2"]);
   assert.match(
     approve.stderr,
-    /^  2  bash: \$ echo DeFg   toolu_01Lm\w+\nApproved: toolu_01Lm\w+\. Nothing has run yet/,
+    /^ {2}2 {2}bash: \$ echo DeFg {3}toolu_01Lm\w+\nApproved: toolu_01Lm\w+\. Nothing has run yet/,
   );
   place.write("a.chat", text);
   const all = await place.run(["approve", "a.chat", "--all"]);
@@ -377,7 +377,7 @@ test("approve --line and reject --line take only the call on that line or its bl
     for (const command of ["approve", "reject"]) {
       place.write("a.chat", text);
       const { stderr } = await place.exits(1, [command, "a.chat", "--line", String(line)]);
-      assert.match(stderr, new RegExp(`No call is on line ${line}\\.\n  The nearest: c[12] \\(line \\d+\\)`));
+      assert.match(stderr, new RegExp(`No call is on line ${line}\\.\n {2}The nearest: c[12] \\(line \\d+\\)`));
       assert.equal(place.read("a.chat"), text);
     }
   }
