@@ -377,7 +377,10 @@ test("approve --line and reject --line take only the call on that line or its bl
     for (const command of ["approve", "reject"]) {
       place.write("a.chat", text);
       const { stderr } = await place.exits(1, [command, "a.chat", "--line", String(line)]);
-      assert.match(stderr, new RegExp(`No call is on line ${line}\\.\n {2}The nearest: c[12] \\(line \\d+\\)`));
+      assert.match(
+        stderr,
+        new RegExp(`No call is on line ${line}\\.\n {2}The nearest: c[12] \\(line \\d+\\)`),
+      );
       assert.equal(place.read("a.chat"), text);
     }
   }
