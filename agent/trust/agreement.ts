@@ -63,6 +63,16 @@ export async function agree(
   return recorded.ok ? success(undefined) : recorded;
 }
 
+/** Agrees to the working folder of a document; both are absolute. */
+export async function agreeToWorkFolder(
+  environment: Environment,
+  path: string,
+  folder: string,
+): Promise<Outcome<void>> {
+  const { agreeToFolder } = await import("../../config/document/work_folder.ts");
+  return await agreeToFolder(environment, await Deno.realPath(path), await Deno.realPath(folder));
+}
+
 /** Agrees to the same working folder for a copy of a document if the person agreed to it for the document. */
 export async function keepWorkFolder(
   environment: Environment,

@@ -5,6 +5,7 @@ import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
 import type { Op, SettingOperation } from "../../config/types.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";
+import { mayBeThere } from "../../base/files.ts";
 import { operands } from "../../base/shell_word.ts";
 import { formatValue } from "../../config/layers/render.ts";
 import { switchTo } from "../../config/layers/switch_preset.ts";
@@ -32,7 +33,19 @@ export async function run(invocation: Invocation): Promise<number> {
     const message = command.name === "session set"
       ? `"${files[0]}" is not KEY=VALUE, and only one FILE can be named.`
       : "Only one FILE can be named.";
-    return refuse(invocation, { code: "usage", message });
+    const [key = "", value = ""] = files;
+    const isPair = command.name === "session set" && words.length === 0 && files.length === 2;
+    const next = isPair ? `Join them: flemma session set ${operands(`${key}=${value}`)}` : undefined;
+    return refuse(invocation, { code: "usage", message, next });
+  }
+  const [first] = words.length === 0 && command.name === "session set" ? files : [];
+  if (first !== undefined && !mayBeThere(first)) {
+    const message = `"${first}" is not KEY=VALUE.`;
+    return refuse(invocation, {
+      code: "usage",
+      message,
+      next: `Write the value: flemma session set ${first}=VALUE`,
+    });
   }
   const document = documentPath(invocation.environment, files[0]);
   if (!document.ok) return refuse(invocation, document.problem);

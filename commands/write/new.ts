@@ -14,7 +14,8 @@ import { switchOption, textOption } from "../line/options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { messages, environment, arguments: given } = invocation;
-  const file = given.positionals[0]!;
+  const [named = ""] = given.positionals;
+  const file = withEnding(named);
   const question = textOption(given, "message");
   const goes = switchOption(given, "go") === true;
   const mistake = mistakeIn(invocation, question, goes);
@@ -27,13 +28,21 @@ export async function run(invocation: Invocation): Promise<number> {
     environment,
   });
   if (!made.ok) return refuse(invocation, made.problem);
-  if (goes) return await drive(invocation, ({ session }) => session.advance());
+  if (file !== named) messages.note(`Created ${file}, because documents end in .chat.`);
+  const run = { ...invocation, arguments: { ...given, positionals: [file] } };
+  if (goes) return await drive(run, ({ session }) => session.advance());
   messages.note(
     question === undefined
       ? `Write your message below @You: in ${file}, then: flemma advance ${operands(file)}`
       : `${file} contains your question. Send it with: flemma advance ${operands(file)}`,
   );
   return Exit.ok;
+}
+
+/** Adds `.chat` to a name without an ending. */
+function withEnding(file: string): string {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return name === "" || name.includes(".") ? file : `${file}.chat`;
 }
 
 /** Returns the usage error if options contradict each other; null if they do not. */

@@ -176,12 +176,16 @@ async function note(
   return null;
 }
 
-/** Includes the id only if it is a plain word. The id comes from a model, and the person reads the line as text. */
-function named({ call, tool }: SavedFile): string {
-  return /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
+/**
+ * Names the file and the call. Both come from a model, and the person reads the line as text, so each is included only
+ * if it consists of plain words. A path with `@` or braces would attach a file or run as a template.
+ */
+function named({ call, tool, shownAs }: SavedFile): string {
+  const what = /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
+  return /^[\p{L}\p{N}_./ -]+$/u.test(shownAs) ? `${shownAs} in ${what}` : what;
 }
 
-const PUT_BACK = "I undid the file changes of these calls:";
+const PUT_BACK = "I undid these file changes:";
 
 interface Listing {
   readonly outcomes: readonly Undone[];

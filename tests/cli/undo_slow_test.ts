@@ -73,7 +73,8 @@ test("undo reverts all changes, newest first, and adds a note to the document, w
   assert.equal(Deno.statSync(place.path("old.txt")).mode! & 0o777, 0o640);
   assert.equal(place.exists("deep"), false);
   assert.equal(place.read("by-bash.txt"), "bash\n");
-  const line = "I undid the file changes of these calls: call_3 (write), call_2 (edit), call_1 (edit).";
+  const line = "I undid these file changes: deep/er/new.txt in call_3 (write), old.txt in call_2 (edit), " +
+    "old.txt in call_1 (edit).";
   assert.equal(place.read("a.chat"), `${before.replace(/\n\n$/, "\n")}${line}\n\n`);
 
   const again = await undo(place);
@@ -101,7 +102,7 @@ test("undo does not change a file that another program has changed since, and re
   assert.equal(place.read("b.txt"), "b\n");
   assert.match(
     place.read("a.chat"),
-    /I undid the file changes of these calls: call_2 \(edit\), call_1 \(write\)\.\n/,
+    /I undid these file changes: b\.txt in call_2 \(edit\), gone\.txt in call_1 \(write\)\.\n/,
   );
   // Once the file is again what the tool left, it comes back.
   place.write("a.txt", "1\ntwo\n3\n4\n");
@@ -291,9 +292,11 @@ test("files that a killed undo restored without reporting are reported once by t
   const done = await undo(place);
   assert.equal(done.code, 0, done.stderr);
   assert.deepEqual([place.read("a.txt"), place.exists("deep")], ["1\n", false]);
-  const line = /^I undid the file changes of these calls: (.+)\.$/gm;
+  const line = /^I undid these file changes: (.+)\.$/gm;
   const reported = [...place.read("a.chat").matchAll(line)].map(([, names]) => names);
-  assert.deepEqual(reported, ["call_3 (edit), call_2 (write), call_1 (edit)"]);
+  assert.deepEqual(reported, [
+    "a.txt in call_3 (edit), deep/b.txt in call_2 (write), a.txt in call_1 (edit)",
+  ]);
   assert.equal((await undo(place)).code, 0);
   assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
 });

@@ -22,6 +22,10 @@ export async function run(invocation: Invocation): Promise<number> {
   const read = await readForReport(invocation, given.positionals[0]);
   if ("exit" in read) return read.exit;
   const conversation = buildConversationView(read.chat, titleOf(read.label));
+  if (read.file === null && read.chat.bytes.length === 0) {
+    const message = "show needs a FILE, or a document on standard input, which is empty.";
+    return refuse(invocation, { code: "usage", message, next: "Such as: flemma show notes.chat" });
+  }
   if (conversation.messages.length === 0) {
     invocation.messages.note(`flemma: ${visible(read.label)} has no messages.`);
   }

@@ -1,12 +1,13 @@
 // Replays a conversation in a copy of its folder. Replies come from the document, and tools really run.
 
+import { agreeToWorkFolder } from "../../../agent/trust/agreement.ts";
 import { openChat } from "../../../agent/open.ts";
 import type { ChatOptions, ChatSession } from "../../../agent/types.ts";
 import type { SettingsHost } from "../../../agent/settings.ts";
 import type { Environment } from "../../../base/environment.ts";
 import { replaceSmallFile } from "../../../base/files.ts";
 import { attachmentsFolder } from "../../../base/folders.ts";
-import { absolutePath } from "../../../base/paths.ts";
+import { absolutePath, isInside } from "../../../base/paths.ts";
 import { isObject } from "../../../base/is_object.ts";
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
 import { isLifecycle } from "../../../parser/text/status_words.ts";
@@ -40,6 +41,8 @@ export interface PlayOptions {
   /** The folder to copy, which holds the document; the tools work in the copy. */
   readonly folder: string;
   readonly path: string;
+  /** Real path of the working folder that the document names; null for its own. */
+  readonly workFolder: string | null;
   /** True if returned images and files are saved in the person's state folder, because the document will name them. */
   readonly keepsFiles: boolean;
   /** True if the person allowed the tools to run without a sandbox. */
@@ -76,7 +79,7 @@ export async function play(chat: Chat, options: PlayOptions): Promise<Outcome<re
 
 async function inCopy(
   recording: Recording,
-  { host, folder, original, path, bare, signal }: PlayOptions & { readonly original: string },
+  { host, folder, original, path, workFolder, bare, signal }: PlayOptions & { readonly original: string },
   replay: Replay,
   state: string,
 ): Promise<Outcome<readonly Played[]>> {
@@ -91,6 +94,14 @@ async function inCopy(
   // A relative settings path is resolved here, because the copy is in another folder.
   const from = configPath === undefined ? {} : { configPath: absolutePath(host.environment, configPath) };
   const settings = { ...named, ...from, overrides };
+  if (workFolder !== null && isInside(workFolder, original)) {
+    const agreed = await agreeToWorkFolder(
+      environment,
+      path,
+      `${folder}${workFolder.slice(original.length)}`,
+    );
+    if (!agreed.ok) return agreed;
+  }
   const provider = replayProvider(replay);
   const opened = await openChat(path, { ...host, settings, environment, provider, signal });
   if (!opened.ok) return opened;

@@ -61,14 +61,16 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
   // The usual advice does not fit, because a new, empty document would have nothing to replay.
   if (!read.ok) return none({ ...read.problem, next: undefined });
   const { realPath: path, bytes } = read.value;
-  const folder = folderOf(invocation, path);
-  if (!folder.ok) return none(folder.problem);
   const bare = switchOption(given, "sandbox") === false;
-  const untrustedDocument = bare ? null : await checkTrust(file, host.value);
-  if (untrustedDocument !== null) return none(untrustedDocument);
+  const checked = await checkTrust(file, host.value, bare);
+  if (!checked.ok) return none(checked.problem);
+  const workFolder = checked.value;
+  const folder = folderOf(invocation, path, workFolder);
+  if (!folder.ok) return none(folder.problem);
   const played = await play(parse(bytes), {
     host: host.value,
     folder: folder.value,
+    workFolder,
     path,
     keepsFiles: switchOption(given, "update") === true,
     bare,
@@ -76,6 +78,13 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
     signal,
   });
   if (!played.ok) return none(played.problem);
+  if (played.value.length === 0) {
+    return none({
+      code: "nothing-to-replay",
+      message: `${file} has no calls with results, so nothing was replayed.`,
+      next: "Name a document in which tools ran.",
+    });
+  }
   if (switchOption(given, "update") === true) {
     const problem = await update(file, played.value, host.value);
     if (problem !== null) return { file, played: played.value, problem };
@@ -86,23 +95,36 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
 
 /**
  * Refuses a document that weakens the sandbox without the person's agreement. A replay executes each call
- * without asking, so no later question would catch it.
+ * without asking, so no later question would catch it. Returns the document's working folder; null for its own.
  */
-async function checkTrust(file: string, host: Parameters<typeof openChat>[1]): Promise<Problem | null> {
+async function checkTrust(
+  file: string,
+  host: Parameters<typeof openChat>[1],
+  bare: boolean,
+): Promise<Outcome<string | null>> {
   const opened = await openChat(file, { ...host, readOnly: true });
-  if (!opened.ok) return opened.problem;
+  if (!opened.ok) return opened;
   await using session = opened.value;
   // A disabled sandbox is refused by another check.
-  const [doubt] = session.sandbox.enabled ? session.doubts : [];
+  const [doubt] = bare || !session.sandbox.enabled ? [] : session.doubts;
   return doubt === undefined
-    ? null
-    : { code: "document-not-trusted", message: `Nothing was replayed. ${doubt}` };
+    ? success(session.settings.cwd)
+    : failure("document-not-trusted", `Nothing was replayed. ${doubt}`);
 }
 
-/** Returns the folder to copy: the document's own, or the one that `--folder` names around it. */
-function folderOf({ arguments: given, environment }: Invocation, path: string): Outcome<string> {
+/**
+ * Returns the folder to copy: the document's own or the working folder around it, or the one that `--folder` names around
+ * it.
+ */
+function folderOf(
+  { arguments: given, environment }: Invocation,
+  path: string,
+  workFolder: string | null,
+): Outcome<string> {
   const named = textOption(given, "folder");
-  if (named === undefined) return success(parentOf(path));
+  if (named === undefined) {
+    return success(workFolder !== null && isInside(path, workFolder) ? workFolder : parentOf(path));
+  }
   try {
     const folder = Deno.realPathSync(absolutePath(environment, named));
     if (isInside(path, folder)) return success(folder);
