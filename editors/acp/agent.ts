@@ -1,10 +1,11 @@
-// An agent for editors that speak the Agent Client Protocol, version 1. Each conversation is a document; the client
-// asks the person for decisions.
+// An agent for editors that speak the Agent Client Protocol, version 1 or 2. Each conversation is a document; the
+// client asks the person for decisions.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { openChat, RequestLimiter } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
+import { isMissing } from "../../base/files.ts";
 import { isObject } from "../../base/is_object.ts";
 import { folderOfDocument, parentOf, referenceTo } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, problemLine, thrownText } from "../../base/problem.ts";
@@ -16,7 +17,16 @@ import { type Chosen, configOptions, isChoice, modes, overridesFromChoice, serve
 import { promptText } from "./prompt_text.ts";
 import { replay } from "./replay.ts";
 import { SLASH_COMMANDS, slashCommand } from "./slash.ts";
-import { takeTurn } from "./turn.ts";
+import { Turn } from "./turn.ts";
+import {
+  commands2,
+  initialized,
+  options2,
+  serverProblem,
+  update2,
+  type Version,
+  versionFor,
+} from "./version_2.ts";
 
 export interface AgentOptions {
   readonly input: AsyncIterable<Uint8Array>;
@@ -42,7 +52,14 @@ interface Conversation {
   /** MCP servers given by the client, as settings. */
   readonly servers: Readonly<Record<string, unknown>>;
   readonly spent: { cost: number | null };
-  turn: { readonly controller: AbortController; readonly ended: Promise<unknown> } | null;
+  turn: CurrentTurn | null;
+}
+
+interface CurrentTurn {
+  readonly controller: AbortController;
+  readonly ended: Promise<unknown>;
+  /** The turn, once it works on the document. */
+  readonly work: { turn: Turn | null };
 }
 
 type Answer = (agent: Agent, params: Readonly<Record<string, unknown>>, call: RpcCall) => unknown;
@@ -58,6 +75,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   "session/close": (agent, params) => agent.close(params),
   "session/prompt": (agent, params, call) => agent.prompt(params, call),
   "session/cancel": (agent, params) => agent.cancel(params),
+  "tool_call/cancel": (agent, params) => agent.cancelCall(params),
   "session/set_config_option": (agent, { sessionId, configId, value }) =>
     agent.choose(sessionId, configId, value),
   "session/set_mode": async (agent, { sessionId, modeId }) => {
@@ -66,14 +84,19 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   },
 };
 
+/** Methods that version 2 does not have. */
+const ONLY_1: ReadonlySet<string> = new Set(["authenticate", "session/load", "session/set_mode"]);
+
 class Agent {
   readonly #options: AgentOptions;
   readonly #peer: Peer;
   readonly #conversations = new Map<string, Conversation>();
   /** Limits the requests to a provider, for all conversations together. */
   readonly #limiter = new RequestLimiter();
-  #initialized = false;
+  /** The version of the protocol; null before `initialize`. */
+  #version: Version | null = null;
   #asksForms = false;
+  #showsNotices = false;
 
   constructor(options: AgentOptions) {
     this.#options = options;
@@ -96,19 +119,25 @@ class Agent {
 
   #handle(call: RpcCall): unknown {
     const { method, params } = call;
-    if (!Object.hasOwn(ANSWERS, method)) {
+    if (!Object.hasOwn(ANSWERS, method) || (this.#version === 2 && ONLY_1.has(method))) {
       return new RpcRefusal(RpcCode.methodNotFound, `The method ${method} is unknown.`);
     }
-    if (!this.#initialized && method !== "initialize") {
+    if (this.#version === null && method !== "initialize") {
       return new RpcRefusal(RpcCode.invalidRequest, `${method} was sent before initialize.`);
     }
     return ANSWERS[method]!(this, isObject(params) ? params : {}, call);
   }
 
-  initialize({ clientCapabilities }: Readonly<Record<string, unknown>>) {
-    this.#initialized = true;
-    const elicitation = isObject(clientCapabilities) ? clientCapabilities.elicitation : undefined;
-    this.#asksForms = isObject(elicitation) && isObject(elicitation.form);
+  initialize({ protocolVersion, clientCapabilities, capabilities }: Readonly<Record<string, unknown>>) {
+    const version = versionFor(protocolVersion);
+    if (this.#version === 2 && version === 1) {
+      return new RpcRefusal(RpcCode.invalidRequest, "This connection uses version 2 of the protocol.");
+    }
+    this.#version = version;
+    const abilities = version === 2 ? capabilities : clientCapabilities;
+    this.#asksForms = isObject(memberAt(abilities, "elicitation", "form"));
+    this.#showsNotices = version === 2 || isObject(memberAt(abilities, "session", "notices"));
+    if (version === 2) return initialized(this.#options.version);
     return {
       protocolVersion: 1,
       agentInfo: { name: "flemma", version: this.#options.version },
@@ -122,18 +151,40 @@ class Agent {
     };
   }
 
-  async begin({ cwd, mcpServers }: Readonly<Record<string, unknown>>): Promise<unknown> {
-    if (typeof cwd !== "string" || !cwd.startsWith("/")) return NO_FOLDER;
+  async begin(params: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const refused = await this.#unusable(params);
+    if (refused !== null) return refused;
+    const { cwd, mcpServers } = params as { readonly cwd: string; readonly mcpServers: unknown };
     const made = await begin(this.#options.environment, cwd, new Date());
     if (!made.ok) return refusal(made.problem);
     return await this.#opened(made.value, cwd, mcpServers);
   }
 
-  async load(
-    { sessionId, cwd, mcpServers }: Readonly<Record<string, unknown>>,
-    tells: boolean,
-  ): Promise<unknown> {
-    if (typeof cwd !== "string" || !cwd.startsWith("/")) return NO_FOLDER;
+  /** Returns why no conversation can be opened with these parameters; null if one can. */
+  async #unusable(
+    { cwd, mcpServers, additionalDirectories }: Readonly<Record<string, unknown>>,
+  ): Promise<RpcRefusal | null> {
+    const refused = (message: string) => new RpcRefusal(RpcCode.invalidParams, message);
+    if (typeof cwd !== "string" || !cwd.startsWith("/")) return refused("cwd must be an absolute path.");
+    if (!await isFolder(cwd)) return refused(`There is no folder ${cwd}.`);
+    if (this.#version !== 2) return null;
+    if (Array.isArray(additionalDirectories) && additionalDirectories.length > 0) {
+      return refused("additionalDirectories cannot be used.");
+    }
+    const problem = serverProblem(mcpServers);
+    return problem === null ? null : refused(problem);
+  }
+
+  /** Opens an earlier conversation. In version 2, `replayFrom` decides whether its content is sent. */
+  async load(params: Readonly<Record<string, unknown>>, isLoad: boolean): Promise<unknown> {
+    const refused = await this.#unusable(params);
+    if (refused !== null) return refused;
+    const { sessionId, cwd, mcpServers, replayFrom } = params as typeof params & { readonly cwd: string };
+    const from = this.#version === 2 ? memberAt(replayFrom, "type") : undefined;
+    if (this.#version === 2 && replayFrom !== undefined && replayFrom !== null && from !== "start") {
+      return new RpcRefusal(RpcCode.invalidParams, "replayFrom can only be the start.");
+    }
+    const tells = isLoad || from === "start";
     const found = await findConversation(String(sessionId), cwd);
     if (!found.ok) return refusal(found.problem);
     const known = this.#conversations.get(String(sessionId));
@@ -142,11 +193,13 @@ class Agent {
       const session = await this.#openReadOnly({ path: found.value, chosen: {}, servers: {} });
       if (!session.ok) return refusal(session.problem);
       await using readOnly = session.value;
-      for await (const update of replay(readOnly)) this.#update(String(sessionId), update);
+      const options = { whole: this.#version === 2 };
+      for await (const update of replay(readOnly, options)) this.#update(String(sessionId), update);
     }
     const opened = await this.#opened(found.value, cwd, mcpServers);
     if (opened instanceof RpcRefusal) return opened;
     const { sessionId: _, ...answer } = opened;
+    if (this.#version === 2) this.#state(String(sessionId), { state: "idle" });
     return answer;
   }
 
@@ -175,25 +228,59 @@ class Agent {
     this.#conversations.get(String(sessionId))?.turn?.controller.abort();
   }
 
+  /** Cancels one call; the turn goes on. */
+  cancelCall({ sessionId, toolCallId }: Readonly<Record<string, unknown>>): unknown {
+    const conversation = this.#conversations.get(String(sessionId));
+    if (conversation === undefined) return this.#unknown(sessionId);
+    const isCanceled = conversation.turn?.work.turn?.cancelCall(String(toolCallId)) ?? false;
+    return isCanceled ? {} : new RpcRefusal(RpcCode.invalidParams, `${String(toolCallId)} is not running.`);
+  }
+
   async prompt(
     { sessionId, prompt }: Readonly<Record<string, unknown>>,
     { signal }: RpcCall,
   ): Promise<unknown> {
     const conversation = this.#conversations.get(String(sessionId));
-    if (conversation === undefined) return UNKNOWN;
+    if (conversation === undefined) return this.#unknown(sessionId);
     if (conversation.turn !== null) return BUSY;
     const controller = new AbortController();
     signal.addEventListener("abort", () => controller.abort(), { once: true });
-    const ended = this.#take(conversation, prompt, controller.signal);
-    conversation.turn = { controller, ended };
-    try {
-      return await ended;
-    } finally {
-      conversation.turn = null;
-    }
+    const inserted = Promise.withResolvers<unknown>();
+    const work: CurrentTurn["work"] = { turn: null };
+    const ended = this.#take(conversation, prompt, {
+      signal: controller.signal,
+      work,
+      inserted: (messageId) =>
+        this.#inserted(conversation, prompt, messageId, () => inserted.resolve({ messageId })),
+    });
+    const turn = conversation.turn = { controller, work, ended };
+    const over = ended.finally(() => {
+      if (conversation.turn === turn) conversation.turn = null;
+    });
+    if (this.#version !== 2) return await over;
+    const answer = await Promise.race([inserted.promise, over]);
+    const isAnswer = answer instanceof RpcRefusal || memberAt(answer, "messageId") !== undefined;
+    return isAnswer ? answer : new RpcRefusal(RpcCode.cancelled, "The prompt was canceled.");
   }
 
-  async #take(conversation: Conversation, prompt: unknown, signal: AbortSignal): Promise<unknown> {
+  /** Reports that a prompt is in the document: version 2 answers it then, and reports its end as a state. */
+  #inserted({ id, turn }: Conversation, prompt: unknown, messageId: string, answer: () => void): void {
+    if (this.#version !== 2) return;
+    this.#state(id, { state: "running" });
+    this.#notify(id, { sessionUpdate: "user_message", messageId, content: prompt });
+    turn?.ended.then(idle, broken).then((state) => this.#state(id, state));
+    answer();
+  }
+
+  async #take(
+    conversation: Conversation,
+    prompt: unknown,
+    { signal, work, inserted }: {
+      readonly signal: AbortSignal;
+      readonly work: CurrentTurn["work"];
+      readonly inserted: (messageId: string) => void;
+    },
+  ): Promise<unknown> {
     const { id, path, spent } = conversation;
     const opened = await this.#openReadOnly(conversation);
     if (!opened.ok) return refusal(opened.problem);
@@ -214,7 +301,10 @@ class Agent {
       choose: (value) => this.choose(id, "model", value),
     });
     if (outcome !== null) {
-      this.#update(id, { sessionUpdate: "agent_message_chunk", content: { type: "text", text: outcome } });
+      const messageId = crypto.randomUUID();
+      inserted(messageId);
+      const content = { type: "text" as const, text: outcome };
+      this.#update(id, { sessionUpdate: "agent_message_chunk", messageId, content });
       return { stopReason: "end_turn" };
     }
     try {
@@ -222,15 +312,21 @@ class Agent {
     } catch (thrown) {
       return refusal(failure("attachment", `An image cannot be saved: ${thrownText(thrown)}.`).problem);
     }
-    const ended = await takeTurn({
+    work.turn = new Turn({
       open: (emit) => this.#open(conversation, emit, signal),
       update: (update) => this.#update(id, update),
-      request: (method, params) => this.#peer.request(method, params),
+      notice: (message) => this.#notice(id, message),
+      request: (method, params) => this.#peer.request(method, params, signal),
+      inserted,
+      asks: (isAsking) => this.#state(id, { state: isAsking ? "requires_action" : "running" }),
+      version: this.#version ?? 1,
       signal,
       sessionId: id,
       spent,
+      showsNotices: this.#showsNotices,
       asksForms: this.#asksForms,
-    }, text);
+    });
+    const ended = await work.turn.take(text);
     if (typeof ended !== "string") return signal.aborted ? { stopReason: "cancelled" } : refusal(ended);
     const { mtime } = await Deno.stat(path);
     this.#update(id, {
@@ -243,7 +339,7 @@ class Agent {
 
   async choose(sessionId: unknown, configId: unknown, value: unknown): Promise<unknown> {
     const conversation = this.#conversations.get(String(sessionId));
-    if (conversation === undefined) return UNKNOWN;
+    if (conversation === undefined) return this.#unknown(sessionId);
     const before = await this.#openReadOnly(conversation);
     if (!before.ok) return refusal(before.problem);
     await using session = before.value;
@@ -256,7 +352,10 @@ class Agent {
     await using now = after.value;
     const options = configOptions(now);
     this.#update(conversation.id, { sessionUpdate: "config_option_update", configOptions: options });
-    return { configOptions: options };
+    if (configId === "mode") {
+      this.#update(conversation.id, { sessionUpdate: "current_mode_update", currentModeId: value });
+    }
+    return { configOptions: this.#version === 2 ? options2(options) : options };
   }
 
   /** Registers a conversation as open, and returns its options. */
@@ -283,11 +382,19 @@ class Agent {
     const left = Array.isArray(mcpServers) ? mcpServers.length - Object.keys(servers).length : 0;
     if (left > 0) this.#options.log(`${left} of the client's MCP servers cannot be used.`);
     this.#conversations.set(id, conversation);
+    const options = configOptions(session);
+    if (this.#version === 2) {
+      return {
+        sessionId: id,
+        configOptions: options2(options),
+        availableCommands: commands2(SLASH_COMMANDS),
+      };
+    }
     // A client must know the conversation before it gets updates about it, so these follow later.
     setTimeout(() => {
       this.#update(id, { sessionUpdate: "available_commands_update", availableCommands: SLASH_COMMANDS });
     });
-    return { sessionId: id, modes: modes(session), configOptions: configOptions(session) };
+    return { sessionId: id, modes: modes(session), configOptions: options };
   }
 
   #openReadOnly(
@@ -297,7 +404,7 @@ class Agent {
   }
 
   #open(conversation: Conversation, emit: Emit, signal: AbortSignal): Promise<Outcome<ChatSession>> {
-    const notify = ({ message }: Problem) => this.#options.log(message);
+    const notify = ({ message }: Problem) => this.#notice(conversation.id, message);
     return openChat(conversation.path, { ...this.#host(conversation), emit, signal, notify });
   }
 
@@ -308,7 +415,64 @@ class Agent {
   }
 
   #update(sessionId: string, update: SessionUpdate): void {
+    const said = this.#version === 2 ? update2(update) : withoutMessageId(update);
+    if (said !== null) this.#notify(sessionId, said);
+  }
+
+  #notify(sessionId: string, update: object): void {
     this.#peer.notify("session/update", { sessionId, update });
+  }
+
+  /** Version 2 reports what a conversation does as its state. */
+  #state(sessionId: string, state: object): void {
+    if (this.#version === 2) this.#notify(sessionId, { sessionUpdate: "state_update", ...state });
+  }
+
+  /** Shows a notice, or logs it for clients that show none. */
+  #notice(sessionId: string, message: string): void {
+    if (!this.#showsNotices) return this.#options.log(message);
+    this.#update(sessionId, { sessionUpdate: "notice", severity: "warning", title: message });
+  }
+
+  #unknown(sessionId: unknown): RpcRefusal {
+    const message = "There is no such conversation. Create or load one.";
+    return this.#version === 2
+      ? new RpcRefusal(RpcCode.notFound, message, { sessionId })
+      : new RpcRefusal(RpcCode.invalidParams, message);
+  }
+}
+
+/** Clients of version 1 tell messages apart by their order. */
+function withoutMessageId(update: SessionUpdate): SessionUpdate {
+  if (!("messageId" in update)) return update;
+  const { messageId: _, ...rest } = update;
+  return rest as SessionUpdate;
+}
+
+/** Returns the state after a turn, from what it ended with. */
+function idle(end: unknown): object {
+  if (end instanceof RpcRefusal) {
+    const { code, message, data } = end;
+    return { state: "idle", stopReason: "error", error: { code, message, data } };
+  }
+  return { state: "idle", stopReason: memberAt(end, "stopReason") };
+}
+
+function broken(thrown: unknown): object {
+  return idle(new RpcRefusal(RpcCode.internal, `Internal error: ${thrownText(thrown)}`));
+}
+
+/** Returns the member at a path of names; undefined if there is none. */
+function memberAt(value: unknown, ...names: readonly string[]): unknown {
+  return names.reduce<unknown>((at, name) => isObject(at) ? at[name] : undefined, value);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isDirectory;
+  } catch (thrown) {
+    if (isMissing(thrown)) return false;
+    throw thrown;
   }
 }
 
@@ -316,12 +480,7 @@ function isEmpty(table: object): boolean {
   return Object.keys(table).length === 0;
 }
 
-const UNKNOWN = new RpcRefusal(
-  RpcCode.invalidParams,
-  "There is no such conversation. Create or load one.",
-);
 const BUSY = new RpcRefusal(RpcCode.invalidRequest, "A turn of this conversation is still running.");
-const NO_FOLDER = new RpcRefusal(RpcCode.invalidParams, "cwd must be an absolute path.");
 
 function refusal(problem: Problem, rpc: number = RpcCode.internal): RpcRefusal {
   return new RpcRefusal(rpc, problemLine(problem), { code: problem.code });

@@ -40,7 +40,7 @@ export function serversOf(mcpServers: unknown): Record<string, unknown> {
     if (called === "") continue;
     if (type === "http" && typeof url === "string") {
       servers[called] = { ...is, url, headers: pairs(headers) };
-    } else if (type === undefined && typeof command === "string") {
+    } else if ((type === undefined || type === "stdio") && typeof command === "string") {
       const words = Array.isArray(args) ? args.filter((each) => typeof each === "string") : [];
       servers[called] = { ...is, command, args: words, env: pairs(env) };
     }

@@ -16,8 +16,16 @@ const AROUND = 3;
 /** Maximum number of characters shown of a result. */
 const MOST_CHARACTERS = 50_000;
 
-/** Describes a call, with what it would change in a file. */
-export async function toolCall(session: ChatSession, call: Call): Promise<ToolCall> {
+/**
+ * Describes a call, with what it would change in a file.
+ *
+ * @param whole true to include all of a large file, not only the part that changes
+ */
+export async function toolCall(
+  session: ChatSession,
+  call: Call,
+  { whole = false } = {},
+): Promise<ToolCall> {
   const texts = await session.fileTexts(call.id);
   return {
     toolCallId: call.id,
@@ -27,7 +35,7 @@ export async function toolCall(session: ChatSession, call: Call): Promise<ToolCa
     status: "pending",
     rawInput: call.input,
     locations: locationsOf(session, call),
-    content: texts === null ? [] : [{ type: "diff", ...passage(texts) }],
+    content: texts === null ? [] : [{ type: "diff", ...(whole ? wholeFile(texts) : passage(texts)) }],
   };
 }
 
@@ -53,12 +61,16 @@ function locationsOf({ path }: ChatSession, { input }: Call): ToolCallLocation[]
   return [{ path: real, ...(line === undefined ? {} : { line }) }];
 }
 
+function wholeFile({ path, before, after }: FileTexts) {
+  return { path, oldText: before, newText: after };
+}
+
 /** Returns the whole file. For a large file, returns only the changed lines with some context. */
 function passage(
   { path, before, after }: FileTexts,
 ): { path: string; oldText: string | null; newText: string } {
   const length = Math.max(before?.length ?? 0, after.length);
-  if (before === null || length <= WHOLE_FILE) return { path, oldText: before, newText: after };
+  if (before === null || length <= WHOLE_FILE) return wholeFile({ path, before, after });
   const lines = (text: string) => splitLines(new TextEncoder().encode(text));
   const [old, now] = [lines(before), lines(after)];
   let head = 0;

@@ -1,36 +1,50 @@
 // Handles one prompt until the end of the turn: advances the document, and asks about waiting calls one after the
 // other. While the person is asked, the document is not locked, and their own edits in it take precedence.
 
-import type { PermissionOption, SessionUpdate, StopReason, ToolCall } from "@agentclientprotocol/sdk";
+import type {
+  PermissionOption,
+  SessionUpdate,
+  StopReason,
+  ToolCall,
+  ToolCallStatus,
+} from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
-import { waitSentence } from "../../cycle/run/waits.ts";
+import { callTitle } from "../../agent/views/call_title.ts";
+import { isWait, waitSentence } from "../../cycle/run/waits.ts";
 import type { CycleEvent, Emit, Stop } from "../../cycle/types.ts";
 import { sayNext } from "../../parser/edits/turn.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
 import { RpcRefusal } from "../rpc/peer.ts";
 import { plainWords } from "../rpc/markdown.ts";
 import { stopWords } from "../stop_words.ts";
+import { Calls } from "./plan.ts";
+import { MessageIds } from "./replay.ts";
 import { resultContent, toolCall } from "./tool_calls.ts";
+import { permission2, type Version } from "./version_2.ts";
 
 export interface TurnHost {
   /** Opens the document under its lock. */
   open(emit: Emit): Promise<Outcome<ChatSession>>;
   update(update: SessionUpdate): void;
+  /** Tells the person something that is not part of the conversation. */
+  notice(message: string): void;
+  /** Asks the client; gives a `RpcRefusal` at once if the turn is canceled. */
   request(method: string, params: Record<string, unknown>): Promise<unknown>;
+  /** The prompt is in the document. */
+  inserted(messageId: string): void;
+  /** The turn waits for an answer of the person, or goes on. */
+  asks(isAsking: boolean): void;
+  readonly version: Version;
   readonly signal: AbortSignal;
   readonly sessionId: string;
-  /** Cost of this conversation in dollars since it was opened. */
   /** Dollars spent so far; null once the cost of a request is unknown. */
   readonly spent: { cost: number | null };
+  /** True if the client shows notices. */
+  readonly showsNotices: boolean;
   /** True if the client shows forms, so that it can ask for a reason. */
   readonly asksForms: boolean;
-}
-
-/** Takes a turn; returns why it ended, or what went wrong. */
-export async function takeTurn(host: TurnHost, text: string): Promise<StopReason | Problem> {
-  return await new Turn(host).take(text);
 }
 
 /** The person's decision about a call, and the call as they saw it. */
@@ -42,12 +56,16 @@ interface Decision {
   readonly reason: string;
 }
 
-class Turn {
+export class Turn {
   readonly #host: TurnHost;
   /** Calls that were already announced to the client. */
   readonly #shown = new Set<string>();
   /** Calls whose result the client already has. */
   readonly #finished = new Set<string>();
+  /** Calls that the person canceled. */
+  readonly #canceled = new Set<string>();
+  readonly #calls = new Calls();
+  #messages = new MessageIds();
   /** Why calls that say `approved` wait. */
   readonly #doubts: string[] = [];
   #session: ChatSession | null = null;
@@ -61,9 +79,18 @@ class Turn {
     this.#host = host;
   }
 
+  /** Cancels one running call; false if it does not run. The turn goes on without it. */
+  cancelCall(id: string): boolean {
+    const isRunning = this.#session?.cancelCall(id) ?? false;
+    if (isRunning) this.#canceled.add(id);
+    return isRunning;
+  }
+
+  /** Takes the turn; returns why it ended, or what went wrong. */
   async take(text: string): Promise<StopReason | Problem> {
     let decisions: readonly Decision[] = [];
     for (let first = true;; first = false) {
+      const canceled = this.#canceled.size;
       const opened = await this.#host.open((event) => this.#event(event));
       if (!opened.ok) return opened.problem;
       let stop: Stop;
@@ -75,14 +102,26 @@ class Turn {
           ? await session.edit([sayNext(session.chat, text)])
           : await this.#decide(session, decisions);
         if (problem !== null) return problem;
+        if (first) {
+          this.#messages = MessageIds.after(session.chat);
+          this.#host.inserted(this.#messages.question);
+        }
         stop = await session.advance();
         await this.#telling;
-        this.#tellResults(session);
+        this.#tellResults(session, { atEnd: this.#host.signal.aborted });
         if (stop.reason === "pending") asked = await this.#asked(session, stop.ids);
+        this.#session = null;
       }
       if (this.#host.signal.aborted) return "cancelled";
+      if (stop.reason === "cancelled" && this.#canceled.size > canceled) {
+        // The model gets the results of the other calls, and learns that this one was canceled.
+        decisions = [];
+        continue;
+      }
       if (stop.reason !== "pending") return this.#ended(stop);
+      this.#host.asks(true);
       const answers = await this.#ask(asked);
+      this.#host.asks(false);
       if (answers === null) return "cancelled";
       if (answers.every(({ option }) => option === "")) return this.#ended(stop);
       decisions = answers;
@@ -95,12 +134,12 @@ class Turn {
 
   async #tell(event: CycleEvent): Promise<void> {
     const { update } = this.#host;
-    const textContent = (text: string) => ({ type: "text" as const, text });
+    if (isWait(event)) return this.#waits(waitSentence(event));
     switch (event.event) {
       case "text":
-        return update({ sessionUpdate: "agent_message_chunk", content: textContent(event.text) });
+        return this.#say("agent_message_chunk", event.text);
       case "thinking":
-        return update({ sessionUpdate: "agent_thought_chunk", content: textContent(event.text) });
+        return this.#say("agent_thought_chunk", event.text);
       case "approval:pending":
       case "approval:denied":
         return await this.#show(event.id);
@@ -109,9 +148,14 @@ class Turn {
         return;
       case "tool:executing":
         await this.#show(event.id);
-        return update({ sessionUpdate: "tool_call_update", toolCallId: event.id, status: "in_progress" });
+        update({ sessionUpdate: "tool_call_update", toolCallId: event.id, status: "in_progress" });
+        return this.#tellCalls(event.id);
       case "request:finished": {
         const { record } = event;
+        if (event.status === "completed") {
+          this.#messages.replied();
+          this.#tellCalls();
+        }
         if (record === undefined) return;
         const { spent } = this.#host;
         spent.cost = spent.cost === null || record.cost === null ? null : spent.cost + record.cost;
@@ -121,19 +165,31 @@ class Turn {
         const used = input + output + cache_read + cache_write;
         return update({ sessionUpdate: "usage_update", used, size: record.context, ...cost });
       }
-      case "request:retrying":
-      case "request:waiting":
-      case "request:fallback":
-        return update({
-          sessionUpdate: "agent_thought_chunk",
-          content: textContent(`${waitSentence(event)}\n`),
-        });
       case "notice":
         if (event.code === "approval-not-here") this.#doubts.push(event.message);
-        return;
+        return this.#host.notice(event.message);
       default:
         return;
     }
+  }
+
+  #say(sessionUpdate: "agent_message_chunk" | "agent_thought_chunk", text: string): void {
+    const messageId = this.#messages.reply;
+    this.#host.update({ sessionUpdate, messageId, content: { type: "text", text } });
+  }
+
+  /** Reports that the provider cannot answer now. Clients that show no notices get a thought. */
+  #waits(sentence: string): void {
+    if (this.#host.showsNotices) this.#host.notice(sentence);
+    else this.#say("agent_thought_chunk", `${sentence}\n`);
+  }
+
+  /** Sends the calls of the last reply as a plan, if there are several and something about them changed. */
+  #tellCalls(running?: string): void {
+    const session = this.#session;
+    if (session === null) return;
+    const entries = this.#calls.entries(session.chat, (call) => callTitle(call, session.settings), running);
+    if (entries !== null) this.#host.update({ sessionUpdate: "plan", entries });
   }
 
   /** Announces a call to the client, only once. */
@@ -142,22 +198,35 @@ class Turn {
     const call = session?.chat.call(id);
     if (session === null || call === undefined || this.#shown.has(id)) return;
     this.#shown.add(id);
-    this.#host.update({ sessionUpdate: "tool_call", ...await toolCall(session, call) });
+    this.#host.update({ sessionUpdate: "tool_call", ...await this.#described(session, call) });
   }
 
-  /** Sends the results of announced calls. */
-  #tellResults({ chat }: ChatSession): void {
+  #described(session: ChatSession, call: Parameters<typeof toolCall>[1]): Promise<ToolCall> {
+    return toolCall(session, call, { whole: this.#host.version === 2 });
+  }
+
+  /** Sends the results of announced calls. At the end of a canceled turn, calls that were aborted are final too. */
+  #tellResults({ chat }: ChatSession, { atEnd = false } = {}): void {
     for (const result of chat.results) {
-      const isFinal = !isLifecycle(result.status);
+      const isAborted = atEnd && this.#host.version === 2 && result.status === "aborted";
+      const isFinal = !isLifecycle(result.status) || isAborted;
       if (!isFinal || !this.#shown.has(result.id) || this.#finished.has(result.id)) continue;
       this.#finished.add(result.id);
+      const isCanceled = isAborted || this.#canceled.has(result.id);
       this.#host.update({
         sessionUpdate: "tool_call_update",
         toolCallId: result.id,
-        status: result.status === "error" ? "failed" : "completed",
+        status: this.#finalStatus(result.status === "error" || isAborted, isCanceled),
         content: resultContent(result),
       });
     }
+    this.#tellCalls();
+  }
+
+  #finalStatus(isError: boolean, isCanceled: boolean): ToolCallStatus {
+    if (!isError) return "completed";
+    // Version 1 has no such status.
+    return isCanceled && this.#host.version === 2 ? "cancelled" as ToolCallStatus : "failed";
   }
 
   async #asked(session: ChatSession, ids: readonly string[]): Promise<Asked[]> {
@@ -173,7 +242,7 @@ class Turn {
       asked.push({
         id,
         digest: await digestOf(session, id),
-        toolCall: this.#withDoubts(await toolCall(session, call)),
+        toolCall: await this.#described(session, call),
         options: [
           option("allow_once", "Allow"),
           ...always,
@@ -185,18 +254,21 @@ class Turn {
     return asked;
   }
 
-  /** Adds why calls that say `approved` wait. */
-  #withDoubts(call: ToolCall): ToolCall {
+  /** Returns the question about a call, with the reasons why calls that say `approved` wait. */
+  #question({ toolCall, options }: Asked): Record<string, unknown> {
+    const { sessionId, version } = this.#host;
+    if (version === 2) return permission2({ sessionId, toolCall, options, reasons: this.#doubts });
     const texts = this.#doubts.map((text) => ({ type: "content", content: { type: "text", text } } as const));
-    return { ...call, content: [...texts, ...call.content ?? []] };
+    const content = [...texts, ...toolCall.content ?? []];
+    return { sessionId, toolCall: { ...toolCall, content }, options };
   }
 
   /** Asks about calls in document order; null if the person cancelled. */
   async #ask(asked: readonly Asked[]): Promise<Decision[] | null> {
     const decisions: Decision[] = [];
-    for (const { id, digest, toolCall, options } of asked) {
-      const { sessionId } = this.#host;
-      const answer = await this.#host.request("session/request_permission", { sessionId, toolCall, options });
+    for (const each of asked) {
+      const { id, digest, options } = each;
+      const answer = await this.#host.request("session/request_permission", this.#question(each));
       if (this.#host.signal.aborted) return null;
       const outcome = isObject(answer) && isObject(answer.outcome) ? answer.outcome : {};
       if (answer instanceof RpcRefusal || outcome.outcome !== "selected") return null;
@@ -279,9 +351,7 @@ class Turn {
       default: {
         // Something in the document waits for the person, so the text says what.
         const text = plainWords(stopWords(stop)?.text ?? "");
-        if (text !== "") {
-          this.#host.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
-        }
+        if (text !== "") this.#say("agent_message_chunk", text);
         return "end_turn";
       }
     }

@@ -12,6 +12,8 @@ export const RpcCode = {
   invalidParams: -32602,
   internal: -32603,
   notInitialized: -32002,
+  /** In the Agent Client Protocol. */
+  notFound: -32002,
   contentModified: -32801,
   cancelled: -32800,
   failed: -32803,
@@ -97,13 +99,27 @@ export class Peer {
     await this.#writing;
   }
 
-  /** Sends a request; gives a `RpcRefusal` if the other side refuses it or has disconnected. */
-  request(method: string, params: unknown): Promise<unknown> {
+  /**
+   * Sends a request; gives a `RpcRefusal` if the other side refuses it or has disconnected.
+   *
+   * @param signal cancels the request, and gives a refusal without waiting for the other side
+   */
+  request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     if (this.#gone) return Promise.resolve(GONE);
+    if (signal?.aborted === true) return Promise.resolve(CANCELED);
     const id = ++this.#lastId;
     const answer = new Promise<unknown>((resolve) => this.#waiting.set(id, { resolve }));
     this.#send({ jsonrpc: "2.0", id, method, params });
-    return answer;
+    const cancel = () => {
+      const waiting = this.#waiting.get(id);
+      if (waiting === undefined) return;
+      this.#waiting.delete(id);
+      const { cancel: { method, member } } = this.#options;
+      this.notify(method, { [member]: id });
+      waiting.resolve(CANCELED);
+    };
+    signal?.addEventListener("abort", cancel, { once: true });
+    return answer.finally(() => signal?.removeEventListener("abort", cancel));
   }
 
   notify(method: string, params: unknown): void {
@@ -203,6 +219,7 @@ const NO_REQUEST = new RpcRefusal(
   RpcCode.invalidRequest,
   "A message is not a request, notification or response.",
 );
+const CANCELED = new RpcRefusal(RpcCode.cancelled, "The request was canceled.");
 const GONE = new RpcRefusal(RpcCode.failed, "The connection is closed.");
 
 function isId(value: unknown): value is Id {
