@@ -268,7 +268,11 @@ class Agent {
     if (this.#version !== 2) return;
     this.#state(id, { state: "running" });
     this.#notify(id, { sessionUpdate: "user_message", messageId, content: prompt });
-    turn?.ended.then(idle, broken).then((state) => this.#state(id, state));
+    // The state is sent in the same moment, so it comes before the answer of a request that waits for the end.
+    turn?.ended.then(
+      (end) => this.#state(id, idle(end)),
+      (thrown) => this.#state(id, broken(thrown)),
+    );
     answer();
   }
 

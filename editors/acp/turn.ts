@@ -212,7 +212,7 @@ export class Turn {
       const isFinal = !isLifecycle(result.status) || isAborted;
       if (!isFinal || !this.#shown.has(result.id) || this.#finished.has(result.id)) continue;
       this.#finished.add(result.id);
-      const isCanceled = isAborted || this.#canceled.has(result.id);
+      const isCanceled = this.#host.signal.aborted || this.#canceled.has(result.id);
       this.#host.update({
         sessionUpdate: "tool_call_update",
         toolCallId: result.id,
