@@ -35,6 +35,7 @@
 (defvar-local flemma--run nil "The run of this buffer.")
 (defvar-local flemma--said nil "The messages of the last run, newest first.")
 (defvar-local flemma--calls nil "The calls without a result, as last reported.")
+(defvar-local flemma--queue nil "Keys pressed while a decision is being made, as lists (COMMAND WORDS CALL).")
 (defvar-local flemma--used nil "Tokens and cost so far, as (TOKENS . DOLLARS).")
 
 ;; Two writers in one buffer.
@@ -229,6 +230,62 @@ Who reads at the end stays at the end; everybody else stays where they are."
 
 ;; Runs.
 
+(defconst flemma--use "^\\*\\*Tool Use:\\*\\* `[^`]*` (`\\([^`]*\\)`)" "The header of a call.")
+
+(defun flemma--call-text (id)
+  "The text of the call ID, from its header through its block.
+It is nil if there is no such call, or more than one."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char (point-min))
+      (let (texts)
+        (while (re-search-forward flemma--use nil t)
+          (when (equal (match-string-no-properties 1) id)
+            (let ((beg (line-beginning-position)))
+              (when (re-search-forward "^\\(`\\{3,\\}\\).*$" nil t)
+                (re-search-forward (concat "^" (match-string 1) "`*[ \t]*$") nil 'end))
+              (push (buffer-substring-no-properties beg (point)) texts))))
+        (and (= (length texts) 1) (car texts))))))
+
+(defun flemma--call-here ()
+  "The call at point as (ID . TEXT); nil if flemma has to find it by its line."
+  (save-excursion
+    (end-of-line)
+    (when (re-search-backward (concat flemma--use "\\|^\\*\\*Tool Result:\\*\\* `\\([^`]*\\)`") nil t)
+      (let* ((id (or (match-string-no-properties 1) (match-string-no-properties 2))) (text (flemma--call-text id)))
+        (and text (cons id text))))))
+
+(defun flemma--deciding-p ()
+  "Whether a decision is being made, which takes a moment."
+  (and flemma--run (member (flemma--run-command flemma--run) '("approve" "reject"))))
+
+(defun flemma--press (command words call)
+  "Run COMMAND with WORDS about CALL, after the decisions that are being made.
+CALL is what `flemma--call-here' answered when the key was pressed."
+  (cond ((not (flemma--deciding-p))
+         (if (and call (not (equal (flemma--call-text (car call)) (cdr call))))
+             (user-error "The call %s has changed since the key was pressed; nothing was done" (car call))
+           (apply #'flemma--start command
+                  (append words (if call (list "--" (car call)) (and (not (equal command "advance")) (flemma--at-point)))))))
+        ((or call (equal command "advance"))
+         (setq flemma--queue (append flemma--queue (list (list command words call))))
+         (message "flemma: %s follows" command))
+        (t (user-error "Wait until the decision before is made"))))
+
+(defun flemma--press-next (code)
+  "Carry out the next key that waits for the decision which ended with CODE."
+  (when flemma--queue
+    (let ((next (pop flemma--queue)))
+      (if (= code 0)
+          (condition-case fault
+              (apply #'flemma--press next)
+            (error
+             (message "flemma: %s" (error-message-string fault))
+             (flemma--press-next (if (equal (car (car flemma--queue)) "advance") 1 0))))
+        (setq flemma--queue nil)
+        (message "flemma: the decision failed, so the keys pressed after it do nothing")))))
+
 (defun flemma--call-process (words text on-err on-done)
   "Start the program with WORDS and TEXT as its standard input.
 ON-ERR gets each line of standard error, ON-DONE standard output and the
@@ -341,6 +398,7 @@ exit code.  Answers the process."
       (flemma-refresh)
       (when (flemma--run-conflict run) (flemma--aside (buffer-name) out))
       (flemma--sum-up run code)
+      (unless flemma--run (flemma--press-next code))
       (force-mode-line-update))))
 
 (defun flemma--aside (name text)
@@ -376,7 +434,7 @@ exit code.  Answers the process."
           ((assoc reason flemma--sentences)
            (message "flemma: %s" (cdr (assoc reason flemma--sentences))))
           ((and (= exit 0) (not (flemma--run-always run)) (member (flemma--run-command run) '("approve" "reject")))
-           (if (and flemma-go-on (not (flemma--waiting-p)))
+           (if (and flemma-go-on (not flemma--queue) (not (flemma--waiting-p)))
                (flemma--start "advance")
              (message "flemma: %s; C-c C-c continues"
                       (if (equal (flemma--run-command run) "approve") "approved" "rejected"))))
@@ -479,7 +537,7 @@ The mode line reads each % as a construct of its own, those of a call too."
   "Advance the conversation until you are needed.
 With CONTINUE, the model continues its last message."
   (interactive "P")
-  (apply #'flemma--start "advance" (and continue '("--continue"))))
+  (flemma--press "advance" (and continue '("--continue")) nil))
 
 (defun flemma-cancel ()
   "Cancel the run.  Twice within two seconds: immediately."
@@ -495,24 +553,25 @@ With CONTINUE, the model continues its last message."
 (defun flemma-approve ()
   "Approve the call at point.  Nothing runs yet."
   (interactive)
-  (apply #'flemma--start "approve" (flemma--at-point)))
+  (flemma--press "approve" nil (flemma--call-here)))
 
 (defun flemma-always ()
   "Approve the call at point, and calls like it for this document and session."
   (interactive)
-  (apply #'flemma--start "approve" "--always" (flemma--at-point)))
+  (flemma--press "approve" '("--always") (flemma--call-here)))
 
-(defun flemma-reject (reason)
-  "Reject the call at point; the model sees REASON."
-  (interactive (list (read-string "Reason to reject (RET: none, C-g: cancel): ")))
-  (apply #'flemma--start "reject" "-m" reason (flemma--at-point)))
+(defun flemma-reject (reason call)
+  "Reject CALL, which is the one at point; the model sees REASON."
+  (interactive (let ((call (flemma--call-here)))
+                 (list (read-string "Reason to reject (RET: none, C-g: cancel): ") call)))
+  (flemma--press "reject" (list "-m" reason) call))
 
 (defun flemma-execute ()
   "Run or resolve the call at point now."
   (interactive)
   (apply #'flemma--start "execute" (flemma--at-point)))
 
-(defvar-local flemma--shown nil "The buffer and the id of the call that this buffer shows.")
+(defvar-local flemma--shown nil "The buffer, the id and the text of the call that this buffer shows.")
 
 (defvar flemma-call-mode-map
   (let ((map (make-sparse-keymap)))
@@ -523,6 +582,8 @@ With CONTINUE, the model continues its last message."
 
 (define-derived-mode flemma-call-mode diff-mode "Flemma call" "Show one whole call."
   (setq buffer-read-only t)
+  ;; What is approved was shown in full.
+  (setq-local truncate-lines nil truncate-partial-width-windows nil)
   (use-local-map flemma-call-mode-map)
   (setq-local minor-mode-overriding-map-alist nil))
 
@@ -541,22 +602,30 @@ With CONTINUE, the model continues its last message."
                (erase-buffer)
                (insert (mapconcat #'identity (alist-get 'text call) "\n") "\n"))
              (flemma-call-mode)
-             (setq flemma--shown (cons buffer (alist-get 'id call)))
+             (let ((id (alist-get 'id call)))
+               (setq flemma--shown (list buffer id (with-current-buffer buffer (flemma--call-text id)))))
              (goto-char (point-min))
              (pop-to-buffer (current-buffer))
+             (fit-window-to-buffer nil (/ (frame-height) 2))
              (message "flemma: a approves, r rejects with a reason, q closes"))))))))
 
 (defun flemma--decide-shown (command &rest words)
   "Run COMMAND with WORDS for the shown call, named by its id.
 The model chose the id, so it may look like an option."
-  (let ((shown flemma--shown))
+  (pcase-let ((`(,buffer ,id ,text) flemma--shown))
     (quit-window)
-    (with-current-buffer (car shown) (apply #'flemma--start command (append words (list "--" (cdr shown)))))))
+    (with-current-buffer buffer
+      (unless (equal text (flemma--call-text id)) (user-error "The call %s has changed since it was shown" id))
+      (if text (flemma--press command words (cons id text))
+        (apply #'flemma--start command (append words (list "--" id)))))))
 
 (defun flemma-approve-shown ()
-  "Approve the shown call."
+  "Approve the shown call, if its end is visible; else scroll."
   (interactive)
-  (flemma--decide-shown "approve"))
+  (if (pos-visible-in-window-p (1- (point-max)))
+      (flemma--decide-shown "approve")
+    (scroll-up-command)
+    (message "flemma: not approved yet, because the call goes on; a shows more, and approves at its end")))
 
 (defun flemma-reject-shown (reason)
   "Reject the shown call; the model sees REASON."
@@ -631,6 +700,9 @@ The model chose the id, so it may look like an option."
     (define-key map (kbd "C-c C-p") #'flemma-previous-message)
     (define-key map (kbd "C-c C-o") #'flemma-partner)
     (define-key map (kbd "C-c C-l") #'flemma-messages)
+    (define-key map (kbd "C-c C-s") #'flemma-model)
+    (define-key map (kbd "C-c C-b") #'flemma-copy-block)
+    (define-key map (kbd "C-c C-t") #'flemma-toggle)
     (define-key map (kbd "C-c TAB") #'flemma-toggle-fold)
     map))
 
@@ -651,11 +723,15 @@ The model chose the id, so it may look like an option."
   (setq-local outline-regexp "@\\(You\\|Assistant\\|System\\):")
   (setq-local mode-line-process '(:eval (flemma--mode-line)))
   (setq-local require-final-newline t)
+  (setq-local truncate-lines nil truncate-partial-width-windows nil)
   (add-to-invisibility-spec '(flemma . t))
   (flemma--fold)
   (when buffer-file-name
     (add-hook 'after-save-hook #'flemma-refresh nil t)
     (flemma-refresh)))
+
+;; Questions about code.
+(load (expand-file-name "flemma-code" (file-name-directory (or load-file-name buffer-file-name))) nil t)
 
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("\\.chat\\'" . flemma-mode))
