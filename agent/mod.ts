@@ -20,6 +20,7 @@ export type {
   StopReason,
   UsageRecord,
 } from "../cycle/types.ts";
+export type { UsageTotal } from "../cycle/usage/record.ts";
 export { newChat } from "./conversation/new_chat.ts";
 export { chatInMemory, openChat } from "./open.ts";
 export type * from "./types.ts";

@@ -9,6 +9,7 @@ import { checkText, knownPath } from "../cycle/storage/read.ts";
 import type { DocumentStore } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 import { lockPlaceOf } from "./settings.ts";
+import { checkOptions } from "./runtime/check_options.ts";
 import { startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
@@ -41,6 +42,8 @@ export { RequestLimiter } from "../providers/http/limiter.ts";
 export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
   const system = systemFor("openChat");
   if (!system.ok) return system;
+  const checked = checkOptions("openChat", options);
+  if (!checked.ok) return checked;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
   const notify = options.notify ?? ((problem) => {
     emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
@@ -112,6 +115,8 @@ export async function chatInMemory(
 ): Promise<Outcome<ChatSession>> {
   const system = systemFor("chatInMemory");
   if (!system.ok) return system;
+  const checked = checkOptions("chatInMemory", options);
+  if (!checked.ok) return checked;
   const { environment = processEnvironment(), path: named = null } = options;
   const label = options.store?.path ?? named;
   const refused = checkText(options.store?.chat.bytes ?? bytes, label ?? "the text");

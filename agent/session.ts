@@ -13,6 +13,7 @@ import { resolveAll, shortCallName, type TargetSpec } from "../cycle/plan/target
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
 import { createStop } from "../cycle/run/stop.ts";
+import { totalOf } from "../cycle/usage/record.ts";
 import { cutPreview } from "./review/cut_preview.ts";
 import { fileChangesOf } from "./trust/file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
@@ -27,8 +28,10 @@ import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { ApprovalDecision } from "../tools/approval/types.ts";
 import type { RegisteredTool } from "../tools/definition.ts";
+import { lastReply } from "./conversation/last_reply.ts";
 import { compose } from "./runtime/compose.ts";
 import { CurrentRuntime } from "./runtime/current.ts";
+import { FinishedRequests } from "./runtime/finished_requests.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
 import { requestParts } from "./runtime/request_parts.ts";
@@ -42,6 +45,8 @@ import type {
   ExplainedCall,
   FileTexts,
   OpenCall,
+  RunResult,
+  SayOptions,
   ShownCall,
 } from "./types.ts";
 import { openCalls } from "./views/calls.ts";
@@ -65,8 +70,10 @@ export async function startSession(
   options: RuntimeOptions,
   before: ReadBefore = {},
 ): Promise<Outcome<Session>> {
-  const runtime = await compose(opened.store, options, before);
-  if (runtime.ok) return success(new Session(opened, options, runtime.value));
+  const requests = new FinishedRequests(options.emit);
+  const observed = { ...options, emit: requests.emit };
+  const runtime = await compose(opened.store, observed, before);
+  if (runtime.ok) return success(new Session(opened, observed, runtime.value, requests));
   await opened.close();
   return runtime;
 }
@@ -77,10 +84,12 @@ export class Session implements ChatSession {
   readonly #options: RuntimeOptions;
   readonly #currentRuntime: CurrentRuntime;
   readonly #work: Work;
+  readonly #requests: FinishedRequests;
   #closing: Promise<void> | null = null;
 
-  constructor(opened: Opened, options: RuntimeOptions, runtime: Runtime) {
+  constructor(opened: Opened, options: RuntimeOptions, runtime: Runtime, requests: FinishedRequests) {
     this.#opened = opened;
+    this.#requests = requests;
     this.#options = options;
     this.#currentRuntime = new CurrentRuntime(opened.store, options, runtime);
     this.#work = new Work(opened.store, options, () => this.#runtime);
@@ -136,11 +145,11 @@ export class Session implements ChatSession {
     return this.#runtime.doubts;
   }
 
-  advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
+  advance(options: { readonly goOn?: boolean } = {}): Promise<RunResult> {
     return this.#act(({ cycle }) => cycle.advance(options));
   }
 
-  execute(target: CallTarget): Promise<Stop> {
+  execute(target: CallTarget): Promise<RunResult> {
     return this.#act(({ cycle }) => {
       const found = resolveAll(this.chat, [specOf(target)]);
       if (!found.ok) return Promise.resolve(createStop("failed", { problem: found.problem }));
@@ -151,7 +160,7 @@ export class Session implements ChatSession {
     });
   }
 
-  send(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
+  send(options: { readonly goOn?: boolean } = {}): Promise<RunResult> {
     return this.#act(({ cycle }) => cycle.send(options), { alone: true });
   }
 
@@ -313,13 +322,26 @@ export class Session implements ChatSession {
     return this.path === null ? [] : await fileChangesOf(this.#options.environment, this.path);
   }
 
+  async say(text: string, { evaluate = false, quoted }: SayOptions = {}): Promise<Problem | null> {
+    const { askNext } = await import("./conversation/question.ts");
+    const { literalText, quoteText } = await import("./conversation/quoted.ts");
+    const options = { tags: this.settings.templating.enabled };
+    const words = evaluate ? text : literalText(text, options);
+    const block = quoted === undefined ? [] : [quoteText(quoted.text, quoted.name ?? "", options).trimEnd()];
+    const edit = askNext(this.chat, [words, ...block].join("\n\n"));
+    return edit.ok ? await this.edit([edit.value]) : edit.problem;
+  }
+
   async edit(edits: readonly Edit[]): Promise<Problem | null> {
     return this.#refusal() ?? await this.#opened.store.commit(edits);
   }
 
-  /** Cancels what is running, waits for its end, and releases the document. */
-  [Symbol.asyncDispose](): Promise<void> {
+  close(): Promise<void> {
     return this.#closing ??= this.#close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #close(): Promise<void> {
@@ -395,7 +417,18 @@ export class Session implements ChatSession {
   }
 
   /** Does work that may take long. With `alone`, refuses to start while other work runs. */
-  async #act(work: (runtime: Runtime) => Promise<Stop>, { alone = false } = {}): Promise<Stop> {
+  async #act(work: (runtime: Runtime) => Promise<Stop>, { alone = false } = {}): Promise<RunResult> {
+    const finished = this.#requests.since();
+    const stop = await this.#run(work, alone);
+    const { records, replied } = finished();
+    return {
+      ...stop,
+      reply: replied ? lastReply(this.chat) : "",
+      usage: records.length === 0 ? null : totalOf(records),
+    };
+  }
+
+  async #run(work: (runtime: Runtime) => Promise<Stop>, alone: boolean): Promise<Stop> {
     const runtime = await this.#changing();
     if (!runtime.ok) return createStop("failed", { problem: runtime.problem });
     const busy = this.#work.obstacle(alone);

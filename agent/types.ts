@@ -12,6 +12,7 @@ import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared } from "../cycle/send/request.ts";
 import type { Holder } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Emit, Stop } from "../cycle/types.ts";
+import type { UsageTotal } from "../cycle/usage/record.ts";
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic, Lifecycle } from "../parser/types.ts";
 import type { RequestLimiter } from "../providers/http/limiter.ts";
@@ -234,6 +235,22 @@ export interface NewChatContent {
   readonly question?: string;
 }
 
+/** Options of `say`. */
+export interface SayOptions {
+  /** True if template tags and references in the text take effect, as if the person had typed them. @default false */
+  readonly evaluate?: boolean;
+  /** A text of any origin, quoted in a fence below the message. `name` is the language of the fence. */
+  readonly quoted?: { readonly text: string; readonly name?: string };
+}
+
+/** How a run ended, with what the model wrote and what that used. */
+export interface RunResult extends Stop {
+  /** The text of the model's last message, without thinking and calls; empty if the model wrote no text in this run. */
+  readonly reply: string;
+  /** Tokens and cost of the requests of this run; null if none was sent, or if none reported them. */
+  readonly usage: UsageTotal | null;
+}
+
 /**
  * One open document with everything that the agent loop needs. Its protections are built in: approval decisions and
  * their downgrades, protected paths, previews, notices of the sandbox. Dispose of it with `await using`, or its lock
@@ -271,7 +288,7 @@ export interface ChatSession extends AsyncDisposable {
    * @param options `goOn`: ask the model to continue even if it spoke last, or if nobody spoke
    * @returns why it stopped, including any failure; it rejects only with a fault of the program
    */
-  advance(options?: { readonly goOn?: boolean }): Promise<Stop>;
+  advance(options?: { readonly goOn?: boolean }): Promise<RunResult>;
   /**
    * Sends only the request.
    *
@@ -279,14 +296,14 @@ export interface ChatSession extends AsyncDisposable {
    * @returns how it ended. If a call has no result, nothing is sent, and the reason is `pending`, `protected` or
    * `unanswered`
    */
-  send(options?: { readonly goOn?: boolean }): Promise<Stop>;
+  send(options?: { readonly goOn?: boolean }): Promise<RunResult>;
   /**
    * Runs or resolves one call now, whatever its status; a call that policy denies is refused (`denied-by-policy`).
    *
    * @param target the call; several at a time are refused
    * @returns why it stopped
    */
-  execute(target: CallTarget): Promise<Stop>;
+  execute(target: CallTarget): Promise<RunResult>;
   /**
    * Marks calls as approved by a person, all or none. Nothing runs.
    *
@@ -449,6 +466,17 @@ export interface ChatSession extends AsyncDisposable {
    */
   fileChanges(): Promise<readonly FileChange[]>;
   /**
+   * Writes the person's next message: below the last `@You:` if it is empty or nobody answered it yet, else in a new
+   * message. The text is sent as it is: template tags and references in it do not take effect, so it may come from
+   * anybody.
+   *
+   * @param text the message
+   * @param options what the message contains beyond the text, and whether the text is evaluated
+   * @returns the problem that prevents writing, such as `text-is-structure` for a text that would start a message; null
+   * when the message is durable
+   */
+  say(text: string, options?: SayOptions): Promise<Problem | null>;
+  /**
    * Applies edits from the program that holds the text, such as an editor. Such edits do not prove that the document
    * was written on this machine: a person who types in an untrusted document has not agreed to its settings.
    *
@@ -456,4 +484,6 @@ export interface ChatSession extends AsyncDisposable {
    * @returns the problem that prevents writing; null when they are durable
    */
   edit(edits: readonly Edit[]): Promise<Problem | null>;
+  /** Cancels what is running, waits for its end, and releases the document. `await using` does the same. */
+  close(): Promise<void>;
 }

@@ -104,15 +104,24 @@ export const liveEnvironment: Environment = {
 };
 
 /**
- * Fails in a runtime without the system functions that this program needs, such as Node or a browser. Functions that
+ * Fails in a runtime without the system functions that this program needs, such as a browser. Functions that
  * only read, change or evaluate text do not call it.
  * @param what the thing that needs the functions, as the beginning of a sentence
  */
 export function systemFor(what: string): Outcome<null> {
-  if ("Deno" in globalThis) return { ok: true, value: null };
+  if (hasSystem()) return { ok: true, value: null };
   return failure(
     "runtime-unsupported",
-    `${what} needs Deno for files, commands and requests.`,
-    "Run this program with Deno. Reading documents, editing their text and conversationOf work in every runtime.",
+    `${what} needs Deno or Node 22 for files, commands and requests.`,
+    "Run this program with one of them. Reading documents, editing their text and conversationOf work in every runtime.",
   );
+}
+
+/** True if this runtime has files and processes. */
+function hasSystem(): boolean {
+  try {
+    return Deno.pid > 0;
+  } catch {
+    return false;
+  }
 }

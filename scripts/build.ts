@@ -45,7 +45,7 @@ if (what === "npm") {
   for (
     const [name, size] of [
       ["dist/flemma.js", program],
-      ["dist/mod.js", await bundleLibrary(`${ROOT}/dist/mod.js`)],
+      ["dist/advanced.js", await bundleLibrary(`${ROOT}/dist/advanced.js`)],
     ] as const
   ) print(`${name}  ${(size / 1024).toFixed(1)} KB`);
   await writeReferences(`${ROOT}/dist`);

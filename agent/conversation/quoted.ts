@@ -15,9 +15,18 @@ import { fileReferences } from "../../prompt/file_references.ts";
 export function quoteText(text: string, name: string, { tags = true } = {}): string {
   const fence = fenceFor(text);
   const plain = !tags || !mayBeRead(text);
-  const body = plain ? text : text.replaceAll("endraw", `en${SEAM}draw`).replace(HEADER, `${SEAM}$&`);
+  const body = plain ? text : inRaw(text);
   const block = `${fence}${name}\n${body}${body === "" || body.endsWith("\n") ? "" : "\n"}${fence}\n`;
   return plain ? block : `{% raw %}\n${block}{% endraw %}\n`;
+}
+
+/** Returns a text in which no tag and no reference takes effect, without a fence. */
+export function literalText(text: string, { tags = true } = {}): string {
+  return !tags || !mayBeRead(text) ? text : `{% raw %}${inRaw(text)}{% endraw %}`;
+}
+
+function inRaw(text: string): string {
+  return text.replaceAll("endraw", `en${SEAM}draw`).replace(HEADER, `${SEAM}$&`);
 }
 
 /**

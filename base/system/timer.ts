@@ -11,7 +11,13 @@ const LONGEST = 2 ** 31 - 1;
  * @returns a function that cancels the call; it does nothing once the call was made
  */
 export function after(milliseconds: number, act: () => void): () => void {
-  const signal = AbortSignal.timeout(Math.max(0, Math.min(milliseconds, LONGEST)));
+  const time = Math.max(0, Math.min(Math.ceil(milliseconds), LONGEST));
+  if (!("Deno" in globalThis)) {
+    // In other runtimes, such a signal does not keep the process alive.
+    const timer = setTimeout(act, time);
+    return () => clearTimeout(timer);
+  }
+  const signal = AbortSignal.timeout(time);
   signal.addEventListener("abort", act, { once: true });
   return () => signal.removeEventListener("abort", act);
 }

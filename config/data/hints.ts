@@ -1,6 +1,6 @@
 // Names from other agents, with their equivalents in flemma. Add a row for a missing word.
 
-import { once } from "../../base/once.ts";
+import { once } from "../../base/system/once.ts";
 import { SANDBOX_MODES } from "./values.ts";
 
 interface Hint {

@@ -55,6 +55,7 @@ function answeringModel(
 
 /** The sum of several requests. */
 export interface UsageTotal extends Omit<Usage, "tier"> {
+  /** Number of requests. */
   readonly requests: number;
   /** Dollars of the requests whose cost is known; null if no cost of any request is known. */
   readonly cost: number | null;

@@ -82,7 +82,9 @@ async function rulesOf(
  * @returns the running server; `await using` or `close` ends it
  */
 export async function startReplay(script: ReplayScript, options: ReplayOptions = {}): Promise<Replay> {
-  return new ReplayServer(script, options, await rulesOf(options));
+  const server = new ReplayServer(script, options, await rulesOf(options));
+  await server.listening;
+  return server;
 }
 
 /** Anthropic's method that counts the tokens of a request. */
@@ -100,6 +102,8 @@ const NEW_ACCOUNT: Account = { id: "replay" };
 class ReplayServer implements Replay {
   readonly requests: ReplayedRequest[] = [];
   readonly problems: string[] = [];
+  /** Resolves when the server has its port. */
+  readonly listening: Promise<void>;
   readonly #script: ReplayScript;
   readonly #account: string;
   readonly #rules: VendorRules;
@@ -115,14 +119,16 @@ class ReplayServer implements Replay {
     this.#script = script;
     this.#account = account.id;
     this.#rules = rules;
+    const { promise, resolve } = Promise.withResolvers<void>();
     this.#server = Deno.serve({
       hostname: "127.0.0.1",
       port,
       signal: this.#abort.signal,
-      onListen: () => {},
+      onListen: () => resolve(),
       // The handler runs only when the script cuts the connection, and nobody sees the response.
       onError: () => new Response(null, { status: 500 }),
     }, (request) => this.#answer(request));
+    this.listening = Promise.race([promise, this.#server.finished]);
   }
 
   get url(): string {

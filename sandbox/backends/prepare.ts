@@ -1,6 +1,7 @@
 // Prepares bubblewrap for this machine: descriptors, filter, proxy, limits, and the report whether the set-up worked.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { ownDeno } from "../../base/system/own_deno.ts";
 import { bwrapArguments, type BwrapSettings, bwrapSettings } from "./bwrap.ts";
 import { makeProcessGroup } from "./cgroup.ts";
 import { classifySetupFailure, socketVanished } from "./failures.ts";
@@ -407,7 +408,8 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   const rules = parseHostRules(policy.network_allow);
   if (!rules.ok) return rules;
   // If flemma is a single file, its built-in Deno cannot run other programs, so an installed Deno has to run the relay.
-  const runtime = Deno.build.standalone ? host.program("deno") : success(Deno.execPath());
+  const own = ownDeno();
+  const runtime = own === null ? host.program("deno") : success(own);
   if (!runtime.ok) {
     return failure(
       "network-list-needs-deno",

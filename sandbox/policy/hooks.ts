@@ -6,7 +6,7 @@
 // after each command, and asks before write and edit change them. Instructions are reported files that agents read as
 // text; their changes are reported with a diff.
 
-import { once } from "../../base/once.ts";
+import { once } from "../../base/system/once.ts";
 
 /** How flemma treats a file. */
 export type FileTreatment = "held" | "reported" | "instructions";

@@ -1,6 +1,7 @@
 // The one place where child processes start and end: own session, no terminal, argument arrays only.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { onExit } from "../../base/system/exit.ts";
 import { after } from "../../base/system/timer.ts";
 import type { Running, SpawnOptions } from "../types.ts";
 import { endFamily, killFamily } from "./end_family.ts";
@@ -133,7 +134,7 @@ const living = new Map<number, { readonly started: string | undefined; readonly 
 
 /** Ends the command when this program exits on its own; nothing else would end it. */
 function watchOver(leader: number, mark: string | undefined): void {
-  globalThis.addEventListener("unload", killAll);
+  onExit(killAll);
   living.set(leader, { started: processEntry(leader)?.started, mark });
 }
 

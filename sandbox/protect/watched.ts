@@ -3,7 +3,7 @@
 import { isInside } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
-import { once } from "../../base/once.ts";
+import { once } from "../../base/system/once.ts";
 import { visible } from "../../base/visible.ts";
 import { readEntryContent, settledStamp } from "../paths/stamp.ts";
 import { type Watched, watchedBelow, watchedInHome, watchedInProject } from "../policy/hooks.ts";

@@ -202,7 +202,7 @@ export async function bundle(program: Program, target: string, packages: string)
  * Late parts of the library, and their files. Runtimes other than Deno load all other parts, so these are one file.
  * Programs without MCP servers should not load the MCP client.
  */
-const LIBRARY_ALONE: Readonly<Record<string, string>> = { "tools/mcp/client.ts": "mod/mcp" };
+const LIBRARY_ALONE: Readonly<Record<string, string>> = { "tools/mcp/client.ts": "advanced/mcp" };
 
 /**
  * Bundles what other programs import into one file, and rarely needed parts into files next to it; returns the total
@@ -213,10 +213,10 @@ const LIBRARY_ALONE: Readonly<Record<string, string>> = { "tools/mcp/client.ts":
  */
 export async function bundleLibrary(
   target: string,
-  { entry = "mod.ts", external = [] }: { entry?: string; external?: readonly string[] } = {},
+  { entry = "advanced.ts", external = [] }: { entry?: string; external?: readonly string[] } = {},
 ): Promise<number> {
   const packages = await linkPackages(entry);
-  const alone = entry === "mod.ts" ? LIBRARY_ALONE : {};
+  const alone = entry === "advanced.ts" ? LIBRARY_ALONE : {};
   const met = new Set<string>();
   const parts = lateParts({ root: ROOT, alone, met });
   const folder = target.slice(0, target.lastIndexOf("/"));
@@ -224,9 +224,9 @@ export async function bundleLibrary(
   for (const [module, name] of Object.entries(alone)) files.set(module, `${folder}/${name}.js`);
   let size = 0;
   for (const [module, file] of files) {
-    const text = await bundled(`${ROOT}/${module}`, file, packages, parts, external);
+    const text = await bundled(`${ROOT}/${module}`, file, packages, parts, { external, inject: [SYSTEM] });
     await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
-    await Deno.writeTextFile(file, WITHOUT_SYSTEM + text);
+    await Deno.writeTextFile(file, text);
     size += text.length;
   }
   await esbuild.stop();
@@ -267,12 +267,8 @@ export async function packagesIn(entry: string, external: readonly string[]): Pr
   return found;
 }
 
-/**
- * Code at the beginning of a library bundle. Runtimes other than Deno load the whole bundle, and use the parts that
- * need no system functions. The other parts say at their first system call why they cannot continue.
- */
-const WITHOUT_SYSTEM = 'const Deno=globalThis.Deno??new Proxy({},{get(){throw new Error("' +
-  "This needs Deno for files, commands and requests." + '")}});\n';
+/** Module with the system functions of a library bundle, which runs in other runtimes too. */
+const SYSTEM = `${ROOT}/base/system/node/bundled.ts`;
 
 const LANGUAGE = "es2022";
 
@@ -300,11 +296,12 @@ async function bundled(
   target: string,
   packages: string,
   parts: esbuild.Plugin | null,
-  external: readonly string[] = [],
+  { external = [], inject = [] }: { readonly external?: readonly string[]; readonly inject?: string[] } = {},
 ): Promise<string> {
   const plugins = parts === null ? [bareNames] : [parts, bareNames];
   const { outputFiles: [file] } = await esbuild.build({
     ...optionsOf(packages, plugins, external),
+    inject,
     entryPoints: [entry],
     outfile: target,
   });

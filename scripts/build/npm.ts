@@ -10,7 +10,11 @@ import { declarations } from "./types.ts";
 import { versioned } from "./versioned.ts";
 
 /** Modules that programs import, by file name. */
-const LIBRARIES = { mod: "mod.ts", parser: "parser/library.ts", lezer: "parser/lezer/mod.ts" } as const;
+const LIBRARIES = {
+  advanced: "advanced.ts",
+  parser: "parser/library.ts",
+  lezer: "parser/lezer/mod.ts",
+} as const;
 
 /**
  * Packages that the library shares with the importing program, because classes of these packages compare tree types.
@@ -60,6 +64,7 @@ export async function buildPackages(target: string): Promise<string[]> {
   for (const [index, name] of Object.keys(LIBRARIES).entries()) {
     await Deno.writeTextFile(`${folder}/lib/${name}.d.ts`, types[index]!);
   }
+  await writeSelection(`${folder}/lib`);
   await writeReferences(folder);
   for (const name of ["flemma.bin", "flemma.cjs"]) {
     await Deno.copyFile(`${ROOT}/scripts/build/npm/${name}`, `${folder}/bin/${name}`);
@@ -76,6 +81,17 @@ export async function buildPackages(target: string): Promise<string[]> {
   return [folder, windows];
 }
 
+/**
+ * Writes the module with the names that most programs need. It loads the other module, so that a program that uses both
+ * has one registry of tools.
+ */
+async function writeSelection(folder: string): Promise<void> {
+  const source = await Deno.readTextFile(`${ROOT}/mod.ts`);
+  const declared = source.replaceAll('"./advanced.ts"', '"./advanced.js"');
+  await Deno.writeTextFile(`${folder}/mod.d.ts`, declared);
+  await Deno.writeTextFile(`${folder}/mod.js`, declared.replace(/^export type \{[^}]*\} from .*$/gm, ""));
+}
+
 /** Returns the package.json. It has no install scripts. */
 export function packageManifest(): Record<string, unknown> {
   const library = (name: string) => ({ types: `./lib/${name}.d.ts`, default: `./lib/${name}.js` });
@@ -90,6 +106,7 @@ export function packageManifest(): Record<string, unknown> {
     man: "./flemma.1",
     exports: {
       ".": library("mod"),
+      "./advanced": library("advanced"),
       "./parser": library("parser"),
       "./lezer": library("lezer"),
       "./schemas/*": "./schemas/*",

@@ -3,7 +3,13 @@
 import { MADE, OUTSIDE } from "./layers.ts";
 
 /** Modules that are loaded by their text or by other programs, by the beginning of their path. */
-const LOADED_OTHERWISE: readonly string[] = ["mod.ts", "cli.ts", "parser/library.ts", "tools/vellum/host/"];
+const LOADED_OTHERWISE: readonly string[] = [
+  "mod.ts",
+  "advanced.ts",
+  "cli.ts",
+  "parser/library.ts",
+  "tools/vellum/host/",
+];
 
 /** The text of each module, by its path from the root of the project. */
 export type Sources = ReadonlyMap<string, string>;

@@ -27,7 +27,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "base",
   ],
   "cli.ts": ["commands"],
-  "mod.ts": ["agent", "cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
+  "advanced.ts": ["agent", "cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
+  "mod.ts": ["advanced.ts"],
 };
 
 /**
@@ -223,7 +224,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders with modules that are not rooms: the program must not import them. */
-export const OUTSIDE: readonly string[] = ["bench", "scripts", "tests"];
+export const OUTSIDE: readonly string[] = ["bench", "examples", "scripts", "tests"];
 
 /** Folders created by builds and installations, which git ignores too. */
 export const MADE: readonly string[] = ["coverage", "dist", "node_modules"];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { OwnTools } from "../../agent/types.ts";
-import { approval, tools as processTools } from "../../mod.ts";
+import { approval, tools as processTools } from "../../advanced.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { Replay } from "../../providers/replay/server.ts";
 import type { ResolveTools, ToolSource } from "../../tools/registration/types.ts";

@@ -13,7 +13,7 @@ const pages = await documentationPages();
 function named(page: string): string[] {
   const words = [...page.matchAll(/`([^`\n]+)`/g)].map(([, word]) => word!);
   const rooms = new RegExp(
-    `^(${[...Object.keys(ROOMS), "scripts", "tests", "bench"].join("|")})(/[\\w./]*)?$`,
+    `^(${[...Object.keys(ROOMS), "scripts", "tests", "bench", "examples"].join("|")})(/[\\w./]*)?$`,
   );
   return words.filter((word) => rooms.test(word) && (word.includes("/") || word.endsWith(".ts")));
 }

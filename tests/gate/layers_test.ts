@@ -83,8 +83,8 @@ Deno.test("only the listed modules, and the folder's own files, may import from 
   assert.deepEqual(faults({ ...scanned, "parser/tree/nodes.ts": ["parser/scan/a.ts"] }), [
     "parser/tree/nodes.ts imports parser/scan/a.ts: parser/scan is closed to parser/tree",
   ]);
-  assert.deepEqual(faults({ ...scanned, "mod.ts": ["parser/scan/b.ts"] }), [
-    "mod.ts imports parser/scan/b.ts: parser/scan is closed to mod.ts",
+  assert.deepEqual(faults({ ...scanned, "advanced.ts": ["parser/scan/b.ts"] }), [
+    "advanced.ts imports parser/scan/b.ts: parser/scan is closed to advanced.ts",
   ]);
 });
 

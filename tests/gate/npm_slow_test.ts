@@ -2,71 +2,15 @@
 
 import assert from "node:assert/strict";
 import ts from "typescript";
-import { buildPackages } from "../../scripts/build/npm.ts";
 import { configuredRegistry } from "../../scripts/release/installs/pinned.ts";
 import { publicationOf } from "../../scripts/release/installs/publish.ts";
 import { tryWay } from "../../scripts/release/installs/try.ts";
 import { WAYS } from "../../scripts/release/installs/ways.ts";
-import { inFolder } from "../folder.ts";
+import { withPackage } from "./installed_package.ts";
 import { ANSWER, PROGRAM } from "../library/elsewhere/program.ts";
 
 /** A server of tools without packages. */
 const SERVER = new URL("../tools/mcp/scripted.ts", import.meta.url).pathname;
-
-interface Installed {
-  readonly folder: string;
-  /** Runs a program in the folder of the project that has the package, without network where it says so. */
-  run(words: readonly string[], options?: { offline?: boolean; path?: string }): Promise<Finished>;
-}
-
-interface Finished {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-/** Builds the packages, and installs one in a folder with blanks in its path, as npm does where scripts are forbidden. */
-async function withPackage(body: (packages: string, installed: Installed) => Promise<void>): Promise<void> {
-  await inFolder(async (root) => {
-    const [built] = await buildPackages(`${root}/built`);
-    const folder = `${root}/a project's folder`;
-    for (const name of [folder, `${root}/home`, `${root}/tmp`]) await Deno.mkdir(name, { mode: 0o700 });
-    const env = {
-      HOME: `${root}/home`,
-      TMPDIR: `${root}/tmp`,
-      npm_config_cache: Deno.env.get("npm_config_cache") ?? `${Deno.env.get("HOME")}/.npm`,
-      npm_config_update_notifier: "false",
-    };
-    const run = async (words: readonly string[], { offline = false, path = Deno.env.get("PATH")! } = {}) => {
-      const sandboxes = ["bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--"];
-      const [program = "", ...args] = offline ? [...sandboxes, ...words] : words;
-      const { code, stdout, stderr } = await new Deno.Command(program, {
-        args,
-        cwd: folder,
-        clearEnv: true,
-        env: { ...env, PATH: path },
-        stdin: "null",
-      }).output();
-      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-      return { code, out: text(stdout), error: text(stderr) };
-    };
-    const packed = await run(["npm", "pack", "--silent", "--pack-destination", `${root}/tmp`, built!]);
-    assert.equal(packed.code, 0, packed.error);
-    const archive = `${root}/tmp/${packed.out.trim()}`;
-    await Deno.writeTextFile(`${folder}/package.json`, '{"name":"somebody","private":true,"type":"module"}');
-    const flags = [
-      "--ignore-scripts",
-      "@codemirror/language",
-      "--prefer-offline",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-    ];
-    const { code, out, error } = await run(["npm", "install", ...flags, archive]);
-    assert.equal(code, 0, out + error);
-    await body(`${root}/built`, { folder, run });
-  });
-}
 
 /** All files below a folder, sorted. */
 async function filesBelow(folder: string, prefix = ""): Promise<string[]> {
@@ -123,12 +67,14 @@ Deno.test("npm: the package has the documented content, and works after an insta
         "bin/flemma.bin",
         "bin/flemma.cjs",
         "flemma.1",
+        "lib/advanced.d.ts",
+        "lib/advanced.js",
+        "lib/advanced/mcp.js",
         "lib/flemma.js",
         "lib/lezer.d.ts",
         "lib/lezer.js",
         "lib/mod.d.ts",
         "lib/mod.js",
-        "lib/mod/mcp.js",
         "lib/parser.d.ts",
         "lib/parser.js",
         "package.json",
@@ -151,7 +97,7 @@ Deno.test("npm: the package has the documented content, and works after an insta
       assert.ok(size <= 120 * 1024, `${size} bytes`);
       // What only servers of tools need is loaded when there are any.
       const [whole, late] = await Promise.all(
-        ["mod.js", "mod/mcp.js"].map((path) => Deno.readTextFile(`${packages}/flemma/lib/${path}`)),
+        ["advanced.js", "advanced/mcp.js"].map((path) => Deno.readTextFile(`${packages}/flemma/lib/${path}`)),
       );
       assert.ok(whole!.length <= 2_100_000, `${whole!.length} characters`);
       assert.ok(!whole!.includes("notifications/cancelled") && late!.includes("notifications/cancelled"));

@@ -2,7 +2,7 @@
 // the documented results.
 
 import assert from "node:assert/strict";
-import { chatInMemory, type ChatSession, type MemoryOptions, tools } from "../../mod.ts";
+import { chatInMemory, type ChatSession, type MemoryOptions, tools } from "../../advanced.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { asking, bytesOf, type CallText, inPlace, type Place, withModel } from "../agent/place.ts";
 

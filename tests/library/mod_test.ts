@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import * as flemma from "../../mod.ts";
+import * as flemma from "../../advanced.ts";
 
 Deno.test("the library reads a document and its calls without a file system or Deno", () => {
   const text = '@Assistant:\n**Tool Use:** `read` (`r1`)\n\n```json\n{"path":"a"}\n```\n';
@@ -48,4 +48,23 @@ Deno.test("a program that uses the library can register its own sandbox backend,
   } finally {
     assert.ok(flemma.sandbox.unregister(name));
   }
+});
+
+Deno.test("an unknown option, also in settings, is refused with the name that was meant", async () => {
+  const bytes = new TextEncoder().encode("@You:\n");
+  const refused = async (options: object) => {
+    const opened = await flemma.chatInMemory(bytes, options);
+    return opened.ok ? "opened" : `${opened.problem.code}: ${opened.problem.message} ${opened.problem.next}`;
+  };
+  assert.match(await refused({ resolver: [] }), /^options-invalid: .*"resolver".*Did you mean resolvers\?$/);
+  assert.match(
+    await refused({ settings: { tools: { auto_approve: [] } } }),
+    /^options-invalid: .*no member "tools".*settings\.overrides\.$/,
+  );
+  const file = await flemma.openChat("missing.chat", { readonly: true } as object);
+  assert.equal(file.ok || file.problem.code, "options-invalid");
+  const loaded = await flemma.loadSettings(
+    { environment: flemma.processEnvironment(), overide: {} } as never,
+  );
+  assert.equal(loaded.ok || loaded.problem.code, "options-invalid");
 });

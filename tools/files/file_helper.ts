@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
+import { ownDeno } from "../../base/system/own_deno.ts";
 import { systemDevicesNow } from "../../base/system/reading.ts";
 import { after } from "../../base/system/timer.ts";
 import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
@@ -59,7 +60,8 @@ export class FileHelper implements DiskAccess {
   async #connected(): Promise<Connection> {
     const { sandbox, program, standalone = Deno.build.standalone } = this.#options;
     const rg = program("rg");
-    const { argv, source } = await (this.#start ??= startOf(rg.ok ? rg.value : null, standalone));
+    const deno = standalone ? null : ownDeno() ?? installed(program("deno"));
+    const { argv, source } = await (this.#start ??= startOf(rg.ok ? rg.value : null, deno));
     const worker = await sandbox.startWorker?.(argv, ENVIRONMENT);
     if (worker === undefined) throw new FileFailure("Sandbox: file tools are not available here.");
     if (!worker.ok) throw new FileFailure(sandboxSentence(worker.problem));
@@ -90,12 +92,24 @@ const BEGIN =
   `if(c===null)Deno.exit(0);f+=c}return b};const n=new DataView((await r(4)).buffer).getUint32(0);` +
   `const u=URL.createObjectURL(new Blob([await r(n)],{type:"text/javascript"}));(await import(u)).serve()`;
 
-/** Command that starts the helper. A compiled program has no separate runtime, but can run as the helper itself. */
+/** Returns the path of an installed Deno. Throws a failure with the remedy. */
+function installed(deno: Outcome<string>): string {
+  if (deno.ok) return deno.value;
+  throw new FileFailure(
+    "The file tools need Deno, but the program deno was not found. Install it, for example: npm install -g deno",
+  );
+}
+
+/**
+ * Command that starts the helper.
+ *
+ * @param deno program that runs the helper; null for a compiled program, which can run as the helper itself
+ */
 async function startOf(
   rg: string | null,
-  standalone: boolean,
+  deno: string | null,
 ): Promise<{ readonly argv: readonly string[]; readonly source: Uint8Array | null }> {
-  if (standalone) return { argv: [Deno.execPath(), HELPER_WORD], source: null };
+  if (deno === null) return { argv: [Deno.execPath(), HELPER_WORD], source: null };
   const { HELPER_SOURCE } = await import("./helper.generated.ts");
   const flags = [
     "--quiet",
@@ -113,7 +127,7 @@ async function startOf(
     ...(rg === null ? [] : [`--allow-run=${rg}`]),
   ];
   return {
-    argv: [Deno.execPath(), "run", ...flags, ...rights, `data:text/javascript,${encodeURIComponent(BEGIN)}`],
+    argv: [deno, "run", ...flags, ...rights, `data:text/javascript,${encodeURIComponent(BEGIN)}`],
     source: new TextEncoder().encode(HELPER_SOURCE),
   };
 }

@@ -2,8 +2,8 @@
 // program uses the installed Deno.
 
 import type { Environment } from "../../base/environment.ts";
-import { baseName } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
+import { ownDeno } from "../../base/system/own_deno.ts";
 import { permissionFlags } from "../../sandbox/policy/deno_permissions.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import type { Policy } from "../../sandbox/types.ts";
@@ -30,18 +30,6 @@ export function findDeno(
     "Tool files need Deno, but the program deno was not found in PATH.",
     "Install it, for example: npm install -g deno",
   );
-}
-
-/** The runtime of this process, if it can run other files; a compiled program cannot. */
-function ownDeno(): string | null {
-  if (Deno.build.standalone) return null;
-  try {
-    const path = Deno.execPath();
-    return baseName(path) === "deno" ? path : null;
-  } catch {
-    // The runtime is not Deno but only imitates it.
-    return null;
-  }
 }
 
 /** Permissions of a host that runs with the person's full rights. */

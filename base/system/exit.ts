@@ -1,0 +1,17 @@
+// What runs when this process exits, in Deno and in Node.
+
+interface Runtime {
+  readonly addEventListener?: (name: "unload", listener: () => void) => void;
+  readonly process?: { on(name: "exit", listener: () => void): void };
+}
+
+const registered = new Set<() => void>();
+
+/** Calls a function once when this process exits on its own. The function cannot wait for anything. */
+export function onExit(work: () => void): void {
+  if (registered.has(work)) return;
+  registered.add(work);
+  const { addEventListener, process } = globalThis as Runtime;
+  if (addEventListener !== undefined) addEventListener.call(globalThis, "unload", work);
+  else process?.on("exit", work);
+}
