@@ -17,12 +17,12 @@ import { type BlockPlace, grow, mergeGrowing, shiftBlock, startedFrom } from "./
 import { type DocumentLock, lockDocument, ReleasableLock } from "./lock.ts";
 import type { GrownText } from "./disk/extension.ts";
 import {
-  changedMeanwhile,
-  conflict,
-  disobeyed,
-  failedWrite,
-  gone,
-  goneMeanwhile,
+  describeChangedMeanwhile,
+  describeConflict,
+  describeDisobeyed,
+  describeFailedWrite,
+  describeRemoved,
+  describeRemovedMeanwhile,
   type Lost,
 } from "./disk/lost.ts";
 import { removeLeftovers } from "./disk/leftovers.ts";
@@ -265,7 +265,7 @@ export class FileStore implements DocumentStore {
     if (raw !== null || !await this.#isGone()) return await this.#flush(undefined, { look: true });
     // Everything that this run knows was in the file when it was removed, so there is nothing to save.
     await this.#letGo(lock);
-    return goneMeanwhile(this.path);
+    return describeRemovedMeanwhile(this.path);
   }
 
   /** Writes edits of a released document, unless it was changed meanwhile. */
@@ -276,7 +276,7 @@ export class FileStore implements DocumentStore {
       if (problem !== null) return problem;
       const isSame = chat === this.#chat;
       if (isSame) this.#chat = update(this.#chat, edits);
-      const done = isSame ? await this.#flush() : changedMeanwhile(this.path);
+      const done = isSame ? await this.#flush() : describeChangedMeanwhile(this.path);
       if (this.#isReleased && this.saved) await this.#letGo(this.#lock!);
       return done;
     });
@@ -353,7 +353,7 @@ export class FileStore implements DocumentStore {
         const foreign = await this.#file.foreign();
         if (foreign !== null) {
           if (!await this.#merge(foreign) && !await this.#mergeLater(foreign)) {
-            return await this.#lose(conflict(this.path));
+            return await this.#lose(describeConflict(this.path));
           }
           grown = undefined;
           continue;
@@ -371,8 +371,8 @@ export class FileStore implements DocumentStore {
       }
       return null;
     } catch (thrown) {
-      if (thrown instanceof Deno.errors.NotFound) return await this.#lose(gone(this.path));
-      return await this.#lose(failedWrite(this.path, thrown));
+      if (thrown instanceof Deno.errors.NotFound) return await this.#lose(describeRemoved(this.path));
+      return await this.#lose(describeFailedWrite(this.path, thrown));
     }
   }
 
@@ -421,7 +421,7 @@ export class FileStore implements DocumentStore {
     const merged = mergeGrowing({ text: this.#chat.bytes, block: growing.place }, theirs, growing.unfinished);
     if (merged === null) return null;
     growing.place = merged.block;
-    if (!merged.sameAuthority) growing.problem ??= disobeyed(this.path);
+    if (!merged.sameAuthority) growing.problem ??= describeDisobeyed(this.path);
     return merged.text;
   }
 

@@ -17,13 +17,13 @@ import { type Chosen, configOptions, isChoice, modes, overridesFromChoice, serve
 import { promptText } from "./prompt_text.ts";
 import { replay } from "./replay.ts";
 import { SLASH_COMMANDS, slashCommand } from "./slash.ts";
-import { Turn } from "./turn.ts";
+import { PromptTurn } from "./turn.ts";
 import {
-  commands2,
-  initialized,
-  options2,
-  serverProblem,
-  update2,
+  answerInitialize,
+  convertCommands,
+  convertOptions,
+  convertUpdate,
+  findServerProblem,
   type Version,
   versionFor,
 } from "./version_2.ts";
@@ -59,7 +59,7 @@ interface CurrentTurn {
   readonly controller: AbortController;
   readonly ended: Promise<unknown>;
   /** The turn, once it works on the document. */
-  readonly work: { turn: Turn | null };
+  readonly work: { turn: PromptTurn | null };
 }
 
 type Answer = (agent: Agent, params: Readonly<Record<string, unknown>>, call: RpcCall) => unknown;
@@ -137,7 +137,7 @@ class Agent {
     const abilities = version === 2 ? capabilities : clientCapabilities;
     this.#asksForms = isObject(memberAt(abilities, "elicitation", "form"));
     this.#showsNotices = version === 2 || isObject(memberAt(abilities, "session", "notices"));
-    if (version === 2) return initialized(this.#options.version);
+    if (version === 2) return answerInitialize(this.#options.version);
     return {
       protocolVersion: 1,
       agentInfo: { name: "flemma", version: this.#options.version },
@@ -171,7 +171,7 @@ class Agent {
     if (Array.isArray(additionalDirectories) && additionalDirectories.length > 0) {
       return refused("additionalDirectories cannot be used.");
     }
-    const problem = serverProblem(mcpServers);
+    const problem = findServerProblem(mcpServers);
     return problem === null ? null : refused(problem);
   }
 
@@ -316,7 +316,7 @@ class Agent {
     } catch (thrown) {
       return refusal(failure("attachment", `An image cannot be saved: ${thrownText(thrown)}.`).problem);
     }
-    work.turn = new Turn({
+    work.turn = new PromptTurn({
       open: (emit) => this.#open(conversation, emit, signal),
       update: (update) => this.#update(id, update),
       notice: (message) => this.#notice(id, message),
@@ -359,7 +359,7 @@ class Agent {
     if (configId === "mode") {
       this.#update(conversation.id, { sessionUpdate: "current_mode_update", currentModeId: value });
     }
-    return { configOptions: this.#version === 2 ? options2(options) : options };
+    return { configOptions: this.#version === 2 ? convertOptions(options) : options };
   }
 
   /** Registers a conversation as open, and returns its options. */
@@ -390,8 +390,8 @@ class Agent {
     if (this.#version === 2) {
       return {
         sessionId: id,
-        configOptions: options2(options),
-        availableCommands: commands2(SLASH_COMMANDS),
+        configOptions: convertOptions(options),
+        availableCommands: convertCommands(SLASH_COMMANDS),
       };
     }
     // A client must know the conversation before it gets updates about it, so these follow later.
@@ -419,7 +419,7 @@ class Agent {
   }
 
   #update(sessionId: string, update: SessionUpdate): void {
-    const said = this.#version === 2 ? update2(update) : withoutMessageId(update);
+    const said = this.#version === 2 ? convertUpdate(update) : withoutMessageId(update);
     if (said !== null) this.#notify(sessionId, said);
   }
 

@@ -5,7 +5,7 @@ import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 
 /** The calls of one turn, and which of them run. */
-export class Calls {
+export class CallPlan {
   readonly #running = new Set<string>();
   #sent = "";
 

@@ -19,10 +19,10 @@ import { isLifecycle } from "../../parser/text/status_words.ts";
 import { RpcRefusal } from "../rpc/peer.ts";
 import { plainWords } from "../rpc/markdown.ts";
 import { stopWords } from "../stop_words.ts";
-import { Calls } from "./plan.ts";
+import { CallPlan } from "./plan.ts";
 import { MessageIds } from "./replay.ts";
 import { resultContent, toolCall } from "./tool_calls.ts";
-import { permission2, type Version } from "./version_2.ts";
+import { buildPermission, type Version } from "./version_2.ts";
 
 export interface TurnHost {
   /** Opens the document under its lock. */
@@ -56,7 +56,7 @@ interface Decision {
   readonly reason: string;
 }
 
-export class Turn {
+export class PromptTurn {
   readonly #host: TurnHost;
   /** Calls that were already announced to the client. */
   readonly #shown = new Set<string>();
@@ -64,7 +64,7 @@ export class Turn {
   readonly #finished = new Set<string>();
   /** Calls that the person canceled. */
   readonly #canceled = new Set<string>();
-  readonly #calls = new Calls();
+  readonly #calls = new CallPlan();
   #messages = new MessageIds();
   /** Why calls that say `approved` wait. */
   readonly #doubts: string[] = [];
@@ -257,7 +257,7 @@ export class Turn {
   /** Returns the question about a call, with the reasons why calls that say `approved` wait. */
   #question({ toolCall, options }: Asked): Record<string, unknown> {
     const { sessionId, version } = this.#host;
-    if (version === 2) return permission2({ sessionId, toolCall, options, reasons: this.#doubts });
+    if (version === 2) return buildPermission({ sessionId, toolCall, options, reasons: this.#doubts });
     const texts = this.#doubts.map((text) => ({ type: "content", content: { type: "text", text } } as const));
     const content = [...texts, ...toolCall.content ?? []];
     return { sessionId, toolCall: { ...toolCall, content }, options };

@@ -19,7 +19,7 @@ export function versionFor(asked: unknown): Version {
 }
 
 /** The answer to `initialize`. */
-export function initialized(version: string): v2.InitializeResponse {
+export function answerInitialize(version: string): v2.InitializeResponse {
   return {
     protocolVersion: 2,
     info: { name: "flemma", version },
@@ -30,23 +30,27 @@ export function initialized(version: string): v2.InitializeResponse {
 }
 
 /** Returns an update in version 2; null if version 2 has no such update. */
-export function update2(update: SessionUpdate): v2.SessionUpdate | null {
+export function convertUpdate(update: SessionUpdate): v2.SessionUpdate | null {
   switch (update.sessionUpdate) {
     case "tool_call":
-      return { ...update, ...call2(update) } as v2.SessionUpdate;
+      return { ...update, ...convertCall(update) } as v2.SessionUpdate;
     case "tool_call_update":
-      return { ...update, ...call2(update), capabilities: cancelable(update.status) } as v2.SessionUpdate;
+      return {
+        ...update,
+        ...convertCall(update),
+        capabilities: cancelable(update.status),
+      } as v2.SessionUpdate;
     case "plan":
       return {
         sessionUpdate: "plan_update",
         plan: { type: "items", planId: "calls", entries: update.entries },
       };
     case "config_option_update":
-      return { sessionUpdate: "config_option_update", configOptions: options2(update.configOptions) };
+      return { sessionUpdate: "config_option_update", configOptions: convertOptions(update.configOptions) };
     case "available_commands_update":
       return {
         sessionUpdate: "available_commands_update",
-        availableCommands: commands2(update.availableCommands),
+        availableCommands: convertCommands(update.availableCommands),
       };
     // The mode is one of the options.
     case "current_mode_update":
@@ -61,13 +65,13 @@ function cancelable(status: unknown): v2.ToolCallCapabilities | null {
   return status === "in_progress" ? { cancel: {} } : null;
 }
 
-function call2({ content }: { readonly content?: readonly ToolCallContent[] | null }) {
-  const items = content?.map(content2);
+function convertCall({ content }: { readonly content?: readonly ToolCallContent[] | null }) {
+  const items = content?.map(convertContent);
   return { sessionUpdate: "tool_call_update" as const, ...(items === undefined ? {} : { content: items }) };
 }
 
 /** Version 2 names the changed file, and shows the change as a patch. */
-function content2(item: ToolCallContent): v2.ToolCallContent {
+function convertContent(item: ToolCallContent): v2.ToolCallContent {
   if (item.type !== "diff") return item as v2.ToolCallContent;
   const { path, oldText = null, newText } = item;
   const change: v2.DiffChange = oldText === null ? { operation: "add", path } : { operation: "modify", path };
@@ -84,11 +88,11 @@ function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-export function options2(options: readonly SessionConfigOption[]): v2.SessionConfigOption[] {
+export function convertOptions(options: readonly SessionConfigOption[]): v2.SessionConfigOption[] {
   return options.map(({ id, ...rest }) => ({ ...rest, configId: id }) as unknown as v2.SessionConfigOption);
 }
 
-export function commands2(commands: readonly AvailableCommand[]): v2.AvailableCommand[] {
+export function convertCommands(commands: readonly AvailableCommand[]): v2.AvailableCommand[] {
   return commands.map(({ name, description, input }) => ({
     type: "command",
     name,
@@ -98,7 +102,7 @@ export function commands2(commands: readonly AvailableCommand[]): v2.AvailableCo
 }
 
 /** The question about a call, with what the person must know about it. */
-export function permission2(
+export function buildPermission(
   { sessionId, toolCall, options, reasons }: {
     readonly sessionId: string;
     readonly toolCall: { readonly title: string; readonly content?: readonly ToolCallContent[] | null };
@@ -106,7 +110,7 @@ export function permission2(
     readonly reasons: readonly string[];
   },
 ): Record<string, unknown> {
-  const { sessionUpdate: _, ...call } = { ...toolCall, ...call2(toolCall) };
+  const { sessionUpdate: _, ...call } = { ...toolCall, ...convertCall(toolCall) };
   return {
     sessionId,
     title: toolCall.title,
@@ -117,7 +121,7 @@ export function permission2(
 }
 
 /** Returns why the MCP servers of a client cannot be used; null if they can. */
-export function serverProblem(servers: unknown): string | null {
+export function findServerProblem(servers: unknown): string | null {
   const names = new Set<unknown>();
   for (const each of Array.isArray(servers) ? servers : []) {
     const { name, type } = isObject(each) ? each : {};

@@ -12,7 +12,7 @@ export interface Lost {
   readonly next: (compare: string) => string;
 }
 
-export function conflict(path: string): Lost {
+export function describeConflict(path: string): Lost {
   return {
     code: "document-changed",
     message: `Another program changed ${path} in a way that flemma cannot merge.`,
@@ -21,7 +21,7 @@ export function conflict(path: string): Lost {
   };
 }
 
-export function gone(path: string): Lost {
+export function describeRemoved(path: string): Lost {
   return {
     code: "document-changed",
     message: `Another program removed or moved ${path}.`,
@@ -30,7 +30,7 @@ export function gone(path: string): Lost {
   };
 }
 
-export function failedWrite(path: string, thrown: unknown): Lost {
+export function describeFailedWrite(path: string, thrown: unknown): Lost {
   return {
     code: "write-failed",
     message: `${path} cannot be written: ${thrownText(thrown)}.`,
@@ -40,7 +40,7 @@ export function failedWrite(path: string, thrown: unknown): Lost {
 }
 
 /** Another program changed what decides about tools while a reply arrived. */
-export function disobeyed(path: string): Problem {
+export function describeDisobeyed(path: string): Problem {
   return {
     code: "document-changed",
     message: `Another program changed a status or the frontmatter of ${path} while the reply arrived. ` +
@@ -50,7 +50,7 @@ export function disobeyed(path: string): Problem {
 }
 
 /** The document was removed while this run had released it. */
-export function goneMeanwhile(path: string): Problem {
+export function describeRemovedMeanwhile(path: string): Problem {
   return {
     code: "document-changed",
     message: `${path} was removed or moved while flemma waited. Nothing was sent.`,
@@ -59,7 +59,7 @@ export function goneMeanwhile(path: string): Problem {
 }
 
 /** The document was changed while this run had released it, so an edit no longer fits. */
-export function changedMeanwhile(path: string): Problem {
+export function describeChangedMeanwhile(path: string): Problem {
   return {
     code: "document-changed",
     message: `Another program changed ${path} while flemma waited. This change was not made.`,
