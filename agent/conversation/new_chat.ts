@@ -30,7 +30,7 @@ export async function newChat(
   const here = systemFor("newChat");
   if (!here.ok) return here;
   const environment = options.environment ?? processEnvironment();
-  const { settings, system } = content;
+  const { system } = content;
   const bytes = textOfNewChat(content);
   const intruder = structureIn(parse(bytes), system === undefined ? ["You"] : ["System", "You"]);
   if (intruder !== null) {
@@ -40,10 +40,29 @@ export async function newChat(
       "Put a space before lines that begin with @ or **Tool, and close every backtick fence.",
     );
   }
+  return await createChat(
+    path,
+    bytes,
+    environment,
+    (real) => agreeToNew(environment, real, content.settings?.cwd),
+  );
+}
+
+/**
+ * Creates the file of a new document, and records the agreement to it. Fails like `newChat`.
+ *
+ * @param agree records the agreement; gets the real path
+ */
+export async function createChat(
+  path: string,
+  bytes: Uint8Array,
+  environment: Environment,
+  agree: (realPath: string) => Promise<Outcome<void>>,
+): Promise<Outcome<{ readonly path: string }>> {
   try {
     const realPath = await futurePath(absolutePath(environment, path));
     await makeFile(realPath, bytes, 0o666);
-    const agreed = await agreeToNew(environment, realPath, settings?.cwd);
+    const agreed = await agree(realPath);
     if (!agreed.ok) {
       await Deno.remove(realPath);
       const { message, next } = agreed.problem;

@@ -1,5 +1,6 @@
 // Finds what a path means when a person trusts a project: settings, tool files, and skills.
 
+import { trustablePrompt } from "../../agent/conversation/named_prompt.ts";
 import { mayHoldSkills, projectSkills, trustableSkills } from "../../agent/extensions/trust_skills.ts";
 import type { Trustable, TrustOffer } from "../../agent/extensions/trustable.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -37,6 +38,8 @@ export async function trustableIn(
 async function inFile(environment: Environment, path: string): Promise<Outcome<TrustOffer | null>> {
   if (path.endsWith("/.flemma/config.yaml")) return await alone(trustableProject(environment, path));
   if (baseName(path) === MCP_FILE) return await alone(trustableServers(environment, path));
+  const prompt = trustablePrompt(environment, path);
+  if (prompt !== null) return success({ trustables: [prompt], leftOut: [] });
   return baseName(path) === "SKILL.md" ? await trustableSkills(environment, parentOf(path)) : success(null);
 }
 

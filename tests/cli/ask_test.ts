@@ -280,3 +280,65 @@ test("ask at a terminal shows the reply once, while it streams", async (place) =
   assert.equal((await terminal.ended()).code, 0);
   assert.equal(terminal.all.split("The answer is 42.").length, 2, terminal.all);
 });
+
+/** Writes a named prompt of the person or, with `project`, of the project. */
+function writePrompt(place: Scene, name: string, text: string, { project = false } = {}): void {
+  const folder = project ? place.path(".flemma/prompts") : `${place.folder}/config/flemma/prompts`;
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.writeTextFileSync(`${folder}/${name}.chat`, text);
+}
+
+Deno.test("ask -t starts from a named prompt, fills its variables, and the conversation continues", () =>
+  withModel([say("One."), say("Two."), say("Three."), say("Four.")], async (run, replay, place) => {
+    writePrompt(
+      place,
+      "review",
+      "```yaml\nlang: English\nflemma: { model: claude-haiku-4-5, tools: [] }\n```\n\n@System:\nAnswer in {{ lang }}.\n\n@You:\nReview this.\n",
+    );
+    const first = await run(["ask", "-t", "review"], { stdin: "+a {{ x }} @./b.txt\n" });
+    assert.deepEqual([first.code, first.stdout], [0, "One.\n"], first.stderr);
+    assert.equal(asked(replay), "Review this.\n\n\n```stdin\n+a {{ x }} @./b.txt\n```\n");
+    assert.deepEqual([bodyOf(replay).model, bodyOf(replay).tools ?? []], ["claude-haiku-4-5", []]);
+    assert.match(JSON.stringify(bodyOf(replay).system), /Answer in English\./);
+    assert.equal((await run(["ask", "--last", "shorter"])).stdout, "Two.\n");
+    const words = '{{ 1 + 1 }} @./secret "]]"\n```';
+    assert.equal((await run(["ask", "-t", "review", "-v", `lang=${words}`, "briefly"])).stdout, "Three.\n");
+    assert.ok(
+      JSON.stringify(bodyOf(replay).system).includes(JSON.stringify(`Answer in ${words}.`).slice(1, -1)),
+    );
+    writePrompt(place, "lua", '```lua\nlang = lang or "Latin"\n```\n\n@You:\nIn {{ lang }}.\n');
+    assert.equal((await run(["ask", "-t", "lua", "-v", `lang=${words}`])).stdout, "Four.\n");
+    assert.ok(asked(replay).includes(`In ${words}.`), asked(replay));
+  }));
+
+Deno.test("a wrong prompt or variable is exit 2 and makes no document; a project's prompt waits for trust", () =>
+  withModel([say("One.")], async (run, _replay, place) => {
+    writePrompt(place, "review", "@You:\nReview {{ what }} in {{ lang }}.\n");
+    writePrompt(place, "broken", '```json\n{ "flemma": { "tols": [] } }\n```\n\n@You:\nHi\n');
+    writePrompt(place, "ours", "@You:\nHello.\n", { project: true });
+    const rows = [
+      [["-t", "review", "-v", "what=x"], /needs the variable lang\.\n.*-v lang=VALUE/],
+      [["-t", "review", "-v", "what=x", "-v", "lang=y", "-v", "lng=z"], /does not use the variable lng/],
+      [["-t", "review", "-v", "what"], /-v needs NAME=VALUE/],
+      [["-t", "revew"], /did you mean review\?/],
+      [["-t", "../review"], /not the name of a prompt/],
+      [["-t", "broken"], /cannot be used/],
+      [["-t", "review", "--system", "S"], /cannot be combined/],
+      [["-t", "review", "--last"], /cannot be combined/],
+      [["-v", "a=b", "x"], /--var needs --prompt/],
+      [
+        ["-t", "ours"],
+        /not trusted in its current version\.\n.*flemma trust .*\.flemma\/prompts\/ours\.chat/,
+      ],
+    ] as const;
+    for (const [args, words] of rows) {
+      const { code, stdout, stderr } = await run(["ask", ...args]);
+      assert.deepEqual([code, stdout], [2, ""], `${args.join(" ")}: ${stderr}`);
+      assert.match(stderr, words);
+    }
+    assert.throws(() => asks(place));
+    await place.exits(0, ["trust", ".flemma/prompts/ours.chat"]);
+    assert.equal((await run(["ask", "-t", "ours"])).stdout, "One.\n");
+    writePrompt(place, "ours", "@You:\nHello!\n", { project: true });
+    assert.equal((await run(["ask", "-t", "ours"])).code, 2);
+  }));

@@ -52,6 +52,22 @@ export const ASK: Command = {
   options: [
     { name: "last", help: "Continue the conversation of the last question." },
     { name: "file", value: "FILE", help: "Ask in the document FILE, and create it if it does not exist." },
+    {
+      name: "prompt",
+      short: "t",
+      value: "NAME",
+      excludes: ["last", "system"],
+      help:
+        "Start from the document NAME.chat in prompts in your settings folder, or in the project's .flemma/prompts.",
+    },
+    {
+      name: "var",
+      short: "v",
+      value: "NAME=VALUE",
+      many: true,
+      needs: "prompt",
+      help: "Set a variable of the prompt.",
+    },
     { name: "tools", value: "LIST", help: "Offer only these tools, separated by commas, or none." },
     { name: "system", value: "TEXT", help: "Use TEXT as the system message." },
     { name: "json", help: "Print one JSON value: reply, document, stop reason and usage." },

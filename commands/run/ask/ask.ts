@@ -13,7 +13,6 @@ import { failure, type Outcome, type Problem, success } from "../../../base/prob
 import { option } from "../../../base/shell_word.ts";
 import { visible } from "../../../base/visible.ts";
 import { BUILTIN_TOOLS } from "../../../config/rules/builtin_tools.generated.ts";
-import type { Settings } from "../../../config/settings.generated.ts";
 import { checkText } from "../../../cycle/storage/read.ts";
 import { parse } from "../../../parser/mod.ts";
 import type { Stop } from "../../../cycle/types.ts";
@@ -30,6 +29,7 @@ import { inputKind, writeOutput } from "../../io/streams.ts";
 import { usageJson } from "../../io/usage_json.ts";
 import { switchOption, textOption } from "../../line/options.ts";
 import { suggestNextStep } from "../../line/next_steps.ts";
+import { askSettings, toolsOption } from "./ask_settings.ts";
 import { keepLast, lastAsked, nextPlace } from "./ask_places.ts";
 import { StreamedAnswer } from "./streamed_answer.ts";
 
@@ -42,21 +42,24 @@ export async function run(invocation: Invocation): Promise<number> {
     const file = there.value;
     return await answer(invocation, file, (document) => goOn(document, file, question.value, invocation));
   }
-  const made = await begin(invocation, question.value);
+  const made = textOption(invocation.arguments, "prompt") === undefined
+    ? await begin(invocation, question.value)
+    : await (await import("./from_prompt.ts")).beginFromPrompt(invocation, question.value);
   if (!made.ok) return refuse(invocation, made.problem);
   return await answer(invocation, made.value, ({ session }) => session.advance());
 }
 
-interface Question {
+export interface Question {
   readonly words: string;
   readonly piped: string;
 }
 
-function readQuestion({ arguments: { positionals }, input, messages }: Invocation): Outcome<Question> {
-  const words = positionals.join(" ").trim();
+function readQuestion({ arguments: given, input, messages }: Invocation): Outcome<Question> {
+  const words = given.positionals.join(" ").trim();
+  const hasPrompt = textOption(given, "prompt") !== undefined;
   const kind = inputKind();
   if (kind !== "stream" && kind !== "file") {
-    return words === "" ? nothingAsked() : success({ words, piped: "" });
+    return words === "" && !hasPrompt ? nothingAsked() : success({ words, piped: "" });
   }
   const { bytes, complete } = input.read();
   if (!complete) {
@@ -66,8 +69,8 @@ function readQuestion({ arguments: { positionals }, input, messages }: Invocatio
   if (refused !== null) return { ok: false, problem: refused };
   const piped = new TextDecoder().decode(bytes);
   if (piped.trim() === "") {
-    if (words === "") return nothingAsked();
-    messages.note("flemma: Standard input is empty, so only your question is sent.");
+    if (words === "" && !hasPrompt) return nothingAsked();
+    if (words !== "") messages.note("flemma: Standard input is empty, so only your question is sent.");
     return success({ words, piped: "" });
   }
   return success({ words, piped });
@@ -99,7 +102,7 @@ async function existing({ arguments: given, environment }: Invocation): Promise<
       "Start a new one: leave out --last.",
     );
   }
-  for (const name of ["system", "tools"]) {
+  for (const name of ["system", "tools", "prompt"]) {
     if (textOption(given, name) !== undefined) {
       const message = `--${name} is only for a new conversation, and ${found.value} already exists.`;
       return failure("usage", message, "Leave it out, or change the document itself.");
@@ -123,7 +126,7 @@ async function begin(invocation: Invocation, { words, piped }: Question): Promis
     : await newInstructions(invocation, settings);
   if (!system.ok) return system;
   const content: NewChatContent = {
-    settings: blockOf(settings, { folder: isOwn ? null : await Deno.realPath(environment.cwd), tools }),
+    settings: askSettings(settings, { folder: isOwn ? null : await Deno.realPath(environment.cwd), tools }),
     system: system.value,
     question: questionOf(isOwn ? words : referencesFrom(environment.cwd, words), piped),
   };
@@ -166,29 +169,6 @@ async function mistakeIn(
   return unknown === undefined
     ? null
     : { code: "usage", message: `--tools: There is no tool ${unknown}.`, next };
-}
-
-/** Returns the names of `--tools`; null without the option, empty for "none". */
-function toolsOption(given: string | undefined): readonly string[] | null {
-  if (given === undefined) return null;
-  return given === "none" ? [] : given.split(",").map((name) => name.trim()).filter((name) => name !== "");
-}
-
-/**
- * Returns the settings for the frontmatter of a new document. `folder` is the folder in which the document's tools
- * work, because the document is stored in another one. If it is null, the tools work in the document's own folder.
- */
-function blockOf(
-  { templating }: Settings,
-  { folder, tools }: { readonly folder: string | null; readonly tools: readonly string[] | null },
-): Readonly<Record<string, unknown>> | undefined {
-  const block = {
-    ...(folder === null ? {} : { cwd: folder }),
-    // Piped text is wrapped in template tags that keep it literal. These tags work only if templating is enabled.
-    ...(templating.enabled ? {} : { templating: { enabled: true } }),
-    ...(tools === null ? {} : { tools: { $set: tools } }),
-  };
-  return Object.keys(block).length === 0 ? undefined : block;
 }
 
 /** Asks the question in an existing conversation. */
