@@ -12,6 +12,7 @@ import { concat, sameBytes } from "../../base/bytes.ts";
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import { readChecked } from "../../base/system/reading.ts";
+import { SizeLedger } from "./size_ledger.ts";
 import { documentKey, timestamp } from "../../cycle/storage/state_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { ReplacedFile } from "../../tools/definition.ts";
@@ -68,6 +69,7 @@ export class SavedFiles {
   readonly #limit: number;
   readonly #emit: Emit;
   #reported = false;
+  #sizes: SizeLedger | undefined;
 
   /**
    * @param document its real path; null when it is unsaved, and then nothing is saved
@@ -109,7 +111,7 @@ export class SavedFiles {
       const same = after === null || after === undefined
         ? after === change.before
         : change.before !== null && sameBytes(after, change.before);
-      if (same) await this.#inState(() => removeIfThere(place));
+      if (same) await this.#inState(() => this.#remove(root, place));
       else if (after !== null && after !== undefined) {
         await this.#put(root, place, await encode(change, after));
       }
@@ -122,9 +124,23 @@ export class SavedFiles {
   #put(root: string, place: string, bytes: Uint8Array): Promise<void> {
     return this.#inState(async () => {
       await Deno.mkdir(parentOf(place), { recursive: true, mode: 0o700 });
-      await makeRoom(root, this.#limit - bytes.length, place);
+      const total = this.#ledger(root).add(bytes.length - await sizeOf(place));
+      if (total === null || total > this.#limit) {
+        const left = await makeRoom(root, this.#limit - bytes.length, place);
+        this.#ledger(root).begin(left + bytes.length);
+      }
       await replaceSmallFile(place, bytes, { durable: true });
     });
+  }
+
+  async #remove(root: string, place: string): Promise<void> {
+    const size = await sizeOf(place);
+    await removeIfThere(place);
+    this.#ledger(root).add(-size);
+  }
+
+  #ledger(root: string): SizeLedger {
+    return this.#sizes ??= new SizeLedger(`${root}/${LEDGER}`);
   }
 
   async #inState(work: () => Promise<void>): Promise<void> {
@@ -297,26 +313,39 @@ function isContent(value: unknown): value is ContentDigest {
   return isObject(value) && typeof value.hash === "string" && typeof value.size === "number";
 }
 
+/** Name of the file with the total size, among the folders of the documents. */
+const LEDGER = "size";
+
+async function sizeOf(path: string): Promise<number> {
+  return await Deno.stat(path).then((info) => info.size, () => 0);
+}
+
+/** Number of saved changes from which more is removed than necessary, so that the next count is not needed soon. */
+const MANY = 256;
+
 /**
- * Removes the oldest saved changes of any document, except the file `except`, until at most `bytes` bytes are left.
+ * Removes the oldest saved changes of any document, except the file `except`, until at most `bytes` bytes are left; of
+ * many changes also some more. Returns the size of what is left, without `except`.
  */
-async function makeRoom(root: string, bytes: number, except: string): Promise<void> {
+async function makeRoom(root: string, bytes: number, except: string): Promise<number> {
   const files: { readonly path: string; readonly name: string; readonly size: number }[] = [];
   for (const folder of await namesIn(root)) {
+    if (folder.startsWith(LEDGER)) continue;
     for (const name of await namesIn(`${root}/${folder}`)) {
       const path = `${root}/${folder}/${name}`;
       if (path === except) continue;
-      const size = await Deno.stat(path).then((info) => info.size, () => 0);
-      files.push({ path, name, size });
+      files.push({ path, name, size: await sizeOf(path) });
     }
   }
   let total = files.reduce((sum, { size }) => sum + size, 0);
+  const most = total <= bytes || files.length < MANY ? bytes : bytes - bytes / 16;
   // Names begin with the time, so sorting by name sorts by time.
   for (const { path, size } of files.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (total <= bytes) return;
+    if (total <= most) break;
     await removeIfThere(path);
     total -= size;
   }
+  return total;
 }
 
 async function namesIn(folder: string): Promise<string[]> {
