@@ -16,14 +16,18 @@ import { Interrupts } from "../io/interrupt.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
-import { switchOption } from "../line/options.ts";
+import { numberOption, switchOption } from "../line/options.ts";
 import { SETTLED, watchSaves } from "./saves.ts";
+import { Slots } from "./slots.ts";
 import { type IdleDocument, isSaved, knownAfter, readFileState } from "./watched.ts";
 
 /**
  * Longest wait, in seconds. Another run may lock the document for hours; the saved text waits for the end of that run.
  */
 const LONGEST_WAIT = 7 * 24 * 60 * 60;
+
+/** Documents that run in parallel unless `--jobs` says otherwise. */
+const USUAL_JOBS = 4;
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages, arguments: { positionals } } = invocation;
@@ -37,6 +41,9 @@ export async function run(invocation: Invocation): Promise<number> {
     const problem = label === "-" ? NO_PIPE : inTheWay(path, label);
     if (problem !== null) return refuse(invocation, problem);
   }
+  const jobs = numberOption(invocation.arguments, "jobs") ?? USUAL_JOBS;
+  if (jobs < 1) return refuse(invocation, { code: "usage", message: "--jobs needs a number of 1 or more." });
+  const slots = new Slots(jobs);
   const interrupts = new Interrupts((fault, exit) => {
     if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
     messages.close(exit);
@@ -45,7 +52,7 @@ export async function run(invocation: Invocation): Promise<number> {
   try {
     const shared = { ...host.value, limiter: new RequestLimiter() };
     const watched = [...files].map(([path, label]) =>
-      new Watched({ invocation, path, label, host: shared, signal: interrupts.signal })
+      new Watched({ invocation, path, label, host: shared, slots, signal: interrupts.signal })
     );
     for (const each of watched) await each.begin();
     messages.note(
@@ -84,6 +91,8 @@ interface WatchedOptions {
   /** Name of the document, as the person named it. */
   readonly label: string;
   readonly host: ChatOptions;
+  /** Limits the documents that run at the same time. */
+  readonly slots: Slots;
   readonly signal: AbortSignal;
 }
 
@@ -143,7 +152,7 @@ class Watched {
   async #advance(): Promise<void> {
     const { path, signal } = this.#options;
     for (let goesOn = true; goesOn && !signal.aborted;) {
-      const ran = await this.#once();
+      const ran = await this.#options.slots.during(() => this.#once());
       const now = await readFileState(path);
       if ("code" in ran) {
         this.#known = { fileState: now, failed: true };
@@ -162,6 +171,7 @@ class Watched {
   /** Runs the document once. Returns the stop and the resulting text, or the problem if the run could not start. */
   async #once(): Promise<Ran | Problem> {
     const { label, host, signal } = this.#options;
+    if (signal.aborted) return { code: "cancelled", message: "The run was stopped." };
     const { openChat } = await import("../../agent/open.ts");
     this.#teller.event({ event: "watch:saved" });
     const opened = await openChat(label, {

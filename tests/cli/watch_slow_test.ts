@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type FileState, type IdleDocument, isSaved, knownAfter } from "../../commands/serve/watched.ts";
+import { Slots } from "../../commands/serve/slots.ts";
 import { HABITS } from "../campaign/random.ts";
 import { withCrowd } from "./crowd.ts";
 import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
@@ -280,3 +281,28 @@ Deno.test("a save of the same length and time is reported too", () =>
         assert.match(JSON.stringify(requests.at(-1)), /Two/);
       });
     })));
+
+Deno.test("at most --jobs documents run at the same time, the others in the order in which they came", async () => {
+  for (const jobs of [1, 2, 4]) {
+    const slots = new Slots(jobs);
+    const order: number[] = [];
+    const ends: (() => void)[] = [];
+    let running = 0;
+    const all = Array.from({ length: 10 }, (_, at) =>
+      slots.during(async () => {
+        order.push(at);
+        running += 1;
+        assert.ok(running <= jobs);
+        await new Promise<void>((done) => ends.push(done));
+        running -= 1;
+        if (at === 3) throw new Error("failed");
+      }).catch(() => {}));
+    for (let ended = 0; ended < 10; ended++) {
+      while (ends.length === 0) await Promise.resolve();
+      ends.shift()!();
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    }
+    await Promise.all(all);
+    assert.deepEqual(order, Array.from({ length: 10 }, (_, at) => at));
+  }
+});

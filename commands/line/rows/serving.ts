@@ -25,6 +25,7 @@ export const WATCH: Command = {
   kind: "none",
   arity: [1, Infinity],
   options: [
+    { name: "jobs", value: "N", type: "count", default: "4", help: "Work on N documents in parallel." },
     ...AUTOPILOT,
     SANDBOX,
     ...MODEL,
