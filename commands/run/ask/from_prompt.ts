@@ -16,7 +16,7 @@ import { parse } from "../../../parser/mod.ts";
 import { settingsFor } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { listOption, textOption } from "../../line/options.ts";
-import { type Question } from "./ask.ts";
+import type { Question } from "./ask.ts";
 import { askSettings, toolsOption } from "./ask_settings.ts";
 import { nextPlace } from "./ask_places.ts";
 
