@@ -196,7 +196,7 @@ export interface McpServer {
   readonly exclude?: readonly string[] | null;
   /** Time limit for one call, in seconds. @default 60 */
   readonly timeout?: number;
-  /** Time limit for starting, in seconds; 60 for the first start. @default 10 */
+  /** Time limit for starting, in seconds; if unset, 60 for the first start. @default 10 */
   readonly start_timeout?: number;
   /** Start the server in the sandbox. @default true */
   readonly sandbox?: boolean;

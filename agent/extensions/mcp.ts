@@ -102,7 +102,7 @@ function toolServers(
     refresh: async () => {
       const problems: Problem[] = [];
       await forEach(async (server) => {
-        const asked = await server.ask();
+        const asked = await server.ask({ isPatient: true });
         if (asked.ok) own.take(server, asked.value);
         else problems.push(asked.problem);
       });

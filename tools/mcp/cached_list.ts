@@ -1,12 +1,15 @@
 // The last tool list of a server, kept in the state folder. Requests offer tools from it, so that a slow server does
 // not change a request.
 
-import { readOrNull, replaceSmallFile } from "../../base/files.ts";
+import { mayBeThere, readOrNull, removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { quickHash, sha256 } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
+
+/** Ending of the file that marks a failed start. */
+const FAILED = ".failed";
 
 /** The cached list of one server under one set of settings, since other settings may start another program. */
 export class CachedList {
@@ -37,5 +40,22 @@ export class CachedList {
     const file = await this.#file;
     await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });
     await replaceSmallFile(file, new TextEncoder().encode(JSON.stringify(listed)), { durable: false });
+    await removeIfThere(`${file}${FAILED}`);
+  }
+
+  /** True if the server did not start when it was asked last. */
+  async hasFailed(): Promise<boolean> {
+    return mayBeThere(`${await this.#file}${FAILED}`);
+  }
+
+  /** Remembers that the server did not start. If this cannot be saved, the next run waits in full again. */
+  async noteFailure(): Promise<void> {
+    const file = `${await this.#file}${FAILED}`;
+    try {
+      await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });
+      await Deno.writeTextFile(file, "", { mode: 0o600 });
+    } catch {
+      // The failure itself is reported.
+    }
   }
 }

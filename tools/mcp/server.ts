@@ -14,6 +14,18 @@ import { definitionsOf } from "./tool_list.ts";
 
 /** Seconds for the first start of a server: its program may have to be downloaded. */
 export const FIRST_START = 60;
+/** Seconds for every other start, also after a first start that failed. */
+const LATER_START = 10;
+
+/** Returns how long a server may take to start, in seconds; the person's own value always holds. */
+export function startSeconds(
+  { start_timeout: own }: Pick<McpServer, "start_timeout">,
+  { isFirst, hasFailed }: { readonly isFirst: boolean; readonly hasFailed: boolean },
+): number {
+  const usual = isFirst && !hasFailed ? FIRST_START : LATER_START;
+  return hasFailed ? Math.min(own ?? usual, LATER_START) : own ?? usual;
+}
+
 /** Idle milliseconds after which a server in the sandbox ends, because file tools wait while it runs. */
 const IDLE = 5000;
 
@@ -60,10 +72,17 @@ export class Server {
     return listed === null ? null : this.#definitions(listed);
   }
 
-  /** Asks the server for its tools, and caches the answer. */
-  async ask(): Promise<Outcome<ToolDefinition[]>> {
-    const opened = await this.#connect(Math.max(FIRST_START, this.#settings.start_timeout ?? 10));
-    if (!opened.ok) return opened;
+  /**
+   * Asks the server for its tools, and caches the answer. If the last such start failed, waits for a short time only,
+   * unless `isPatient`.
+   */
+  async ask({ isPatient = false } = {}): Promise<Outcome<ToolDefinition[]>> {
+    const hasFailed = !isPatient && await this.#cached.hasFailed();
+    const opened = await this.#connect(startSeconds(this.#settings, { isFirst: true, hasFailed }));
+    if (!opened.ok) {
+      await this.#cached.noteFailure();
+      return opened;
+    }
     this.#calls++;
     try {
       return success(await this.#list(opened.value));
@@ -195,7 +214,7 @@ export class Server {
     // repeated once.
     for (let tries = 1;; tries++) {
       const opened = await unlessAborted(
-        this.#connect(this.#settings.start_timeout ?? 10),
+        this.#connect(startSeconds(this.#settings, { isFirst: false, hasFailed: false })),
         context.signal,
       );
       if (opened === null) return { success: false, error: this.#stopped };

@@ -35,10 +35,14 @@ export const mcpGroup = group("MCP servers.", {
         default: 60,
         optional: false,
       }),
-      start_timeout: serverKey(natural(1), "Time limit for starting, in seconds; 60 for the first start.", {
-        default: 10,
-        optional: false,
-      }),
+      start_timeout: serverKey(
+        natural(1),
+        "Time limit for starting, in seconds; if unset, 60 for the first start.",
+        {
+          default: 10,
+          optional: false,
+        },
+      ),
       sandbox: serverKey(BOOLEAN, "Start the server in the sandbox.", { default: true, optional: false }),
     }, { ts: "McpServer" }),
   }),
