@@ -217,6 +217,33 @@ function! s:fences() abort
   call assert_equal('chatRole', synIDattr(synID(line('$') - 1, 1, 1), 'name'))
 endfunction
 
+" Levels after each write of the program equal those of a text that is read for the first time.
+function! s:levels() abort
+  enew!
+  silent file levels.chat
+  doautocmd BufRead
+  call setline(1, s:text)
+  redraw
+  let f = flemma#follow#start(bufnr('%'))
+  let last = line('$')
+  for [line, removed, new] in [[last + 1, 0, ['', '@Assistant:', 'Fi']], [last + 3, 1, ['First', '', '```']], [last + 6, 0, ['@You:', '````']],
+        \ [last + 6, 1, ['code', '```']], [s:line('```flemma:tool status=pending'), 2, ['```', '@You:', 'hello', '```']], [2, 1, []],
+        \ [1, 1, ['````', '@You:']], [9, 3, ['@You:', 'x']], [3, 4, []]]
+    call flemma#follow#edit(f, line, removed, new)
+    redraw
+    let levels = map(range(1, line('$')), {_, at -> flemma#fold#level(at)})
+    let lines = getline(1, '$')
+    new
+    call setline(1, lines)
+    call assert_equal(map(range(1, line('$')), {_, at -> flemma#fold#level(at)}), levels, string([line, removed, new]))
+    bwipeout!
+    call append(0, 'by the person')
+    call assert_equal(levels, map(range(2, line('$')), {_, at -> flemma#fold#level(at)}))
+    silent 1delete _
+  endfor
+  call flemma#follow#stop(f)
+endfunction
+
 " Only a file of this machine names the document.
 function! s:names() abort
   for [name, named] in [['scp://host/q.chat', 0], ['https://host/q.chat', 0], ['zip:/a.zip::q.chat', 0], ['flemma://q.chat.1', 0],
@@ -318,6 +345,7 @@ try
   call s:play()
   call s:keys()
   call s:fences()
+  call s:levels()
   call s:names()
   call s:yanks()
 catch

@@ -4,7 +4,7 @@ if exists('b:did_ftplugin')
 endif
 let b:did_ftplugin = 1
 
-setlocal foldmethod=expr foldexpr=flemma#fold#level(v:lnum) foldtext=flemma#fold#text() foldlevel=1
+setlocal foldexpr=flemma#fold#level(v:lnum) foldtext=flemma#fold#text() foldlevel=1 foldmethod=expr
 " Others write in a conversation: what looks like a modeline in a reply sets nothing.
 setlocal commentstring= autoread nosmartindent nomodeline
 let &l:makeprg = join(map(flemma#job#program(), {_, word -> shellescape(word, 1)})) . ' check -- %:S'

@@ -3,12 +3,16 @@
 let s:ROLE = '^@\%(You\|Assistant\|System\):\s*$'
 let s:RESULT = '^\*\*Tool Result:\*\*'
 
-" What holds for each line by the end of the last look: level, and the lines it was found for.
+" What holds for each line by the end of the last look, by buffer; and the look at the current buffer.
 let s:known = {}
+let s:look = {'buf': 0, 'tick': -1, 'levels': []}
 
-" The fold level of a line, for 'foldexpr'.
+" The fold level of a line, for 'foldexpr'. An editor calls it for every line, so it does as little as it can.
 function! flemma#fold#level(line) abort
-  return get(s:read().levels, a:line - 1, 0)
+  if s:look.tick != b:changedtick || s:look.buf != bufnr('')
+    call s:read()
+  endif
+  return get(s:look.levels, a:line - 1, 0)
 endfunction
 
 " Like search(), past what is text in a fence: there nothing is a message, a call or a result.
@@ -29,31 +33,81 @@ endfunction
 
 " What is known of the lines of this buffer as they are.
 function! s:read() abort
-  let known = get(s:known, bufnr('%'), {'tick': -1, 'lines': [], 'levels': [], 'inside': []})
+  let buf = bufnr('%')
+  if get(s:expected, 'buf', 0) == buf
+    return s:expected
+  endif
+  let known = get(s:known, buf, {'buf': buf, 'tick': -1, 'lines': [], 'levels': [], 'inside': []})
   if known.tick != b:changedtick
     let lines = getline(1, '$')
     let same = flemma#follow#alike(known.lines, lines)
-    " A message depends on nothing before it, so reading begins again at the last one that is as it was.
-    let from = same
-    while from > 0 && lines[from - 1] !~# s:ROLE
-      let from -= 1
-    endwhile
-    let from = max([from - 1, 0])
-    let [levels, inside] = s:levels(lines, from)
-    let known = {'tick': b:changedtick, 'lines': lines,
-          \ 'levels': (from > 0 ? known.levels[: from - 1] : []) + levels,
-          \ 'inside': (from > 0 ? known.inside[: from - 1] : []) + inside}
-    let s:known[bufnr('%')] = known
+    let [known.tick, known.lines] = [b:changedtick, lines]
+    call s:update(known, same)
+    let s:known[buf] = known
   endif
+  let s:look = known
   return known
+endfunction
+
+" Finds levels again where the first `same` lines are as they were. A message depends on nothing before it, so reading
+" begins at the last one of them.
+function! s:update(known, same) abort
+  let from = a:same
+  while from > 0 && a:known.levels[from - 1] isnot# '>1'
+    let from -= 1
+  endwhile
+  let from = max([from - 1, 0])
+  let [levels, inside] = s:levels(a:known.lines, from)
+  if from < len(a:known.levels)
+    call remove(a:known.levels, from, -1)
+    call remove(a:known.inside, from, -1)
+  endif
+  call extend(a:known.levels, levels)
+  call extend(a:known.inside, inside)
+endfunction
+
+" The known lines that the program is about to write; an editor asks for levels in the middle of that.
+let s:expected = {}
+
+" The program is about to replace lines: what comes of them is found without reading all of a long text again.
+function! flemma#fold#expect(buf, line, removed, new) abort
+  let known = get(s:known, a:buf, {'tick': -1})
+  if known.tick == getbufvar(a:buf, 'changedtick')
+    let known.tick = -1
+    call flemma#follow#splice(known.lines, a:line, a:removed, a:new)
+    call s:update(known, min([a:line - 1, len(known.levels)]))
+    let s:expected = known
+  endif
+endfunction
+
+" The lines are written; if not all of them, they are read again.
+function! flemma#fold#written(done) abort
+  if !empty(s:expected) && a:done
+    let s:expected.tick = getbufvar(s:expected.buf, 'changedtick')
+  endif
+  let s:expected = {}
 endfunction
 
 " An answer is folded from its fence on, its header stays in sight: Vim asks about lines that changed only, and the fence
 " is what changes when an answer takes the place of a word that waits.
 function! s:levels(lines, from) abort
   let [levels, insides] = [[], []]
-  let [fence, block, thinking, answer] = ['', 0, 0, 0]
-  for line in a:lines[a:from :]
+  let [fence, block, thinking, answer, before] = ['', 0, 0, 0, a:from]
+  " Only these lines begin or end something; most lines are none of them.
+  let marks = filter(range(a:from, len(a:lines) - 1), 'a:lines[v:val] =~# "^[@<`*]"')
+  for at in marks + [len(a:lines)]
+    " The lines between are as the last mark left it. Text ends the place where an answer may begin.
+    let gap = at - before
+    if gap > 0
+      let levels += repeat([block ? 2 : 1], gap)
+      let insides += repeat([fence !=# ''], gap)
+      let answer = answer && fence ==# '' && match(a:lines, '\S', before) >= at
+    endif
+    if at == len(a:lines)
+      break
+    endif
+    let before = at + 1
+    let line = a:lines[at]
     let [level, inside] = [block ? 2 : 1, fence !=# '']
     if fence !=# ''
       if line =~# '^' . fence . '`*\s*$'
@@ -76,7 +130,7 @@ function! s:levels(lines, from) abort
         let [level, block] = ['>2', 1]
       endif
       let answer = 0
-    elseif line =~# '\S'
+    else
       let answer = 0
     endif
     call add(levels, level)
@@ -102,8 +156,12 @@ function! flemma#fold#text() abort
   endif
   let header = getline(prevnonblank(v:foldstart - 1))
   let id = matchstr(header, '`\zs[^`]*\ze`')
-  let calls = filter(reverse(getline(1, v:foldstart)), {_, line -> line =~# '^\*\*Tool Use:\*\*' && stridx(line, '(`' . id . '`)') > 0})
-  let name = empty(calls) ? id : matchstr(calls[0], '`\zs[^`]*\ze`')
+  " A call is not far above its result.
+  let at = v:foldstart
+  while at > 0 && (getline(at) !~# '^\*\*Tool Use:\*\*' || stridx(getline(at), '(`' . id . '`)') < 0)
+    let at -= 1
+  endwhile
+  let name = at == 0 ? id : matchstr(getline(at), '`\zs[^`]*\ze`')
   return '+ ' . name . ': ' . (header =~# '(error)' ? '(error) ' : '') . s:words(v:foldstart + 1) . size
 endfunction
 

@@ -115,7 +115,7 @@ endfunction
 " buffer stays theirs; `conflict` says that there is such a place.
 function! flemma#follow#edit(f, line, removed, new) abort
   if a:f.deaf
-    return s:replace(a:f.lines, a:line, a:removed, a:new)
+    return flemma#follow#splice(a:f.lines, a:line, a:removed, a:new)
   endif
   call s:settle(a:f)
   let [from, to] = [a:line, a:line + a:removed]
@@ -152,7 +152,7 @@ function! flemma#follow#edit(f, line, removed, new) abort
     let hit.n += grown
   endif
   let a:f.hunks = hunks
-  call s:replace(a:f.lines, from, a:removed, a:new)
+  call flemma#follow#splice(a:f.lines, from, a:removed, a:new)
   if empty(hit)
     call s:write(a:f, place, a:removed, a:new)
   else
@@ -210,10 +210,12 @@ function! s:write(f, line, removed, new) abort
   let a:f.own = 1
   " While somebody types there is one step of undo for what both do: taking it apart under their hands is not safe.
   let typing = mode() =~# '^[iR]' && bufnr('%') == a:f.buf
+  let done = 0
   try
     if !typing
       call s:join_undo(a:f)
     endif
+    call flemma#fold#expect(a:f.buf, a:line, a:removed, a:new)
     let same = min([a:removed, len(a:new)])
     if same > 0
       call setbufline(a:f.buf, a:line, a:new[: same - 1])
@@ -229,7 +231,9 @@ function! s:write(f, line, removed, new) abort
     if !has('nvim')
       call listener_flush(a:f.buf)
     endif
+    let done = 1
   finally
+    call flemma#fold#written(done)
     let a:f.own = 0
   endtry
   let a:f.last = typing ? 'person' : 'program'
@@ -267,7 +271,8 @@ function! s:break_undo(buf) abort
   call setbufvar(a:buf, '&undolevels', getbufvar(a:buf, '&undolevels'))
 endfunction
 
-function! s:replace(list, from, removed, new) abort
+" Replaces `removed` items of a list from `from` on, counted from 1.
+function! flemma#follow#splice(list, from, removed, new) abort
   if a:removed > 0
     call remove(a:list, a:from - 1, a:from + a:removed - 2)
   endif

@@ -28,7 +28,7 @@ function! flemma#run#start(buf, command, words) abort
   endif
   " The given words go last, because after -- nothing is an option.
   let words += a:words
-  let run = {'buf': a:buf, 'name': bufname(a:buf), 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'held': '', 'said': [], 'stopped': {}, 'want': lines}
+  let run = {'buf': a:buf, 'name': bufname(a:buf), 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'held': '', 'behind': 0, 'said': [], 'stopped': {}, 'want': lines}
   let run.view = s:views(a:buf)
   let run.job = flemma#job#start(words, lines, {
         \ 'err': {line -> s:told(run, line)},
@@ -102,9 +102,10 @@ endfunction
 
 " Applies an edit. A hidden buffer is updated when it is shown again, or at the end.
 function! s:edit(run, event) abort
-  let behind = a:run.follow.lines !=# a:run.want
-  call s:splice(a:run, a:event)
-  if !s:is_shown(a:run.buf)
+  call flemma#follow#splice(a:run.want, a:event.line, a:event.removed, a:event.lines)
+  let behind = a:run.behind
+  let a:run.behind = !s:is_shown(a:run.buf)
+  if a:run.behind
     return
   endif
   let following = s:at_end(a:run.buf)
@@ -115,11 +116,6 @@ function! s:edit(run, event) abort
   endif
   call s:follow_end(a:run, following)
   redraw
-endfunction
-
-function! s:splice(run, event) abort
-  let [from, removed] = [a:event.line - 1, a:event.removed]
-  let a:run.want = (from > 0 ? a:run.want[: from - 1] : []) + a:event.lines + a:run.want[from + removed :]
 endfunction
 
 function! s:done(run, out, code) abort
