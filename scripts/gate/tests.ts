@@ -1,6 +1,7 @@
 // Runs `deno test`, shows its output, and counts what passed and failed.
 
 import { walk } from "../mutate/walk.ts";
+import { currentEditors, releases } from "../../tests/editors/current.ts";
 import { print, ROOT } from "./root.ts";
 
 export interface Counts {
@@ -104,7 +105,16 @@ export async function runTests(
   const env: Record<string, string> = program === undefined
     ? {}
     : { FLEMMA_TEST_PROGRAM: JSON.stringify(program) };
-  if (all === true) env.FLEMMA_TEST_PROCESSES = "1";
+  if (all === true) {
+    env.FLEMMA_TEST_PROCESSES = "1";
+    const current = currentEditors();
+    const path = Deno.env.get("PATH") ?? "/usr/bin:/bin";
+    if (current !== null) env.PATH = `${current}:${path}`;
+    const which = current === null
+      ? "those of this machine (current releases: deno run -A tests/editors/current.ts)"
+      : `current releases in ${current}`;
+    print(`Editors: ${which}: ${await releases(env.PATH ?? path)}`);
+  }
   const run = (what: readonly string[]) =>
     denoTest(["--parallel", ...(check ? [] : ["--no-check"]), ...what], env);
   if (args.length > 0) return await run(args);
