@@ -255,7 +255,8 @@ export class FileStore implements DocumentStore {
   /** Takes lock and text as when a document is opened, but keeps what this run knows about earlier texts. */
   async #takeAgain(how: Reclaim): Promise<Problem | null> {
     const lock = this.#lock;
-    if (lock === null || lock.isHeld) return null;
+    if (lock === null) return null;
+    if (lock.isHeld) return await this.#flush(undefined, { look: true });
     const taken = await lock.take(how);
     if (!taken.ok) return taken.problem;
     if (taken.value !== null) await takeOver(taken.value, this.path, this.#options);

@@ -323,6 +323,13 @@ test("while commands run that must not write the document, it is not released", 
   await store.release();
   const options = { environment: place.environment, wait: 0, place: DEFAULT_SETTINGS.lock.place };
   assert.equal((await lockDocument(path, options)).ok, false);
+  place.write("a.chat", "@You:\nho\n");
+  assert.equal(await store.reclaim({ wait: 0 }), null);
+  assert.equal(
+    new TextDecoder().decode(store.chat.bytes),
+    "@You:\nho\n",
+    "changes are taken over all the same",
+  );
   store.inPlaceWhile = () => false;
   await store.release();
   const taken = await lockDocument(path, options);
@@ -332,7 +339,7 @@ test("while commands run that must not write the document, it is not released", 
   assert.equal(await store.reclaim({ wait: 0 }), null);
   assert.equal(await store.commit([{ from: 8, to: 8, insert: "!" }]), null);
   await store.close();
-  assert.deepEqual(Deno.readFileSync(path), bytes("@You:\nhi!\n"));
+  assert.deepEqual(Deno.readFileSync(path), bytes("@You:\nho!\n"));
 });
 
 test("a document that is reclaimed before it was released stays locked", async (place) => {
