@@ -3,7 +3,8 @@
 import { type PathBase, resolvePath } from "../base/paths.ts";
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "./base64.ts";
-import { isSystemFile, READ_SECONDS, readChecked, withTimeout } from "../base/system/reading.ts";
+import { READ_SECONDS, readChecked, withTimeout } from "../base/system/reading.ts";
+import { isSystemFile } from "../base/system/system_files.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import { excerptOf } from "./excerpt.ts";
 import type { Excerpt, FileReference } from "./file_references.ts";

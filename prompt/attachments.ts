@@ -11,7 +11,8 @@ import { attachmentsFolder } from "../base/folders.ts";
 import { isSha256, sha256 } from "../base/hash.ts";
 import { isImage, typeOfSignature } from "../base/media.ts";
 import { thrownText } from "../base/problem.ts";
-import { isSystemFile, READ_SECONDS, readChecked, withTimeout } from "../base/system/reading.ts";
+import { READ_SECONDS, readChecked, withTimeout } from "../base/system/reading.ts";
+import { isSystemFile } from "../base/system/system_files.ts";
 import type { Diagnostic, Result } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 

@@ -1,7 +1,7 @@
 // Records the files that an evaluation read, with the hash of their bytes, and checks whether it may read them.
 
 import { sha256 } from "../base/hash.ts";
-import { isSystemPath } from "../base/system/reading.ts";
+import { isSystemPath } from "../base/system/system_files.ts";
 import type { FileRead } from "./types.ts";
 
 /** True if the policy lets a document include the file at an absolute path. */

@@ -2,7 +2,7 @@
 
 import { expandHome, isInside } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
-import { isSystemPath } from "../base/system/reading.ts";
+import { isSystemPath } from "../base/system/system_files.ts";
 import type { BackendEntry } from "./backends/registry.ts";
 import { ARCHITECTURES } from "./backends/seccomp.ts";
 import { FsSnapshot } from "../base/disk/fs_snapshot.ts";

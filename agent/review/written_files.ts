@@ -3,7 +3,8 @@
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { resolvePath, workFolderOf } from "../../base/paths.ts";
-import { isSystemPath, readCheckedSync } from "../../base/system/reading.ts";
+import { readCheckedSync } from "../../base/system/reading.ts";
+import { isSystemPath } from "../../base/system/system_files.ts";
 import { visible } from "../../base/visible.ts";
 import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call } from "../../parser/types.ts";

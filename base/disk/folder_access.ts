@@ -1,7 +1,7 @@
 // Works inside a folder safely. If the folder is replaced between check and operation, the operation is not
 // redirected.
 
-import { isSystemFile } from "../system/reading.ts";
+import { isSystemFile } from "../system/system_files.ts";
 import { type OpenFile, openRegular, openRegularSync } from "../system/regular_file.ts";
 import { realPath } from "./real_path.ts";
 import { Exchanged } from "./failures.ts";

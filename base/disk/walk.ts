@@ -3,7 +3,7 @@
 import { byBytes } from "../bytes.ts";
 import { isOwnTemporary } from "../files.ts";
 import { baseName, parentOf } from "../paths.ts";
-import { isSystemPath } from "../system/reading.ts";
+import { isSystemPath } from "../system/system_files.ts";
 import type { Disk } from "./folder_access.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
 

@@ -1,6 +1,7 @@
 // Opens and reads regular files only. A pipe, device or socket in place of a file could block this process forever.
 
 import { openHandle } from "./libc.ts";
+import { isSystemFile } from "./system_files.ts";
 
 /** Thrown if something other than a regular file is at a path. */
 export class NotRegularFile extends Error {
@@ -26,18 +27,23 @@ export interface OpenFile {
 export function openRegularSync(path: string, between = () => {}): OpenFile {
   using handle = openHandle(path);
   const at = handle?.path ?? path;
-  const { isFile } = Deno.statSync(at);
+  const info = Deno.statSync(at);
   // Nothing was at the path a moment ago.
   if (handle === null) throw new Deno.errors.NotFound("it was replaced while flemma opened it");
-  if (!isFile) throw new NotRegularFile();
+  if (!isReadable(path, info)) throw new NotRegularFile();
   between();
   return verify(Deno.openSync(at));
 }
 
 /** Asynchronous version of `openRegularSync`. If a pipe replaces the file after the check, only this operation waits. */
 export async function openRegular(path: string): Promise<OpenFile> {
-  if (!(await Deno.stat(path)).isFile) throw new NotRegularFile();
+  if (!isReadable(path, await Deno.stat(path))) throw new NotRegularFile();
   return verify(await Deno.open(path));
+}
+
+/** True for a regular file that ends. Pseudo-files look empty, and reading one may block or never end. */
+function isReadable(path: string, info: Deno.FileInfo): boolean {
+  return info.isFile && (info.size > 0 || !isSystemFile(path, info));
 }
 
 function verify(file: Deno.FsFile): OpenFile {
@@ -112,8 +118,15 @@ function readToEnd(file: Deno.FsFile, sizeHint: number, most: number): Uint8Arra
  */
 const READ_AT_ONCE = 1024 * 1024;
 
-/** Reads to the end of the file. The size is only a hint, because the file may grow meanwhile. */
-export async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * Reads to the end of the file, or until at least `most` bytes are read. The size is only a hint, because the file may
+ * grow meanwhile.
+ */
+export async function readAll(
+  file: Deno.FsFile,
+  sizeHint: number,
+  most = Infinity,
+): Promise<Uint8Array<ArrayBuffer>> {
   let buffer = new Uint8Array(sizeHint + 1);
   let length = 0;
   while (true) {
@@ -121,6 +134,7 @@ export async function readAll(file: Deno.FsFile, sizeHint: number): Promise<Uint
     const got = free.length > READ_AT_ONCE ? await file.read(free) : file.readSync(free);
     if (got === null) return buffer.subarray(0, length);
     length += got;
+    if (length > most) return buffer.subarray(0, length);
     if (length === buffer.length) buffer = doubled(buffer);
   }
 }

@@ -1,15 +1,8 @@
 // Reading files that cannot be trusted: the system's own, replaced ones, and those that never answer.
 
 import assert from "node:assert/strict";
-import {
-  isSystemFile,
-  isSystemPath,
-  readChecked,
-  readCheckedSync,
-  systemDevices,
-  TimeOver,
-  withTimeout,
-} from "../../base/system/reading.ts";
+import { readChecked, readCheckedSync, TimeOver, withTimeout } from "../../base/system/reading.ts";
+import { isSystemFile, isSystemPath, systemDevices } from "../../base/system/system_files.ts";
 
 Deno.test("paths below /proc, /sys and /dev count as system files, and paths that only look similar do not", () => {
   for (const path of ["/proc", "/proc/self/environ", "/sys/kernel", "/dev/shm/x"]) {

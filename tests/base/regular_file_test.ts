@@ -90,5 +90,17 @@ test("a file is read up to the limit, in full or not at all", async (folder) => 
   assert.throws(() => readRegularTextSync(path, 3), /larger/);
   assert.equal((await readRegular(path, 4)).length, 4);
   await assert.rejects(readRegular(path, 3), /larger/);
-  assert.throws(() => readRegularSync("/proc/self/status", 10), /larger/, "its size is not known before");
 });
+
+for (const path of ["/proc/self/status", "/proc/self/pagemap", "/proc/self/environ"]) {
+  test(`a pseudo-file is not read, also through a link: ${path}`, async (folder) => {
+    Deno.symlinkSync(path, `${folder}/link`);
+    for (const name of [path, `${folder}/link`]) {
+      assert.throws(() => readRegularSync(name), /not a regular file/);
+      await assert.rejects(readRegular(name), /not a regular file/);
+    }
+    Deno.writeTextFileSync(`${folder}/empty`, "");
+    assert.equal(readRegularTextSync(`${folder}/empty`), "");
+    assert.equal((await readRegular(`${folder}/empty`)).length, 0);
+  });
+}

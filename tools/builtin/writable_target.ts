@@ -1,6 +1,6 @@
 // Decides which file a call may write, and runs writes to the same file in order.
 
-import { isSystemPath } from "../../base/system/reading.ts";
+import { isSystemPath } from "../../base/system/system_files.ts";
 import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { ownDeno } from "../../base/system/own_deno.ts";
-import { systemDevicesNow } from "../../base/system/reading.ts";
+import { systemDevicesNow } from "../../base/system/system_files.ts";
 import { after } from "../../base/system/timer.ts";
 import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
 import type { Sandbox, SandboxWorker } from "../../sandbox/types.ts";

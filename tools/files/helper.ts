@@ -2,7 +2,7 @@
 // input. It is bundled into helper.generated.ts, so that every distribution of the program contains it.
 
 import { writeAllSync } from "../../base/files.ts";
-import { isSystemPath } from "../../base/system/reading.ts";
+import { isSystemPath } from "../../base/system/system_files.ts";
 import { isSeen } from "../../sandbox/policy/view.ts";
 import { packError } from "../../base/disk/failures.ts";
 import { type Disk, workingFolderAccess } from "../../base/disk/folder_access.ts";

@@ -3,7 +3,7 @@
 import { byBytes } from "../../base/bytes.ts";
 import { isOwnTemporary } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
-import { isSystemPath } from "../../base/system/reading.ts";
+import { isSystemPath } from "../../base/system/system_files.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { Disk } from "../../base/disk/folder_access.ts";
 import { pathOnOneLine } from "./text/one_line.ts";

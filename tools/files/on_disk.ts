@@ -1,6 +1,7 @@
 // Runs a call's file operations: in the helper of its run, or in this process if the context has no helper.
 
-import { isSystemPath, TimeOver, withTimeout } from "../../base/system/reading.ts";
+import { TimeOver, withTimeout } from "../../base/system/reading.ts";
+import { isSystemPath } from "../../base/system/system_files.ts";
 import { afterSilence } from "../../base/system/timer.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { OWN_ACCESS } from "../../base/disk/folder_access.ts";

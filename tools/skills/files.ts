@@ -2,7 +2,7 @@
 
 import { byBytes } from "../../base/bytes.ts";
 
-/** Maximum number of files in a folder; nobody reads more before trusting a skill. */
+/** Maximum number of files and folders in a folder; nobody reads more before trusting a skill. */
 export const MOST_FILES = 2000;
 
 /** The regular files below a folder. */
@@ -20,13 +20,12 @@ export interface FolderFiles {
 export async function filesBelow(folder: string): Promise<FolderFiles> {
   const paths: string[] = [];
   let complete = true;
+  let entries = 0;
   const walk = async (inside: string): Promise<void> => {
     try {
       for await (const entry of Deno.readDir(`${folder}/${inside}`)) {
-        if (paths.length >= MOST_FILES) {
-          complete = false;
-          return;
-        }
+        if (++entries > MOST_FILES) complete = false;
+        if (!complete) return;
         const path = `${inside}${entry.name}`;
         if (entry.isDirectory && entry.name !== ".git") await walk(`${path}/`);
         else if (entry.isFile || (entry.isSymlink && await isFile(`${folder}/${path}`))) paths.push(path);

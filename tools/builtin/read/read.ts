@@ -2,7 +2,7 @@
 
 import { textOrEmpty } from "../../../base/is_object.ts";
 import { isAttachable } from "../../../base/media.ts";
-import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
+import { isSystemFile, isSystemPath } from "../../../base/system/system_files.ts";
 import {
   type BuiltinTool,
   CODING_ASSISTANT,

@@ -1,6 +1,6 @@
 // Resolves the paths of a call for tools that search folders.
 
-import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
+import { isSystemFile, isSystemPath } from "../../../base/system/system_files.ts";
 import { resolvePath } from "../../../base/paths.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../../definition.ts";
