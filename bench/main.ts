@@ -27,6 +27,11 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
 const REPORTED = ["startup", "parse", "approval"];
 const REPORT_SECONDS = 40;
 
+if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
+  print(`deno task bench [NAME…] [--json] [--record] [--against DIR] [--report]
+Benchmarks: ${Object.keys(BENCHES).join(", ")}`);
+  Deno.exit(0);
+}
 const json = Deno.args.includes("--json");
 const at = Deno.args.indexOf("--against");
 const other = at < 0 ? null : Deno.args[at + 1] ?? "";

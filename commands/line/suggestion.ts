@@ -27,9 +27,15 @@ export const OTHER_NAMES: Readonly<Record<string, string>> = {
   validate: "check",
 };
 
+/** Names of commands in similar programs that change settings. */
+const CHANGES: readonly string[] = ["add", "edit", "remove", "set", "unset", "write"];
+
 /** Returns the sentence to append to the error, with a leading blank; empty if nothing is similar. */
-export function suggestion({ unknown, command }: UsageMistake): string {
+export function suggestion({ unknown, command, group }: UsageMistake): string {
   if (unknown === undefined) return "";
+  if (group === "config" && CHANGES.includes(unknown.word)) {
+    return " To change a setting, edit a file that this command names: flemma config path";
+  }
   if (command === null && /\s/.test(unknown.word)) {
     return ` To ask that: flemma ask ${shellWord(unknown.word)}`;
   }

@@ -21,12 +21,13 @@ const CALLS = ["c1", "c2"].map((id) => ({ id, command: `echo ${id}` }));
 const textWith = (first: string, second: string) =>
   callsDocument([{ ...CALLS[0]!, status: first }, { ...CALLS[1]!, status: second }]);
 
-async function opened({ environment, folder }: StatePlace) {
+async function opened({ environment, folder }: StatePlace, { waits = true } = {}) {
   const path = `${folder}/a.chat`;
   const journal = await openJournal({ environment, path });
   assert.ok(journal.ok);
   const held = parse(textWith("pending", "pending"));
-  await journal.value.recordApprovals(new Map(), await waitingIn(held));
+  if (waits) await journal.value.recordApprovals(new Map(), await waitingIn(held));
+  const notices: string[] = [];
   const state = { chat: held, committed: { is: "untracked" } as Committed };
   const origins = new ApprovalOrigins({
     environment,
@@ -39,10 +40,10 @@ async function opened({ environment, folder }: StatePlace) {
     } as DocumentStore,
     journal: journal.value,
     committed: () => Promise.resolve(state.committed),
-    emit: () => {},
+    emit: (event) => event.event === "notice" && notices.push(event.message),
     readOnly: false,
   });
-  return { state, origins, journal: journal.value as Journal };
+  return { state, origins, notices, journal: journal.value as Journal };
 }
 
 async function waitingIn(chat: Chat) {
@@ -122,3 +123,67 @@ for (const how of ["typed", "by command"]) {
     assert.match(await origins.doubt("c1") ?? "", /it has already run/);
   });
 }
+
+test("approvals that do not count are reported once, with all calls of one reason in one sentence", async (place) => {
+  const { state, origins, notices } = await opened(place, { waits: false });
+  state.chat = parse(textWith("approved", "approved"));
+  for (const id of ["c1", "c2", "c1"]) {
+    assert.equal(await origins.doubt(id), "its approval was not given here");
+  }
+  assert.equal(notices.length, 1);
+  assert.match(notices[0]!, /^c1, c2 wait for you: their approvals were not given here\. /);
+  assert.match(notices[0]!, /flemma approve \S+ c1 c2\. /);
+  assert.deepEqual(await origins.sentences(), notices);
+});
+
+test("a call is asked about once, however often its doubt is read", async (place) => {
+  const { state, origins } = await opened(place, { waits: false });
+  state.chat = parse(textWith("approved", "pending"));
+  const parsed = state.chat.call("c1");
+  assert.equal(await origins.doubt("c1"), "its approval was not given here");
+  const journal = await openJournal({ environment: place.environment, path: `${place.folder}/a.chat` });
+  assert.ok(journal.ok);
+  // What is known now does not change the answer for the same version of the text.
+  await journal.value.recordApprovals(new Map(), await waitingIn(parse(textWith("pending", "pending"))));
+  assert.equal(await origins.doubt("c1"), "its approval was not given here");
+  // An approval that was taken back and given again is another one.
+  state.chat = parse(textWith("pending", "pending"));
+  assert.equal(await origins.doubt("c1"), null);
+  assert.equal(await origins.doubt("c2"), null);
+  state.chat = parse(textWith("pending", "approved"));
+  assert.equal(await origins.doubt("c2"), null);
+  state.chat = parse(textWith("approved", "approved"));
+  assert.equal(await origins.doubt("c1"), null);
+  assert.equal(parsed?.id, "c1");
+});
+
+test("the person is asked about a call that ran, until a command approves it", async (place) => {
+  const { state, origins, journal } = await opened(place);
+  const hash = await callHash(state.chat.call("c1")!);
+  await journal.recordEnd("c1", { ran: true });
+  state.chat = parse(textWith("approved", "pending"));
+  assert.match(await origins.doubt("c1") ?? "", /it has already run/);
+  assert.equal(origins.askedAlthough("c1")?.ran, true);
+  await journal.recordApprovals(new Map([["c1", { by: "person", hash }]]));
+  state.chat = parse(textWith("approved", "pending"));
+  await origins.doubt("c1");
+  assert.deepEqual([origins.askedAlthough("c2")], [null]);
+});
+
+test("an approval that counts is recorded for copies", async (place) => {
+  const { state, origins } = await opened(place);
+  state.chat = parse(textWith("approved", "pending").replace("Please.", "Please do."));
+  assert.equal(await origins.doubt("c1"), null);
+  const journal = await openJournal({ environment: place.environment, path: `${place.folder}/a.chat` });
+  assert.ok(journal.ok);
+  assert.deepEqual(journal.value.held("c1")?.turns, await turnsBefore(state.chat, state.chat.call("c1")!));
+});
+
+test("what commands of another document wrote meanwhile does not count", async (place) => {
+  const { state, origins } = await opened(place);
+  const other = await openJournal({ environment: place.environment, path: `${place.folder}/a.chat` });
+  assert.ok(other.ok);
+  await other.value.recordReached("run", { owner: { pid: Deno.pid, started: "" }, approved: {} });
+  state.chat = parse(textWith("approved", "pending"));
+  assert.match(await origins.doubt("c1") ?? "", /a command of another document ran/);
+});

@@ -1,7 +1,7 @@
 // Attacks by skill folders and project files that are links, pipes, devices or pseudo-files, that are huge, or that
 // change after the person trusted them: the model sees nothing of them, and the program does not wait.
 
-import { type Scene } from "../cli/harness.ts";
+import type { Scene } from "../cli/harness.ts";
 import { advance, type Attack, calling, mustHold, put, request } from "./scene.ts";
 
 const SECRET = "SECRET-OF-THE-PERSON";

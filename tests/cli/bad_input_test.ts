@@ -267,3 +267,13 @@ test("every kind of command reports an impossible file name in a full sentence",
     assert.doesNotMatch(stdout + stderr, /Uncaught|Internal error/, command);
   }
 });
+
+test("a command that would change settings is answered by how to change them, another word by the nearest command", async (place) => {
+  for (const word of ["set", "edit", "unset"]) {
+    const { stderr } = await place.exits(2, ["config", word, "model"]);
+    assert.match(stderr, /To change a setting, edit a file that this command names: flemma config path\n/);
+  }
+  const { stdout } = await place.exits(0, ["config", "path"]);
+  assert.match(stdout, /config\.yaml/);
+  assert.match((await place.exits(2, ["config", "gett"])).stderr, /Did you mean get\?/);
+});
