@@ -19,6 +19,7 @@ const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
   "auth set": auth,
   "auth show": auth,
   "auth remove": auth,
+  "list": () => import("./read/list.ts"),
   "usage": () => import("./read/usage.ts"),
   "estimate": () => import("./read/estimate.ts"),
 };

@@ -1,12 +1,13 @@
 // The commands to start with, which need no document.
 
 import type { Command } from "../spec.ts";
-import { ASK, NEW } from "./conversation.ts";
+import { ASK, LIST, NEW } from "./conversation.ts";
 import { CONFIG, HELP, JSON_REPORT, QUIET_RUN } from "./options.ts";
 
 export const BEGIN_COMMANDS: readonly Command[] = [
   NEW,
   ASK,
+  LIST,
   {
     name: "demo",
     usage: "",

@@ -9,6 +9,7 @@ import {
   JSON_REPORT,
   LIMITS,
   MODEL,
+  QUIET,
   QUIET_RUN,
   SANDBOX,
   WAIT,
@@ -78,6 +79,25 @@ export const ASK: Command = {
     HELP,
   ],
   example: 'flemma ask --last "shorter"',
+};
+
+export const LIST: Command = {
+  name: "list",
+  usage: "",
+  summary: "list documents, and search in them",
+  details:
+    "Lists the documents in this folder, in chats, in .flemma/chats, of flemma ask, and those that flemma made elsewhere; the " +
+    "last changed one comes first.",
+  kind: "none",
+  arity: [0, 0],
+  options: [
+    { name: "search", value: "WORDS", help: "List only documents that contain all of these words." },
+    JSON_REPORT,
+    ...CONFIG,
+    QUIET,
+    HELP,
+  ],
+  example: 'flemma list --search "sandbox cache"',
 };
 
 export const COMPACT: Command = {
