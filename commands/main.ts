@@ -182,7 +182,7 @@ async function attempt(
     code = tellThrown(invocation, thrown, filter);
     if (filter && !input.taken) passRestThrough();
   }
-  return closed(messages, code, { nothingCame: filter && input.taken && input.read().bytes.length === 0 });
+  return closed(messages, code, { nothingCame: filter && input.isEmpty });
 }
 
 /** Whether a file for messages is one of the documents, under any of its names. */

@@ -29,6 +29,11 @@ export class StandardInput {
     return this.#taken;
   }
 
+  /** True if everything was read, and nothing came. */
+  get isEmpty(): boolean {
+    return this.#whole?.bytes.length === 0;
+  }
+
   /** Reads everything. Throws on failure. */
   read(): Input {
     this.#taken = true;

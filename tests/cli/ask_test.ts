@@ -224,7 +224,7 @@ Deno.test("ask behaves as a document in the current folder: its rules, its instr
     },
   ));
 
-Deno.test("ask --last from another folder works in the first folder and names it; the home folder is no exception", () =>
+Deno.test("ask --last from another folder works in the first folder and names it; a question from the home folder continues only there", () =>
   withModel(
     [say("One."), use("read", { label: "r", path: "here.txt" }), say("Two."), say("At home.")],
     async (

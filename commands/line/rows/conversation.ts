@@ -58,8 +58,7 @@ export const ASK: Command = {
       short: "t",
       value: "NAME",
       excludes: ["last", "system"],
-      help:
-        "Start from the document NAME.chat in prompts in your settings folder, or in the project's .flemma/prompts.",
+      help: "Start from prompts/NAME.chat of your settings or the project.",
     },
     {
       name: "var",
@@ -97,7 +96,7 @@ export const LIST: Command = {
     QUIET,
     HELP,
   ],
-  example: 'flemma list --search "sandbox cache"',
+  example: "flemma list --search sandbox",
 };
 
 export const COMPACT: Command = {

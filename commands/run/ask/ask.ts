@@ -29,7 +29,7 @@ import { inputKind, writeOutput } from "../../io/streams.ts";
 import { usageJson } from "../../io/usage_json.ts";
 import { switchOption, textOption } from "../../line/options.ts";
 import { suggestNextStep } from "../../line/next_steps.ts";
-import { askSettings, toolsOption } from "./ask_settings.ts";
+import { type AskedQuestion, askSettings, toolsOption } from "./ask_settings.ts";
 import { keepLast, lastAsked, nextPlace } from "./ask_places.ts";
 import { StreamedAnswer } from "./streamed_answer.ts";
 
@@ -49,12 +49,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return await answer(invocation, made.value, ({ session }) => session.advance());
 }
 
-export interface Question {
-  readonly words: string;
-  readonly piped: string;
-}
-
-function readQuestion({ arguments: given, input, messages }: Invocation): Outcome<Question> {
+function readQuestion({ arguments: given, input, messages }: Invocation): Outcome<AskedQuestion> {
   const words = given.positionals.join(" ").trim();
   const hasPrompt = textOption(given, "prompt") !== undefined;
   const kind = inputKind();
@@ -76,7 +71,7 @@ function readQuestion({ arguments: given, input, messages }: Invocation): Outcom
   return success({ words, piped });
 }
 
-function nothingAsked(): Outcome<Question> {
+function nothingAsked(): Outcome<AskedQuestion> {
   return failure(
     "usage",
     "ask needs a question: TEXT, or text on standard input.",
@@ -112,7 +107,7 @@ async function existing({ arguments: given, environment }: Invocation): Promise<
 }
 
 /** Creates the document of a new conversation and returns its path as commands name it. */
-async function begin(invocation: Invocation, { words, piped }: Question): Promise<Outcome<string>> {
+async function begin(invocation: Invocation, { words, piped }: AskedQuestion): Promise<Outcome<string>> {
   const { environment, arguments: given } = invocation;
   const loaded = await settingsFor(invocation, { path: null, ...blocksOf(null) });
   if (!loaded.ok) return loaded;
@@ -175,7 +170,7 @@ async function mistakeIn(
 async function goOn(
   { session, file: name }: CommandDocument,
   file: string,
-  { words, piped }: Question,
+  { words, piped }: AskedQuestion,
   invocation: Invocation,
 ): Promise<Stop | { readonly exit: number }> {
   const { environment, arguments: given, messages } = invocation;

@@ -1,6 +1,12 @@
-// Settings that `flemma ask` writes into the frontmatter of a new document.
+// What `flemma ask` is asked, and the settings that it writes into the frontmatter of a new document.
 
 import type { Settings } from "../../../config/settings.generated.ts";
+
+/** What a person asks: words, and text from standard input. */
+export interface AskedQuestion {
+  readonly words: string;
+  readonly piped: string;
+}
 
 /** Returns the names of `--tools`; null without the option, empty for "none". */
 export function toolsOption(given: string | undefined): readonly string[] | null {

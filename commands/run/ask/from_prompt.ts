@@ -16,14 +16,13 @@ import { parse } from "../../../parser/mod.ts";
 import { settingsFor } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { listOption, textOption } from "../../line/options.ts";
-import type { Question } from "./ask.ts";
-import { askSettings, toolsOption } from "./ask_settings.ts";
+import { type AskedQuestion, askSettings, toolsOption } from "./ask_settings.ts";
 import { nextPlace } from "./ask_places.ts";
 
 /** Creates the document of a new conversation and returns its path as commands name it. */
 export async function beginFromPrompt(
   invocation: Invocation,
-  { words, piped }: Question,
+  { words, piped }: AskedQuestion,
 ): Promise<Outcome<string>> {
   const { environment, arguments: given } = invocation;
   const name = textOption(given, "prompt") ?? "";
