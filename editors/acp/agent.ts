@@ -419,8 +419,8 @@ class Agent {
   }
 
   #update(sessionId: string, update: SessionUpdate): void {
-    const said = this.#version === 2 ? convertUpdate(update) : withoutMessageId(update);
-    if (said !== null) this.#notify(sessionId, said);
+    const sent = this.#version === 2 ? convertUpdate(update) : withoutMessageId(update);
+    if (sent !== null) this.#notify(sessionId, sent);
   }
 
   #notify(sessionId: string, update: object): void {
