@@ -2,6 +2,7 @@
 // results. Pure.
 
 import { concat } from "../../base/bytes.ts";
+import { visible } from "../../base/visible.ts";
 import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
 import { replaceBlock } from "../../parser/edits/result_block.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
@@ -10,7 +11,7 @@ import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Result, Turn } from "../../parser/types.ts";
 import type { Cut } from "./cut.ts";
 import { literalTags } from "./question.ts";
-import { quoteText } from "./quoted.ts";
+import { quoteLine, quoteText } from "./quoted.ts";
 
 const REQUEST =
   "Stop here and summarize this conversation for someone who will continue it without having read it. Include: " +
@@ -40,7 +41,7 @@ export function compactChat(chat: Chat, cut: Cut, summary: string, name: string)
   const head = chat.slice(0, cut.head);
   const { summed, asked } = cut;
   const begins = head.length === 0 ? "" : ending(head);
-  const summaryText = `${begins}@You:\n${literalTags(sourceLine(name, summed))}\n\n${
+  const summaryText = `${begins}@You:\n${quoteLine(sourceLine(visible(name), summed))}\n\n${
     quoteText(summary.trim(), "summary")
   }\n`;
   const question = asked === null ? [] : [wordsOf(chat, asked)];

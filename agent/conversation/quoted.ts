@@ -29,6 +29,11 @@ function inRaw(text: string): string {
   return text.replaceAll("endraw", `en${SEAM}draw`).replace(HEADER, `${SEAM}$&`);
 }
 
+/** Quotes a line with foreign words in it, without line ends. Tags and references in it stay plain text. */
+export function quoteLine(line: string): string {
+  return mayBeRead(line) ? `{% raw %}${line.replaceAll("endraw", `en${SEAM}draw`)}{% endraw %}` : line;
+}
+
 /**
  * Closes a raw section and opens another one. These tags produce no text, but they keep the text before them and the
  * text after them from being read together.
