@@ -2,7 +2,7 @@
 
 import { converted } from "./errors.ts";
 import { fileInfo } from "./file_info.ts";
-import { OpenFile } from "./open_file.ts";
+import { NodeFile } from "./node_file.ts";
 import type { NodeModules } from "./modules.ts";
 
 /** A path as Node takes it; Deno also takes the address of a file as text-like objects. */
@@ -35,7 +35,7 @@ export function files(node: NodeModules) {
   const { promises } = fs;
 
   const openSync = (path: Path, options: Deno.OpenOptions = { read: true }) =>
-    new OpenFile(
+    new NodeFile(
       node,
       fs.openSync(path, flagsOf(fs, options), options.mode ?? 0o666),
       options.append === true,

@@ -5,7 +5,7 @@ import { fileInfo } from "./file_info.ts";
 import type { NodeModules } from "./modules.ts";
 
 /** The members of `Deno.FsFile` that the library uses. */
-export class OpenFile implements Disposable {
+export class NodeFile implements Disposable {
   readonly #node: NodeModules;
   readonly #descriptor: number;
   readonly #appends: boolean;
