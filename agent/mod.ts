@@ -22,6 +22,6 @@ export type {
 } from "../cycle/types.ts";
 export type { UsageTotal } from "../cycle/usage/record.ts";
 export { newChat } from "./conversation/new_chat.ts";
-export { chatInMemory, openChat } from "./open.ts";
+export { chatInMemoryOfHost as chatInMemory, openChatOfHost as openChat } from "./open.ts";
 export type * from "./types.ts";
 export type { EditEvent, MessageEvent, RunEvent, StoppedEvent } from "./views/run_event.ts";

@@ -17,33 +17,10 @@ import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./typ
 /** Limits parallel requests. Several documents of one process can share one limiter. */
 export { RequestLimiter } from "../providers/http/limiter.ts";
 
-/**
- * Opens a file for changes in place, under its lock. Reads only the document and its settings, and probes nothing, until a
- * method needs more.
- *
- * ```ts
- * import { openChat } from "flemma";
- *
- * const opened = await openChat("notes.chat");
- * if (!opened.ok) console.error(opened.problem.message);
- * else {
- *   await using chat = opened.value;
- *   console.log((await chat.advance()).reason);
- * }
- * ```
- *
- * @param path the document, relative to the working folder; messages use this path as its name
- * @param options the options of the host
- * @returns the open document. Fails with `document-missing`, `document-locked` and the other codes of a document that
- * cannot be read or written, with `runtime-unsupported` outside of Deno, with `cancelled` when the signal ends the wait
- * for another run, or with what is wrong in the settings. Unreadable frontmatter is not a failure: it is one of the
- * `blockers`.
- */
+/** Opens a file, for the parts of this program, which may pass options of several functions together. */
 export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
   const system = systemFor("openChat");
   if (!system.ok) return system;
-  const checked = checkOptions("openChat", options);
-  if (!checked.ok) return checked;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
   const notify = options.notify ?? ((problem) => {
     emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
@@ -95,6 +72,53 @@ export async function openRead(
   return await startSession(opened, { ...options, readOnly: file !== null }, before);
 }
 
+/** Opens a text, for the parts of this program, which may pass options of several functions together. */
+export async function chatInMemory(
+  bytes: Uint8Array,
+  options: MemoryOptions = {},
+): Promise<Outcome<ChatSession>> {
+  const system = systemFor("chatInMemory");
+  if (!system.ok) return system;
+  const { environment = processEnvironment(), path: named = null } = options;
+  const label = options.store?.path ?? named;
+  const refused = checkText(options.store?.chat.bytes ?? bytes, label ?? "the text");
+  if (refused !== null) return { ok: false, problem: refused };
+  const path = named === null ? null : await knownPath(environment, named);
+  const store: DocumentStore = options.store ??
+    new MemoryStore(bytes, path, undefined, named === null ? null : absolutePath(environment, named));
+  const opened = { store, label: label ?? "-", file: null, locked: false, close: () => Promise.resolve() };
+  const readOnly = options.readOnly ?? false;
+  const session = await startSession(opened, { ...options, environment, readOnly });
+  return session.ok ? success(session.value) : session;
+}
+
+/**
+ * Opens a file for changes in place, under its lock. Reads only the document and its settings, and probes nothing, until a
+ * method needs more.
+ *
+ * ```ts
+ * import { openChat } from "flemma";
+ *
+ * const opened = await openChat("notes.chat");
+ * if (!opened.ok) console.error(opened.problem.message);
+ * else {
+ *   await using chat = opened.value;
+ *   console.log((await chat.advance()).reason);
+ * }
+ * ```
+ *
+ * @param path the document, relative to the working folder; messages use this path as its name
+ * @param options the options of the host
+ * @returns the open document. Fails with `document-missing`, `document-locked` and the other codes of a document that
+ * cannot be read or written, with `runtime-unsupported` outside of Deno, with `cancelled` when the signal ends the wait
+ * for another run, or with what is wrong in the settings. Unreadable frontmatter is not a failure: it is one of the
+ * `blockers`.
+ */
+export async function openChatOfHost(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
+  const checked = checkOptions("openChat", options);
+  return checked.ok ? await openChat(path, options) : checked;
+}
+
 /**
  * Opens a text that nothing else changes: for a filter, an editor's buffer, a test.
  *
@@ -109,23 +133,10 @@ export async function openRead(
  * @param options the options of the host
  * @returns the open document. Fails with `document-binary` or `document-not-utf8`, or with what is wrong in the settings.
  */
-export async function chatInMemory(
+export async function chatInMemoryOfHost(
   bytes: Uint8Array,
   options: MemoryOptions = {},
 ): Promise<Outcome<ChatSession>> {
-  const system = systemFor("chatInMemory");
-  if (!system.ok) return system;
   const checked = checkOptions("chatInMemory", options);
-  if (!checked.ok) return checked;
-  const { environment = processEnvironment(), path: named = null } = options;
-  const label = options.store?.path ?? named;
-  const refused = checkText(options.store?.chat.bytes ?? bytes, label ?? "the text");
-  if (refused !== null) return { ok: false, problem: refused };
-  const path = named === null ? null : await knownPath(environment, named);
-  const store: DocumentStore = options.store ??
-    new MemoryStore(bytes, path, undefined, named === null ? null : absolutePath(environment, named));
-  const opened = { store, label: label ?? "-", file: null, locked: false, close: () => Promise.resolve() };
-  const readOnly = options.readOnly ?? false;
-  const session = await startSession(opened, { ...options, environment, readOnly });
-  return session.ok ? success(session.value) : session;
+  return checked.ok ? await chatInMemory(bytes, options) : checked;
 }

@@ -78,7 +78,7 @@ function boundedValidator(check: (input: unknown) => readonly SchemaError[]): In
  * run. Missing members that may be null count as null. An invalid schema is reported as the only problem.
  *
  * ```ts
- * import { checkInput } from "flemma";
+ * import { checkInput } from "flemma/advanced";
  *
  * const tool = { name: "greet", input_schema: { type: "object", required: ["name"] } };
  * console.log(await checkInput(tool, {})); // ["/name: is missing"]

@@ -1,7 +1,7 @@
 // Opens and reads regular files only. A pipe, device or socket in place of a file could block this process forever.
 
 import { openHandle } from "./libc.ts";
-import { isSystemFile } from "./system_files.ts";
+import { isPseudoFile } from "./system_files.ts";
 
 /** Thrown if something other than a regular file is at a path. */
 export class NotRegularFile extends Error {
@@ -30,20 +30,20 @@ export function openRegularSync(path: string, between = () => {}): OpenFile {
   const info = Deno.statSync(at);
   // Nothing was at the path a moment ago.
   if (handle === null) throw new Deno.errors.NotFound("it was replaced while flemma opened it");
-  if (!isReadable(path, info)) throw new NotRegularFile();
+  if (!isReadable(info)) throw new NotRegularFile();
   between();
   return verify(Deno.openSync(at));
 }
 
 /** Asynchronous version of `openRegularSync`. If a pipe replaces the file after the check, only this operation waits. */
 export async function openRegular(path: string): Promise<OpenFile> {
-  if (!isReadable(path, await Deno.stat(path))) throw new NotRegularFile();
+  if (!isReadable(await Deno.stat(path))) throw new NotRegularFile();
   return verify(await Deno.open(path));
 }
 
 /** True for a regular file that ends. Pseudo-files look empty, and reading one may block or never end. */
-function isReadable(path: string, info: Deno.FileInfo): boolean {
-  return info.isFile && (info.size > 0 || !isSystemFile(path, info));
+function isReadable(info: Deno.FileInfo): boolean {
+  return info.isFile && (info.size > 0 || !isPseudoFile(info));
 }
 
 function verify(file: Deno.FsFile): OpenFile {

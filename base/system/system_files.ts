@@ -29,8 +29,13 @@ export function isSystemPath(real: string): boolean {
 }
 
 /** True if a file is a system pseudo-file, wherever its file system is mounted. */
-export function isSystemFile(real: string, { dev }: Pick<Deno.FileInfo, "dev">): boolean {
-  return isSystemPath(real) || systemDevices(mounts()).has(dev);
+export function isSystemFile(real: string, info: Pick<Deno.FileInfo, "dev">): boolean {
+  return isSystemPath(real) || isPseudoFile(info);
+}
+
+/** True if a file is in a file system of pseudo-files. Folders such as `/dev/shm` contain ordinary files. */
+export function isPseudoFile({ dev }: Pick<Deno.FileInfo, "dev">): boolean {
+  return systemDevices(mounts()).has(dev);
 }
 
 /** Returns device numbers of the current mounts with system pseudo-files. */

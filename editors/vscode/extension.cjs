@@ -8,9 +8,6 @@ const { registerChanges, showChange } = require("./change.cjs");
 const { isChat, LANGUAGE, registerConversations } = require("./conversation.cjs");
 const { Server } = require("./server.cjs");
 const { words } = require("./text.cjs");
-const { appended, modelNames, nearestBlock, referenceTo } = require(
-  "./text.cjs",
-);
 
 /** @param {{ line: number, character: number }} at */
 const position = ({ line, character }) => new vscode.Position(line, character);

@@ -215,7 +215,7 @@ export class ApprovalRegistry {
  * in addition to those of the settings and of the document's host.
  *
  * ```ts
- * import { approval } from "flemma";
+ * import { approval } from "flemma/advanced";
  *
  * approval.register("no-force", {
  *   resolve: (tool, input) => tool === "bash" && /push\s+--force/.test(String(input.command)) ? "deny" : null,
