@@ -67,7 +67,8 @@ test("a question about selected lines goes into the conversation, and keys go ba
     );
     const name = ["M-:", "(buffer-name)", "Enter"];
     await does(["C-c", "C-t", ...name], '"code.py"');
-    await does(["M-x", "flemma-toggle", "Enter", ...name], '"q.chat"');
+    await does(["M-x", "flemma-toggle"], "M-x flemma-toggle");
+    await does(["Enter", ...name], '"q.chat"');
   }));
 
 test("a model is chosen from a list for this session", () =>

@@ -284,7 +284,9 @@ test("a socket that appears between two commands of a run is masked for the seco
 test("a socket that the person may not write to needs no mask", async (root) => {
   const path = `${root}/s`;
   await listening([path], () => {
-    const masked = () => findSockets(world(root), NOTHING, undefined, [path]).masked;
+    // Other programs of this machine may listen in folders that every command can reach.
+    const masked = () =>
+      findSockets(world(root), NOTHING, undefined, [path]).masked.filter((found) => found.startsWith(root));
     assert.deepEqual(masked(), [path]);
     Deno.chmodSync(path, 0o500);
     assert.deepEqual(masked(), []);
