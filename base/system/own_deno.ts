@@ -1,7 +1,5 @@
 // The Deno that can run other programs of flemma: helpers, tool files, the relay of a network list.
 
-import { baseName } from "../paths.ts";
-
 /** In Node, the system has this function: the path of the Deno in the same package, or null. */
 interface OtherRuntime {
   readonly packagedDeno?: () => string | null;
@@ -15,8 +13,7 @@ export function ownDeno(): string | null {
   if (Deno.build.standalone) return null;
   try {
     const { packagedDeno } = Deno as OtherRuntime;
-    const path = packagedDeno === undefined ? Deno.execPath() : packagedDeno();
-    return path !== null && baseName(path) === "deno" ? path : null;
+    return packagedDeno === undefined ? Deno.execPath() : packagedDeno();
   } catch {
     // The runtime is not Deno but only imitates it.
     return null;

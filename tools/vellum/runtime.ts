@@ -2,6 +2,7 @@
 // program uses the installed Deno.
 
 import type { Environment } from "../../base/environment.ts";
+import { baseName } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { ownDeno } from "../../base/system/own_deno.ts";
 import { permissionFlags } from "../../sandbox/policy/deno_permissions.ts";
@@ -22,7 +23,7 @@ export function findDeno(
 ): Outcome<string> {
   // This runtime may be in the project, because npm put it there. Commands cannot change this program's own runtime,
   // wherever it is.
-  if (own !== null) return success(own);
+  if (own !== null && baseName(own) === "deno") return success(own);
   const installed = findProgram("deno", environment, writable);
   if (installed.ok || installed.problem.code !== "program-not-found") return installed;
   return failure(
