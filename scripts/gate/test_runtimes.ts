@@ -5,7 +5,7 @@
 
 import { inBrowser } from "../../tests/browser.ts";
 import { bundleTests } from "../../tests/library/elsewhere/bundle.ts";
-import { ANSWER, PROGRAM } from "../../tests/library/elsewhere/program.ts";
+import { ANSWER, ANSWER_WITH_FILES, PROGRAM } from "../../tests/library/elsewhere/program.ts";
 import type { Report } from "../../tests/library/elsewhere/runner.ts";
 import { bundleLibrary } from "../build/bundle.ts";
 import { buildPackages } from "../build/npm.ts";
@@ -39,7 +39,7 @@ try {
     const { version, report, answer } =
       await (runtime === null ? browser() : program(`${root}/${name}`, runtime));
     for (const { name, error } of report.failed) print(`  FAILED: ${name}\n${error}`);
-    const used = JSON.stringify(answer) === JSON.stringify(ANSWER);
+    const used = JSON.stringify(answer) === JSON.stringify(runtime === null ? ANSWER : ANSWER_WITH_FILES);
     if (!used) print(`  the package answers ${JSON.stringify(answer)}`);
     print(`${name} (${version}): ${report.passed} passed, ${report.failed.length + (used ? 0 : 1)} failed`);
     if (report.failed.length > 0 || report.passed === 0 || !used) broken++;

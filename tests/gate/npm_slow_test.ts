@@ -7,7 +7,7 @@ import { publicationOf } from "../../scripts/release/installs/publish.ts";
 import { tryWay } from "../../scripts/release/installs/try.ts";
 import { WAYS } from "../../scripts/release/installs/ways.ts";
 import { withPackage } from "./installed_package.ts";
-import { ANSWER, PROGRAM } from "../library/elsewhere/program.ts";
+import { ANSWER_WITH_FILES, PROGRAM } from "../library/elsewhere/program.ts";
 
 /** A server of tools without packages. */
 const SERVER = new URL("../tools/mcp/scripted.ts", import.meta.url).pathname;
@@ -222,7 +222,7 @@ export async function run(): Promise<Stop | null> {
     });
 
     await t.step(
-      "npm: Node can read, change and evaluate documents, and an error explains what needs Deno",
+      "npm: Node can read, change and evaluate documents, and a missing document is a problem",
       async () => {
         await Deno.writeTextFile(
           `${folder}/library.js`,
@@ -234,7 +234,7 @@ console.log(JSON.stringify([role, await (${PROGRAM})(flemma)]));
         );
         const { out, error } = await run(["node", "library.js"]);
         assert.equal(error, "");
-        assert.deepEqual(JSON.parse(out), ["You", ANSWER]);
+        assert.deepEqual(JSON.parse(out), ["You", ANSWER_WITH_FILES]);
       },
     );
   });

@@ -6,7 +6,7 @@ export const PROGRAM = String.raw`async (flemma) => {
   const chat = flemma.update(flemma.parse(bytes), [{ from: 11, to: 11, insert: "," }]);
   const { history } = await flemma.conversationOf(chat);
   const [prose] = await flemma.proseOf(chat.turns[0]);
-  const opened = await flemma.openChat("a.chat");
+  const opened = await flemma.openChat("missing.chat");
   let thrown = null;
   try { flemma.sandbox.isPathWritable("/x", null); } catch (error) { thrown = error.message; }
   return [
@@ -14,11 +14,18 @@ export const PROGRAM = String.raw`async (flemma) => {
   ];
 }`;
 
-/** What the program answers in every runtime but Deno. */
-export const ANSWER = [
+const READ = [
   "You",
   "Hello, *you* {{ name }} @./a.txt",
   "Document(Paragraph(Emphasis(EmphasisMark,EmphasisMark)))",
-  "runtime-unsupported",
-  "This needs Deno for files, commands and requests.",
 ];
+
+/** What the program answers in runtimes without files, such as browsers. */
+export const ANSWER = [
+  ...READ,
+  "runtime-unsupported",
+  "This needs Deno or Node 22 for files, commands and requests.",
+];
+
+/** What the program answers in runtimes with the system modules of Node. */
+export const ANSWER_WITH_FILES = [...READ, "document-missing", null];
