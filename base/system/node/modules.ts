@@ -13,10 +13,15 @@ export interface NodeModules {
   readonly process: typeof import("node:process");
 }
 
+/** The first version of Node with everything that the library uses of the language. */
+const OLDEST = 22;
+
 /** Returns the modules; null if the runtime is not Node, or is older than 22.3. */
 export function nodeModules(): NodeModules | null {
   const { process } = globalThis as { process?: NodeModules["process"] };
-  if (process?.versions?.node === undefined || process.getBuiltinModule === undefined) return null;
+  const version = process?.versions?.node;
+  if (process === undefined || version === undefined || parseInt(version) < OLDEST) return null;
+  if (process.getBuiltinModule === undefined) return null;
   return {
     fs: process.getBuiltinModule("node:fs"),
     os: process.getBuiltinModule("node:os"),
