@@ -129,7 +129,15 @@ test("each key approves a call, rejects it with a reason or skips it, and the do
     { c1: "approved", c2: "rejected", c3: "pending" },
   ]);
   assert.match(place.read("a.chat"), /status=rejected\nnot here\n/);
-  assert.deepEqual(ending, { how: "done", approved: 1, rejected: 1, waiting: 1, unasked: 0, problems: [] });
+  assert.deepEqual(ending, {
+    how: "done",
+    approved: 1,
+    rejected: 1,
+    waiting: 1,
+    unasked: 0,
+    problems: [],
+    decided: true,
+  });
   assert.match(shown, /a\.chat {2}#1 bash {2}c1 {3}3 calls wait\n/);
   assert.match(shown, /Approved #1\.\n[^]*Rejected #2\.\n/);
 });

@@ -43,6 +43,7 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   watch: "shows what advance shows, and does not end",
   status: [["status", NAME], ["status", NAME, "--json"]],
   check: [["check", NAME], ["check", NAME, "--json"]],
+  list: [["list"], ["list", "--search", "Hello"], ["list", "--json"]],
   show: [["show", NAME], ["show", NAME, "--html"], ["show", NAME, "--plain"]],
   recover: [["recover", "--list"]],
   parse: [["parse", NAME]],
