@@ -36,9 +36,12 @@ server.listen(Number(port), "127.0.0.1", () => {
   const address = server.address();
   console.log(`http://127.0.0.1:${typeof address === "object" ? address?.port : port}`);
 });
-process.once("SIGTERM", () => {
+process.once("SIGTERM", async () => {
   server.close();
-  void chat.close();
+  await turn;
+  // A browser opens connections ahead of its requests; the server would wait for these.
+  server.closeAllConnections();
+  await chat.close();
 });
 
 async function act(pathname: string, form: URLSearchParams): Promise<void> {

@@ -15,6 +15,9 @@ export interface Installed {
   start(words: readonly string[], options?: RunOptions): Deno.ChildProcess;
 }
 
+/** Milliseconds after which a program that still runs is killed. */
+const LIMIT = 240_000;
+
 export interface RunOptions {
   /** True for a program without network. */
   readonly offline?: boolean;
@@ -53,7 +56,7 @@ export async function withPackage(
       const { offline = false, path = Deno.env.get("PATH")!, variables = {}, input } = options;
       const sandboxes = ["bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--"];
       const [program = "", ...args] = offline ? [...sandboxes, ...words] : words;
-      return new Deno.Command(program, {
+      const child = new Deno.Command(program, {
         args,
         cwd: folder,
         clearEnv: true,
@@ -62,6 +65,10 @@ export async function withPackage(
         stdout: "piped",
         stderr: "piped",
       }).spawn();
+      // A program that hangs fails its test, and not all tests.
+      const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT);
+      void child.status.finally(() => clearTimeout(limit));
+      return child;
     };
     const run = async (words: readonly string[], options: RunOptions = {}) => {
       const child = start(words, options);

@@ -239,8 +239,10 @@ Deno.test("the loop of the library runs in Node 22", async (t) => {
         assert.match(await post("/reject", { id: "c2", digest: digestIn(second) }), /<p>Left it\.<\/p>/);
         assert.equal(await Deno.readTextFile(`${place.folder}/made.txt`), "made\n");
         assert.match(replay.requests[0]!.body, /Make it, \{\{ 6 \* 7 \}\} @\.\/run\.ts\./);
+        using unused = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(url).port) });
         bot.kill("SIGTERM");
-        await bot.status;
+        assert.equal(await unused.read(new Uint8Array(1)), null);
+        assert.equal((await bot.status).code, 0);
         await reader.cancel();
         await bot.stderr.cancel();
       },
