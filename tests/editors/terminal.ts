@@ -101,7 +101,8 @@ export async function missingPrograms(): Promise<string[]> {
   return programs.filter((_, at) => !found[at]);
 }
 
-const LONGEST_WAIT = 60_000;
+/** Longest wait in milliseconds, generous because tests of several editors run at the same time. */
+const LONGEST_WAIT = 150_000;
 const POLL = 15;
 
 /** One editor that has one file open. */
