@@ -115,12 +115,19 @@ export interface ToolDefinition {
   readonly files?: FileAccess;
   /** True if the tool does all file work through the context's `disk`. @default false */
   readonly on_disk?: boolean;
-  /** Harm the tool can do, by its author. Only tool files set it, and approval uses it. */
+  /**
+   * Harm the tool can do, by its author. Only tool files set it, and approval uses it. @default medium for tool files,
+   * otherwise none
+   */
   readonly risk?: "low" | "medium" | "high";
   /** True if only this call of a reply runs; the others get an error result that explains it. @default false */
   readonly exclusive?: boolean;
   /** Category given by the tool's author. */
   readonly category?: string;
+  /** Absolute path of the tool file that defines the tool. Only tool files have it. */
+  readonly file?: string | null;
+  /** Why a tool file cannot be used, as a sentence. Only tool files have it. */
+  readonly fault?: string;
   /** Input member that holds a shell command, for approval rules. */
   readonly command_input?: string;
   /**
@@ -161,6 +168,8 @@ export type BuiltinTool = ToolDefinition & Pick<RegisteredTool, "effects" | "run
 export interface RegisteredTool extends ToolDefinition {
   /** Who registered the tool. */
   readonly origin: ToolOrigin;
+  /** Absolute path of the module or tool file that defines the tool; null for other tools. */
+  readonly file: string | null;
   /** What a call may change. */
   readonly effects: Effects;
   /** Where a call runs. */

@@ -84,17 +84,22 @@ export class ToolRegistry {
     const [first] = given;
     if (typeof first !== "string") return this.registerFrom("host", first);
     if (given.length === 1) return this.#registerModule(first);
-    return this.#registerAll("host", [given[1] as Registration], first);
+    return this.#registerAll("host", [given[1] as Registration], { name: first });
   }
 
-  /** Registers what the program itself brings, as `register` does but under its true origin. */
+  /**
+   * Registers what the program itself brings, as `register` does but under its true origin.
+   *
+   * @param file absolute path of the module that defines the tools
+   */
   registerFrom(
     origin: ToolOrigin,
     given: Registration | readonly Registration[] | ToolSource | ResolveTools,
+    file: string | null = null,
   ): Outcome<readonly Problem[]> {
     if (typeof given === "function") return this.#registerSource(origin, { resolve: given });
-    if (isList(given)) return this.#registerAll(origin, given);
-    return isSource(given) ? this.#registerSource(origin, given) : this.#registerAll(origin, [given]);
+    if (isSource(given)) return this.#registerSource(origin, given);
+    return this.#registerAll(origin, isList(given) ? given : [given], { file });
   }
 
   /** Removes a tool; false if there was none. Tools of lower registries are not removed. */
@@ -291,10 +296,10 @@ export class ToolRegistry {
     const { defaultTimeout = DEFAULT_TIMEOUT, onProblem, onComplete } = this.#options;
     return new ToolSources({
       timeout: defaultTimeout,
-      register: (origin, given) =>
+      register: (origin, given, file) =>
         given.length === 2
-          ? this.#registerAll(origin, [given[1]], given[0])
-          : this.registerFrom(origin, given[0]),
+          ? this.#registerAll(origin, [given[1]], { name: given[0], file })
+          : this.registerFrom(origin, given[0], file),
       warn: (problem) => {
         this.#problems.push(problem);
         onProblem?.(problem);
@@ -306,12 +311,12 @@ export class ToolRegistry {
   #registerAll(
     origin: ToolOrigin,
     batch: readonly Registration[],
-    name?: string,
+    { name, file = null }: { readonly name?: string; readonly file?: string | null } = {},
   ): Outcome<readonly Problem[]> {
     const warnings: Problem[] = [];
     const checked: { definition: RegisteredTool; given: Registration }[] = [];
     for (const given of batch) {
-      const outcome = checkDefinition(given, name ?? given?.name, origin, warnings);
+      const outcome = checkDefinition(given, name ?? given?.name, origin, warnings, file);
       if (!outcome.ok) return outcome;
       checked.push({ definition: outcome.value, given });
     }
@@ -345,11 +350,12 @@ export class ToolRegistry {
       import("../base/environment.ts"),
     ]);
     const { cwd, home } = processEnvironment();
-    const loaded = await loadModule(modulePath(path, cwd, home));
+    const file = modulePath(path, cwd, home);
+    const loaded = await loadModule(file);
     if (!loaded.ok) return loaded;
     return "source" in loaded.value
       ? this.#registerSource("module", loaded.value.source)
-      : this.#registerAll("module", loaded.value.definitions);
+      : this.#registerAll("module", loaded.value.definitions, { file });
   }
 }
 

@@ -1,7 +1,7 @@
 // The tools of a document under its settings: what they are, where they come from, and the approval decision for
 // each.
 
-import type { JsonSchema, ToolDefinition, ToolOrigin } from "../../tools/definition.ts";
+import type { JsonSchema, RunsIn, ToolDefinition, ToolOrigin } from "../../tools/definition.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
@@ -24,6 +24,16 @@ export interface ToolView {
   readonly name: string;
   /** Who registered it. */
   readonly source: ToolOrigin;
+  /** Absolute path of the module or tool file that defines it; null for other tools. */
+  readonly file: string | null;
+  /** Harm it can do, by its author; null if its author does not state one. */
+  readonly risk: "low" | "medium" | "high" | null;
+  /** Where its calls run; null if its file is broken. */
+  readonly target: RunsIn | null;
+  /** Category, by its author; null if its author does not state one. */
+  readonly category: string | null;
+  /** Why its file cannot be used, as a sentence; null if nothing is wrong. */
+  readonly fault: string | null;
   readonly description: string;
   readonly input_schema: JsonSchema;
   readonly output_schema: JsonSchema | null;
@@ -119,13 +129,18 @@ async function viewsOf(
     views.push({
       name,
       source: definition.origin,
+      file: definition.file,
+      risk: definition.risk ?? null,
+      target: definition.fault === undefined ? definition.runs : null,
+      category: definition.category ?? null,
+      fault: definition.fault ?? null,
       description: definition.description,
       input_schema: definition.input_schema,
       output_schema: definition.output_schema ?? null,
       strict: definition.strict === true,
       capabilities: definition.capabilities ?? [],
       offered: offered.has(name),
-      executable: isExecutable(definition),
+      executable: isExecutable(definition) && definition.fault === undefined,
       decision,
       decidedBy: source,
       byInput: settings.tools.rules.some((rule) => readsInput(rule, name)),

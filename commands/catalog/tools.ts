@@ -89,6 +89,17 @@ function decisionOf({ decision, decidedBy: source, byInput }: ToolView): string 
   return `${DECISIONS[decision]} (${who}${byInput ? "; rules check the input" : ""})`;
 }
 
+const NOT_STATED = "not stated";
+
+/** Where calls run: the word in JSON, and the text for people. */
+const TARGETS: Readonly<
+  Record<NonNullable<ToolView["target"]>, { readonly word: string; readonly text: string }>
+> = {
+  inside: { word: "sandbox", text: "the sandbox" },
+  outside: { word: "host", text: "outside the sandbox, in a process of its own" },
+  here: { word: "program", text: "flemma itself" },
+};
+
 function listText(views: readonly ToolView[]): string {
   const widest = Math.max(...views.map(({ name }) => name.length));
   const lines = views.map((view) => {
@@ -102,9 +113,15 @@ function listText(views: readonly ToolView[]): string {
 }
 
 function wholeText(view: ToolView): string {
-  const { name, source, description, offered, executable, capabilities, settings, withheld, preview } = view;
+  const { name, source, file, fault, target, risk, category, description, offered, executable } = view;
+  const { capabilities, settings, withheld, preview } = view;
   const facts: (readonly [string, string])[] = [
     ["source", source],
+    ...(file === null ? [] : [["file", file] as const]),
+    ...(fault === null ? [] : [["fault", fault] as const]),
+    ["target", target === null ? NOT_STATED : TARGETS[target].text],
+    ["risk", risk ?? (source === "file" ? `${NOT_STATED} (treated as medium)` : NOT_STATED)],
+    ["category", category ?? NOT_STATED],
     ["offered", offered ? "yes" : "no, unless a document or tools.offered names it"],
     ...(executable ? [] : [["runs", "not by this program"] as const]),
     ["approval", decisionOf(view)],
@@ -130,8 +147,14 @@ function rowJson({ name, source, offered, executable, decision, decidedBy: by, b
 
 function wholeJson(view: ToolView) {
   const { description, input_schema, output_schema, strict, capabilities, settings, withheld } = view;
+  const { file, fault, target, risk, category } = view;
   return {
     ...rowJson(view),
+    file,
+    fault,
+    target: target === null ? null : TARGETS[target].word,
+    risk,
+    category,
     description,
     input_schema,
     output_schema,

@@ -74,3 +74,61 @@ test("an unknown tool or document is reported with similar names", async (place)
   const missing = await place.exits(1, ["tools", "list", "none.chat"]);
   assert.match(missing.stderr, /There is no file none\.chat/);
 });
+
+/** Facts of tools from each kind of source, in the order file, target, risk, category. */
+const STATED: readonly (readonly [string, string | null, string | null, string | null, string | null])[] = [
+  ["bash", null, "sandbox", null, null],
+  ["calculator", null, "program", null, null],
+  ["stated", "config/flemma/tools/stated.json", "sandbox", "high", "notes"],
+  ["silent", "config/flemma/tools/silent.json", "sandbox", null, null],
+  ["odd", "config/flemma/tools/odd.json", "sandbox", null, null],
+  ["host_clock", "config/flemma/tools/host_clock.json", "host", "low", null],
+  ["broken", "config/flemma/tools/broken.json", null, null, null],
+  ["of_module", "tools.js", "program", null, "clocks"],
+];
+
+test("tools show says where a tool comes from and runs, and the risk and category that its author states: one row per source", async (place) => {
+  const folder = `${place.folder}/config/flemma/tools`;
+  Deno.mkdirSync(folder, { recursive: true });
+  const files: Record<string, object> = {
+    stated: { defaultRiskLevel: "high", category: "notes" },
+    silent: {},
+    odd: { defaultRiskLevel: "dire", category: 3 },
+    host_clock: { defaultRiskLevel: "low" },
+    broken: { input_schema: 4, defaultRiskLevel: "low" },
+  };
+  for (const [name, members] of Object.entries(files)) {
+    Deno.writeTextFileSync(`${folder}/${name}.json`, JSON.stringify(members));
+  }
+  place.write(
+    "tools.js",
+    `export const definitions = [{
+      name: "of_module", category: "clocks", file: "/lie", fault: "a lie", input_schema: { type: "object" },
+      execute: () => ({ success: true }),
+    }];`,
+  );
+  place.settings(`tools: { modules: [${JSON.stringify(place.path("tools.js"))}] }\n`);
+  for (const [name, file, target, risk, category] of STATED) {
+    const { stdout } = await place.exits(0, ["tools", "show", name, "--json"]);
+    const shown = JSON.parse(stdout);
+    const expected = file === null
+      ? null
+      : file === "tools.js"
+      ? place.path(file)
+      : `${place.folder}/${file}`;
+    assert.deepEqual(
+      [shown.file, shown.target, shown.risk, shown.category],
+      [expected, target, risk, category],
+      name,
+    );
+    assert.equal(shown.fault !== null, name === "broken", name);
+  }
+  const text = async (name: string) => (await place.run(["tools", "show", name])).stdout;
+  assert.match(
+    await text("silent"),
+    /^ {2}file +\/.*\/silent\.json$[^]*^ {2}target +the sandbox$[^]*^ {2}risk +not stated \(treated as medium\)$[^]*^ {2}category +not stated$/m,
+  );
+  assert.match(await text("host_clock"), /^ {2}target +outside the sandbox/m);
+  assert.match(await text("bash"), /^ {2}risk +not stated$/m);
+  assert.match(await text("broken"), /^ {2}fault +.*input_schema is not an object/m);
+});

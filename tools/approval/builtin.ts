@@ -71,7 +71,7 @@ export function sandboxResolver(
 /** Risk levels up to which tool files are approved automatically, lowest first. */
 const RISKS = ["none", "low", "medium", "high"] as const;
 
-/** The risk that a tool file's author declares; undefined for every other tool. */
+/** The risk that a tool file's author declares, medium if none; undefined for every other tool. */
 export type RiskOf = (tool: string) => "low" | "medium" | "high" | undefined;
 
 /**

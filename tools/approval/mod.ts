@@ -80,7 +80,10 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   for (const { path, priority = 50, name = path } of parts.settings.resolvers) {
     registry.registerModule(name, moduleResolver({ path, speaks: "chain", priority, strict, changed }));
   }
-  const riskOf: RiskOf = (tool) => parts.tools.get?.(tool)?.risk;
+  const riskOf: RiskOf = (name) => {
+    const tool = parts.tools.get?.(name);
+    return tool?.risk ?? (tool?.origin === "file" && tool.fault === undefined ? "medium" : undefined);
+  };
   registry.register("urn:flemma:approval:risk", riskResolver(parts.settings, riskOf));
   registry.register("urn:flemma:approval:sandbox", sandboxResolver(parts.settings, parts.sandbox, facts));
   if (parts.settings.require_approval === false) {

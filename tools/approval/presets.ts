@@ -16,7 +16,9 @@ export interface ToolFacts {
   /** True if the tool of this name has a capability. False for a tool that is not known. */
   hasCapability(tool: string, capability: string): boolean;
   /** Returns what is known about the tool with this name. @default no tool is known */
-  get?(tool: string): Partial<Pick<RegisteredTool, "risk" | "origin" | "runs" | "effects">> | undefined;
+  get?(
+    tool: string,
+  ): Partial<Pick<RegisteredTool, "risk" | "origin" | "runs" | "effects" | "fault">> | undefined;
 }
 
 /** The current presets: the profile's own, each replaced entirely by a person's preset of the same name. */

@@ -17,12 +17,14 @@ import { schemaExcess } from "./schema_size.ts";
  * @param name the name it is registered under
  * @param origin who registers it, which decides which rights it may declare
  * @param warnings receives a warning for a `strict` that had to be dropped
+ * @param file absolute path of the module that registers it
  */
 export function checkDefinition(
   registration: Registration,
   name: string | undefined,
   origin: ToolOrigin,
   warnings: Problem[],
+  file: string | null = null,
 ): Outcome<RegisteredTool> {
   if (typeof name !== "string" || name === "") {
     return failure("invalid-tool", "A tool was registered without a name.", "Give its definition a name.");
@@ -69,6 +71,8 @@ export function checkDefinition(
     ...registration,
     ...rightsOf(registration, origin),
     origin,
+    file: origin === "file" ? registration.file ?? null : file,
+    fault: origin === "file" ? registration.fault : undefined,
     name,
     description: registration.description ?? "",
     strict: violation === null ? registration.strict : undefined,

@@ -31,6 +31,7 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
       return success({
         source: {
           name: path,
+          file: path,
           timeout: typeof timeout === "number" && timeout > 0 ? timeout : undefined,
           resolve: resolve.bind(holder),
         },
@@ -57,6 +58,7 @@ export function moduleSource(
 ): ToolSource {
   return {
     name: path,
+    file: path,
     async resolve(register, done, within) {
       const change = await changed(path);
       if (change !== null) return done(change);

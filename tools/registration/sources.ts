@@ -16,7 +16,11 @@ import { plural } from "../../base/text/plural.ts";
 export interface SourcesHost {
   /** Seconds for a source that sets no timeout. */
   readonly timeout: number;
-  readonly register: (origin: ToolOrigin, given: Registering) => Outcome<readonly Problem[]>;
+  readonly register: (
+    origin: ToolOrigin,
+    given: Registering,
+    file: string | null,
+  ) => Outcome<readonly Problem[]>;
   /** Called with problems of a source or of its definitions; none of them stops anything. */
   readonly warn: (problem: Problem) => void;
   /** Called once when the last started source has ended. */
@@ -137,7 +141,7 @@ export class ToolSources {
       this.#end(entry, thrownText(thrown) || "it failed without an error message");
     const register = ((...given: Registering) => {
       if (this.#forgotten) return { ok: true, value: [] } as const;
-      const outcome = this.#host.register(entry.origin, given);
+      const outcome = this.#host.register(entry.origin, given, source.file ?? null);
       if (outcome.ok) { for (const name of namesIn(given)) entry.given.add(name); }
       const problems = outcome.ok ? outcome.value : [outcome.problem];
       for (const problem of problems) {

@@ -32,6 +32,8 @@ export interface ToolSource {
    * @default `tools.default_timeout`
    */
   readonly timeout?: number;
+  /** Absolute path of the module whose tools these are. @default none */
+  readonly file?: string;
   /**
    * True if the source may bring a tool with this name. Only such calls wait for it, or for a person if it failed.
    *

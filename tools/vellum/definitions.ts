@@ -15,7 +15,7 @@ import type { Hosts } from "./hosts.ts";
 import { membersOf, type Read, readDefinition } from "./read_definition.ts";
 
 /** Increased when the cached data changes its meaning. */
-const FORMAT = 2;
+const FORMAT = 3;
 /** Maximum number of cached definitions. Some are of files that are missing now but may return. */
 const MOST_KEPT = 200;
 /** Seconds that loading a file may take. */

@@ -10,7 +10,8 @@ export interface FileDefinition {
   readonly name: string;
   readonly description: string;
   readonly input_schema: JsonSchema;
-  readonly risk: Risk;
+  /** Null if the file states none. */
+  readonly risk: Risk | null;
   readonly category: string | null;
   readonly target: "sandbox" | "host";
   readonly exclusive: boolean;
@@ -128,7 +129,7 @@ export function readDefinition(members: Readonly<Record<string, Member>>, base: 
       name,
       description: take("description", isText, ""),
       input_schema: schema === undefined ? EMPTY_SCHEMA : schema as JsonSchema,
-      risk: take("defaultRiskLevel", (value) => RISKS.includes(value), "medium"),
+      risk: take<Risk | null>("defaultRiskLevel", (value) => RISKS.includes(value), null),
       category: take<string | null>("category", isText, null),
       target: target as FileDefinition["target"],
       exclusive: take("exclusive", isSwitch, false),

@@ -79,7 +79,7 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
       continue;
     }
     taken.set(name, file.path);
-    if ("broken" in read) register(brokenTool(name, brokenSentence(file, read)));
+    if ("broken" in read) register(brokenTool(name, file.path, brokenSentence(file, read)));
     else {
       for (const warning of read.warnings) warn(`The tool file ${file.path}: ${warning}.`);
       if (read.definition.target === "host") {
@@ -98,9 +98,11 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
 }
 
 /** A tool that cannot run: an old document that calls it learns why. */
-function brokenTool(name: string, error: string): Registration {
+function brokenTool(name: string, file: string, error: string): Registration {
   return {
     name,
+    file,
+    fault: error,
     enabled: false,
     input_schema: { type: "object" },
     execute: () => ({ success: false, error }),
@@ -126,7 +128,8 @@ function toolOf(
     name,
     description,
     input_schema,
-    risk,
+    file: file.path,
+    ...(risk === null ? {} : { risk }),
     ...(category === null ? {} : { category }),
     runs: target === "sandbox" ? "inside" : "outside",
     enabled: (more.enabled ?? true) && isWanted,
