@@ -8,16 +8,19 @@ import { problemLine } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 
-/** The texts of a document in the repository: of the last commit, the index, a merge, a fetch and before a reset. */
+/** The texts of a document in the repository: of its branches, tags and stashes, the index, a merge, a fetch and before a reset. */
 export type Committed =
   | { readonly is: "untracked" }
   | { readonly is: "tracked"; readonly texts: readonly Uint8Array[] }
   | { readonly is: "unknown"; readonly why: string };
 
-/** Milliseconds within which git must answer. */
-const PATIENCE = 10_000;
+/** Milliseconds within which git must answer, also on a machine that is very busy. */
+const PATIENCE = 30_000;
 
-/** Revisions from which git may have written the document. Stages 2 and 3 of the index are both sides of a conflict. */
+/**
+ * Revisions from which git may have written the document, besides branches, tags and stashes. Stages 2 and 3 of the index
+ * are both sides of a conflict.
+ */
 const REVISIONS = ["HEAD:", ":", ":2:", ":3:", "MERGE_HEAD:", "FETCH_HEAD:", "ORIG_HEAD:"];
 
 /** The beginnings of texts that a filter of git replaced. */
@@ -32,94 +35,153 @@ export function mayBeTracked(path: string): boolean {
 }
 
 /**
- * Asks for the text of a document in the last commit and in the index.
+ * Asks for the text of a document in the last commit, in the index, and in every branch, tag and stash.
  *
  * @param sandbox in which commands can write nothing
  */
 export async function committedText(
   path: string,
   sandbox: RunSandbox,
-  { home, variables }: Environment,
+  environment: Environment,
 ): Promise<Committed> {
   if (!mayBeTracked(path)) return { is: "untracked" };
   const name = baseName(path);
   if (/[\n\r]/.test(name)) return { is: "unknown", why: "the file name contains a line break" };
-  const git = sandbox.host.program("git");
-  if (!git.ok) return { is: "unknown", why: problemLine(git.problem) };
+  const ask = askerIn(parentOf(path), sandbox, environment);
   const inputs = REVISIONS.map((revision) => `${revision}./${name}`);
-  // The repository may belong to another user, as in containers: git runs nothing outside the sandbox.
-  const config = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.directory=*"];
-  const options = ["--no-optional-locks", ...config.flatMap((entry) => ["-c", entry])];
-  const prepared = await sandbox.prepare([git.value, ...options, "cat-file", "--batch"]);
-  if (!prepared.ok) return { is: "unknown", why: problemLine(prepared.problem) };
-  try {
-    if (sandbox.enabled && !prepared.value.wrapped) return { is: "unknown", why: "no sandbox works here" };
-    const input = new Blob([inputs.map((each) => `${each}\n`).join("")]).stream();
-    const env = {
-      ...(variables.PATH === undefined ? {} : { PATH: variables.PATH }),
-      HOME: home,
-      LC_ALL: "C",
-      GIT_CONFIG_GLOBAL: "/dev/null",
-      GIT_CONFIG_NOSYSTEM: "1",
-      GIT_NO_LAZY_FETCH: "1",
-      GIT_TERMINAL_PROMPT: "0",
-    };
-    const started = prepared.value.start({ cwd: parentOf(path), env, stdin: input });
-    if (!started.ok) return { is: "unknown", why: problemLine(started.problem) };
-    const running = started.value;
-    const inTime = after(PATIENCE, () => void running.kill());
+  const [answer, refs] = await Promise.all([
+    ask(["cat-file", "--batch"], inputs),
+    ask(["for-each-ref", "--format=%(objectname)%(HEAD)"], []),
+  ]);
+  if (!answer.ok) return answer.problem;
+  if (!refs.ok) return refs.problem;
+  const known = blobsIn(answer.value, inputs);
+  const tips = tipsIn(refs.value).map((id) => `${id}:./${name}`);
+  if (tips.length === 0) return committedAs(known);
+  // A text may be the same in thousands of branches, so its id is asked for first.
+  const checked = await ask(["cat-file", "--batch-check=%(objectname) %(objecttype)"], tips);
+  if (!checked.ok) return checked.problem;
+  const ids = blobIdsIn(checked.value).filter((id) => known?.has(id) !== true);
+  if (ids.length === 0) return committedAs(known);
+  const further = await ask(["cat-file", "--batch"], ids);
+  if (!further.ok) return further.problem;
+  const more = blobsIn(further.value, ids);
+  return committedAs(known === null || more === null ? null : new Map([...known, ...more]));
+}
+
+type Answer =
+  | { readonly ok: true; readonly value: Uint8Array }
+  | { readonly ok: false; readonly problem: Committed };
+
+/** Returns a function that runs a git command on lines of input in a folder, inside the sandbox. */
+function askerIn(cwd: string, sandbox: RunSandbox, { home, variables }: Environment) {
+  const unknown = (why: string): Answer => ({ ok: false, problem: { is: "unknown", why } });
+  return async (args: readonly string[], inputs: readonly string[]): Promise<Answer> => {
+    const git = sandbox.host.program("git");
+    if (!git.ok) return unknown(problemLine(git.problem));
+    // The repository may belong to another user, as in containers: git runs nothing outside the sandbox.
+    const config = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.directory=*"];
+    const options = ["--no-optional-locks", ...config.flatMap((entry) => ["-c", entry])];
+    const prepared = await sandbox.prepare([git.value, ...options, ...args]);
+    if (!prepared.ok) return unknown(problemLine(prepared.problem));
     try {
-      const [stdout, stderr, { code }] = await Promise.all([
-        bytesOf(running.stdout),
-        bytesOf(running.stderr),
-        running.status,
-      ]);
-      if (code === 0) return readBatch(stdout, inputs);
-      const answer = new TextDecoder().decode(stderr).trim().split("\n", 1)[0]!;
-      // A folder of that name that git does not accept as a repository brought nothing.
-      if (/not a git repository/.test(answer)) return { is: "untracked" };
-      return { is: "unknown", why: answer.replace(/\.$/, "") || `git ended with exit code ${code}` };
+      if (sandbox.enabled && !prepared.value.wrapped) return unknown("no sandbox works here");
+      const stdin = new Blob([inputs.map((each) => `${each}\n`).join("")]).stream();
+      const env = {
+        ...(variables.PATH === undefined ? {} : { PATH: variables.PATH }),
+        HOME: home,
+        LC_ALL: "C",
+        GIT_CONFIG_GLOBAL: "/dev/null",
+        GIT_CONFIG_NOSYSTEM: "1",
+        GIT_NO_LAZY_FETCH: "1",
+        GIT_TERMINAL_PROMPT: "0",
+      };
+      const started = prepared.value.start({ cwd, env, stdin });
+      if (!started.ok) return unknown(problemLine(started.problem));
+      const running = started.value;
+      let isLate = false;
+      const inTime = after(PATIENCE, () => {
+        isLate = true;
+        void running.kill();
+      });
+      try {
+        const [stdout, stderr, { code }] = await Promise.all([
+          bytesOf(running.stdout),
+          bytesOf(running.stderr),
+          running.status,
+        ]);
+        if (code === 0) return { ok: true, value: stdout };
+        if (isLate) return unknown(`it did not answer within ${PATIENCE / 1000} seconds`);
+        const message = new TextDecoder().decode(stderr).trim().split("\n", 1)[0]!;
+        // A folder of that name that git does not accept as a repository brought nothing.
+        if (/not a git repository/.test(message)) return { ok: false, problem: { is: "untracked" } };
+        return unknown(message.replace(/\.$/, "") || `git ended with exit code ${code}`);
+      } finally {
+        inTime();
+        await running.kill();
+      }
     } finally {
-      inTime();
-      await running.kill();
+      await prepared.value.dispose();
     }
-  } finally {
-    await prepared.value.dispose();
-  }
+  };
+}
+
+/** The objects that branches, tags and stashes name, except that of the current branch. */
+function tipsIn(answer: Uint8Array): string[] {
+  const lines = new TextDecoder().decode(answer).split("\n").filter((line) => line !== "");
+  const current = lines.find((line) => line.endsWith("*"))?.slice(0, -1);
+  return [...new Set(lines.map((line) => line.slice(0, -1)))].filter((id) => id !== current);
+}
+
+/** Reads the answer of `git cat-file --batch-check` with `ID KIND` for each object. */
+function blobIdsIn(answer: Uint8Array): string[] {
+  const lines = new TextDecoder().decode(answer).split("\n");
+  return [...new Set(lines.flatMap((line) => /^([0-9a-f]+) blob$/.exec(line)?.[1] ?? []))];
 }
 
 async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return concat(await Array.fromAsync(stream));
 }
 
-/** Reads the answer of `git cat-file --batch` to each input: `ID KIND SIZE`, the bytes and a line end; or one line. */
+/** Reads the answer of `git cat-file --batch` to each input. */
 export function readBatch(answer: Uint8Array, inputs: readonly string[]): Committed {
-  const texts = new Map<string, Uint8Array>();
+  return committedAs(blobsIn(answer, inputs));
+}
+
+/**
+ * Reads `ID KIND SIZE`, the bytes and a line end for each input; or one line. Returns the blobs by id; null if the answer
+ * is incomplete.
+ */
+function blobsIn(answer: Uint8Array, inputs: readonly string[]): ReadonlyMap<string, Uint8Array> | null {
+  const blobs = new Map<string, Uint8Array>();
   let at = 0;
   for (const input of inputs) {
     const end = answer.indexOf(0x0a, at);
-    if (end < 0) return INCOMPLETE;
+    if (end < 0) return null;
     const line = new TextDecoder().decode(answer.subarray(at, end));
     at = end + 1;
     // The line repeats the input, which may look like any answer.
     if (line === `${input} missing`) continue;
     const [, id, kind, size] = /^([0-9a-f]+) (\w+) (\d+)$/.exec(line) ?? [];
     const length = Number(size);
-    if (id === undefined || !(at + length < answer.length)) return INCOMPLETE;
-    if (kind === "blob") texts.set(id, answer.subarray(at, at + length));
+    if (id === undefined || !(at + length < answer.length)) return null;
+    if (kind === "blob") blobs.set(id, answer.subarray(at, at + length));
     at += length + 1;
   }
-  if (texts.size === 0) return { is: "untracked" };
-  if ([...texts.values()].some(isFiltered)) {
+  return blobs;
+}
+
+function committedAs(blobs: ReadonlyMap<string, Uint8Array> | null): Committed {
+  if (blobs === null) return { is: "unknown", why: "git's answer is incomplete" };
+  if (blobs.size === 0) return { is: "untracked" };
+  if ([...blobs.values()].some(isFiltered)) {
     return {
       is: "unknown",
       why: "the repository holds another text than the file (a filter such as Git LFS)",
     };
   }
-  return { is: "tracked", texts: [...texts.values()] };
+  return { is: "tracked", texts: [...blobs.values()] };
 }
-
-const INCOMPLETE = { is: "unknown", why: "git's answer is incomplete" } as const;
 
 function isFiltered(text: Uint8Array): boolean {
   const start = new TextDecoder().decode(text.subarray(0, 64));
