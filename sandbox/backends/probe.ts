@@ -9,8 +9,8 @@ import type { BackendPreparation, Host } from "../types.ts";
 /** The no-op command of a probe. */
 export const EMPTY_COMMAND: readonly string[] = ["/bin/sh", "-c", ":"];
 
-/** Time limit of a probe, in milliseconds. */
-const LIMIT = 5000;
+/** Time limit of a probe, in milliseconds. A start takes 20, but seconds on a machine that is very busy. */
+const LIMIT = 30_000;
 
 /**
  * Maximum number of results stored on disk. It is reached only if so many combinations of document and policy were used

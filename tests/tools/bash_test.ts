@@ -396,6 +396,29 @@ test("if a command's sandbox is outdated before the start, the set-up is repeate
   assert.ok((await Deno.stat(`${place.folder}/.vscode`)).isDirectory, "it is the person's, and stays");
 });
 
+for (const outdated of [0, 2, 8, 9]) {
+  const runs = outdated < 9;
+  test(`a command whose sandbox is outdated ${outdated} times ${runs ? "runs once" : "does not run"}`, async (place) => {
+    let attempts = 0;
+    let disposed = 0;
+    const sandbox: Sandbox = {
+      ...openSandbox(),
+      prepare: (inner) =>
+        preparing({
+          argv: inner,
+          dispose: () => Promise.resolve(void disposed++),
+          ...(attempts++ < outdated
+            ? { start: () => failure("sandbox-outdated", "It changed.", "Again.") }
+            : {}),
+        }).prepare(inner),
+    };
+    const command = "echo ran >> log; cat log";
+    if (runs) assert.equal(await bash(place, command, { sandbox }), "ran");
+    else assert.match(await bashError(place, command, { sandbox }), /It changed\./);
+    assert.deepEqual([attempts, disposed], Array(2).fill(runs ? outdated + 1 : 9));
+  });
+}
+
 test("resources that were prepared for a call are released however the call ends", async (place) => {
   let disposed = 0;
   const dispose = (): Promise<void> => Promise.resolve(void disposed++);

@@ -128,9 +128,22 @@ async function runCommand(
   const script = stdin === undefined ? `${WAIT_FOR_START}exec 2>&1\n${command}` : RUN_INPUT;
   const started = { command, argv: [shell.value, "-c", script], stdin, cwd, seconds };
   // The setup of the sandbox may fail because another process changed something at that moment. Then the command did
-  // not run, so a second attempt is safe.
-  return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
+  // not run, so another attempt is safe.
+  let left: Retries = RETRIES;
+  while (true) {
+    const result = await attempt(started, context, truncate, left);
+    if (typeof result !== "string") return result;
+    left = { ...left, [result]: left[result] - 1 };
+  }
 }
+
+/**
+ * Number of further attempts after each reason why a command did not run. Commands that start in parallel, next to
+ * another program that keeps changing protected files, may outdate the sandbox of one of them several times.
+ */
+const RETRIES = { failed: 1, outdated: 8 };
+
+type Retries = Readonly<typeof RETRIES>;
 
 interface Command {
   /** As the model wrote it. */
@@ -142,22 +155,20 @@ interface Command {
   readonly seconds: number;
 }
 
-/** Runs the command once. Returns null if the setup of the sandbox failed and another attempt follows. */
-async function attempt<Last extends boolean>(
+/** Runs the command once. Returns why it did not run if another attempt follows. */
+async function attempt(
   { command, argv, stdin, cwd, seconds }: Command,
   context: ExecutionContext,
   truncate: TruncateSettings,
-  last: Last,
-): Promise<ExecutionResult | (Last extends true ? never : null)> {
+  left: Retries,
+): Promise<ExecutionResult | keyof Retries> {
   const prepared = await context.sandbox.prepare(argv, { waits: true });
   if (!prepared.ok) return failed(sandboxSentence(prepared.problem));
   try {
     if (context.signal.aborted) return failed(STOPPED);
     const running = prepared.value.start({ cwd, env: context.env, stdin });
     if (!running.ok) {
-      if (running.problem.code === "sandbox-outdated" && !last) {
-        return null as Last extends true ? never : null;
-      }
+      if (running.problem.code === "sandbox-outdated" && left.outdated > 0) return "outdated";
       return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : problemLine(running.problem));
     }
     const place = { source: "bash", document: context.document, id: context.toolId };
@@ -175,9 +186,9 @@ async function attempt<Last extends boolean>(
       const failure = end.reason === "timeout"
         ? null
         : await prepared.value.setupFailure(end.stderr, end.status.signal);
-      if (failure !== null && !last) {
+      if (failure !== null && left.failed > 0) {
         await collector.abandon();
-        return null as Last extends true ? never : null;
+        return "failed";
       }
       const output = await collector.finish();
       if (failure !== null) return failed(`Sandbox: ${failure.forModel}`);
