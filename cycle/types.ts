@@ -214,8 +214,6 @@ export interface Journal {
   reread(): void;
   /** Whether the document was used by a version that did not record calls with a block. */
   readonly predates: boolean;
-  /** Records that the approvals of such a version were counted. */
-  recordCounted(): Promise<void>;
 
   /** Returns calls that were started and have no recorded end, by id. */
   started(): ReadonlyMap<string, StartedCall>;

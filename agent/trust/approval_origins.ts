@@ -141,7 +141,7 @@ export class ApprovalOrigins {
     const { journal, readOnly } = this.#options;
     if (readOnly) return null;
     try {
-      if (predates && !approved) await this.#reportKept();
+      if (predates && !approved) this.#reportKept();
       const held = { hash, turns: await turnsBefore(chat, call) };
       await journal.recordApprovals(new Map(), new Map([[call.id, held]]));
       return null;
@@ -205,14 +205,13 @@ export class ApprovalOrigins {
   }
 
   /** Reports once that approvals from before this version count, and that later ones are checked. */
-  async #reportKept(): Promise<void> {
-    const { journal, emit, store: { path } } = this.#options;
+  #reportKept(): void {
+    const { emit, store: { path } } = this.#options;
     if (this.#reported.has("kept")) return;
     this.#reported.add("kept");
     const message =
       `The approvals in ${path} count this once, because an earlier version of flemma did not record where ` +
       "approvals were given.";
     emit({ event: "notice", code: "approvals-kept", message });
-    await journal.recordCounted();
   }
 }

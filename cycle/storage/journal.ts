@@ -143,10 +143,6 @@ export class RunJournal implements Journal {
     return this.#existed && !this.#state.counted;
   }
 
-  async recordCounted(): Promise<void> {
-    if (!this.#state.counted) await this.#record([{ kind: "counted" }]);
-  }
-
   started(): ReadonlyMap<string, StartedCall> {
     return this.#state.started;
   }

@@ -13,9 +13,13 @@ export interface ProcessGroup {
 const HIERARCHIES: readonly string[] = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
 
 /** Creates a group of at most `processes`; null if the system does not allow it. */
-export function makeProcessGroup(processes: number, files: PrivateFiles): ProcessGroup | null {
+export function makeProcessGroup(
+  processes: number,
+  files: PrivateFiles,
+  hierarchies = HIERARCHIES,
+): ProcessGroup | null {
   const name = files.fresh("flemma").split("/").at(-1);
-  for (const hierarchy of HIERARCHIES) {
+  for (const hierarchy of hierarchies) {
     const folder = `${hierarchy}/${name}`;
     try {
       removeLeftGroups(hierarchy);

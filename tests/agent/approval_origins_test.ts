@@ -7,6 +7,8 @@ import type { Committed } from "../../agent/trust/committed.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { turnsBefore } from "../../cycle/plan/conversation.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
+import { openCommands, recordCommands } from "../../cycle/storage/waiting_documents.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import { parse as parseBytes } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -166,8 +168,52 @@ test("the person is asked about a call that ran, until a command approves it", a
   assert.equal(origins.askedAlthough("c1")?.ran, true);
   await journal.recordApprovals(new Map([["c1", { by: "person", hash }]]));
   state.chat = parse(textWith("approved", "pending"));
-  await origins.doubt("c1");
-  assert.deepEqual([origins.askedAlthough("c2")], [null]);
+  assert.equal(await origins.doubt("c1"), null);
+  assert.equal(origins.askedAlthough("c1"), null);
+});
+
+test("after the person was asked about a call that ran, an approval that is typed then counts", async (place) => {
+  const { state, origins, journal } = await opened(place);
+  const asked = await waitingIn(parse(textWith("pending", "pending")));
+  await journal.recordEnd("c1", { ran: true });
+  state.chat = parse(textWith("approved", "pending"));
+  assert.match(await origins.doubt("c1") ?? "", /it has already run/);
+  assert.equal(origins.askedAlthough("c1")?.ran, true);
+  await journal.recordApprovals(new Map(), new Map([["c1", { ...asked.get("c1")!, asked: { ran: true } }]]));
+  state.chat = parse(textWith("pending", "approved"));
+  assert.equal(await origins.doubt("c2"), null);
+  state.chat = parse(textWith("approved", "approved"));
+  assert.equal(await origins.doubt("c1"), null);
+  assert.equal(origins.askedAlthough("c1"), null);
+});
+
+test("approvals of a journal from before this version count in one run, with one notice", async (place) => {
+  const { environment, folder } = place;
+  const journals = `${folder}/state/flemma/journal`;
+  Deno.mkdirSync(journals, { recursive: true });
+  const file = `${journals}/${await documentKey(`${folder}/a.chat`)}.jsonl`;
+  Deno.writeTextFileSync(file, '{"kind":"day","day":"2026-11-28"}\n');
+  const { state, origins, notices } = await opened(place, { waits: false });
+  state.chat = parse(textWith("approved", "approved"));
+  for (const id of ["c1", "c2"]) assert.equal(await origins.doubt(id), null);
+  assert.equal(notices.length, 1);
+  assert.match(notices[0]!, /The approvals in \S+ count this once/);
+  const next = await openJournal({ environment, path: `${folder}/a.chat` });
+  assert.ok(next.ok);
+  assert.equal(next.value.predates, false);
+});
+
+test("a copy is compared with the end of commands whose run was killed", async (place) => {
+  const { environment, folder } = place;
+  const { state, origins } = await opened(place, { waits: false });
+  const original = await openJournal({ environment, path: `${folder}/b.chat` });
+  assert.ok(original.ok);
+  await original.value.recordApprovals(new Map(), await waitingIn(parse(textWith("pending", "pending"))));
+  Deno.writeTextFileSync(`${folder}/a.chat`, "");
+  await recordCommands(environment, "killed", '{"pid":1073741824,"started":"never"}');
+  state.chat = parse(textWith("approved", "pending"));
+  assert.match(await origins.doubt("c1") ?? "", /commands ran when this copy was saved/);
+  assert.deepEqual(openCommands(environment), [], "a copy that is saved from now on counts");
 });
 
 test("an approval that counts is recorded for copies", async (place) => {

@@ -6,6 +6,7 @@ import { isThere } from "../../base/files.ts";
 import { blocksOf, subjectSettings } from "../../agent/settings.ts";
 import { DocumentGuard, type GuardOptions } from "../../agent/trust/guard.ts";
 import { guardOf } from "../../agent/trust/open_guard.ts";
+import { noteLeftElsewhere } from "../../agent/trust/runs_elsewhere.ts";
 import { identityOf } from "../../cycle/storage/read.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -182,6 +183,52 @@ test("if an editor passes only a part of the document, the tamper check of the f
   const next = await place.guard({ store: piece });
   await next.guard.open();
   assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
+});
+
+const KILLED = { pid: 2 ** 30, started: "never" };
+
+for (const readOnly of [true, false]) {
+  const who = readOnly ? "a report" : "a run";
+  test(`${who} shows what is unconfirmed: of earlier runs, and of killed commands of another document`, async (place) => {
+    const { guard, journal } = await place.guard({ readOnly });
+    assert.equal(await guard.open(), null);
+    assert.deepEqual([guard.tampered], [null]);
+    await journal.recordReached("run", { owner: KILLED, approved: {} });
+    assert.equal(await guard.open(), null);
+    assert.deepEqual(guard.tampered?.calls, { c1: await hashIn(BEFORE, "c1") });
+    const earlier = await place.guard({ readOnly });
+    await earlier.journal.recordTampered({ why: "so", calls: { c9: "x" }, block: null });
+    assert.equal(await earlier.guard.open(), null);
+    assert.equal(earlier.guard.tampered?.calls.c9, "x");
+  });
+}
+
+test("a document that is used again is checked for what other runs recorded, by both of its names", async (place) => {
+  const link = `${place.folder}/link.chat`;
+  Deno.symlinkSync("a.chat", link);
+  const one = await place.guard({ named: link });
+  assert.equal(await one.guard.open(), null);
+  const tampered = { why: "so", calls: { c9: "x" }, block: null };
+  await (await place.journal()).recordTampered(tampered);
+  assert.equal(await one.guard.reopen(), null);
+  assert.deepEqual(one.guard.tampered, tampered);
+  const two = await place.guard({ named: link });
+  await two.guard.open();
+  const elsewhere = { name: link, leads: `${place.folder}/b.chat`, file: null, approved: {}, block: "" };
+  await (await place.journal(link)).recordTamperCheck(elsewhere);
+  assert.equal(await two.guard.reopen(), null);
+  assert.equal(two.guard.tampered?.calls.c1, await hashIn(BEFORE, "c1"));
+});
+
+test("calls that a run on another machine may have started are recorded as started", async (place) => {
+  const text = callsDocument([
+    { id: "c1", command: "one", status: "approved" },
+    { id: "c2", command: "two", status: "pending" },
+    { id: "c3", command: "three", status: "approved" },
+  ]).replace(/(`c3`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
+  const store = new MemoryStore(new TextEncoder().encode(text), place.path);
+  assert.equal(await noteLeftElsewhere(store, place.environment), null);
+  assert.deepEqual([...(await place.journal()).started().keys()], ["c1"]);
 });
 
 test("text that an editor loaded while commands ran counts as tampered, whatever the file contains by then", async (place) => {

@@ -3,7 +3,17 @@
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { type Backend, BackendRegistry, createSandbox, type RunSandbox } from "../../sandbox/mod.ts";
-import { plant, projectSandbox, type Ran, runPrepared, script, settings, world } from "./fixture.ts";
+import {
+  exists,
+  plant,
+  projectSandbox,
+  type Ran,
+  requireBubblewrap,
+  runPrepared,
+  script,
+  settings,
+  world,
+} from "./fixture.ts";
 import { inFolder, testInFolder as test } from "../folder.ts";
 
 /** A backend that puts its name before the command. */
@@ -425,4 +435,18 @@ test("flemma ignores a stored test result that another user could have written",
   Deno.writeTextFileSync(kept, lie, { mode: 0o600 });
   Deno.chownSync(kept, 64123, 64123);
   assert.ok(!await reported(), "of somebody else");
+});
+
+test("the worker of a run has the folders that the policy asks to create", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, {
+    policy: { rw_paths: [{ path: `${root}/made/deep`, create: true }] },
+  });
+  await requireBubblewrap(sandbox);
+  assert.ok((await sandbox.startWorker(["/bin/cat"], {})).ok);
+  try {
+    assert.ok(exists(`${root}/made/deep`));
+  } finally {
+    await sandbox.endWorker();
+  }
 });

@@ -57,6 +57,11 @@ test("the status of a working sandbox names backend, version, paths with their e
   const text = renderStatus(status);
   assert.match(text, /^sandbox {3}on and working\n/);
   assert.match(text, /project {2}from urn:flemma:cwd\n/);
+  assert.match(text, /^privilege dropped$/m);
+  const other = renderStatus({ ...status, privileged: true, protected: [] });
+  assert.match(other, /^privilege kept \(allow_privileged\)$/m);
+  assert.match(other, /^protected\n {2}nothing$/m);
+  assert.doesNotMatch(text, /^protected\n {2}nothing$/m);
   assert.match(text, /ignored: \$NONE because/);
   assert.ok(text.includes(`\nprogram   protected too\n`) && text.includes(Deno.execPath()), text);
 });
@@ -93,7 +98,7 @@ test("if the sandbox is switched off, the status is normal", async (root) => {
   const status = await sandboxStatus(projectSandbox(root, { enabled: false }));
   assert.equal(statusExitCode(status), 0);
   const text = renderStatus(status);
-  assert.match(text, /^sandbox {3}off\n(.*\n)*commands {2}run unsandboxed/);
+  assert.match(text, /^sandbox {3}off\n(.*\n)*commands {2}run unsandboxed.*\n {2}the rest applies only/);
   assert.doesNotMatch(text, /^(network|privilege|writable|hidden|sockets|limits)/m, "nothing keeps these");
 });
 

@@ -36,6 +36,15 @@ test("a later run removes empty, old control groups of flemma, but no new or bus
   ]);
 });
 
+test("a hierarchy that cannot count processes keeps no control group, and loses those that were left there", (root) => {
+  const files = PrivateFiles.open(world(root, { XDG_RUNTIME_DIR: root }));
+  assert.ok(files.ok);
+  plant(root, "hierarchy/flemma-old/");
+  Deno.utimeSync(`${root}/hierarchy/flemma-old`, 1, 1);
+  assert.equal(makeProcessGroup(5, files.value, [`${root}/none`, `${root}/hierarchy`]), null);
+  assert.deepEqual([...Deno.readDirSync(`${root}/hierarchy`)], []);
+});
+
 const ignore = Deno.build.os !== "linux" || Deno.uid() !== 0;
 
 Deno.test(

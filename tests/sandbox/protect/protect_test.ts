@@ -91,6 +91,14 @@ test("if .git is a file, its own hooks and configuration are protected, and also
   }
 });
 
+test("the folder of a submodule's worktrees is protected as a whole if it has too many of them", (root) => {
+  const worktrees = "main/.git/modules/m/worktrees";
+  plant(root, "main/.git/modules/m/HEAD", ...Array.from({ length: 257 }, (_, at) => `${worktrees}/w${at}/`));
+  const hooks = gitHooks(`${root}/main`, new FsSnapshot());
+  assert.ok(hooks.includes(`${root}/${worktrees}`));
+  assert.ok(!hooks.some((path) => path.startsWith(`${root}/${worktrees}/`)));
+});
+
 test("each link on the way to a protected path is reported with its target", (root) => {
   plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
   const { real, links } = traceProtected(findProtectedPaths(scope({ writable: [`${root}/w`] })), root);
