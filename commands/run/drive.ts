@@ -30,7 +30,10 @@ export async function drive(
       const ending = await act(document, (event) => show.event(event));
       if (among === undefined) await show.used(document);
       if ("exit" in ending) return ending.exit;
-      return show.end(document, ending);
+      const isWithoutKey = ending.problem?.code === "credential-missing" && among === undefined;
+      if (!isWithoutKey) return show.end(document, ending);
+      const { withFirstSteps } = await import("./first_run.ts");
+      return show.end(document, await withFirstSteps(invocation, document, ending));
     });
   } finally {
     await show.close();

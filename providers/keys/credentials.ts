@@ -53,15 +53,22 @@ export async function resolveCredential(
 
 /** Returns the end of a sentence about another provider whose key is set; empty if there is none. */
 function otherKey({ provider, environment: { variables } }: CredentialQuery): string {
+  const other = providerWithKey(variables);
+  return other === null || other.name === provider.name
+    ? ""
+    : `; or use ${other.display}, whose key is set: --provider ${other.name}`;
+}
+
+/** Returns the first provider whose key is in one of these environment variables; null if none is. */
+export function providerWithKey(
+  variables: Readonly<Record<string, string>>,
+): { readonly name: string; readonly display: string } | null {
   const known: readonly (readonly [string, Pick<KeyOwner, "display" | "keyVariables">])[] = [
     ...Object.entries(KNOWN_PROVIDERS),
     ...Object.entries(VENDORS),
   ];
-  const [name, other] = known.find(([, { keyVariables }]) => keyVariables.some((each) => variables[each])) ??
-    [];
-  return name === undefined || name === provider.name
-    ? ""
-    : `; or use ${other!.display}, whose key is set: --provider ${name}`;
+  const found = known.find(([, { keyVariables }]) => keyVariables.some((each) => variables[each]));
+  return found === undefined ? null : { name: found[0], display: found[1].display };
 }
 
 function hasCommand({ provider, settings }: CredentialQuery): boolean {

@@ -51,7 +51,7 @@ export const ASK: Command = {
   kind: "none",
   arity: [0, Infinity],
   options: [
-    { name: "last", help: "Continue the conversation of the last question." },
+    { name: "last", help: "Continue the last conversation; without TEXT, send its unanswered question." },
     { name: "file", value: "FILE", help: "Ask in the document FILE, and create it if it does not exist." },
     {
       name: "prompt",

@@ -38,6 +38,12 @@ export async function run(invocation: Invocation): Promise<number> {
   if (!question.ok) return refuse(invocation, question.problem);
   const there = await existing(invocation);
   if (!there.ok) return refuse(invocation, there.problem);
+  if (
+    there.value === null && isEmpty(question.value) &&
+    textOption(invocation.arguments, "prompt") === undefined
+  ) {
+    return refuse(invocation, nothingAsked().problem);
+  }
   if (there.value !== null) {
     const file = there.value;
     return await answer(invocation, file, (document) => goOn(document, file, question.value, invocation));
@@ -51,11 +57,8 @@ export async function run(invocation: Invocation): Promise<number> {
 
 function readQuestion({ arguments: given, input, messages }: Invocation): Outcome<AskedQuestion> {
   const words = given.positionals.join(" ").trim();
-  const hasPrompt = textOption(given, "prompt") !== undefined;
   const kind = inputKind();
-  if (kind !== "stream" && kind !== "file") {
-    return words === "" && !hasPrompt ? nothingAsked() : success({ words, piped: "" });
-  }
+  if (kind !== "stream" && kind !== "file") return success({ words, piped: "" });
   const { bytes, complete } = input.read();
   if (!complete) {
     return failure("document-too-large", "standard input: the text is larger than 512 MB, the maximum size.");
@@ -64,14 +67,17 @@ function readQuestion({ arguments: given, input, messages }: Invocation): Outcom
   if (refused !== null) return { ok: false, problem: refused };
   const piped = new TextDecoder().decode(bytes);
   if (piped.trim() === "") {
-    if (words === "" && !hasPrompt) return nothingAsked();
     if (words !== "") messages.note("flemma: Standard input is empty, so only your question is sent.");
     return success({ words, piped: "" });
   }
   return success({ words, piped });
 }
 
-function nothingAsked(): Outcome<AskedQuestion> {
+function isEmpty({ words, piped }: AskedQuestion): boolean {
+  return words === "" && piped === "";
+}
+
+function nothingAsked(): { readonly ok: false; readonly problem: Problem } {
   return failure(
     "usage",
     "ask needs a question: TEXT, or text on standard input.",
@@ -180,6 +186,11 @@ async function goOn(
       `flemma: Nothing was sent, because calls in ${file} need you. ${suggestNextStep(session.chat, name)}`,
     );
     return { exit: Exit.person };
+  }
+  if (isEmpty({ words, piped })) {
+    // A question that was written but not answered is sent again, for example after a key was missing.
+    if (need.kind === "advance") return await session.advance();
+    return { exit: refuse(invocation, nothingAsked().problem) };
   }
   if (!session.settings.templating.enabled && hasReferences(piped)) {
     return {
