@@ -301,6 +301,7 @@ export type AutopilotState = "idle" | "armed" | "sending" | "paused";
 
 /** What happens during a run. It is reported as it happens, and printed as JSON lines or shown in a terminal. */
 export type CycleEvent =
+  /** A call waits for the person's decision. */
   | Partial<CallReasons> & {
     readonly event: "approval:pending";
     readonly id: string;
@@ -311,6 +312,7 @@ export type CycleEvent =
     /** The change that a call would make to a file, as a unified diff; absent if there is nothing to compare. */
     readonly diff?: string;
   }
+  /** A rule, hook or other approval source denied a call, which does not run. */
   | {
     readonly event: "approval:denied";
     readonly id: string;
@@ -318,10 +320,13 @@ export type CycleEvent =
     readonly preview: string;
     readonly source: string;
   }
+  /** A call starts to run. */
   | { readonly event: "tool:executing"; readonly id: string; readonly name: string; readonly preview: string }
+  /** Output of a call that still runs. */
   | { readonly event: "tool:output"; readonly id: string; readonly text: string }
   /** A tool shows the user something that is not for the model, such as a URL to open. */
   | { readonly event: "tool:message"; readonly id: string; readonly content: unknown }
+  /** A call has its result, which is in the document. */
   | {
     readonly event: "tool:finished";
     readonly id: string;
@@ -329,6 +334,7 @@ export type CycleEvent =
     readonly status: "success" | "error";
     readonly note?: string;
   }
+  /** A request is sent to the model. */
   | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
   /** The provider could not answer; the request is repeated after `wait` seconds. */
   | {
@@ -361,6 +367,7 @@ export type CycleEvent =
     readonly to: string;
     readonly error: ProviderError;
   }
+  /** The next part of the reply's text. */
   | {
     readonly event: "text";
     readonly text: string;
@@ -375,8 +382,8 @@ export type CycleEvent =
    * comes in several events, of whole lines.
    */
   | { readonly event: "thinking"; readonly text: string }
+  /** The reply continues without text: the model is thinking, or writing the input of a call. */
   | {
-    /** The reply continues without text: the model is thinking, or writing the input of a call. */
     readonly event: "reply:progress";
     readonly block: "thinking" | "call";
     /** Name of the tool that is called. */
@@ -384,6 +391,7 @@ export type CycleEvent =
     /** Number of characters of the block that were received so far. */
     readonly characters: number;
   }
+  /** The reply is complete, or the request failed. */
   | {
     readonly event: "request:finished";
     readonly status: RequestStatus;
@@ -392,6 +400,7 @@ export type CycleEvent =
     readonly record?: UsageRecord;
     readonly error?: ProviderError;
   }
+  /** A call changed a file. */
   | {
     readonly event: "file:changed";
     /** Absolute path of the file. */
@@ -406,8 +415,11 @@ export type CycleEvent =
   }
   /** Every tool source that was asked has answered. */
   | { readonly event: "boot:complete" }
+  /** A sentence that the person should read; the run goes on. */
   | { readonly event: "notice"; readonly code: string; readonly message: string; readonly id?: string }
+  /** A mistake in the document, or something that it may not have meant. */
   | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
+  /** The line at which an editor should place the cursor, 1-based. */
   | { readonly event: "cursor"; readonly line: number };
 
 /** Receives the events of a run. It must not throw. */
