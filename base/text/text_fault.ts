@@ -21,7 +21,7 @@ const LEAST_SAMPLE = 8;
 
 /** Finds the first invalid byte: NUL, or one that is not UTF-8; null if all bytes are text. */
 export function textFault(bytes: Uint8Array): TextFault | null {
-  const wide = wideEncoding(bytes);
+  const wide = wideEncoding(bytes)?.name ?? null;
   const nul = bytes.indexOf(0);
   const text = nul < 0 ? bytes : bytes.subarray(0, nul);
   const bad = isUtf8(text) ? -1 : firstBadByte(text);
@@ -63,9 +63,12 @@ export function textRemedy({ encoding }: TextFault, path: string | null): string
  * Returns Windows-1252 if any byte is one that stands for a control character in Latin-1, but for a letter or quote in
  * Windows-1252. Else returns Latin-1.
  */
-function narrowEncoding(bytes: Uint8Array): string {
-  return bytes.some((byte) => byte >= 0x80 && byte < 0xa0) ? "WINDOWS-1252" : "ISO-8859-1";
+export function narrowEncoding(bytes: Uint8Array): string {
+  return bytes.some((byte) => byte >= 0x80 && byte < 0xa0) ? WINDOWS : "ISO-8859-1";
 }
+
+/** Name of the encoding that Windows programs use for Western languages. */
+export const WINDOWS = "WINDOWS-1252";
 
 /**
  * Returns the probable text of bytes with a fault; null if they are not text. Two-byte encodings are decoded as such.
@@ -91,10 +94,32 @@ export function faultyText(
 /** Value of `readAs` of `faultyText` for a text that is UTF-8 except for some bytes. */
 export const DAMAGED = "damaged UTF-8";
 
-/** Detects UTF-16 by its byte order mark, or by a NUL in every other byte, which ASCII characters have in UTF-16. */
-function wideEncoding(bytes: Uint8Array): string | null {
-  const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return "UTF-16";
+/** An encoding with two or four bytes for each unit. */
+export interface WideEncoding {
+  /** Name for reading: with it, iconv and editors remove a byte order mark. */
+  readonly name: string;
+  /** Name with the order of the bytes. */
+  readonly exact: string;
+  /** The byte order mark that the text has; null if it has none. */
+  readonly mark: readonly number[] | null;
+}
+
+/** Byte order marks. That of UTF-32LE begins with that of UTF-16LE, so it comes first. */
+const MARKS: readonly (readonly [string, string, readonly number[]])[] = [
+  ["UTF-32", "UTF-32LE", [0xff, 0xfe, 0, 0]],
+  ["UTF-32", "UTF-32BE", [0, 0, 0xfe, 0xff]],
+  ["UTF-16", "UTF-16LE", [0xff, 0xfe]],
+  ["UTF-16", "UTF-16BE", [0xfe, 0xff]],
+];
+
+/**
+ * Detects UTF-16 and UTF-32 by the byte order mark, and UTF-16 also by a NUL in every other byte, which ASCII characters
+ * have in UTF-16.
+ */
+export function wideEncoding(bytes: Uint8Array): WideEncoding | null {
+  for (const [name, exact, mark] of MARKS) {
+    if (mark.every((byte, at) => bytes[at] === byte)) return { name, exact, mark };
+  }
   const sample = bytes.subarray(0, SAMPLE);
   if (sample.length < LEAST_SAMPLE) return null;
   const nuls = [0, 0];
@@ -103,7 +128,8 @@ function wideEncoding(bytes: Uint8Array): string | null {
   });
   const [even = 0, odd = 0] = nuls;
   const most = sample.length / 3;
-  return odd > most && even === 0 ? "UTF-16LE" : even > most && odd === 0 ? "UTF-16BE" : null;
+  const exact = odd > most && even === 0 ? "UTF-16LE" : even > most && odd === 0 ? "UTF-16BE" : null;
+  return exact === null ? null : { name: exact, exact, mark: null };
 }
 
 /**

@@ -111,7 +111,12 @@ test("grep skips binary files and handles broken UTF-8, byte order marks, CR LF 
     found.split("\n").map((line) => line.slice(0, 30)),
     [
       ...["d/bad:1:a\ufffdneedle\ufffd", "d/bom:1:needle first", "d/bom:2:needle second"],
-      ...[`d/giant:2:needle ${"y".repeat(13)}`, "d/giant:3:needle", "", "[5 matches]"],
+      ...[
+        `d/giant:2:needle ${"y".repeat(13)}`,
+        "d/giant:3:needle",
+        "",
+        "[5 matches, \ufffd stands for bytes",
+      ],
     ],
   );
   // A line of an answer is cut.

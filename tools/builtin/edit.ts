@@ -9,6 +9,7 @@ import {
   type Rewrite,
   type ToolInput,
 } from "../definition.ts";
+import { wideEncoding } from "../../base/text/text_fault.ts";
 import { unpackError } from "../../base/disk/failures.ts";
 import { performOnDisk, runUninterrupted } from "../files/on_disk.ts";
 import { replacePassage } from "../files/text/passage.ts";
@@ -62,6 +63,8 @@ function rewrites({ oldText, newText, replaceAll }: ToolInput, before: Uint8Arra
   const fails = (obstacle: string | null): Rewrite => ({ after: null, obstacle });
   if (typeof oldText !== "string" || typeof newText !== "string") return fails(null);
   if (before === null) return fails("The file does not exist, so the edit will fail.");
+  const wide = wideEncoding(before);
+  if (wide !== null) return fails(`The file is encoded in ${wide.exact}, so the edit will fail.`);
   if (oldText === "") return fails("The text to replace is empty, so the edit will fail.");
   const replaced = replacePassage(before, oldText, newText, { all: replaceAll === true });
   switch (replaced.kind) {

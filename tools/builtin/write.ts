@@ -10,6 +10,7 @@ import {
 } from "../definition.ts";
 import { FileFailure } from "../../base/disk/failures.ts";
 import { readRegularTextSync } from "../../base/system/regular_file.ts";
+import { wideEncoding } from "../../base/text/text_fault.ts";
 import { hiddenSecretsIn } from "../../base/text/secrets.ts";
 import type { ChangeTarget } from "../files/change.ts";
 import { performOnDisk, runUninterrupted } from "../files/on_disk.ts";
@@ -43,10 +44,16 @@ export function writeTool(): BuiltinTool {
       `${textOrEmpty(input.path)}  (${formatSize(byteLength(textOrEmpty(input.content)))})${
         labelComment(input)
       }`,
-    rewrites: ({ content }) => ({
-      after: typeof content === "string" ? new TextEncoder().encode(content) : null,
-      obstacle: null,
-    }),
+    rewrites: ({ content }, before) => {
+      const wide = before === null ? null : wideEncoding(before);
+      if (wide !== null) {
+        return { after: null, obstacle: `The file is encoded in ${wide.exact}, so the call will fail.` };
+      }
+      return {
+        after: typeof content === "string" ? new TextEncoder().encode(content) : null,
+        obstacle: null,
+      };
+    },
     execute: writeFile,
   };
 }
@@ -56,8 +63,9 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
   const { content } = input;
   if (path === "") return { success: false, error: "The path is empty." };
   if (typeof content !== "string") return { success: false, error: "The content is missing." };
+  let note: string;
   try {
-    await changeInOrder(
+    ({ text: note } = await changeInOrder(
       path,
       context,
       async (target) => {
@@ -67,13 +75,13 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
           (signal) => performOnDisk(context, "write", { ...target, content }, signal),
         );
       },
-    );
+    ));
   } catch (thrown) {
     if (context.signal.aborted) return { success: false, error: STOPPED };
     return { success: false, error: await fileSentence(path, "written", thrown, context) };
   }
   const count = byteLength(content);
-  return { success: true, output: `Wrote ${count} byte${count === 1 ? "" : "s"} to ${path}.` };
+  return { success: true, output: `Wrote ${count} byte${count === 1 ? "" : "s"} to ${path}.${note}` };
 }
 
 /** The model sees a secret only by its name. Writing that name back would destroy the secret in the file. */

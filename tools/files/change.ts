@@ -3,12 +3,13 @@
 import { readSettled, STILL_UNFINISHED } from "../../base/system/settled.ts";
 import { sha256 } from "../../base/hash.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
-import { textFault } from "../../base/text/text_fault.ts";
+import { DAMAGED, faultyText, textFault, wideEncoding } from "../../base/text/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
 import { FileFailure, type PackedError, packError } from "../../base/disk/failures.ts";
 import type { Disk } from "../../base/disk/folder_access.ts";
 import { replaceFile, type Snapshot, snapshotOrNone, takeSnapshot } from "./replace.ts";
+import { cannotEdit, cannotWrite, printAsUtf8 } from "./text/encoding.ts";
 import { nearPassage } from "./text/mismatch.ts";
 import { findNearestLine, replacePassage } from "./text/passage.ts";
 
@@ -55,6 +56,8 @@ export async function writeContent(
       `${shown} changed after it was read in this conversation, so it was not written. Read it again first.`,
     );
   }
+  const wide = since === null ? null : wideEncoding(since.bytes);
+  if (wide !== null) throw new FileFailure(cannotWrite(shown, wide));
   if (since !== null && content.includes(REPLACEMENT) && textFault(since.bytes) !== null) {
     throw new FileFailure(
       `${shown} contains bytes that are not UTF-8; read shows them as ${REPLACEMENT}, and writing would lose them. ` +
@@ -62,7 +65,31 @@ export async function writeContent(
     );
   }
   const bytes = new TextEncoder().encode(content);
-  return { done: true, text: "", now: await put(bytes, since, target, disk, overwriting) };
+  const text = since === null ? "" : conversionOf(since.bytes, content);
+  return { done: true, text, now: await put(bytes, since, target, disk, overwriting) };
+}
+
+/** Returns what writing changes about the encoding of a file, as a sentence after a blank; empty if nothing. */
+function conversionOf(before: Uint8Array, content: string): string {
+  if (hasMark(before) && !content.startsWith("\ufeff")) {
+    return " The file began with a byte order mark (EF BB BF), which the new content does not have.";
+  }
+  const encoding = NON_ASCII.test(content) ? narrowEncodingOf(before) : null;
+  return encoding === null ? "" : ` It was not UTF-8 before (perhaps ${encoding}), and is UTF-8 now.`;
+}
+
+function hasMark([first, second, third]: Uint8Array): boolean {
+  return first === 0xef && second === 0xbb && third === 0xbf;
+}
+
+// deno-lint-ignore no-control-regex -- ASCII is the same in every encoding that a file of bytes may have
+const NON_ASCII = /[^\x00-\x7f]/;
+
+/** Returns the probable one-byte encoding of a file; null if it is UTF-8, apart from damaged bytes, or not text. */
+function narrowEncodingOf(bytes: Uint8Array): string | null {
+  const fault = textFault(bytes);
+  const readAs = fault === null ? null : faultyText(bytes, fault)?.readAs ?? null;
+  return readAs === DAMAGED ? null : readAs;
 }
 
 export interface Passage {
@@ -84,6 +111,8 @@ export async function replaceText(
   } catch (thrown) {
     return { unreadable: packError(thrown) };
   }
+  const wide = wideEncoding(before.bytes);
+  if (wide !== null) return nothing(cannotEdit(shown, wide));
   const replaced = replacePassage(before.bytes, oldText, newText, { all });
   if (replaced.kind === "absent") return nothing(absentSentence(shown, before.bytes, oldText));
   if (replaced.kind === "ambiguous") {
@@ -101,11 +130,17 @@ export async function replaceText(
     ? " The file uses CRLF line endings; the texts were converted to match."
     : "";
   const since = changed ? " The file had changed since it was last read in this conversation." : "";
-  // deno-lint-ignore no-control-regex -- ASCII is the same in every encoding that a file of bytes may have
-  const mixed = /[^\x00-\x7f]/.test(newText) && textFault(before.bytes) !== null
-    ? " The file is not entirely UTF-8; the new text was written as UTF-8."
-    : "";
+  const mixed = NON_ASCII.test(newText) ? mixtureOf(before.bytes) : "";
   return { done: true, text: `Edited ${shown}${times}.${lineEnds}${since}${mixed}`, now };
+}
+
+/** Returns what to know about new text in a file that is not UTF-8, as a sentence after a blank; empty if it is. */
+function mixtureOf(before: Uint8Array): string {
+  if (textFault(before) === null) return "";
+  const encoding = narrowEncodingOf(before);
+  return ` The file is not entirely UTF-8${
+    encoding === null ? "" : ` (perhaps ${encoding})`
+  }; the new text was written as UTF-8.`;
 }
 
 function nothing(text: string): Changed {
@@ -158,7 +193,12 @@ async function put(
 const MOST_COMPARED = 4 * 1024 * 1024;
 
 function absentSentence(path: string, bytes: Uint8Array, oldText: string): string {
+  const encoding = NON_ASCII.test(oldText) ? narrowEncodingOf(bytes) : null;
   const sentence = `oldText was not found in ${path}.`;
+  if (encoding !== null) {
+    return `${sentence} The file is not UTF-8 (perhaps ${encoding}), so only ASCII characters can match. ` +
+      `To see its text: ${printAsUtf8(path, encoding)}`;
+  }
   const similar = bytes.length > MOST_COMPARED ? null : nearPassage(new TextDecoder().decode(bytes), oldText);
   if (similar !== null) {
     return `${sentence} Line ${similar.line} has it ${similar.words}. Copy it from there byte for byte.`;

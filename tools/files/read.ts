@@ -4,7 +4,7 @@ import { isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import { sha256 } from "../../base/hash.ts";
 import { readAllSync } from "../../base/system/regular_file.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
-import { textFault } from "../../base/text/text_fault.ts";
+import { wideEncoding } from "../../base/text/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { MOST_SEEN } from "./change.ts";
 import { Exchanged } from "../../base/disk/failures.ts";
@@ -59,12 +59,12 @@ export async function readFile(
   file.seekSync(0, Deno.SeekMode.Start);
   const buffer = new Uint8Array(CHUNK);
   const first = buffer.slice(0, await fill(file, buffer.subarray(0, SNIFFED_BYTES)));
-  const unnamed = () => first.includes(0) ? "application/octet-stream" : "text/plain";
+  const wide = wideEncoding(first);
+  const unnamed = () => first.includes(0) && wide === null ? "application/octet-stream" : "text/plain";
   const type = typeOfName(named) ?? typeOfSignature(first) ?? unnamed();
   if (!isTextual(type)) return { kind: "binary", type, size, now };
   if (first.length === 0) return { kind: "empty", size, now };
-  const encoding = textFault(first)?.encoding ?? "";
-  if (encoding.startsWith("UTF-16")) return { kind: "encoded", encoding, size, now };
+  if (wide !== null) return { kind: "encoded", encoding: wide.name, size, now };
   const selector = new LineSelector({ ...range, count: range.count ?? Infinity });
   selector.push(first);
   for (let read = await file.read(buffer); read !== null; read = await file.read(buffer)) {

@@ -11,10 +11,12 @@ import {
   FILE_RESULT_CAPABILITY,
   type ToolInput,
 } from "../../definition.ts";
+import { DAMAGED } from "../../../base/text/text_fault.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
 import { Exchanged } from "../../../base/disk/failures.ts";
 import { performOnDisk, runWithTimeout } from "../../files/on_disk.ts";
 import type { ReadFileResult } from "../../files/read.ts";
+import { printAsUtf8, shellPath } from "../../files/text/encoding.ts";
 import type { LineSelection } from "../../files/text/line_selector.ts";
 import { STOPPED } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
@@ -137,7 +139,7 @@ function resultOf(read: ReadFileResult, shown: string, offset: number, limits: R
     case "encoded":
       return failed(
         `${shown} is encoded in ${read.encoding}, which read and edit do not support. Read it with: ` +
-          `iconv -f ${read.encoding} -t UTF-8 ${shellQuote(shown)}`,
+          printAsUtf8(shown, read.encoding),
       );
     case "text": {
       const { total } = read.selection;
@@ -148,10 +150,19 @@ function resultOf(read: ReadFileResult, shown: string, offset: number, limits: R
 }
 
 function shownText(selection: LineSelection, offset: number, shown: string, limits: ReadOptions): string {
-  const notice = noticeFor(selection, offset, shown, limits);
-  const { text, kept } = selection;
+  const { text, kept, encoding } = selection;
+  const notice = [noticeFor(selection, offset, shown, limits), encodingNotice(encoding, shown)]
+    .filter((each) => each !== null).join("\n") || null;
   if (notice === null) return escapeReference(text);
   return kept === 0 ? notice : `${text}\n\n${notice}`;
+}
+
+/** Returns the bracketed line about bytes that cannot be shown; null if all can. */
+function encodingNotice(encoding: string | null, shown: string): string | null {
+  if (encoding === null) return null;
+  if (encoding === DAMAGED) return "[\ufffd stands for bytes that are not UTF-8.]";
+  return `[The file is not UTF-8, perhaps ${encoding}; \ufffd stands for its other characters. ` +
+    `To read them: ${printAsUtf8(shown, encoding)}]`;
 }
 
 /** Returns the bracketed line about what is missing; null if nothing is missing. */
@@ -163,7 +174,7 @@ function noticeFor(
 ): string | null {
   const size = formatSize(maxBytes);
   if (firstLineBytes !== null) {
-    const command = `sed -n ${offset}p ${shellQuote(shown)} | head -c ${maxBytes}`;
+    const command = `sed -n ${offset}p ${shellPath(shown)} | head -c ${maxBytes}`;
     return `[Line ${offset} has ${formatSize(firstLineBytes)}, more than the limit of ${size}. ` +
       `To read its beginning: ${command}]`;
   }
@@ -178,12 +189,6 @@ function noticeFor(
 
 function lineCount(count: number): string {
   return `${count} line${count === 1 ? "" : "s"}`;
-}
-
-/** Quotes a path as one shell word; a leading `~/` stays outside the quotes, where it means the home folder. */
-function shellQuote(path: string): string {
-  if (path.startsWith("~/")) return `~/${shellQuote(path.slice(2))}`;
-  return `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function failed(error: string): ExecutionResult {

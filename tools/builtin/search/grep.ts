@@ -2,6 +2,7 @@
 
 import { textOrEmpty } from "../../../base/is_object.ts";
 import { performOnDisk } from "../../files/on_disk.ts";
+import { plural } from "../../../base/text/plural.ts";
 import type { FoundLines } from "../../files/search/search.ts";
 import {
   type BuiltinTool,
@@ -86,7 +87,7 @@ async function grep(
 }
 
 function notes(found: FoundLines, shown: number): string[] {
-  const { lines, limited, binary, closedFiles, closedFolders } = found;
+  const { lines, limited, binary, closedFiles, closedFolders, encoded } = found;
   const count = `${shown < lines.length ? `${shown} of ` : ""}${lines.length} match${
     lines.length === 1 ? "" : "es"
   }`;
@@ -94,7 +95,20 @@ function notes(found: FoundLines, shown: number): string[] {
     ...(lines.length === 0 ? [] : [count]),
     ...(limited ? ["limit reached"] : []),
     ...(binary ? ["the file is not text"] : []),
+    ...encodingNotes(lines, encoded),
     ...noteCount(closedFiles, "file", "not readable"),
     ...noteCount(closedFolders, "folder", "not readable"),
+  ];
+}
+
+/** Notes about files and lines that are not UTF-8. */
+function encodingNotes(lines: FoundLines["lines"], encoded: readonly string[]): string[] {
+  const names = [...new Set(encoded)];
+  return [
+    ...(lines.some(({ isBroken }) => isBroken) ? ["\ufffd stands for bytes that are not UTF-8"] : []),
+    ...(names.length === 0 ? [] : [
+      `not searched: ${plural(encoded.length, "file")} in ${names.join(" and ")}; ` +
+      `to search one: iconv -f ${names[0]} -t UTF-8 FILE | grep PATTERN`,
+    ]),
   ];
 }

@@ -64,6 +64,8 @@ export interface FoundLine {
   readonly line: number;
   /** Text of the line, shortened if it is long. */
   readonly text: string;
+  /** True if U+FFFD in the line stands for bytes that are not UTF-8. */
+  readonly isBroken: boolean;
 }
 
 export interface FoundLines extends Gaps {
@@ -72,6 +74,8 @@ export interface FoundLines extends Gaps {
   readonly closedFiles: number;
   /** True if the start is a file that is not text. */
   readonly binary: boolean;
+  /** Names of the encodings of files that were not searched, among the first 200 files. */
+  readonly encoded: readonly string[];
 }
 
 const ANY: FileGlob = { dots: false, matches: () => true };
@@ -110,9 +114,12 @@ export async function searchFiles(
   const lines: FoundLine[] = [];
   const clock = new Clock(options.seconds, signal);
   const closed = { folders: 0, files: 0 };
+  const encoded: string[] = [];
   let binary = false;
+  let opened = 0;
   /** Returns true if the limit is reached. */
   const inFile = async (path: string, folder: string, name: string): Promise<boolean> => {
+    const at = opened++;
     const found = await linesOf(folder, name, async (file) => {
       // One line more than the limit is requested, to find out whether there are more lines than the limit.
       return await searchLines(file, read.value, options.limit - lines.length + 1, () => clock.check());
@@ -120,9 +127,14 @@ export async function searchFiles(
     if (found === "closed") closed.files++;
     if (found === "binary") binary = path === "";
     if (typeof found === "string") return false;
-    for (const { number, text } of found) {
+    if (!Array.isArray(found)) {
+      // Later files may have been skipped because of rg, and the result must not depend on it.
+      if (at < FEW) encoded.push(found.name);
+      return false;
+    }
+    for (const { number, text, isBroken } of found) {
       if (lines.length >= options.limit) return true;
-      lines.push({ path, line: number, text: truncateLine(text) });
+      lines.push({ path, line: number, text: truncateLine(text), isBroken });
     }
     return false;
   };
@@ -143,6 +155,7 @@ export async function searchFiles(
     closedFolders: closed.folders,
     closedFiles: closed.files,
     binary,
+    encoded,
   };
 }
 

@@ -1,5 +1,7 @@
 // Finds matching lines of one open file in constant memory.
 
+import { concat } from "../../../base/bytes.ts";
+import { textFault, type WideEncoding, wideEncoding } from "../../../base/text/text_fault.ts";
 import type { LinePattern } from "./line_pattern.ts";
 
 /** A matching line. */
@@ -7,6 +9,8 @@ export interface FittingLine {
   /** Line number, from 1. */
   readonly number: number;
   readonly text: string;
+  /** True if U+FFFD in the text stands for bytes that are not UTF-8. */
+  readonly isBroken: boolean;
 }
 
 const CHUNK = 256 * 1024;
@@ -18,8 +22,8 @@ const LF = 10;
 const buffer = new Uint8Array(CHUNK);
 
 /**
- * Returns the first `most` matching lines of a file, without line ends and byte order mark. Null if the file contains a
- * NUL, because then it is not text.
+ * Returns the first `most` matching lines of a file, without line ends and byte order mark. If the file contains a
+ * NUL or is in UTF-16 or UTF-32, returns its encoding instead, or null if it is not text.
  *
  * @param check called from time to time; ends the search by throwing
  */
@@ -28,13 +32,14 @@ export async function searchLines(
   pattern: LinePattern,
   most: number,
   check: () => Promise<void>,
-): Promise<FittingLine[] | null> {
+): Promise<FittingLine[] | WideEncoding | null> {
   const search = new Search(pattern, most);
-  for (;;) {
+  for (let isFirst = true;; isFirst = false) {
     const count = file.readSync(buffer);
     if (count === null) break;
     const chunk = buffer.subarray(0, count);
-    if (chunk.includes(0)) return null;
+    const wide = isFirst ? wideEncoding(chunk) : null;
+    if (wide !== null || chunk.includes(0)) return wide;
     search.push(chunk);
     await check();
   }
@@ -49,6 +54,8 @@ class Search {
   #openBytes = 0;
   /** Number of finished lines. */
   #ended = 0;
+  /** True if bytes that are not UTF-8 were read. */
+  #isBroken = false;
 
   constructor(readonly pattern: LinePattern, readonly most: number) {}
 
@@ -58,7 +65,7 @@ class Search {
     if (end > 0) {
       this.#hold(chunk.subarray(0, chunk.indexOf(LF) + 1), true);
       const first = this.#take();
-      this.#lines(first + this.#decoder.decode(chunk.subarray(chunk.indexOf(LF) + 1, end)));
+      this.#lines(first + this.#decode(chunk.subarray(chunk.indexOf(LF) + 1, end)));
     }
     this.#hold(chunk.subarray(end), false);
   }
@@ -88,9 +95,14 @@ class Search {
     const parts = this.#open;
     this.#open = [];
     this.#openBytes = 0;
-    const text = parts.map((part) => this.#decoder.decode(part, { stream: true })).join("") +
-      this.#decoder.decode();
+    const text = this.#decode(concat(parts));
     return this.#ended === 0 ? text.replace(/^\ufeff/, "") : text;
+  }
+
+  #decode(bytes: Uint8Array): string {
+    const text = this.#decoder.decode(bytes);
+    this.#isBroken ||= text.includes("\ufffd") && textFault(bytes) !== null;
+    return text;
   }
 
   /** Searches the lines of a text. Every line in it has a line end. */
@@ -101,7 +113,8 @@ class Search {
       for (const [at, line] of lines.entries()) {
         const bare = line.endsWith("\r") ? line.slice(0, -1) : line;
         if (!this.pattern.fits(bare)) continue;
-        this.#found.push({ number: this.#ended + at + 1, text: bare });
+        const isBroken = this.#isBroken && bare.includes("\ufffd");
+        this.#found.push({ number: this.#ended + at + 1, text: bare, isBroken });
         if (this.#found.length >= this.most) return;
       }
     }

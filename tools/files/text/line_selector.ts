@@ -1,5 +1,7 @@
 // Selects a range of lines of a file of any size in one pass, within the limits, and counts the other lines.
 
+import { DAMAGED, narrowEncoding, textFault, WINDOWS } from "../../../base/text/text_fault.ts";
+
 export interface LineRange {
   /** First wanted line, from 1. */
   readonly offset: number;
@@ -24,6 +26,11 @@ export interface LineSelection {
    * Otherwise null.
    */
   readonly firstLineBytes: number | null;
+  /**
+   * If kept lines have bytes that are not UTF-8, the probable one-byte encoding, or `DAMAGED` if there is UTF-8 too.
+   * Otherwise null.
+   */
+  readonly encoding: string | null;
 }
 
 const LF = 10;
@@ -43,6 +50,10 @@ export class LineSelector {
   #keptBytes = 0;
   #cutBy: "lines" | "bytes" | null = null;
   #firstLineBytes: number | null = null;
+  /** Probable encoding of the kept lines that are not UTF-8, as far as they tell. */
+  #encoding: string | null = null;
+  /** True if a kept line has characters that only UTF-8 can mean. */
+  #hasUtf8 = false;
   /** Number of the current line, from 1. */
   #number = 1;
   /** The beginning of the current line, while it may be wanted. */
@@ -73,6 +84,7 @@ export class LineSelector {
       total: this.#number - 1,
       cutBy: this.#cutBy,
       firstLineBytes: this.#firstLineBytes,
+      encoding: this.#encoding !== null && this.#hasUtf8 ? DAMAGED : this.#encoding,
     };
   }
 
@@ -105,7 +117,7 @@ export class LineSelector {
       this.#cutBy = "lines";
       return;
     }
-    const line = this.#decoded();
+    const { line, encoding } = this.#decoded();
     const bytes = this.#buffered < this.#lineBytes ? this.#lineBytes : encoder.encode(line).length;
     const separator = this.#lines.length === 0 ? 0 : 1;
     if (this.#keptBytes + separator + bytes > maxBytes) {
@@ -113,11 +125,14 @@ export class LineSelector {
       if (this.#lines.length === 0) this.#firstLineBytes = this.#lineBytes;
       return;
     }
+    // A byte that only Windows-1252 has decides for all lines.
+    if (this.#encoding === null || encoding === WINDOWS) this.#encoding = encoding ?? this.#encoding;
+    this.#hasUtf8 ||= /[\u00a0-\ufefe\uff00-\ufffc\u{10000}-\u{10ffff}]/u.test(line);
     this.#lines.push(line);
     this.#keptBytes += separator + bytes;
   }
 
-  #decoded(): string {
+  #decoded(): { readonly line: string; readonly encoding: string | null } {
     const bytes = new Uint8Array(this.#buffered);
     let at = 0;
     for (const part of this.#parts) {
@@ -126,6 +141,7 @@ export class LineSelector {
     }
     let line = this.#decoder.decode(bytes);
     if (this.#number === 1 && line.startsWith("\ufeff")) line = line.slice(1);
-    return line.endsWith("\r") ? line.slice(0, -1) : line;
+    const encoding = line.includes("\ufffd") && textFault(bytes) !== null ? narrowEncoding(bytes) : null;
+    return { line: line.endsWith("\r") ? line.slice(0, -1) : line, encoding };
   }
 }
