@@ -2,6 +2,7 @@
 
 import { byBytes } from "../../base/bytes.ts";
 import type { Backend } from "../types.ts";
+import { checkedFunctions } from "./answers.ts";
 
 const DEFAULT_PRIORITY = 50;
 
@@ -39,13 +40,7 @@ export class BackendRegistry {
       priority,
       description,
       confines,
-      available: backend.available.bind(backend),
-      wrap: backend.wrap.bind(backend),
-      prepare: backend.prepare?.bind(backend),
-      probe: backend.probe?.bind(backend),
-      retry: backend.retry?.bind(backend),
-      hardening: backend.hardening?.bind(backend),
-      version: backend.version?.bind(backend),
+      ...checkedFunctions(backend),
     });
     this.#generation++;
   }
