@@ -39,6 +39,7 @@ import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
 import { ruleFor } from "./rules/proposed_rule.ts";
 import type {
   Agreement,
+  CallSummary,
   CallTarget,
   ChatSession,
   Diagnosis,
@@ -49,7 +50,7 @@ import type {
   SayOptions,
   ShownCall,
 } from "./types.ts";
-import { openCalls } from "./views/calls.ts";
+import { openCalls, summariesOf } from "./views/calls.ts";
 import { callsWait } from "./views/next_need.ts";
 import { explainCalls } from "./views/explain.ts";
 
@@ -204,6 +205,11 @@ export class Session implements ChatSession {
       doubted: (call) => changedSince({ journal, approvalOf }, call),
       isRunning: (id) => elsewhere.has(id) || cycle.isRunning(id),
     });
+  }
+
+  async summaries(ids: readonly string[]): Promise<readonly CallSummary[]> {
+    await this.#current();
+    return summariesOf(this.chat, ids, this.#runtime.preview);
   }
 
   async explain(...targets: readonly CallTarget[]): Promise<Outcome<readonly ExplainedCall[]>> {

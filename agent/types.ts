@@ -142,6 +142,9 @@ export interface OpenCall {
   readonly decided: ApprovalDecision;
 }
 
+/** A call in one line. */
+export type CallSummary = Pick<OpenCall, "id" | "number" | "preview">;
+
 /** The reasons for the decision about a call. */
 export interface ExplainedCall extends CallReasons {
   /** The id of the call. */
@@ -357,6 +360,13 @@ export interface ChatSession extends AsyncDisposable {
    * @returns the calls in document order
    */
   calls(): Promise<readonly OpenCall[]>;
+  /**
+   * Returns some calls in one line each. Unlike `calls`, it makes no decision about them, so it needs no sandbox.
+   *
+   * @param ids ids of calls; others are left out
+   * @returns the calls in document order
+   */
+  summaries(ids: readonly string[]): Promise<readonly CallSummary[]>;
   /**
    * Explains the decisions about calls: the answer of each resolver, and the effect of rules on the parts of a call.
    *

@@ -5,7 +5,7 @@ import { callNumbers } from "../../cycle/plan/targets.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
-import type { OpenCall } from "../types.ts";
+import type { CallSummary, OpenCall } from "../types.ts";
 
 export interface CallSources {
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
@@ -40,6 +40,17 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
     });
   }
   return found;
+}
+
+/** Returns the calls with some ids in one line each, in document order. */
+export function summariesOf(
+  chat: Chat,
+  ids: readonly string[],
+  preview: CallSources["preview"],
+): CallSummary[] {
+  const numbers = callNumbers(chat);
+  return liveCalls(chat).filter(({ id }) => ids.includes(id))
+    .map((call) => ({ id: call.id, number: numbers.get(call.id)!, preview: preview(call) }));
 }
 
 /** A call whose approval does not count waits, unless the policy approves it now. */

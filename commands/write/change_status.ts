@@ -1,7 +1,7 @@
 // The shared part of approve and reject: finds the calls, changes their status, suggests the next step.
 
 import { joinNames } from "../../base/names.ts";
-import type { CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
+import type { CallSummary, CallTarget, ChatSession } from "../../agent/types.ts";
 import type { Outcome } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
@@ -36,7 +36,7 @@ function filled(chat: Chat, ids: readonly string[]): string[] {
 const UNCLEAR: ReadonlySet<string> = new Set(["target-needed", "target-ambiguous", "unknown-call"]);
 
 /** Returns one line per call: its number, what it would do, its id. */
-function callLines(calls: readonly OpenCall[]): string[] {
+function callLines(calls: readonly CallSummary[]): string[] {
   const width = Math.max(...calls.map(({ number }) => String(number).length));
   return calls.map(({ number, preview, id }) => `  ${String(number).padStart(width)}  ${preview}   ${id}`);
 }
@@ -60,16 +60,16 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
     if (!marked.ok) {
       const exit = refuse(invocation, marked.problem);
       if (UNCLEAR.has(marked.problem.code)) {
-        const pending = (await session.calls()).filter(({ status }) => status === "pending");
-        for (const line of callLines(pending)) messages.say(line);
+        const { chat } = session;
+        const pending = chat.calls.map(({ id }) => id).filter((id) => chat.result(id)?.status === "pending");
+        for (const line of callLines(await session.summaries(pending))) messages.say(line);
       }
       return exit;
     }
     const blocked = marking.done === "Approved" ? filled(session.chat, marked.value) : [];
     for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
     if (blocked.length > 0) return Exit.person;
-    const named = (await session.calls()).filter(({ id }) => marked.value.includes(id));
-    for (const line of named.length === 0 ? [] : callLines(named)) messages.note(line);
+    for (const line of callLines(await session.summaries(marked.value))) messages.note(line);
     const ids = joinNames(marked.value);
     messages.note(
       `${marking.done}: ${ids}. Nothing has run yet. Continue with: ${formatCommand("advance", file)}`,

@@ -102,10 +102,11 @@ Deno.test("if a selection contains only a status block and blank lines, approve 
     }
   }));
 
-Deno.test("a line number past the end means the last line", () =>
+Deno.test("a line number past the end approves nothing, and the message names the nearest call", () =>
   withScene(async (place) => {
-    const { code, stdout } = await place.run(["approve", "--line", "999"], { stdin: PENDING });
-    assert.deepEqual([code, stdout], [0, APPROVED]);
+    const { code, stdout, stderr } = await place.run(["approve", "--line", "999"], { stdin: PENDING });
+    assert.deepEqual([code, stdout], [1, PENDING]);
+    assert.match(stderr, /^flemma: No call is on line 999\.\n {2}The nearest: call_1 \(line \d+\)/);
   }));
 
 Deno.test("advice printed by a filter names no file, and the advised command works", () =>

@@ -118,13 +118,14 @@ test(
 test(
   ALL,
   "a call that already ran waits after an undo past its result, and the editor says why",
-  async ({ session, place, does }, { keys, undo }) => {
+  async ({ session, place, does, sees }, { keys, undo, complete }) => {
     place.settings(
       "tools: { auto_approve_sandboxed: false, auto_approve: [] }\ntrust: { approvals: here }\n",
     );
     await does([...keys.top, ...keys.nextWaiting]);
     await does(keys.approve, "status=approved");
     await does([...keys.end, ...keys.advance], "Done.");
+    await sees(complete);
     for (let undone = 1; !(await session.screen()).includes("status=approved"); undone++) {
       assert.ok(undone < 20, await session.screen());
       // The editor answers once the undo is done and shown. What is typed looks different from the answer.

@@ -187,11 +187,12 @@ export class EditorSession {
   async undoIfEmptied(shown: string): Promise<void> {
     const { settled } = this.#editor;
     if (settled !== undefined) {
-      await this.type(settled.keys);
-      await this.until(
-        async () => (await this.screen()).includes(settled.shown),
-        "the editor is done with it",
-      );
+      // An editor that quits a command also drops the keys that were typed meanwhile.
+      let looks = 0;
+      await this.until(async () => {
+        if (looks++ % 200 === 0) await this.type(settled.keys);
+        return (await this.screen()).includes(settled.shown);
+      }, "the editor is done with it");
     }
     const begun = performance.now();
     while (performance.now() - begun < 1000) {

@@ -52,7 +52,11 @@ for (const each of ATTACKS) {
   const outcome = await inScene(async (scene) => {
     each.plant?.(scene);
     const sandbox = makeSandbox(each, scene);
-    const answer = await sandbox.available();
+    let answer = await sandbox.available();
+    // A set-up can fail because of what other programs do at the moment, such as removing their sockets.
+    for (let tries = 0; tries < 5 && !answer.ok && answer.problem.code === "backend-setup"; tries++) {
+      answer = await sandbox.available();
+    }
     if (!answer.ok) return { retained: false, detail: answer.problem.message };
     try {
       if (await isUnlimited(sandbox)) return { retained: true, reported: true, detail: "" };
