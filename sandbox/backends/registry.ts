@@ -2,7 +2,7 @@
 
 import { byBytes } from "../../base/bytes.ts";
 import type { Backend } from "../types.ts";
-import { checkedFunctions } from "./answers.ts";
+import { checkedFunctions } from "../answers.ts";
 
 const DEFAULT_PRIORITY = 50;
 

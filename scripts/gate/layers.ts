@@ -94,7 +94,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["git"],
     ["policy"],
     ["process", "network"],
-    ["paths"],
+    ["paths", "answers.ts"],
     ["types.ts"],
   ],
   tools: [

@@ -1,9 +1,9 @@
 // Checks what backends of other programs answer. A malformed answer throws here, where callers expect that a backend may
 // throw: then no command runs, because it is unknown whether the backend works.
 
-import { isObject } from "../../base/is_object.ts";
-import { type Outcome, thrownText } from "../../base/problem.ts";
-import type { Backend } from "../types.ts";
+import { isObject } from "../base/is_object.ts";
+import { type Outcome, thrownText } from "../base/problem.ts";
+import type { Backend } from "./types.ts";
 
 type Functions = Required<Pick<Backend, "available" | "wrap" | "prepare" | "probe" | "retry">>;
 
