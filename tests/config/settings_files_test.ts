@@ -78,7 +78,11 @@ Deno.test("an untrusted project that removes a preset removes only the tools tha
   assert.deepEqual(ignored, []);
 });
 
-test("an unknown preset in a settings file is reported when the settings are loaded", async (world) => {
+test("an unknown preset is reported when the settings are loaded, of a file and of the command line", async (world) => {
+  const overrides = { tools: { auto_approve: ["$nosuch"] } };
+  const given = await loadSettingsLayers({ environment: world.environment(), overrides });
+  assert.ok(given.ok);
+  assert.deepEqual(given.value.notices.map(({ code }) => code), ["option-ignored"]);
   await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: [$nosuch] }\n");
   const loaded = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(loaded.ok);

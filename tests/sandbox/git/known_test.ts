@@ -30,6 +30,14 @@ test("lines that are not an absolute path in JSON are ignored, and a list that c
   assert.equal(new KnownRepositories(world(root)).problem?.code, "repositories-not-remembered");
 });
 
+test("a list that cannot be written is a problem, and the run knows its repositories all the same", (root) => {
+  const known = new KnownRepositories(world(root));
+  plant(root, `${FOLDER}/repositories/`);
+  known.add([`${root}/a`]);
+  assert.equal(known.problem?.code, "repositories-not-remembered");
+  assert.deepEqual(known.below([root]), [`${root}/a`]);
+});
+
 test("repositories that no longer exist are dropped from a long list, and from no other", (root) => {
   plant(root, `${FOLDER}/`, "here/", "new/");
   for (const [count, left] of [[4998, 5000], [4999, 2]] as const) {
