@@ -81,7 +81,11 @@ export async function makeDocument(label: string, path: string, bytes: Uint8Arra
         `Create it: mkdir -p ${operands(folder)}`,
       );
     }
-    return failure("document-unwritable", `${label} cannot be created: ${thrownText(thrown)}.`);
+    return failure(
+      "document-unwritable",
+      `${label} cannot be created: ${thrownText(thrown)}.`,
+      "Choose another path.",
+    );
   }
 }
 

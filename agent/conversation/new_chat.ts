@@ -90,7 +90,11 @@ export async function createChat(
         `Create it: mkdir -p ${operands(folder)}`,
       );
     }
-    return failure("document-unwritable", `${path} cannot be created: ${thrownText(thrown)}.`);
+    return failure(
+      "document-unwritable",
+      `${path} cannot be created: ${thrownText(thrown)}.`,
+      "Choose another path.",
+    );
   }
 }
 

@@ -31,7 +31,13 @@ export async function run(invocation: Invocation): Promise<number> {
 async function at(named: string): Promise<Outcome<readonly CheckedSkill[]>> {
   const path = named.replace(/(.)\/+$/, "$1");
   const isFile = await Deno.stat(path).then((info) => info.isFile, () => null);
-  if (isFile === null) return failure("file-missing", `There is no file ${named}.`);
+  if (isFile === null) {
+    return failure(
+      "file-missing",
+      `There is no file ${named}.`,
+      "Name a skill, its SKILL.md, or a folder of skills.",
+    );
+  }
   const folder = !isFile ? path : path.includes("/") ? parentOf(path) : ".";
   const checked = isFile && baseName(path) !== "SKILL.md" ? [] : await checkSkillsAt(folder);
   return checked.length > 0 ? success(checked) : failure(

@@ -132,7 +132,7 @@ export function documentPath(environment: Environment, file: string | undefined)
     return success(Deno.realPathSync(absolutePath(environment, file)));
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) {
-      return failure("document-missing", `There is no file ${file}.`);
+      return failure("document-missing", `There is no file ${file}.`, "Check the path, or leave it out.");
     }
     return failure("document-unreadable", `${file} cannot be read: ${thrownText(thrown)}.`);
   }

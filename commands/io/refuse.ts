@@ -18,6 +18,6 @@ export function refuse(
   const { code, next } = problem;
   // Other commands need a document with content, so the advice to create an empty document would not help.
   const helps = code !== "document-missing" || given === undefined || TAKE_NEW_ONES.has(given.command.name);
-  messages.problem({ ...problem, next: helps ? next : undefined });
+  messages.problem({ ...problem, next: helps ? next : "To see the documents here: flemma list" });
   return exitOf(problem);
 }

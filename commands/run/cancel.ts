@@ -105,15 +105,19 @@ async function isSame(one: string, other: string): Promise<boolean> {
   }
 }
 
+/** Next step if there is nothing to cancel. */
+const STATUS = "To see what a document waits for: flemma status FILE";
+
 async function nothing(environment: Invocation["environment"], file: string | null): Promise<Problem> {
-  if (file === null) return { code: "nothing-runs", message: "No document is running." };
+  if (file === null) return { code: "nothing-runs", message: "No document is running.", next: STATUS };
   if (!isThere(await knownPath(environment, file))) {
     return {
       code: "document-missing",
       message: `There is no file ${file}, and no run has that name.`,
+      next: STATUS,
     };
   }
-  return { code: "nothing-runs", message: `No run of ${file} is in progress.` };
+  return { code: "nothing-runs", message: `No run of ${file} is in progress.`, next: STATUS };
 }
 
 function several(runs: readonly LiveRun[]): Problem {

@@ -73,15 +73,22 @@ const NO_PIPE: Problem = {
   next: "Name the files.",
 };
 
+/** Next step if a file cannot be watched. */
+const CHECK = "Check the path. A folder is watched without naming its files: flemma watch";
+
 /** Returns why a file cannot be watched; null if it can be. */
 function inTheWay(path: string, label: string): Problem | null {
   try {
     if (Deno.statSync(path).isFile) return null;
-    return { code: "document-unreadable", message: `${visible(label)} is not a regular file.` };
+    return { code: "document-unreadable", message: `${visible(label)} is not a regular file.`, next: CHECK };
   } catch (thrown) {
     return thrown instanceof Deno.errors.NotFound
-      ? { code: "document-missing", message: `There is no file ${visible(label)}.` }
-      : { code: "document-unreadable", message: `${visible(label)} cannot be read: ${thrownText(thrown)}.` };
+      ? { code: "document-missing", message: `There is no file ${visible(label)}.`, next: CHECK }
+      : {
+        code: "document-unreadable",
+        message: `${visible(label)} cannot be read: ${thrownText(thrown)}.`,
+        next: CHECK,
+      };
   }
 }
 

@@ -21,7 +21,13 @@ export async function trustableIn(
     path = await Deno.realPath(absolutePath(environment, named));
     if ((await Deno.stat(path)).isFile) return await inFile(environment, path);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return failure("file-missing", `There is no file ${named}.`);
+    if (thrown instanceof Deno.errors.NotFound) {
+      return failure(
+        "file-missing",
+        `There is no file ${named}.`,
+        "Name a document, a folder, or a file that a message named.",
+      );
+    }
     return failure("file-unreadable", `${named} cannot be trusted: ${thrownText(thrown)}.`);
   }
   const found = await inFolder(environment, path);

@@ -73,7 +73,11 @@ export function run(invocation: Invocation): Promise<number> {
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script === undefined) {
     const message = `There are completions for ${Object.keys(SCRIPTS).join(", ")}, not for "${shell}".`;
-    return Promise.resolve(refuse(invocation, { code: "usage", message }));
+    return Promise.resolve(refuse(invocation, {
+      code: "usage",
+      message,
+      next: "Such as: flemma completions bash",
+    }));
   }
   writeOutput(script);
   return Promise.resolve(Exit.ok);

@@ -19,6 +19,14 @@ export type TargetSpec =
   /** No target was given. Without a target, a command means the only pending call. */
   | { readonly kind: "only" };
 
+function noneIsPending(): Outcome<never> {
+  return failure(
+    "no-pending-call",
+    "No call is pending.",
+    "To see the calls of a document: flemma status FILE",
+  );
+}
+
 /** Returns the ids that a target names, at least one, in document order. */
 export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> {
   switch (spec.kind) {
@@ -35,12 +43,12 @@ export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> 
     }
     case "all": {
       const ids = pendingIds(chat);
-      return ids.length > 0 ? success(ids) : failure("no-pending-call", "No call is pending.");
+      return ids.length > 0 ? success(ids) : noneIsPending();
     }
     case "only": {
       const ids = pendingIds(chat);
       if (ids.length === 1) return success(ids);
-      if (ids.length === 0) return failure("no-pending-call", "No call is pending.");
+      if (ids.length === 0) return noneIsPending();
       return failure(
         "target-needed",
         `${ids.length} calls are pending; name one, or use --all.`,

@@ -83,7 +83,7 @@ function regularFile(path: string, label: string): Outcome<string> {
       }`,
     );
   }
-  if (!found.isFile) return failure("document-not-a-file", `${label} is not a regular file.`);
+  if (!found.isFile) return failure("document-not-a-file", `${label} is not a regular file.`, CHECK_NAME);
   if (found.size <= MOST_TEXT_BYTES) return success(realPath);
   return failure(
     "document-too-large",
@@ -91,6 +91,9 @@ function regularFile(path: string, label: string): Outcome<string> {
     "Move its older turns to another file, or continue in a new document: flemma new NAME.chat",
   );
 }
+
+/** Next step for a path at which no document can be. */
+const CHECK_NAME = "Check the path, or name another document.";
 
 /** Returns the problem of a document that the system refuses to let us read. */
 function unreadable(
@@ -108,14 +111,22 @@ function unreadable(
     );
   }
   if (thrown instanceof Deno.errors.NotADirectory) {
-    return failure("document-missing", `There is no file ${path}: part of its path is not a folder.`);
+    return failure(
+      "document-missing",
+      `There is no file ${path}: part of its path is not a folder.`,
+      CHECK_NAME,
+    );
   }
   const refusal = runtimeRefusal(thrown);
   if (refusal !== null) return failed(refusal);
   if (thrown instanceof Deno.errors.PermissionDenied) {
-    return failure("document-unreadable", `${path} cannot be read: permission denied.`);
+    return failure(
+      "document-unreadable",
+      `${path} cannot be read: permission denied.`,
+      `Allow it: chmod u+r ${operands(path)}`,
+    );
   }
-  return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
+  return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`, CHECK_NAME);
 }
 
 /**

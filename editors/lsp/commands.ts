@@ -23,6 +23,8 @@ interface Asked {
   readonly document: OpenDocument;
   readonly id?: string;
   readonly line?: number;
+  /** True if `line` names only a call on it, not the nearest one. */
+  readonly exact: boolean;
   readonly message?: string;
   /** True if the model should continue after it spoke last. */
   readonly goOn: boolean;
@@ -156,8 +158,8 @@ export class Commands {
   }
 
   /** Finds the call by its id, at a line, or the only one that waits. */
-  onCall({ document, id, line }: Asked, then: (id: string) => unknown): unknown {
-    const found = resolveAll(document.store.chat, [callTarget({ id, line })]);
+  onCall({ document, ...target }: Asked, then: (id: string) => unknown): unknown {
+    const found = resolveAll(document.store.chat, [callTarget(target)]);
     return found.ok ? then(found.value.ids[0]!) : this.#refused(found.problem);
   }
 
@@ -301,7 +303,10 @@ export class Commands {
   }
 }
 
-type Target = Pick<Asked, "id" | "line">;
+type Target = Pick<Asked, "id" | "line" | "exact">;
+
+/** Commands that decide about a call, so that a line beside it must not choose one. */
+const DECIDING: ReadonlySet<string> = new Set(["flemma.approve", "flemma.reject", "flemma.allowForSession"]);
 
 /** Commands that act on the call that the person saw, even if other parts of the document have changed since. */
 const ABOUT_CALLS: ReadonlySet<string> = new Set([
@@ -324,6 +329,7 @@ function targetOf(
   const target: Target = {
     id: textIn(given.id),
     line: typeof given.line === "number" ? given.line : undefined,
+    exact: DECIDING.has(command),
   };
   const { version } = given;
   if (typeof version !== "number" || version === store.version) return target;
@@ -337,16 +343,16 @@ function targetOf(
   if (!ABOUT_CALLS.has(command)) return null;
   const found = resolveAll(seen, [callTarget(target)]);
   const id = found.ok ? found.value.ids[0]! : "";
-  return isSameCall(seen.call(id), store.chat.call(id)) ? { id } : null;
+  return isSameCall(seen.call(id), store.chat.call(id)) ? { ...target, id } : null;
 }
 
 function isSameCall(before: Call | undefined, now: Call | undefined): boolean {
   return before !== undefined && before.name === now?.name && before.inputText === now.inputText;
 }
 
-function callTarget({ id, line }: Target): Parameters<typeof resolveAll>[1][number] {
+function callTarget({ id, line, exact }: Target): Parameters<typeof resolveAll>[1][number] {
   if (id !== undefined) return { kind: "id", text: id };
-  return line !== undefined ? { kind: "line", line } : { kind: "only" };
+  return line !== undefined ? { kind: "line", line, exact } : { kind: "only" };
 }
 
 function textIn(value: unknown): string | undefined {

@@ -223,8 +223,10 @@ export async function bundleLibrary(
   const files = new Map([[entry, target]]);
   for (const [module, name] of Object.entries(alone)) files.set(module, `${folder}/${name}.js`);
   let size = 0;
+  // The format needs no system functions, and its bundles are for browsers too.
+  const inject = entry.startsWith("parser/") ? [] : [SYSTEM];
   for (const [module, file] of files) {
-    const text = await bundled(`${ROOT}/${module}`, file, packages, parts, { external, inject: [SYSTEM] });
+    const text = await bundled(`${ROOT}/${module}`, file, packages, parts, { external, inject });
     await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
     await Deno.writeTextFile(file, text);
     size += text.length;

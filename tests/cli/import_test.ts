@@ -182,5 +182,8 @@ test("import prints the document and reports missing parts on standard error", a
   const piped = await place.run(["import", "--json"], { stdin: REQUEST });
   assert.equal(JSON.parse(piped.stdout).document, stdout);
   const missing = await place.run(["import", "none.json"]);
-  assert.deepEqual([missing.code, missing.stderr], [1, "flemma: There is no file none.json.\n"]);
+  assert.deepEqual([missing.code, missing.stderr], [
+    1,
+    "flemma: There is no file none.json.\n  Name a file with the JSON of a request, or pipe it to: flemma import\n",
+  ]);
 });

@@ -67,5 +67,8 @@ test("usage refuses an invalid day and a missing file", async (place) => {
   const day = await place.run(["usage", "--since", "yesterday"]);
   assert.deepEqual([day.code, /2026-11-28/.test(day.stderr)], [2, true]);
   const file = await place.exits(1, ["usage", "none.chat"]);
-  assert.equal(file.stderr, "flemma: There is no file none.chat.\n");
+  assert.equal(
+    file.stderr,
+    "flemma: There is no file none.chat.\n  To see the documents here: flemma list\n",
+  );
 });

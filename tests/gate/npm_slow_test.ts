@@ -94,7 +94,7 @@ Deno.test("npm: the package has the documented content, and works after an insta
       }
       assert.ok(((await Deno.stat(`${folder}/node_modules/flemma/bin/flemma.bin`)).mode! & 0o111) !== 0);
       const { size } = await Deno.stat(`${packages}/flemma/lib/parser.js`);
-      assert.ok(size <= 120 * 1024, `${size} bytes`);
+      assert.ok(size <= 65 * 1024, `${size} bytes`);
       // What only servers of tools need is loaded when there are any.
       const [whole, late] = await Promise.all(
         ["advanced.js", "advanced/mcp.js"].map((path) => Deno.readTextFile(`${packages}/flemma/lib/${path}`)),

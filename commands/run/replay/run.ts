@@ -52,6 +52,9 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
+/** Next step if a document cannot be replayed. */
+const RECORDED = "Name a document in which tools ran.";
+
 async function replay(invocation: Invocation, file: string, signal: AbortSignal): Promise<Replayed> {
   const { arguments: given } = invocation;
   const none = (problem: Problem): Replayed => ({ file, played: [], problem });
@@ -59,7 +62,7 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
   if (!host.ok) return none(host.problem);
   const read = await readDocument(file, invocation.environment);
   // The usual advice does not fit, because a new, empty document would have nothing to replay.
-  if (!read.ok) return none({ ...read.problem, next: undefined });
+  if (!read.ok) return none({ ...read.problem, next: RECORDED });
   const { realPath: path, bytes } = read.value;
   const bare = switchOption(given, "sandbox") === false;
   const checked = await checkTrust(file, host.value, bare);
@@ -82,7 +85,7 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
     return none({
       code: "nothing-to-replay",
       message: `${file} has no calls with results, so nothing was replayed.`,
-      next: "Name a document in which tools ran.",
+      next: RECORDED,
     });
   }
   if (switchOption(given, "update") === true) {

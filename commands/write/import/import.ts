@@ -11,6 +11,9 @@ import { inputKind, writeData, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 import { documentOf } from "./request_text.ts";
 
+/** Next step if a file with a request cannot be read. */
+const NAME_FILE = "Name a file with the JSON of a request, or pipe it to: flemma import";
+
 export async function run(invocation: Invocation): Promise<number> {
   const text = await textOf(invocation);
   if (!text.ok) return refuse(invocation, text.problem);
@@ -40,8 +43,8 @@ async function textOf({ arguments: given, environment, input }: Invocation): Pro
     return success(await Deno.readTextFile(absolutePath(environment, file)));
   } catch (thrown) {
     return thrown instanceof Deno.errors.NotFound
-      ? failure("request-missing", `There is no file ${file}.`)
-      : failure("request-unreadable", `${file} cannot be read: ${thrownText(thrown)}.`);
+      ? failure("request-missing", `There is no file ${file}.`, NAME_FILE)
+      : failure("request-unreadable", `${file} cannot be read: ${thrownText(thrown)}.`, NAME_FILE);
   }
 }
 

@@ -144,6 +144,22 @@ Deno.test("pieces of a reply that arrive together are one notification", () => {
     }, { env, options: STREAM }));
 });
 
+Deno.test("a decision at a line that is in no block decides about no call, and names the nearest ones", () =>
+  withEditor(TWO, async (editor, uri) => {
+    const beside = lineOf(TWO, "I will.");
+    for (const command of ["flemma.approve", "flemma.reject", "flemma.allowForSession"]) {
+      for (const line of [beside, 1, 9999]) {
+        const { error } = await editor.execute(command, { uri, version: 1, line });
+        assert.match(error.message, /^No call is on line \d+\./, command);
+      }
+    }
+    assert.equal(editor.textOf(uri), TWO);
+    // What only shows a call takes the nearest one.
+    const shown = await editor.execute("flemma.explain", { uri, version: 1, line: beside });
+    assert.equal(shown.error, undefined);
+    assert.equal(await editor.shutdown(), 0);
+  }));
+
 Deno.test("decisions and a run that a person types faster than the server answers all take effect", () =>
   withServer([textReply("Fine.")], ({ env }) =>
     withEditor(TWO, async (editor, uri) => {
