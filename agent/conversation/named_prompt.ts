@@ -54,7 +54,7 @@ export async function findPrompt(environment: Environment, name: string): Promis
     "usage",
     `There is no prompt ${name}${near === null ? "" : `; did you mean ${near}?`}`.replace(/([^?])$/, "$1."),
     names.length === 0
-      ? `Create ${own}/${name}.chat, or ${FOLDER}/${name}.chat in the project.`
+      ? `Create ${own}/${name}.chat, or ${FOLDER}/${name}.chat in the project, with your instructions below a line @You:`
       : `The prompts are: ${[...new Set(names)].sort().join(", ")}`,
   );
 }

@@ -33,10 +33,10 @@ export async function withFirstSteps(
   const servers = await findLocalServers(settings, environment);
   const again = (options: string): string => {
     if (given.command.name !== "ask") {
-      return formatCommand(`${given.command.name === "send" ? "send" : "advance"} ${options}`, file);
+      return formatCommand(`${given.command.name === "send" ? "send" : "advance"} ${options}`.trim(), file);
     }
     const own = textOption(given, "file");
-    return `flemma ask ${own === undefined ? "--last" : option("--file", own)} ${options}`;
+    return `flemma ask ${own === undefined ? "--last" : option("--file", own)} ${options}`.trim();
   };
   return { ...stop, problem: helped(problem, { provider: settings.provider, servers, again }) };
 }
@@ -58,6 +58,7 @@ function helped(problem: Problem, { provider, servers, again }: Help): Problem {
     ...problem.details ?? [],
     ...problem.next === undefined ? [] : [problem.next],
     `Or use another provider and its variable: ${others.join(", ")}.`,
+    `Then: ${again("")}`,
   ];
   const local = (ready.length > 0 ? ready : servers).slice(0, MOST_SERVERS).map((server) => {
     const [model] = server.models;

@@ -220,6 +220,10 @@ for (const [name, { args, stdin, again }] of Object.entries(COMMANDS)) {
       assert.match(stderr, /--provider openai \(OPENAI_API_KEY\)/);
       const line = again.exec(lines.at(-1)!);
       assert.ok(line !== null, stderr);
+      assert.match(
+        stderr,
+        args[0] === "ask" ? /\n {2}Then: flemma ask --/ : /\n {2}Then: flemma \w+ \w\.chat\n/,
+      );
       assert.deepEqual(requests.map(({ method }) => method), ["GET"]);
       const done = await keyless(place, line[1]!.split(" "), at(port));
       assert.equal(done.code, 0, done.stderr);
