@@ -74,7 +74,7 @@ const NO_PIPE: Problem = {
 };
 
 /** Next step if a file cannot be watched. */
-const CHECK = "Check the path. A folder is watched without naming its files: flemma watch";
+const CHECK = "Check the path, or name another document.";
 
 /** Returns why a file cannot be watched; null if it can be. */
 function inTheWay(path: string, label: string): Problem | null {
