@@ -305,7 +305,7 @@ export class Commands {
 
 type Target = Pick<Asked, "id" | "line" | "exact">;
 
-/** Commands that decide about a call, so that a line beside it must not choose one. */
+/** Commands that decide about a call, so that a line outside of it must not choose one. */
 const DECIDING: ReadonlySet<string> = new Set(["flemma.approve", "flemma.reject", "flemma.allowForSession"]);
 
 /** Commands that act on the call that the person saw, even if other parts of the document have changed since. */

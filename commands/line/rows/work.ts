@@ -24,7 +24,7 @@ const TARGET =
   "its id. ";
 
 const TARGETS: readonly Option[] = [
-  { ...LINE, help: "Select the call on line N; a line beside its blocks selects none." },
+  { ...LINE, help: "Select the call on line N; a line outside of its blocks selects none." },
   { name: "tool", value: "NAME", help: "Select all pending calls of this tool." },
   { name: "all", help: "Select all pending calls." },
 ];
