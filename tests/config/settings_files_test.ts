@@ -65,6 +65,12 @@ Deno.test("the position of a key is found whatever spelling it has, below the ke
   for (const [text, below, key, place] of rows) {
     assert.equal(new KeyPositions(await treeOf(text), BUILTIN_CATALOG, below).ofKey(key), place, text);
   }
+  const tree = await treeOf("model: m\ntools: { mine: { cwd: x } }\n");
+  const catalog = {
+    ...BUILTIN_CATALOG,
+    tools: [...BUILTIN_CATALOG.tools, { ...BUILTIN_CATALOG.tools[0]!, name: "mine" }],
+  };
+  assert.equal(new KeyPositions(tree, catalog).ofKey("tools.mine.cwd"), "2:23", "a tool of the person's");
 });
 
 Deno.test("an untrusted project that removes a preset removes only the tools that the preset approves", () => {
