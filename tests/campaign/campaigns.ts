@@ -29,6 +29,13 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     step: 40,
     load: async () => (await import("./replies.ts")).replies,
   },
+  writers: {
+    what:
+      "a person types above and below an arriving reply in each of five editors, in the buffer or in the file behind it",
+    standard: 500,
+    step: 18,
+    load: async () => (await import("./writers.ts")).writers,
+  },
   kills: {
     what: "`kill -9` at a random moment of a run with a call and a reply, then another run",
     standard: 1000,

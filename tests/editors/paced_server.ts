@@ -3,10 +3,11 @@
 
 import type { Server } from "../cli/replies.ts";
 
-/** What a reply is made of: pieces of text, places where it stops until somebody lets it go on, calls. */
+/** What a reply is made of: pieces of text, places where it stops until somebody lets it go on, calls; or a refusal. */
 export type Part =
   | string
   | { readonly wait: true }
+  | { readonly refusal: string }
   | { readonly id: string; readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 
 export const WAIT: Part = { wait: true };
@@ -30,6 +31,11 @@ export async function withPacedServer(
     requests.push(await request.json());
     const reply = replies[requests.length - 1];
     if (reply === undefined) return new Response("no reply left", { status: 500 });
+    const [first] = reply;
+    if (typeof first === "object" && "refusal" in first) {
+      const error = { type: "authentication_error", message: first.refusal };
+      return Response.json({ type: "error", error }, { status: 401 });
+    }
     return new Response(streamOf(reply, pace, shutdown.signal), {
       headers: { "content-type": "text/event-stream" },
     });
@@ -106,6 +112,7 @@ async function* eventsOf(reply: readonly Part[], pace: Pace, signal: AbortSignal
       open = true;
       yield { type: "content_block_delta", index, delta: { type: "text_delta", text: part } };
     } else if ("wait" in part) await pace.wait(signal);
+    else if ("refusal" in part) throw new Error("a refusal is the first part of a reply");
     else {
       if (open) yield { type: "content_block_stop", index: index++ };
       open = false;

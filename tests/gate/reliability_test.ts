@@ -31,6 +31,7 @@ Deno.test("every campaign has a short form that the gate runs", async () => {
       ...[
         "campaign/campaign_slow_test.ts",
         "campaign/file_races_slow_test.ts",
+        "campaign/writers_slow_test.ts",
         "parser/hostile_slow_test.ts",
       ],
       "sandbox/attacks_slow_test.ts",

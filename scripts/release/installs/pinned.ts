@@ -8,14 +8,9 @@
  * @throws if npm cannot install it
  */
 export async function installPinned(source: URL, name: string): Promise<string> {
-  const files = new Map<string, string>();
-  for await (const entry of Deno.readDir(source)) {
-    if (/^package(-lock)?\.json$/.test(entry.name)) {
-      files.set(entry.name, await Deno.readTextFile(new URL(entry.name, source)));
-    }
-  }
+  const files = await filesIn(source);
   const cache = cacheFolder();
-  const folder = `${cache}/${name}-${await hashOf([...files.values()].sort().join("\0"))}`;
+  const folder = await cachedInstallation(source, name);
   if (await isThere(`${folder}/node_modules`)) return folder;
   await Deno.mkdir(cache, { recursive: true });
   const fresh = await Deno.makeTempDir({ dir: cache });
@@ -35,6 +30,22 @@ export async function installPinned(source: URL, name: string): Promise<string> 
   // Another checkout may have installed the folder first.
   await Deno.rename(fresh, folder).catch(() => Deno.remove(fresh, { recursive: true }));
   return folder;
+}
+
+/** Returns the folder that `installPinned` installs into, whether it is there or not. */
+export async function cachedInstallation(source: URL, name: string): Promise<string> {
+  const texts = [...(await filesIn(source)).values()];
+  return `${cacheFolder()}/${name}-${await hashOf(texts.sort().join("\0"))}`;
+}
+
+async function filesIn(source: URL): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for await (const entry of Deno.readDir(source)) {
+    if (/^package(-lock)?\.json$/.test(entry.name)) {
+      files.set(entry.name, await Deno.readTextFile(new URL(entry.name, source)));
+    }
+  }
+  return files;
 }
 
 /**

@@ -1,0 +1,140 @@
+// The packed extension in a real VS Code: colors, folds, lenses, the diff view, runs, questions about code.
+
+import assert from "node:assert/strict";
+import { callsDocument } from "../../cli/harness.ts";
+import { print } from "../../../scripts/gate/root.ts";
+import { type Part, WAIT } from "../paced_server.ts";
+import { missingVsCode, type VsCode, withVsCode } from "./server.ts";
+
+const WRITE = `@You:
+Please.
+
+@Assistant:
+One moment.
+
+**Tool Use:** \`write\` (\`call_1\`)
+
+\`\`\`json
+{"path":"code.py","content":"one\\nTWO\\n"}
+\`\`\`
+
+@You:
+**Tool Result:** \`call_1\`
+
+\`\`\`flemma:tool status=pending
+\`\`\`
+`;
+const TWO = callsDocument([
+  { id: "call_1", command: "echo one", status: "pending" },
+  { id: "call_2", command: "echo two", status: "pending" },
+]);
+const CODE = "one\ntwo\nthree\n";
+const QUESTION = "@You:\nHow are you?\n";
+
+const missing = await missingVsCode();
+if (missing !== null) print(`VS Code is not tested. ${missing}`);
+
+/** All of them are there before VS Code starts. */
+const FILES = {
+  "code.py": CODE,
+  "colors.chat": WRITE,
+  "folds.chat": WRITE,
+  "lenses.chat": TWO,
+  "diff.chat": WRITE,
+  "typing.chat": QUESTION,
+};
+
+/** What VS Code does, each with the replies of the model. All run in one window, because its start takes seconds. */
+const STEPS: readonly (readonly [string, readonly (readonly Part[])[], (code: VsCode) => Promise<void>])[] = [
+  ["roles, calls and statuses have colors of their own", [], async (code) => {
+    await code.open("colors.chat");
+    // A class of VS Code's stands for a color.
+    const colorOf = (text: string) =>
+      code.page.locator(".editor-group-container.active .view-line span span", { hasText: text }).first()
+        .getAttribute("class");
+    const colors = async () =>
+      new Set(await Promise.all(["@You:", "**Tool Use:**", "pending", "Please."].map(colorOf)));
+    await code.until(async () => (await colors()).size === 4, "each has a color of its own");
+  }],
+  ["a message is folded, and unfolded", [], async (code) => {
+    await code.open("folds.chat");
+    await code.goTo(4);
+    const isFolded = async () => await code.text("One moment.").count() === 0;
+    // The server may not have sent the folds yet.
+    await code.until(async () => {
+      await code.press("Control+Shift+[");
+      return await isFolded();
+    }, "the message is folded");
+    await code.press("Control+Shift+]");
+    await code.sees("One moment.");
+  }],
+  ["lenses approve and reject the call that they belong to", [], async (code) => {
+    await code.open("lenses.chat");
+    await (await code.lenses("Reject", 2))[1]!.click();
+    await code.answers("Reason to reject", "Not now.");
+    await code.sees("Not now.");
+    await (await code.lenses("Approve", 1))[0]!.click();
+    await code.sees("status=approved");
+    await code.lenses("Approve", 0);
+    const [first, second] = TWO.split("**Tool Result:** `call_2`");
+    assert.equal(
+      await code.saved("lenses.chat", (text) => text.includes("approved")),
+      `${first!.replace("status=pending", "status=approved")}**Tool Result:** \`call_2\`${
+        second!.replace("status=pending\n", "status=rejected\nNot now.\n")
+      }`,
+    );
+  }],
+  ["a lens shows the change of a call in the diff view", [], async (code) => {
+    await code.open("diff.chat");
+    await (await code.lenses("Show change", 1))[0]!.click();
+    await code.page.locator(".monaco-diff-editor .original .view-line", { hasText: /^two$/ }).waitFor();
+    await code.page.locator(".monaco-diff-editor .modified .view-line", { hasText: /TWO/ }).waitFor();
+    assert.equal(code.place.read("code.py"), CODE);
+    await code.press("Control+W");
+  }],
+  [
+    "text typed above and below while a reply arrives stays, one undo removes the reply, and the text goes out",
+    [["First ", WAIT, "answer."], ["Second answer."]],
+    async (code) => {
+      await code.open("typing.chat");
+      await code.advances("First", async () => {
+        await code.goTo(2);
+        await code.press("End");
+        await code.type(" Really 👩‍👩‍👧?");
+        await code.press("Control+End");
+        await code.type("\n@You:\nUnd Größe?\n");
+        await code.sees("Und Größe?");
+      });
+      await code.sees("First answer.");
+      const typed = "@You:\nHow are you? Really 👩‍👩‍👧?\n";
+      const after = await code.saved("typing.chat", (text) => text.includes("First answer."));
+      const [above, below] = after.split("\n@Assistant:\nFirst answer.\n");
+      assert.equal(above, typed);
+      assert.match(below ?? "", /^\n+@You:\nUnd Größe\?\n$/);
+      await code.press("Control+Z");
+      assert.match(
+        await code.saved("typing.chat", (text) => !text.includes("First answer.")),
+        /^@You:\nHow are you\? Really 👩‍👩‍👧\?\n\n+@You:\nUnd Größe\?\n$/u,
+      );
+      await code.press("Control+Y");
+      await code.sees("First answer.");
+      await code.advances();
+      await code.sees("Second answer.");
+      const asked = code.server.requests.at(-1)!.messages as { role: string }[];
+      assert.deepEqual(asked.map(({ role }) => role), ["user", "assistant", "user"]);
+      assert.match(JSON.stringify(asked), /Really 👩‍👩‍👧\?.*First answer\..*Und Größe\?/);
+      await code.press("Control+S");
+    },
+  ],
+];
+
+Deno.test({
+  name: "VS Code with the installed extension works as its page says",
+  ignore: missing !== null,
+  fn: async (t) => {
+    const replies = STEPS.flatMap(([, replies]) => replies);
+    await withVsCode(FILES, replies, async (code) => {
+      for (const [name, , play] of STEPS) await t.step(`VS Code: ${name}`, () => play(code));
+    });
+  },
+});
