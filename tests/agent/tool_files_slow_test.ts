@@ -68,6 +68,57 @@ export default {
   });
 });
 
+Deno.test("a tool file finds its own modules as in the program that it is written for, and runs without what only that program has", async () => {
+  await inPlace(async (place) => {
+    const src = `${place.folder}/config/flemma/src/words`;
+    Deno.mkdirSync(src, { recursive: true });
+    Deno.writeTextFileSync(`${src}/../first.ts`, `export const first: string = "first";\n`);
+    Deno.writeTextFileSync(
+      `${src}/index.ts`,
+      `import { RiskLevel, HOOKS as hooks } from "@vellumai/plugin-api";
+export { getSecureKeyAsync } from "@vellumai/plugin-api";
+import { first } from "../first.js";
+export const words: string = [first, RiskLevel.Low].join();
+export const hook = hooks.STOP;
+`,
+    );
+    userTool(
+      place,
+      "published.ts",
+      `import { first } from "../src/first";
+import { getSecureKeyAsync, hook, words } from "../src/words";
+import { ToolContext, assistantEventHub /* the hub */, type Message } from "@vellumai/plugin-api";
+const { subscribe } = assistantEventHub;
+class Hub extends assistantEventHub {}
+export default {
+  input_schema: { type: "object", properties: { what: { type: "string" } } },
+  async execute({ what }: { what?: string }, ctx: ToolContext) {
+    if (what === "key") await getSecureKeyAsync("token");
+    if (what === "hub") subscribe({});
+    if (what === "new") new Hub();
+    if (what === "set") assistantEventHub.own = 1;
+    return { content: [first, words, typeof hook].join(" "), isError: false };
+  },
+};
+`,
+    );
+    const { text, events } = await called(place, "published");
+    assert.equal(text, "first first,low function", JSON.stringify(events));
+    for (
+      const [what, name] of [["key", "getSecureKeyAsync"], ["hub", "assistantEventHub.subscribe"], [
+        "new",
+        "assistantEventHub",
+      ], ["set", "assistantEventHub"]]
+    ) {
+      const refused = await called(place, "published", { what });
+      assert.ok(
+        refused.text.includes(`${name} of @vellumai/plugin-api does not exist in flemma`),
+        refused.text,
+      );
+    }
+  });
+});
+
 /** A tool file whose `execute` is this body. */
 function file(body: string, members = ""): string {
   return `export default {\n  ${members}\n  async execute(input, ctx) {\n${body}\n  },\n};\n`;

@@ -10,6 +10,7 @@ import { fileUri } from "../../base/paths.ts";
 import { problemLine, thrownText } from "../../base/problem.ts";
 import { sealCode, type SealedCode } from "../../config/code/imports.ts";
 import { prepareValidator } from "../validate.ts";
+import { apiNamesOf } from "./api_names.ts";
 import type { ToolFile } from "./discover.ts";
 import type { Hosts } from "./hosts.ts";
 import { membersOf, type Read, readDefinition } from "./read_definition.ts";
@@ -38,6 +39,7 @@ export class Definitions {
     if (file.kind === "definition") return { read: await definitionIn(file), code: null };
     try {
       const code = await sealCode(file.path, this.#environment.home);
+      this.#hosts.addNames(await apiNamesOf(code.files));
       return { read: await this.#known(file, await keyOf(file, code)), code };
     } catch (thrown) {
       return { read: { broken: `it cannot be read: ${thrownText(thrown)}`, name: file.base }, code: null };

@@ -21,6 +21,11 @@ export interface HostPlace {
   env(target: HostTarget): Readonly<Record<string, string>>;
 }
 
+/** A place, and the names that files import from the package that they are written for. */
+interface NamedPlace extends HostPlace {
+  readonly names: ReadonlySet<string>;
+}
+
 /**
  * Milliseconds for which an idle host is kept. A host is a command that may change files. While it runs, file tools
  * wait and the document is written in place, so it must not outlive its calls by much.
@@ -28,6 +33,8 @@ export interface HostPlace {
 const KEPT = 300;
 
 interface Slot {
+  /** Number of names that the host knows. */
+  readonly names: number;
   readonly host: Promise<Outcome<HostProcess>>;
   timer?: ReturnType<typeof setTimeout>;
   /** Number of uses that have not ended. */
@@ -36,12 +43,18 @@ interface Slot {
 
 /** Starts hosts, and keeps them while they are used and for a moment after. */
 export class Hosts {
-  readonly #place: HostPlace;
+  readonly #place: NamedPlace;
+  readonly #names = new Set<string>();
   readonly #slots = new Map<string, Slot>();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(place: HostPlace) {
-    this.#place = place;
+    this.#place = { ...place, names: this.#names };
+  }
+
+  /** Adds names that a file imports from the package that it is written for. Call this before a host loads the file. */
+  addNames(names: Iterable<string>): void {
+    for (const name of names) this.#names.add(name);
   }
 
   /**
@@ -77,7 +90,9 @@ export class Hosts {
 
   async #slot(target: HostTarget): Promise<Slot> {
     const known = this.#slots.get(target);
-    if (known !== undefined) {
+    if (known !== undefined && known.names !== this.#names.size && known.uses === 0) {
+      this.#drop(target, known);
+    } else if (known !== undefined && known.names === this.#names.size) {
       known.uses++;
       clearTimeout(known.timer);
       const host = await known.host;
@@ -86,7 +101,7 @@ export class Hosts {
       this.#drop(target, known);
       return await this.#slot(target);
     }
-    const slot: Slot = { host: startHost(target, this.#place), uses: 1 };
+    const slot: Slot = { names: this.#names.size, host: startHost(target, this.#place), uses: 1 };
     this.#slots.set(target, slot);
     const host = await slot.host;
     // If the host did not start, a later call tries again. If the host ends, a later call starts another one.
@@ -109,7 +124,7 @@ export class Hosts {
   }
 }
 
-async function startHost(target: HostTarget, place: HostPlace): Promise<Outcome<HostProcess>> {
+async function startHost(target: HostTarget, place: NamedPlace): Promise<Outcome<HostProcess>> {
   const { writer, stream } = inputPipe();
   const started = target === "host"
     ? startUnwrapped(place, stream)
@@ -121,7 +136,7 @@ async function startHost(target: HostTarget, place: HostPlace): Promise<Outcome<
 }
 
 function startUnwrapped(
-  { environment, sandbox, cwd, env }: HostPlace,
+  { environment, sandbox, cwd, env, names }: NamedPlace,
   stdin: ReadableStream<Uint8Array>,
 ): Outcome<StartedHost> {
   const roots = writableRoots(sandbox);
@@ -131,7 +146,7 @@ function startUnwrapped(
   const deno = findDeno({ ...environment, variables: own.variables }, roots);
   if (!deno.ok) return deno;
   const word = newMessagePrefix();
-  const command = hostCommand(deno.value, ALL_RIGHTS, { word, cwd });
+  const command = hostCommand(deno.value, ALL_RIGHTS, { word, cwd, names });
   const prepared = prepareUnsandboxed(command, false, environment);
   // The runtime reads settings in the folder where it starts. The host then changes to the folder of the tools.
   const running = prepared.start({ cwd: own.cwd, env: own.variables, stdin });
@@ -151,7 +166,7 @@ function startUnwrapped(
  * Starts a host in the sandbox. Returns null if the sandbox changed before the host started; the host did not run then.
  */
 async function startWrapped(
-  { environment, sandbox, cwd, env }: HostPlace,
+  { environment, sandbox, cwd, env, names }: NamedPlace,
   stdin: ReadableStream<Uint8Array>,
 ): Promise<Outcome<StartedHost> | null> {
   const policy = sandbox.policy();
@@ -161,7 +176,7 @@ async function startWrapped(
   const isWrapped = sandbox.enabled && (await sandbox.available()).ok;
   const word = newMessagePrefix();
   const rights = rightsOf(policy.value, isWrapped);
-  const prepared = await sandbox.prepare(hostCommand(deno.value, rights, { word, cwd }));
+  const prepared = await sandbox.prepare(hostCommand(deno.value, rights, { word, cwd, names }));
   if (!prepared.ok) return prepared;
   const { value } = prepared;
   // The host's rights were chosen for this sandbox state, so it must not start under another.

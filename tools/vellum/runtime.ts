@@ -46,11 +46,14 @@ export function rightsOf(policy: Policy, wrapped: boolean): string[] {
   return [...permissionFlags(bounds, { variables: [], wrapped }), "--allow-env", "--allow-sys"];
 }
 
-/** The command that starts a host, which then changes to the folder `cwd`; `word` is the prefix of its messages. */
+/**
+ * The command that starts a host, which then changes to the folder `cwd`; `word` is the prefix of its messages.
+ * `names` are what files import from the package that they are written for.
+ */
 export function hostCommand(
   deno: string,
   rights: readonly string[],
-  { word, cwd }: { readonly word: string; readonly cwd: string },
+  { word, cwd, names }: { readonly word: string; readonly cwd: string; readonly names: Iterable<string> },
 ): string[] {
   return [
     deno,
@@ -60,7 +63,9 @@ export function hostCommand(
     "--no-lock",
     "--no-check",
     "--node-modules-dir=none",
-    `--import-map=${IMPORT_MAP}`,
+    // Published files leave out the ending of a path, or write .js for a file that ends with .ts.
+    "--unstable-sloppy-imports",
+    `--import-map=${importMap(names)}`,
     ...rights,
     dataUrl("application/javascript", HOST),
     word,
@@ -75,7 +80,22 @@ function dataUrl(type: string, text: string): string {
 
 const API = dataUrl("application/javascript", PLUGIN_API);
 
-const IMPORT_MAP = dataUrl(
-  "application/json",
-  JSON.stringify({ imports: { "@vellumai/plugin-api": API, "flemma": API } }),
-);
+/** Returns the import map. A name that the package lacks here becomes a value that says so as soon as it is used. */
+function importMap(names: Iterable<string>): string {
+  const missing = [...names].filter((name) => !PROVIDED.has(name));
+  const api = missing.length === 0 ? API : dataUrl(
+    "application/javascript",
+    [
+      `import { missing } from ${JSON.stringify(API)};`,
+      `export * from ${JSON.stringify(API)};`,
+      ...missing.map((name) => `export const ${name} = missing(${JSON.stringify(name)});`),
+    ].join("\n"),
+  );
+  return dataUrl(
+    "application/json",
+    JSON.stringify({ imports: { "@vellumai/plugin-api": api, "flemma": api } }),
+  );
+}
+
+/** The names that `plugin_api.ts` exports. */
+const PROVIDED: ReadonlySet<string> = new Set(["RiskLevel", "defineTool", "missing"]);

@@ -12,3 +12,25 @@ export const RiskLevel = Object.freeze({
 
 /** Returns its argument; files use it to type-check their definition. */
 export const defineTool = <T>(tool: T): T => tool;
+
+/**
+ * Returns a value for a name that this program lacks. It may be imported and passed around; calling it, or a member of
+ * it, throws an error that names it.
+ */
+export function missing(name: string): unknown {
+  const refuse = (): never => {
+    throw new Error(
+      `${name} of @vellumai/plugin-api does not exist in flemma, which runs the tools of plugins and nothing else of them`,
+    );
+  };
+  return new Proxy(function () {}, {
+    // Symbols and then are asked for by the language itself, for example by await.
+    get: (target, member) =>
+      typeof member === "symbol" || member === "then" || member === "prototype"
+        ? Reflect.get(target, member)
+        : missing(`${name}.${member}`),
+    apply: refuse,
+    construct: refuse,
+    set: refuse,
+  });
+}
