@@ -55,8 +55,10 @@ async function ask() {
   const chat = picked === undefined ? undefined : picked.chat ?? await newChat();
   if (chat === undefined) return;
   const folder = chat.uri.scheme === "file" ? dirname(chat.uri.fsPath) : dirname(fsPath);
+  // The cursor stands at the end at once, so that what a fast person types goes there.
+  const bottom = chat.positionAt(chat.getText().length);
+  const shown = await vscode.window.showTextDocument(chat, { selection: new vscode.Range(bottom, bottom) });
   const text = chat.getText();
-  const shown = await vscode.window.showTextDocument(chat);
   const addition = new vscode.WorkspaceEdit();
   addition.insert(
     chat.uri,

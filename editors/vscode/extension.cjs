@@ -128,8 +128,8 @@ async function activate(context) {
       });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      // The server shows most refusals itself.
-      if (why !== said) void vscode.window.showWarningMessage(words(`flemma: ${why}`));
+      // The server shows most refusals itself, with what to do next.
+      if (!said.startsWith(why)) void vscode.window.showWarningMessage(words(`flemma: ${why}`));
     }
   };
   const reason = () =>

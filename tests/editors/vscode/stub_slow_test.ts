@@ -119,7 +119,7 @@ Deno.test("with a stub of VS Code, a refused command shows the reason, and docum
     editor.open("/tmp/other.md", "# Hi", "markdown");
     await editor.commands.get("flemma.approve")!();
     await editor.until(() => editor.stated.length > 0);
-    assert.deepEqual(editor.stated, ["error: The message at line 1 does not follow a message with calls."]);
+    assert.deepEqual(editor.stated, ["error: No call is on line 1. The document has no calls."]);
     editor.close(document);
     assert.equal(await editor.commands.get("flemma.approve")!(), undefined);
   }));
