@@ -218,9 +218,11 @@ class Includes {
       cell.raiseTop();
     }
     if (detail instanceof UndefinedName) {
+      const { variable } = detail;
       cell.raise(
-        `in the included file ${path}, ${message}`,
-        new IncludeFault("include_undefined_variable", false, detail.variable),
+        `in the included file ${path}, ${message}; a file gets only the variables that are passed to it, for example ` +
+          `include("${path}", { ${variable} = ${variable} })`,
+        new IncludeFault("include_undefined_variable", false, variable),
       );
     }
     const code = detail instanceof IncludeFault ? detail.code : "template_runtime";

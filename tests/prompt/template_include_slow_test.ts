@@ -120,6 +120,16 @@ Deno.test("a failed include leaves its tag as text, and the error names the chai
   assert.match(result.prompt.diagnostics[0]!.message, /a\.md → b\.md → a\.md/);
 });
 
+Deno.test("if an included file misses a variable, the message shows how to pass it, and this works", async () => {
+  const files = { "a.md": "Hello {{ name }}." };
+  const frontmatter = "```yaml\nname: Ada\n```\n";
+  const missed = await scene(`${frontmatter}@You:\n{{ include("a.md") }}\n`, files);
+  const advice = /for example (include\(.*\})\)/.exec(missed.prompt.diagnostics[0]!.message)?.[1];
+  assert.equal(advice, 'include("a.md", { name = name }');
+  const passed = await scene(`${frontmatter}@You:\n{{ ${advice}) }}\n`, files);
+  assert.equal(userText(passed), "Hello Ada.");
+});
+
 Deno.test("endless includes are stopped by their depth or their number", async () => {
   const deep = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [`${index}.md`, `{{ include("${index + 1}.md") }}`]),
