@@ -220,18 +220,21 @@ export async function attack(sandbox: RunSandbox, shell: string): Promise<Ran> {
     const { cwd, variables } = sandbox.host.environment;
     const added = sandbox.addedVariables();
     const env = toolEnvironment(variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true, added });
-    const started = spawn(prepared.value.argv, { cwd, env });
-    if (!started.ok) throw new Error(started.problem.message);
-    const output = Promise.all([
-      new Response(started.value.stdout).text(),
-      new Response(started.value.stderr).text(),
-    ]);
-    const { code, signal } = await started.value.status;
-    await started.value.kill();
-    const [out, err] = await output;
-    const failed = await prepared.value.setupFailure(err, signal);
-    if (failed !== null) throw new Error(failed.message);
-    return { out, err, code };
+    for (;;) {
+      const started = spawn(prepared.value.argv, { cwd, env });
+      if (!started.ok) throw new Error(started.problem.message);
+      const output = Promise.all([
+        new Response(started.value.stdout).text(),
+        new Response(started.value.stderr).text(),
+      ]);
+      const { code, signal } = await started.value.status;
+      await started.value.kill();
+      const [out, err] = await output;
+      const failed = await prepared.value.setupFailure(err, signal);
+      if (failed === null) return { out, err, code };
+      // A socket of another program vanished during the set-up: it is tried again, as for a tool.
+      if (prepared.value.mayRunAgain?.() !== true) throw new Error(failed.message);
+    }
   } finally {
     await prepared.value.dispose();
   }
