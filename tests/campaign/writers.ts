@@ -56,6 +56,7 @@ const PLAIN: Readonly<Record<string, Plain>> = {
     ...VI,
     below: (...lines) => ["ge", ...VI.below(...lines).slice(1)],
     before: [":set-option global autoreload no", "Enter"],
+    writing: " insert ",
   },
   "Helix": {
     ...EDITORS["Kakoune"]!,

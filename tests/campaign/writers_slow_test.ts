@@ -1,10 +1,10 @@
-// The short form of the campaign of two writers: one round for each editor that the machine has.
+// The short form of the campaign of two writers: one round in each of two editors.
 
 import assert from "node:assert/strict";
 import { writers, writerSessions } from "./writers.ts";
 
-Deno.test("two writers to one document lose no text of each other in any editor", async () => {
-  const sessions = await writerSessions();
-  const reported = await writers(sessions.size, 0);
-  for (const name of sessions.keys()) assert.ok(reported.includes(`${name}: 1`), reported);
+Deno.test("two writers to one document lose no text of each other", async () => {
+  const sessions = [...(await writerSessions()).keys()].slice(0, 2);
+  const reported = await writers(sessions.length, 0);
+  for (const name of sessions) assert.ok(reported.includes(`${name}: 1`), reported);
 });

@@ -73,7 +73,10 @@ for (const [name, start] of Object.entries(AGENTS)) {
             `\\[In the sandbox, commands cannot reach the ${name} agent\\. .* add ${name} to sandbox\\.policy\\.sockets`,
           ),
         );
-        assert.deepEqual(await commit([name]), { success: true, output: "(no output)" });
+        // Other programs may change repositories in /tmp meanwhile, which the result then names.
+        const { success, output } = await commit([name]);
+        assert.equal(success, true);
+        assert.match(String(output), /^\(no output\)/);
         assert.match(shell(`git -C ${place.folder} cat-file -p HEAD`, variables), /^gpgsig /m);
       } finally {
         shell(end, variables);
