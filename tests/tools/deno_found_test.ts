@@ -70,7 +70,7 @@ Deno.test("if there is no Deno, a call of a tool file fails with advice to insta
     Deno.writeTextFileSync(path, "export default {};");
     const environment = at(`${folder}/empty`);
     const missing = findDeno(environment, [], null);
-    const hosts = { once: () => Promise.resolve(missing) } as unknown as Hosts;
+    const hosts = { addNames: () => {}, once: () => Promise.resolve(missing) } as unknown as Hosts;
     const tools = new ToolRegistry();
     const reported: string[] = [];
     tools.register(fileSource({

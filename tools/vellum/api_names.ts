@@ -11,7 +11,7 @@ const NAME = /^([\p{ID_Start}$_][\p{ID_Continue}$]*)(?:\s+as\s|$)/u;
 const NOT_NAMES: ReadonlySet<string> = new Set(["default", "type"]);
 
 /** Returns the names of values, and of some types, that code imports from the package. */
-export function apiNamesIn(code: string): string[] {
+function apiNamesIn(code: string): string[] {
   const found = [...code.matchAll(IMPORTS)].flatMap(([, list]) => list!.split(","));
   const names = found.map((each) => NAME.exec(each.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, "").trim())?.[1]);
   return [...new Set(names.filter((name) => name !== undefined))].filter((name) => !NOT_NAMES.has(name));
