@@ -169,6 +169,12 @@ export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   "Emacs": {
     ...EMACS,
     program: "emacs",
-    open: (file) => ["emacs", "-nw", "-Q", "--load", `${ROOT}/editors/emacs/flemma.el`, file],
+    // While it looks for the hint that a command has a key, Emacs 28 drops what is typed.
+    open: (file) =>
+      ["emacs", "-nw", "-Q", "--eval", "(setq suggest-key-bindings nil)"].concat([
+        "--load",
+        `${ROOT}/editors/emacs/flemma.el`,
+        file,
+      ]),
   },
 };
