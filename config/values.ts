@@ -76,6 +76,8 @@ export interface ApprovalPreset {
   readonly approve?: readonly string[];
   /** Names of tools to deny. */
   readonly deny?: readonly string[];
+  /** The tools to offer after a switch to the preset, as in the setting `tools`. */
+  readonly tools?: readonly string[];
   /** The provider to switch to. */
   readonly provider?: string;
   /** The model to switch to. */

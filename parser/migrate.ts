@@ -3,7 +3,7 @@
 
 import { Document } from "./document.ts";
 import type { Edit } from "./edits/edit.ts";
-import { bareTicks, fenceClose, fenceOpen, legacyMarker, markerRole } from "./text/lines.ts";
+import { bareTicks, fenceClose, fenceOpen, legacyMarker, markerRole, toolUseHeader } from "./text/lines.ts";
 import { spanText } from "./text/text.ts";
 import type { Chat, Result } from "./types.ts";
 
@@ -12,7 +12,9 @@ export type OlderForm =
   /** `@You: text`: a marker with text on the same line. */
   | { readonly kind: "marker"; readonly line: number; readonly role: string }
   /** A pending result with the fence `flemma:pending`. */
-  | { readonly kind: "pending-fence"; readonly line: number; readonly id: string };
+  | { readonly kind: "pending-fence"; readonly line: number; readonly id: string }
+  /** A call whose tool is named as in newer versions of flemma.nvim: `server.tool`. */
+  | { readonly kind: "tool-name"; readonly line: number; readonly id: string; readonly name: string };
 
 /** The changes that bring a document to the current format. */
 export interface Migration {
@@ -41,12 +43,12 @@ export function migrate(chat: Chat): Migration {
   // If the parser read a marker as text, it also read the results below the marker as text. So they are searched after
   // the markers are split.
   const split = edited(before, markers);
-  const fences = pendingFences(split);
-  const found = [...markers, ...moved(fences, markers, before)].sort((a, b) => a.edit.from - b.edit.from);
+  const blocks = [...pendingFences(split), ...dottedNames(split)].sort((a, b) => a.edit.from - b.edit.from);
+  const found = [...markers, ...moved(blocks, markers, before)].sort((a, b) => a.edit.from - b.edit.from);
   return {
     forms: found.map(({ form }) => form),
     edits: found.map(({ edit }) => edit),
-    chat: edited(split, fences),
+    chat: edited(split, blocks),
   };
 }
 
@@ -159,6 +161,24 @@ function respelled(chat: Chat, { opener, ticks }: Result): Edit {
     : { from, to: from + encoder.encode(statusText).length, insert: `tool status=${PENDING}` };
 }
 
+/**
+ * `server.tool` is `server:tool` here. Requests contain both as `server__tool`, so the conversation stays the same for
+ * the model. The tools of flemma.nvim itself keep their names.
+ */
+function dottedNames(chat: Chat): Found[] {
+  return chat.calls.flatMap(({ id, name, place }) => {
+    const dot = name.indexOf(".");
+    if (dot <= 0 || dot === name.length - 1 || name.includes(":") || name.startsWith(FLEMMA_TOOLS)) return [];
+    const header = chat.slice(place.from, chat.lineEnd(place.start));
+    const at = toolUseHeader(header, 0, header.length);
+    if (at === null) return [];
+    const from = place.from + at.name.from + encoder.encode(name.slice(0, dot)).length;
+    const form = { kind: "tool-name", line: place.start, id, name } as const;
+    return [{ form, edit: { from, to: from + 1, insert: ":" } }];
+  });
+}
+
+const FLEMMA_TOOLS = "flemma.";
 const FLEMMA = "flemma:";
 const PENDING = "pending";
 const SPACE = 0x20;

@@ -161,6 +161,17 @@ export const SANDBOX_CAPABILITY = "can_auto_approve_if_sandboxed";
 /** Capability of a tool whose result may be a single file reference, which is then attached. */
 export const FILE_RESULT_CAPABILITY = "template_tool_result";
 
+/** Names of the capabilities in newer versions of flemma.nvim, with the names used here. */
+const NEWER_CAPABILITIES: Readonly<Record<string, string>> = {
+  auto_approves_if_sandboxed: SANDBOX_CAPABILITY,
+  emits_template: FILE_RESULT_CAPABILITY,
+};
+
+/** Returns the capability under the name that is used here; unknown ones stay. */
+export function knownCapability(name: string): string {
+  return Object.hasOwn(NEWER_CAPABILITIES, name) ? NEWER_CAPABILITIES[name]! : name;
+}
+
 /** A tool of the program; it must declare its effects and where it runs. */
 export type BuiltinTool = ToolDefinition & Pick<RegisteredTool, "effects" | "runs">;
 

@@ -63,8 +63,11 @@ async function diffOf(label: string, before: Chat, { chat }: Migration): Promise
 
 function summaryOf(forms: readonly OlderForm[]): string {
   const count = (kind: OlderForm["kind"]) => forms.filter((form) => form.kind === kind).length;
-  return [counted(count("marker"), "role marker"), counted(count("pending-fence"), "waiting result")]
-    .filter((words) => words !== "").join(" and ");
+  return [
+    counted(count("marker"), "role marker"),
+    counted(count("pending-fence"), "waiting result"),
+    counted(count("tool-name"), "tool name"),
+  ].filter((words) => words !== "").join(" and ");
 }
 
 function counted(number: number, noun: string): string {

@@ -28,9 +28,11 @@ import {
   type SettingKind,
   type SettingOperation,
 } from "../types.ts";
+import { prefixedSteps } from "../data/prefixed_list.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { readPreset } from "./presets.ts";
 import type { Group, SettingKey } from "../schema/define.ts";
+import { isNewerName } from "../schema/tools.ts";
 import { groupList, isPresetPath, resolveValue } from "./resolve.ts";
 
 export interface DraftOptions {
@@ -180,7 +182,9 @@ class Draft implements LayerDraft {
 
   #writeKey(op: Op, path: readonly string[], key: SettingKey, written: unknown): readonly SettingFault[] {
     const name = path.join(".");
-    const given = this.#withoutGrants(op, name, key, written);
+    const steps = op === "set" ? prefixedSteps(name, written) : null;
+    if (steps !== null) return steps.flatMap(([step, value]) => this.#writeKey(step, path, key, value));
+    const given = this.#withoutNewerNames(op, name, this.#withoutGrants(op, name, key, written));
     if (given === undefined) return [];
     const refusal = this.#authority(op, name, key, given);
     if (refusal !== null) {
@@ -283,6 +287,23 @@ class Draft implements LayerDraft {
         `"${name}" in a document may ask and deny, but not approve; put approvals into your own settings`,
     });
     return kept.length === 0 ? undefined : kept;
+  }
+
+  /** Removes approvals that a document of flemma.nvim writes differently, with a warning. The calls then ask. */
+  #withoutNewerNames(op: Op, name: string, given: unknown): unknown {
+    if (name !== "tools.auto_approve" || this.layer !== "M" || op === "remove") return given;
+    const items = Array.isArray(given) ? given : [given];
+    const newer = items.filter(isNewerName);
+    if (newer.length === 0) return given;
+    this.#warn({
+      code: "config_ignored_value",
+      severity: "warning",
+      key: name,
+      message: `"${name}" contains ${newer.join(", ")}, which only flemma.nvim understands; ` +
+        "write the names that flemma tools list shows",
+    });
+    const kept = items.filter((item) => !isNewerName(item));
+    return op !== "set" && kept.length === 0 ? undefined : kept;
   }
 
   /** Warns once of each old key. A value that its replacement does not accept is not an error. */

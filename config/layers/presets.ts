@@ -4,6 +4,7 @@ import { isObject } from "../../base/is_object.ts";
 import { kindOf } from "../schema/check.ts";
 import type { LayerLog } from "./log.ts";
 import { isShortRule, readShortRule } from "../rules/read_rule.ts";
+import { withoutPrefixes } from "../data/prefixed_list.ts";
 import { readModeline } from "../schema/presets/modeline.ts";
 import type { SettingFault } from "../types.ts";
 import type { ApprovalPreset, Presets } from "../values.ts";
@@ -100,12 +101,21 @@ function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadP
     faults.push(wrong(`${key}.${member}`, `"${key}.${member}" expects a name, found ${kindOf(found)}`));
     return undefined;
   };
-  const approve = [...names("approve"), ...names("auto_approve")];
+  const approve = withoutPrefixes([...names("approve"), ...names("auto_approve")]);
   const deny = names("deny");
+  const tools = names("tools");
   const provider = word("provider", "1");
   const model = word("model", "2");
-  const { approve: _a, auto_approve: _b, deny: _c, provider: _d, model: _e, parameters: inner, ...rest } =
-    table;
+  const {
+    approve: _a,
+    auto_approve: _b,
+    deny: _c,
+    tools: _t,
+    provider: _d,
+    model: _e,
+    parameters: inner,
+    ...rest
+  } = table;
   if (inner !== undefined && inner !== null && !isObject(inner)) {
     faults.push(wrong(`${key}.parameters`, `"${key}.parameters" expects a mapping, found ${kindOf(inner)}`));
   }
@@ -117,6 +127,7 @@ function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadP
     preset: {
       ...(table.approve !== undefined || table.auto_approve !== undefined ? { approve } : {}),
       ...(table.deny !== undefined ? { deny } : {}),
+      ...(table.tools !== undefined ? { tools } : {}),
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model }),
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),

@@ -1,4 +1,4 @@
-// Switching to a preset: sets its model by reference, and its approvals as the list.
+// Switching to a preset: sets its model by reference, its approvals as the list, and its tools.
 
 import type { LayerLog } from "./log.ts";
 import type { LayerDraft } from "../types.ts";
@@ -22,5 +22,6 @@ export function switchTo(draft: LayerDraft, name: string, logs: readonly LayerLo
   if (preset.approve !== undefined || preset.deny !== undefined) {
     draft.apply("set", ["tools", "auto_approve"], [name]);
   }
+  if (preset.tools !== undefined) draft.apply("set", ["tools"], preset.tools);
   return success(undefined);
 }

@@ -92,10 +92,11 @@ function itemsOf(list: unknown): string {
 }
 
 function presetWords(name: string, value: unknown): string {
-  const { approve = [], deny = [], ...others } = (value ?? {}) as ApprovalPreset;
+  const { approve = [], deny = [], tools = [], ...others } = (value ?? {}) as ApprovalPreset;
   const parts = [
     ...(approve.length > 0 ? [`lets ${approve.join(", ")} run without asking`] : []),
     ...(deny.length > 0 ? [`denies ${deny.join(", ")}`] : []),
+    ...(tools.length > 0 ? [`offers ${tools.join(", ")}`] : []),
     ...(Object.keys(others).length > 0 ? [`sets ${Object.keys(others).join(", ")}`] : []),
   ];
   return `defines the preset ${name}: ${parts.length === 0 ? "nothing" : parts.join("; ")}`;

@@ -44,6 +44,12 @@ const approvalItem: Type = {
   json: { type: "string" },
 };
 
+/** True for an item of `auto_approve` that only newer versions of flemma.nvim know: `server.tool`, `server.*`. */
+export function isNewerName(item: unknown): boolean {
+  return typeof item === "string" && /[.*]/.test(item) && !item.startsWith("$") && !isModulePath(item) &&
+    !isShortRule(item);
+}
+
 const texts = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
 
 const ruleItem: Type = {

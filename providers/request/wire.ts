@@ -24,8 +24,9 @@ export function wireName(name: string, offered: readonly OfferedTool[] = []): st
   return `${plain.slice(0, LONGEST_NAME - 9)}_${quickHash(name).slice(-8)}`;
 }
 
+/** Newer versions of flemma.nvim separate the parts of a name by dots. A dot after a colon is a server's own. */
 function plainName(name: string): string {
-  return name.replaceAll(":", "__").replace(/[^A-Za-z0-9_-]/gu, "_");
+  return name.replaceAll(name.includes(":") ? ":" : ".", "__").replace(/[^A-Za-z0-9_-]/gu, "_");
 }
 
 const alike = new WeakMap<readonly OfferedTool[], ReadonlySet<string>>();

@@ -33,6 +33,9 @@ export function expandPath(entry: string, context: PathContext): Expansion {
   if (entry === "") return { kind: "dropped", reason: "it is empty", mistake: true };
   if (entry === "urn:flemma:cwd") return { kind: "path", path: cwd };
   if (entry === "urn:flemma:buffer:path") return documentFolder(context);
+  if (entry === "urn:flemma:store") {
+    return { kind: "dropped", reason: "only newer versions of flemma.nvim have this folder", mistake: true };
+  }
   if (entry.startsWith("urn:")) return { kind: "unknown-urn" };
 
   const [, name] = VARIABLE.exec(entry) ?? [];

@@ -12,6 +12,14 @@ function migrated(text: string) {
   return migrate(parse(encoder.encode(text)));
 }
 
+/** A reply that calls these tools. */
+function calls(...names: readonly string[]): string {
+  const blocks = names.map((name, at) =>
+    `**Tool Use:** \`${name}\` (\`c${at}\`)\n\n\`\`\`json\n{}\n\`\`\`\n`
+  );
+  return `@Assistant:\n${blocks.join("\n")}`;
+}
+
 /** Before, after. */
 const ROWS: Readonly<Record<string, readonly [string, string]>> = {
   "text after a role on its line moves to the next line": [
@@ -66,6 +74,18 @@ const ROWS: Readonly<Record<string, readonly [string, string]>> = {
     "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
     "@You:\n**Tool Result:** `a` (rejected)\n\n```flemma:pending\n```\n",
   ],
+  "a tool named with a dot gets a colon, and tools of flemma.nvim and of servers keep their names": [
+    calls("trello.list.all", "flemma.jobs.status", "s:x.y", ".x", "x."),
+    calls("trello:list.all", "flemma.jobs.status", "s:x.y", ".x", "x."),
+  ],
+  "a dotted name below a converted marker is converted in the same step": [
+    `@You: a\n@Assistant: b\n${calls("a.b").slice("@Assistant:\n".length)}`,
+    `@You:\na\n@Assistant:\nb\n${calls("a:b").slice("@Assistant:\n".length)}`,
+  ],
+  "a dotted name in a quoted call stays": [
+    `@You:\n\`\`\`\`\n${calls("a.b")}\`\`\`\`\n`,
+    `@You:\n\`\`\`\`\n${calls("a.b")}\`\`\`\`\n`,
+  ],
   "text before the first message stays unchanged": ["notes\n\n@You: a\n", "notes\n\n@You:\na\n"],
 };
 
@@ -99,6 +119,7 @@ Deno.test("all older forms in any document are converted in one step, and the ed
     "**Tool Result:** `x`",
     "**Tool Result:** `x` (approved)",
     "**Tool Use:** `bash` (`x`)",
+    "**Tool Use:** `a.b` (`x`)",
     "```",
     "```json",
     "```flemma:pending",

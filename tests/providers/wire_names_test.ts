@@ -15,6 +15,14 @@ Deno.test("a tool name that is too long ends with a hash of the whole name, and 
   assert.equal(wireName("server:a.b/c d"), "server__a_b_c_d");
 });
 
+Deno.test("a name with dots, as newer versions of flemma.nvim write it, is sent like the same name with colons", () => {
+  const offered = [tool("trello:list_boards")];
+  assert.equal(wireName("trello.list_boards", offered), wireName("trello:list_boards", offered));
+  assert.equal(toolName(wireName("trello.list_boards"), offered), "trello:list_boards");
+  assert.equal(wireName("flemma.jobs.status"), "flemma__jobs__status");
+  assert.equal(toolName("flemma__jobs__status", [tool("flemma.jobs.status")]), "flemma.jobs.status");
+});
+
 Deno.test("if two tool names would become equal, both get a hash at their end, whatever the order of the tools; other names get no hash", () => {
   const names = ["s:a b", "s:a/b", "s:other"];
   for (const order of [names, names.toReversed()]) {

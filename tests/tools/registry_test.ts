@@ -186,3 +186,13 @@ Deno.test("if a tool is an instance of a class, its methods run on that instance
   assert.deepEqual(execute!({}, {} as never, () => {}), { success: true, output: 1 });
   assert.equal(format_preview!({}, 10), "1");
 });
+
+Deno.test("capabilities under their names in newer versions of flemma.nvim are the same capabilities", () => {
+  const registry = new ToolRegistry();
+  registry.register(tool("a", { capabilities: ["auto_approves_if_sandboxed", "emits_template", "other"] }));
+  assert.deepEqual(registry.get("a")?.capabilities, [
+    "can_auto_approve_if_sandboxed",
+    "template_tool_result",
+    "other",
+  ]);
+});

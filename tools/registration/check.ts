@@ -3,6 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import {
+  knownCapability,
   type RegisteredTool,
   type Registration,
   SANDBOX_CAPABILITY,
@@ -67,9 +68,13 @@ export function checkDefinition(
     });
   }
   const { enabled } = registration;
+  const capabilities = Array.isArray(registration.capabilities)
+    ? registration.capabilities.map(knownCapability)
+    : undefined;
   return success({
     ...registration,
-    ...rightsOf(registration, origin),
+    ...rightsOf({ ...registration, capabilities }, origin),
+    capabilities,
     origin,
     file: origin === "file" ? registration.file ?? null : file,
     fault: origin === "file" ? registration.fault : undefined,

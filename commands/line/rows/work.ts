@@ -221,7 +221,7 @@ export const WORK_COMMANDS: readonly Command[] = [
     summary: "convert a document to the current format",
     details:
       "Moves the text of a line such as `@You: Hello` below its marker, and writes `flemma:tool status=pending` for " +
-      "`flemma:pending`. All other bytes and quoted fences stay the same. Nothing runs.",
+      "`flemma:pending` and `server:tool` for `server.tool`. All other bytes and quoted fences stay the same. Nothing runs.",
     kind: "filter",
     arity: [0, 1],
     options: [

@@ -7,7 +7,7 @@ const presetType: Type = {
   is: "custom",
   ts: "ApprovalPreset",
   expected:
-    'a line "PROVIDER MODEL key=value …", or a table with approve, deny, provider, model and parameters',
+    'a line "PROVIDER MODEL key=value …", or a table with approve, deny, tools, provider, model and parameters',
   // The value is checked by `readPreset`, which knows both forms.
   accepts: () => true,
   json: {
@@ -19,6 +19,7 @@ const presetType: Type = {
           approve: { type: "array", items: { type: "string" } },
           auto_approve: { type: "array", items: { type: "string" } },
           deny: { type: "array", items: { type: "string" } },
+          tools: { type: "array", items: { type: "string" } },
           provider: { type: "string" },
           model: { type: "string" },
           parameters: { type: "object" },
