@@ -10,6 +10,7 @@ import type { DocumentStore } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 import { lockPlaceOf } from "./settings.ts";
 import { checkOptions } from "./runtime/check_options.ts";
+import { guardCallbacks } from "./runtime/host_callbacks.ts";
 import { startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
@@ -116,7 +117,7 @@ export async function chatInMemory(
  */
 export async function openChatOfHost(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
   const checked = checkOptions("openChat", options);
-  return checked.ok ? await openChat(path, options) : checked;
+  return checked.ok ? await openChat(path, guardCallbacks(options)) : checked;
 }
 
 /**
@@ -138,5 +139,5 @@ export async function chatInMemoryOfHost(
   options: MemoryOptions = {},
 ): Promise<Outcome<ChatSession>> {
   const checked = checkOptions("chatInMemory", options);
-  return checked.ok ? await chatInMemory(bytes, options) : checked;
+  return checked.ok ? await chatInMemory(bytes, guardCallbacks(options)) : checked;
 }

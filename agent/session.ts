@@ -32,6 +32,7 @@ import { lastReply } from "./conversation/last_reply.ts";
 import { compose } from "./runtime/compose.ts";
 import { CurrentRuntime } from "./runtime/current.ts";
 import { FinishedRequests } from "./runtime/finished_requests.ts";
+import { HostFault } from "./runtime/host_callbacks.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
 import { requestParts } from "./runtime/request_parts.ts";
@@ -425,13 +426,25 @@ export class Session implements ChatSession {
   /** Does work that may take long. With `alone`, refuses to start while other work runs. */
   async #act(work: (runtime: Runtime) => Promise<Stop>, { alone = false } = {}): Promise<RunResult> {
     const finished = this.#requests.since();
-    const stop = await this.#run(work, alone);
+    const stop = await this.#guarded(() => this.#run(work, alone));
     const { records, replied } = finished();
     return {
       ...stop,
       reply: replied ? lastReply(this.chat) : "",
       usage: records.length === 0 ? null : totalOf(records),
     };
+  }
+
+  /** Turns errors of a host's functions into the reason for which a run failed. */
+  async #guarded(run: () => Promise<Stop>): Promise<Stop> {
+    try {
+      const stop = await run();
+      const problem = stop.problem === undefined ? this.#options.takeFault?.() ?? null : null;
+      return problem === null ? stop : { ...stop, reason: "failed", problem };
+    } catch (thrown) {
+      if (thrown instanceof HostFault) return createStop("failed", { problem: thrown.problem });
+      throw thrown;
+    }
   }
 
   async #run(work: (runtime: Runtime) => Promise<Stop>, alone: boolean): Promise<Stop> {

@@ -63,7 +63,7 @@ export interface ChatOptions {
   readonly retry?: boolean;
   /** Limits the parallel requests to a provider, across all documents with this limiter. @default not shared */
   readonly limiter?: RequestLimiter;
-  /** Receives each event when it happens. @default no receiver */
+  /** Receives each event when it happens. If it throws, the run reports that at its end. @default no receiver */
   readonly emit?: Emit;
   /** Signal that cancels all running work when it aborts, and prevents any new work. @default never aborted */
   readonly signal?: AbortSignal;

@@ -1,7 +1,8 @@
 // One-line previews of calls and results, safe to show on a terminal.
 
-import type { Preview, ToolDefinition, ToolInput } from "./definition.ts";
+import type { ToolDefinition, ToolInput } from "./definition.ts";
 import { byBytes } from "../base/bytes.ts";
+import { isObject } from "../base/is_object.ts";
 import { type Checked, knownProblems } from "./validate.ts";
 import { visible } from "../base/visible.ts";
 import { cutToWidth, displayWidth } from "../base/width.ts";
@@ -79,19 +80,23 @@ function oneLine(text: string): string {
 
 function previewBody(definition: Previewed | undefined, input: ToolInput, width: number): string {
   if (definition?.format_preview === undefined) return genericBody(input);
+  // If the tool's formatter fails or answers with something else, the person must still see the whole input.
   try {
-    return joinPreview(definition.format_preview(input, width));
+    return joinPreview(definition.format_preview(input, width)) ?? genericBody(input);
   } catch {
-    // The tool's formatter failed on unexpected input. The person must still see the whole input, so the generic form
-    // is used.
     return genericBody(input);
   }
 }
 
-function joinPreview(preview: Preview): string {
+/** The text of a preview; null if it is not a preview. */
+function joinPreview(preview: unknown): string | null {
   if (typeof preview === "string") return preview;
-  const detail = typeof preview.detail === "string" ? preview.detail : (preview.detail ?? []).join("  ");
-  return [preview.label ?? "", detail].filter((part) => part !== "").join(" — ");
+  if (preview instanceof Promise) preview.catch(() => {}); // Whatever it becomes, it is not a preview.
+  if (!isObject(preview) || !("label" in preview || "detail" in preview)) return null;
+  const texts = [preview.label ?? "", ...[preview.detail ?? []].flat()];
+  if (!texts.every((text) => typeof text === "string")) return null;
+  const [label, ...details] = texts;
+  return [label, details.join("  ")].filter((part) => part !== "").join(" — ");
 }
 
 /** All members of the input: scalars first, then lists and objects, each group by name. */

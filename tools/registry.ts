@@ -133,12 +133,18 @@ export class ToolRegistry {
   isEnabled({ name, enabled = true }: Pick<ToolDefinition, "name" | "enabled">, config?: Settings): boolean {
     if (typeof enabled !== "function") return enabled;
     if (config === undefined) return false;
-    try {
-      return enabled(config) === true;
-    } catch (thrown) {
-      const message = `The tool ${name} is not offered: its enabled function failed: ${thrownText(thrown)}`;
+    const refuse = (why: string): false => {
+      const message = `The tool ${name} is not offered: its enabled function ${why}`;
       this.#options.onProblem?.({ code: "tool-enabled", message });
       return false;
+    };
+    try {
+      const answer: unknown = enabled(config);
+      if (typeof answer === "boolean") return answer;
+      if (answer instanceof Promise) answer.catch(() => {}); // Whatever it becomes, it is not an answer.
+      return refuse("must return true or false.");
+    } catch (thrown) {
+      return refuse(`failed: ${thrownText(thrown)}`);
     }
   }
 

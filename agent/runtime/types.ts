@@ -19,6 +19,7 @@ import type { Blocks, SubjectSettings } from "../settings.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
 import type { UntrustedDocument } from "../trust/untrusted.ts";
 import type { ChatOptions } from "../types.ts";
+import type { GuardedOptions } from "./host_callbacks.ts";
 
 export interface Runtime {
   /** The parts of the document from which the runtime was built. */
@@ -85,7 +86,7 @@ export interface Runtime {
 }
 
 /** The options of a host, with the environment filled in. */
-export type RuntimeOptions = ChatOptions & {
+export type RuntimeOptions = ChatOptions & Partial<GuardedOptions> & {
   readonly environment: Environment;
   readonly readOnly: boolean;
 };

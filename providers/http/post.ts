@@ -50,13 +50,19 @@ export async function post(options: PostOptions): Promise<Exchange> {
 
 async function exchange(options: PostOptions, limits: RequestTimeouts): Promise<Exchange> {
   const { request } = options;
-  const response = await (options.fetch ?? fetch)(request.url, {
+  const answer = await answerOf(options.fetch, limits.signal, [request.url, {
     method: request.method,
     headers: { ...request.headers },
     body: bodyBytes(request),
     redirect: "manual",
     signal: limits.signal,
-  });
+  }]);
+  if (!isResponse(answer)) {
+    const next = "Correct this function of the program.";
+    const message = "The option fetch answered without a Response.";
+    return { kind: "failed", error: providerError("network", message, { next }) };
+  }
+  const response = answer;
   limits.arrived();
   const { headers, status } = response;
   if (status >= 300 && status < 400) {
@@ -73,6 +79,30 @@ async function exchange(options: PostOptions, limits: RequestTimeouts): Promise<
     return { kind: "body", headers, status, text: await readBody(response, limits, most) };
   }
   return { kind: "stream", headers, lines: await readStream(response, options, limits) };
+}
+
+/** Calls `fetch`. A host's function may ignore the signal, so its answer is not awaited once the signal aborts. */
+async function answerOf(
+  own: typeof fetch | undefined,
+  signal: AbortSignal,
+  given: Parameters<typeof fetch>,
+): Promise<unknown> {
+  if (own === undefined) return await fetch(...given);
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([own(...given), promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** True for a response of this or another implementation of `fetch`. */
+function isResponse(answer: unknown): answer is Response {
+  return typeof answer === "object" && answer !== null && "status" in answer && "headers" in answer &&
+    "body" in answer && typeof (answer.headers as Headers | null)?.get === "function";
 }
 
 /**
