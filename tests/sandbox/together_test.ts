@@ -72,6 +72,16 @@ test("a command that starts while another one runs has the same protected and hi
   assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
 });
 
+test("after the person changed a protected path between two commands, flemma still repairs what the second one does", async (root) => {
+  plant(root, "project/notes.chat", "project/.vscode/");
+  const sandbox = projectSandbox(root);
+  await runInside(sandbox, ":");
+  Deno.removeSync(`${root}/project/.vscode`);
+  await runInside(sandbox, "ln -s evil .envrc");
+  assert.ok(!exists(`${root}/project/.envrc`));
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
+});
+
 test("the host is notified before the first of several commands starts, and after flemma has cleaned up behind the last one", async (root) => {
   plant(root, "project/notes.chat", "project/evil");
   const reported: string[] = [];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { KnownRepositories } from "../../../sandbox/git/known.ts";
-import { plant, world } from "../fixture.ts";
+import { plant, projectSandbox, runInside, world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
 const FOLDER = "home/.local/state/flemma";
@@ -19,6 +19,12 @@ test("a later run knows each repository once, also without a state folder at fir
   assert.deepEqual(knownIn(root), ["a", "b", "c"].map((name) => `${root}/${name}`));
   const text = Deno.readTextFileSync(`${root}/${FOLDER}/repositories`);
   assert.deepEqual(text.split("\n"), [..."abc"].map((name) => `"${root}/${name}"`).concat(""));
+});
+
+test("the next run knows the repositories that the last command of a run created", async (root) => {
+  plant(root, "project/");
+  await runInside(projectSandbox(root), "git init -q made; git init -q --bare bare");
+  assert.deepEqual(knownIn(root), [`${root}/project/bare`, `${root}/project/made`]);
 });
 
 test("lines that are not an absolute path in JSON are ignored, and a list that cannot be read is a problem", (root) => {

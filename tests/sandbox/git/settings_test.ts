@@ -31,10 +31,11 @@ function choices(seed: number): (most: number) => number {
 
 test("any text is read as git reads it, and texts that git refuses are not valid", (root) => {
   const choose = choices(7);
-  const cases = Array.from({ length: 300 }, () => {
+  const random = Array.from({ length: 300 }, () => {
     const text = Array.from({ length: 1 + choose(7) }, () => PIECES[choose(PIECES.length)]).join("");
     return choose(4) === 0 ? text : `[core]\n\t${text}`;
   });
+  const cases = ["[core]\r\n\tpager = ./a\\\r\n/b\r\n", ...random];
   let [valid, settings] = [0, 0];
   for (const text of cases) {
     Deno.writeTextFileSync(`${root}/config`, text);

@@ -1,7 +1,14 @@
 // Which records of started commands are trusted, one row per condition.
 
 import assert from "node:assert/strict";
-import { findLeftRecords, identify, isAlive, record, records } from "../../../sandbox/process/leftovers.ts";
+import {
+  findLeftRecords,
+  identify,
+  isAlive,
+  record,
+  records,
+  removeRecord,
+} from "../../../sandbox/process/leftovers.ts";
 import { world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
@@ -42,6 +49,22 @@ Deno.test("a process matches its record only with the same start time, and while
   await child.status;
   assert.equal(isAlive(id), false);
   assert.equal(identify(child.pid), null);
+});
+
+test("the record of an ended command is emptied if it cannot be removed, and is ignored from then on", (root) => {
+  const environment = world(root);
+  const file = record(environment, Deno.pid, { writable: [], before: "null" });
+  const remove = Deno.removeSync;
+  Deno.removeSync = () => {
+    throw new Deno.errors.PermissionDenied("Operation not permitted (os error 1)");
+  };
+  try {
+    removeRecord(file);
+  } finally {
+    Deno.removeSync = remove;
+  }
+  assert.equal(Deno.statSync(file).size, 0);
+  assert.deepEqual(records(environment), []);
 });
 
 test("of the process records from this boot, only those whose owner no longer runs count as leftovers", (root) => {

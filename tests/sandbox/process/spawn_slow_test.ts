@@ -65,6 +65,14 @@ Deno.test("all bytes for standard input arrive, and writing also ends if the chi
   assert.equal((await finish(start(["/bin/true"], { stdin: bytes }))).code, 0);
 });
 
+Deno.test("if a process ends before its command begins, the stream for its standard input is cancelled", async () => {
+  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
+  const stdin = new ReadableStream<Uint8Array>({ cancel }, { highWaterMark: 0 });
+  const started = spawn(["/bin/true"], { ...OPTIONS, stdin }, { open: () => null, isTied: () => false });
+  assert.ok(started.ok);
+  await Promise.all([finish(started.value), cancelled]);
+});
+
 Deno.test("a command's arguments are never parsed by a shell", async () => {
   const { out } = await finish(start(["/usr/bin/printf", "%s\n", "$HOME; `id`", "*"]));
   assert.equal(out, "$HOME; `id`\n*\n");

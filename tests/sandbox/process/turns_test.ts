@@ -8,7 +8,7 @@ import { createContext } from "../../../tools/context.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
 import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
-import { testInFolder as test } from "../../folder.ts";
+import { descriptorsInto, testInFolder as test } from "../../folder.ts";
 
 interface Hands extends FileTurn {
   readonly waited: string[];
@@ -72,6 +72,7 @@ test("a command waits while a tool reads or writes a file", async (root) => {
     await Promise.all([work, command]);
     assert.deepEqual(order, ["file", "command"], access);
     await turns.commandEnded();
+    assert.deepEqual(living(root), [], "an ended command leaves no entry");
   }
 });
 
@@ -158,6 +159,7 @@ test("a command that another run's write keeps from starting does not count as l
     performance.now = now;
     gate.close();
   }
+  assert.deepEqual(descriptorsInto(root), []);
   const turn = hands("/w/a");
   assert.equal(await turns.files("read", turn, () => Promise.resolve("read")), "read");
   assert.deepEqual(turn.waited, []);

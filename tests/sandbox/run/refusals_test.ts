@@ -62,6 +62,7 @@ const OUTSIDE: readonly (readonly [message: string, path: string])[] = [
   ["error: failed to write `ROOT/outside/y`: Read-only file system (os error 30)", "ROOT/outside/y"],
   ["java.io.FileNotFoundException: ROOT/outside/y (Read-only file system)", "ROOT/outside/y"],
   ["touch: cannot touch '../outside/y': Read-only file system", "ROOT/outside/y"],
+  ["mv: cannot move 'ROOT/outside/x' to 'ROOT/home/y': Read-only file system", "ROOT/home/y"],
   ["touch: cannot touch '~/y': Read-only file system", "ROOT/home/y"],
   [
     "fatal: Unable to create 'ROOT/outside/.git/index.lock': Read-only file system",
