@@ -55,9 +55,6 @@ async function ask() {
   const chat = picked === undefined ? undefined : picked.chat ?? await newChat();
   if (chat === undefined) return;
   const folder = chat.uri.scheme === "file" ? dirname(chat.uri.fsPath) : dirname(fsPath);
-  // The cursor stands at the end at once, so that what a fast person types goes there.
-  const bottom = chat.positionAt(chat.getText().length);
-  const shown = await vscode.window.showTextDocument(chat, { selection: new vscode.Range(bottom, bottom) });
   const text = chat.getText();
   const addition = new vscode.WorkspaceEdit();
   addition.insert(
@@ -66,9 +63,9 @@ async function ask() {
     appended(text, referenceTo(fsPath, folder, selection)),
   );
   await vscode.workspace.applyEdit(addition);
+  // It is shown only now, with the cursor at its end, so that what a fast person types goes behind the reference.
   const end = chat.positionAt(chat.getText().length);
-  shown.selection = new vscode.Selection(end, end);
-  shown.revealRange(new vscode.Range(end, end));
+  await vscode.window.showTextDocument(chat, { selection: new vscode.Range(end, end) });
 }
 
 /** Runs the program and returns what it printed. @param {string} program @param {string[]} args @returns {Promise<string>} */

@@ -28,14 +28,17 @@ export async function codeLenses(document: OpenDocument): Promise<CodeLens[]> {
   const session = await document.openReadOnly();
   if (!session.ok) return [];
   const calls = await session.value.calls();
-  const { counted, uri, store } = document;
   const waiting = calls.filter(isWaiting);
   const texts = await Promise.all(waiting.map(({ id }) => session.value.fileTexts(id)));
-  return waiting.flatMap(({ id, line }, at) => {
+  // A reply that the editor has not inserted yet is not in the version that the lenses name.
+  const { counted, uri, store: { version } } = document;
+  return waiting.flatMap(({ id }, at) => {
+    const line = (counted.chat.result(id)?.header ?? counted.chat.call(id)?.place)?.start;
+    if (line === undefined) return [];
     const range = linesRange(counted, line, line);
     const lens = (title: string, command: string): CodeLens => ({
       range,
-      command: { title, command, arguments: [{ uri, version: store.version, id }] },
+      command: { title, command, arguments: [{ uri, version, id }] },
     });
     return [
       lens("Approve", "flemma.approve"),

@@ -42,6 +42,10 @@ const FILES = {
   "lenses.chat": TWO,
   "diff.chat": WRITE,
   "typing.chat": QUESTION,
+  "redo.chat": QUESTION,
+  "failure.chat": QUESTION,
+  "cancel.chat": QUESTION,
+  "asked.chat": QUESTION,
 };
 
 /** What VS Code does, each with the replies of the model. All run in one window, because its start takes seconds. */
@@ -124,6 +128,69 @@ const STEPS: readonly (readonly [string, readonly (readonly Part[])[], (code: Vs
       assert.deepEqual(asked.map(({ role }) => role), ["user", "assistant", "user"]);
       assert.match(JSON.stringify(asked), /Really 👩‍👩‍👧\?.*First answer\..*Und Größe\?/);
       await code.press("Control+S");
+    },
+  ],
+  [
+    "a lens approves the call of a reply that was undone and redone",
+    [[{ id: "call_1", name: "bash", input: { command: "true" } }]],
+    async (code) => {
+      await code.open("redo.chat");
+      await code.advances();
+      await code.lenses("Approve", 1);
+      await code.press("Control+Z");
+      await code.lenses("Approve", 0);
+      await code.press("Control+Y");
+      await (await code.lenses("Approve", 1))[0]!.click();
+      await code.sees("status=approved");
+      assert.match(await code.saved("redo.chat", (text) => text.includes("approved")), /status=approved\n/);
+    },
+  ],
+  [
+    "the cause of a failed run is shown once, and the text stays as it was",
+    [[{ refusal: "This key is wrong." }]],
+    async (code) => {
+      await code.open("failure.chat");
+      await code.advances();
+      const cause = code.page.locator(".notification-toast", { hasText: "This key is wrong." });
+      await cause.first().waitFor();
+      await code.barIsSilent("flemma");
+      assert.equal(await cause.count(), 1);
+      await code.press("Control+End");
+      await code.type("More.\n");
+      assert.equal(await code.saved("failure.chat", (text) => text.includes("More.")), `${QUESTION}More.\n`);
+    },
+  ],
+  [
+    "a key cancels a run, and what has arrived stays with its mark",
+    [["First ", WAIT, "answer."]],
+    async (code) => {
+      await code.open("cancel.chat");
+      await code.advances();
+      await code.barSays("flemma");
+      await code.press("Control+Alt+C");
+      await code.sees("flemma:aborted");
+      await code.barIsSilent("flemma");
+      assert.match(
+        await code.saved("cancel.chat", (text) => text.includes("aborted")),
+        /^@You:\nHow are you\?\n\n@Assistant:\nFirst\s+<!-- flemma:aborted: [^\n]* -->\n/,
+      );
+    },
+  ],
+  [
+    "a question about selected lines goes into a conversation, and text typed at once stands behind the reference",
+    [],
+    async (code) => {
+      await code.open("asked.chat");
+      await code.open("code.py");
+      await code.goTo(2);
+      await code.press("Shift+ArrowDown", "Shift+ArrowDown", "Control+Alt+Q");
+      await code.answers("Ask in", "asked.chat");
+      await code.shows("asked.chat");
+      await code.type("Why?");
+      assert.equal(
+        await code.saved("asked.chat", (text) => text.includes("Why?")),
+        `${QUESTION}\n@./code.py#L2-3 Why?`,
+      );
     },
   ],
 ];

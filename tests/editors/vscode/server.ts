@@ -23,6 +23,8 @@ const SETTINGS = {
   "extensions.ignoreRecommendations": true,
   "chat.disableAIFeatures": true,
   "editor.minimap.enabled": false,
+  // A hover of the list of files would lie over the next file.
+  "workbench.hover.delay": 1_000_000_000,
 };
 
 /** Why a real VS Code cannot run here, in a sentence; null if it can. */
@@ -92,9 +94,14 @@ export class VsCode {
     if (name.endsWith(".chat")) {
       await this.page.locator(".part.statusbar .statusbar-item", { hasText: /^Chat$/ }).first().waitFor();
     }
-    await this.page.locator(".tab.active", { hasText: name }).waitFor({ timeout: LONGEST_WAIT });
+    await this.shows(name);
+  }
+
+  /** Waits until a file is in the active editor, which has the focus. */
+  async shows(name: string): Promise<void> {
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
     await this.page.locator(".editor-group-container.active .monaco-editor.focused .view-line").first()
-      .waitFor({ timeout: LONGEST_WAIT });
+      .waitFor();
   }
 
   async press(...keys: readonly string[]): Promise<void> {
@@ -145,6 +152,12 @@ export class VsCode {
   /** Waits until the status bar contains a text. */
   async barSays(text: string): Promise<void> {
     await this.page.locator(".part.statusbar .statusbar-item", { hasText: text }).first().waitFor();
+  }
+
+  /** Waits until nothing in the status bar contains a text. */
+  async barIsSilent(text: string): Promise<void> {
+    const found = this.page.locator(".part.statusbar .statusbar-item", { hasText: text });
+    await this.until(async () => await found.count() === 0, `the status bar is without ${text}`);
   }
 
   /** The lenses with a title, from top to bottom. */

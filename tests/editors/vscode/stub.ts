@@ -121,6 +121,10 @@ export class StubEditor {
   readonly #contents = new Map<string, (uri: Uri) => string>();
   /** What the person types when they are asked. */
   answer: string | undefined;
+  /** What the person types as soon as a document is shown. */
+  typed = "";
+  /** What the editor does before it applies an edit that the extension wants. */
+  beforeEdit: (() => Promise<void>) | undefined;
   /** Settings. */
   readonly settings: Readonly<Record<string, string>>;
   /** What the status line says; empty while it is hidden. */
@@ -287,15 +291,13 @@ export class StubEditor {
           this.offered = items.map(labelOf);
           return Promise.resolve(items.find((item) => labelOf(item).startsWith(this.pick)));
         },
-        showTextDocument: (document: StubDocument) => {
+        showTextDocument: (document: StubDocument, { selection }: { selection?: Range } = {}) => {
           this.show(document);
-          const editor = {
-            revealRange() {},
-            set selection(selected: Selection) {
-              stub.selected = selected;
-            },
-          };
-          return Promise.resolve(editor);
+          const start = new Position(0, 0);
+          if (this.typed !== "") {
+            this.edit(document, [{ range: selection ?? new Range(start, start), text: this.typed }]);
+          }
+          return Promise.resolve({});
         },
         createStatusBarItem: () => ({
           text: "",
@@ -339,13 +341,14 @@ export class StubEditor {
         onDidChangeTextDocument: this.#changed.on,
         onDidSaveTextDocument: new Events<StubDocument>().on,
         onDidCloseTextDocument: this.#closed.on,
-        applyEdit: (edit: WorkspaceEdit) => {
+        applyEdit: async (edit: WorkspaceEdit) => {
+          await this.beforeEdit?.();
           for (const [uri, edits] of edit.all) {
             const document = this.documents.find((each) => each.uri.text === uri.text);
-            if (document === undefined) return Promise.resolve(false);
+            if (document === undefined) return false;
             this.edit(document, edits.map(({ range, newText }) => ({ range, text: newText })));
           }
-          return Promise.resolve(true);
+          return true;
         },
       },
     };

@@ -29,6 +29,7 @@ async function withEditor(
   });
 }
 
+const QUESTION = "@You:\nHow are you?\n";
 const PENDING = callsDocument([{ id: "call_1", command: "echo hello", status: "pending" }]);
 
 Deno.test("with a stub of VS Code, a command sends a question and the reply appears in the buffer, while the file stays unchanged", () =>
@@ -111,6 +112,31 @@ Deno.test("with a stub of VS Code, text that a person types and a reply with cal
         callsDocument([{ id: "call_1", command: "true", status: "pending" }])
           .replace("Please.", "How are you? Well?") + "\n",
       );
+    });
+  }));
+
+Deno.test("with a stub of VS Code, lenses name calls that are in the text, so that they act on a reply that was undone and redone", () =>
+  withServer([callReply("call_1", "true")], ({ env }) => {
+    const key = { ...env, ANTHROPIC_API_KEY: "k" };
+    return withEditor(QUESTION, key, async (editor, document, place) => {
+      place.settings("tools: { auto_approve_sandboxed: false }\n");
+      const lenses = () => editor.providers.get("lenses").provideCodeLenses(document);
+      // The editor asks for lenses at any time, and shows them until it has asked again.
+      const early: unknown[] = [];
+      editor.beforeEdit = async () => void early.push(...await lenses());
+      await editor.commands.get("flemma.advance")!();
+      await editor.until(() => document.text.includes("status=") && editor.status === "");
+      editor.beforeEdit = undefined;
+      assert.deepEqual(early, []);
+      const [approve] = await lenses();
+      const reply = document.text;
+      const end = { start: new Position(2, 0), end: new Position(reply.split("\n").length, 0) };
+      editor.edit(document, [{ range: end, text: "" }]);
+      assert.deepEqual(await lenses(), []);
+      editor.edit(document, [{ range: { ...end, end: end.start }, text: reply.slice(QUESTION.length) }]);
+      await editor.commands.get(approve.command.command)!(...approve.command.arguments);
+      await editor.until(() => document.text.includes("status=approved"));
+      assert.equal(document.text, reply.replace("status=pending", "status=approved"));
     });
   }));
 
@@ -212,12 +238,14 @@ Deno.test("with a stub of VS Code, a question about selected lines is appended w
     for (const [selected, reference] of rows) {
       editor.show(code);
       editor.selected = selected;
+      // A fast person types as soon as the conversation is shown.
+      editor.typed = "Why?";
       await editor.commands.get("flemma.ask")!();
-      text += `${text === "@You:\n" ? "" : "\n\n"}${reference}`;
+      text += `${text === "@You:\n" ? "" : "\n\n"}${reference}Why?`;
       assert.equal(chat.text, text);
       assert.equal(editor.shown, chat);
-      assert.equal(editor.selected!.active.line, chat.text.split("\n").length - 1);
     }
+    editor.typed = "";
     assert.deepEqual(editor.offered, ["a.chat", "New conversation…"]);
     await editor.commands.get("flemma.toggle")!();
     assert.equal(editor.shown, code);
