@@ -63,7 +63,7 @@ async function ask() {
     appended(text, referenceTo(fsPath, folder, selection)),
   );
   await vscode.workspace.applyEdit(addition);
-  // It is shown only now, with the cursor at its end, so that what a fast person types goes behind the reference.
+  // It is shown only now, with the cursor at its end, so that immediately typed text follows the reference.
   const end = chat.positionAt(chat.getText().length);
   await vscode.window.showTextDocument(chat, { selection: new vscode.Range(end, end) });
 }

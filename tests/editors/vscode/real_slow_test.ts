@@ -177,7 +177,7 @@ const STEPS: readonly (readonly [string, readonly (readonly Part[])[], (code: Vs
     },
   ],
   [
-    "a question about selected lines goes into a conversation, and text typed at once stands behind the reference",
+    "a question about selected lines goes into a conversation, and text typed immediately follows the reference",
     [],
     async (code) => {
       await code.open("asked.chat");
