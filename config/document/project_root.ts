@@ -1,6 +1,6 @@
 // The folder of the project that contains a folder.
 
-import { isThere } from "../../base/files.ts";
+import { canBeSeen } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 
 /**
@@ -9,7 +9,7 @@ import { parentOf } from "../../base/paths.ts";
  */
 export function projectRootOf(folder: string, home: string): string | null {
   for (let at = folder; at !== "/" && !isHomeOrAbove(at, home); at = parentOf(at)) {
-    if (isThere(`${at}/.git`) || isThere(`${at}/.flemma`)) return at;
+    if (canBeSeen(`${at}/.git`) || canBeSeen(`${at}/.flemma`)) return at;
   }
   return null;
 }

@@ -123,10 +123,23 @@ function unreadable(
     return failure(
       "document-unreadable",
       `${path} cannot be read: permission denied.`,
-      `Allow it: chmod u+r ${operands(path)}`,
+      permissionRemedy(path, environment),
     );
   }
   return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`, CHECK_NAME);
+}
+
+/** Returns how to get permission to read a file. Only its owner can grant it. */
+function permissionRemedy(path: string, environment: Environment): string {
+  let owner: number | null;
+  try {
+    owner = Deno.statSync(absolutePath(environment, path)).uid;
+  } catch {
+    return "You may not enter a folder on its path: ask the owner of that folder for permission.";
+  }
+  return owner === null || owner === Deno.uid()
+    ? `Allow it: chmod u+r ${operands(path)}`
+    : "It belongs to another user: ask that user for permission to read it.";
 }
 
 /**
