@@ -69,8 +69,7 @@ export async function subjectSettings(
   subject: SettingsSubject,
   sources?: SettingsSources,
 ): Promise<Outcome<SubjectSettings>> {
-  const host = { ...given, environment };
-  const settings = await settingsIn(host, subject, sources);
+  const { host, settings } = await withModelsProvider({ ...given, environment }, subject, sources);
   const { frontmatter, path } = subject;
   if (!settings.ok || frontmatter === null || settings.value.settings.cwd === null) return settings;
   const { findWorkFolder, withRealFolder, wrongFolder } = await import("../config/document/work_folder.ts");
@@ -99,6 +98,35 @@ export async function subjectSettings(
   return again.value.settings.cwd === settings.value.settings.cwd
     ? success({ ...again.value, ...withRealFolder(again.value, folder) })
     : blocked(again.value, "must not depend on other settings");
+}
+
+/**
+ * Loads the settings. If the command line or the host names a model but no provider, and the provider of the settings
+ * does not have that model, the settings are loaded with the provider that has it.
+ */
+async function withModelsProvider(
+  host: SettingsHost,
+  subject: SettingsSubject,
+  sources: SettingsSources | undefined,
+): Promise<{ readonly host: SettingsHost; readonly settings: Outcome<SubjectSettings> }> {
+  const settings = await settingsIn(host, subject, sources);
+  const { overrides = {}, preset } = host.settings ?? {};
+  const isOpen = typeof overrides.model === "string" && overrides.provider === undefined &&
+    preset === undefined;
+  if (!isOpen || !settings.ok || settings.value.settings.model !== overrides.model) return { host, settings };
+  const { providerOfModel } = await import("../providers/keys/provider_of_model.ts");
+  const choice = providerOfModel(settings.value.settings, host.environment.variables);
+  if (choice === null) return { host, settings };
+  // The frontmatter has already printed its lines.
+  const chosen = { ...host, settings: { ...host.settings, overrides: { ...overrides, ...choice } } };
+  const again = await settingsIn({ ...chosen, print: undefined }, subject);
+  if (!again.ok) return { host, settings: again };
+  const { model, provider } = again.value.settings;
+  const message =
+    `${model} is a model of ${provider}, so ${provider} is used instead of ${settings.value.settings.provider}.`;
+  const notices = [...again.value.loaded.notices, { code: "provider-of-model", message }];
+  const value = { ...again.value, loaded: { ...again.value.loaded, notices } };
+  return { host: chosen, settings: success(value) };
 }
 
 /** Loads the settings with the working folder of the environment. */

@@ -82,7 +82,12 @@ export const SANDBOX: Option = {
 
 export const MODEL: readonly Option[] = [
   { name: "provider", value: "NAME", default: BY_SETTINGS, help: "Use this provider." },
-  { name: "model", value: "NAME", default: BY_SETTINGS, help: "Use this model." },
+  {
+    name: "model",
+    value: "NAME",
+    default: BY_SETTINGS,
+    help: "Use this model, and its provider if yours does not have it.",
+  },
   { name: "preset", value: "NAME", help: "Use the model, parameters and approvals of a preset." },
   { name: "param", value: "KEY=VALUE", many: true, help: "Set a model parameter." },
 ];
