@@ -212,7 +212,8 @@ export class ApprovalRegistry {
 
 /**
  * Resolvers of this process. A resolver registered here is asked in every document that the program opens afterwards,
- * in addition to those of the settings and of the document's host.
+ * in addition to those of the settings and of the document's host. The built-in resolvers belong to one document each
+ * and are not in this chain, so `get` returns null for their names; `ChatSession.explain` shows what they answer.
  *
  * ```ts
  * import { approval } from "flemma/advanced";
