@@ -45,6 +45,10 @@ export async function run(invocation: Invocation): Promise<number> {
   });
   if (!evaluate.ok) return refuse(invocation, evaluate.problem);
   const commands = given.positionals.length > 0 ? given.positionals : linesOf(invocation);
+  if (commands.length === 0) {
+    const next = 'Write one command per line, or name it: flemma approval test "git push"';
+    return refuse(invocation, { code: "usage", message: "Standard input has no command to test.", next });
+  }
   const found: ExplainedCall[] = [];
   const asJson = switchOption(given, "json") === true;
   for (const command of commands) {

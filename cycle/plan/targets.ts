@@ -115,7 +115,8 @@ function callOnLine(chat: Chat, line: number): Outcome<string> {
     block,
     away: Math.max(block.place.start - line, line - block.place.end),
   }))
-    .sort((a, b) => a.away - b.away).slice(0, 2)
+    .sort((a, b) => a.away - b.away)
+    .filter(({ block }, at, all) => all.findIndex((other) => other.block.id === block.id) === at).slice(0, 2)
     .map(({ block: { id, place } }) => `${shortCallName(chat, id)} (line ${place.start})`);
   return failure(
     "no-call-here",

@@ -126,6 +126,8 @@ Deno.test("the approval test command refuses an invalid rule, tool or folder and
       [["--rule", "{", "ls"], /it is not JSON/],
       [["--tool", "nonesuch", "ls"], /There is no tool nonesuch/],
       [["--cwd", "missing", "ls"], /There is no folder missing/],
+      [[], /Standard input has no command to test\.\n {2}Write one command per line/],
+      [["--json"], /Standard input has no command to test\./],
     ];
     for (const [words, stated] of rows) {
       const { code, err } = await world.run("approval", "test", ...words);

@@ -379,7 +379,9 @@ test("approve --line and reject --line take only the call on that line or its bl
       const { stderr } = await place.exits(1, [command, "a.chat", "--line", String(line)]);
       assert.match(
         stderr,
-        new RegExp(`No call is on line ${line}\\.\n {2}The nearest: c[12] \\(line \\d+\\)`),
+        new RegExp(
+          `No call is on line ${line}\\.\n {2}The nearest: c([12]) \\(line \\d+\\), c(?!\\1)[12] \\(line \\d+\\)\n`,
+        ),
       );
       assert.equal(place.read("a.chat"), text);
     }
