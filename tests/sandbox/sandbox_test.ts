@@ -437,6 +437,25 @@ test("flemma ignores a stored test result that another user could have written",
   assert.ok(!await reported(), "of somebody else");
 });
 
+test("a worker does not start without its sandbox if a backend fails for a temporary reason, and a notice says why", async (root) => {
+  const failing: Backend = { ...naming("failing"), probe: () => Promise.resolve(BROKEN) };
+  const sandbox = withBackends(root, "auto", { failing });
+  const started = await sandbox.startWorker(["/bin/cat"], {});
+  assert.equal(started.ok ? "started" : started.problem.code, "backend-setup");
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["backend-setup"]);
+});
+
+test("if the sandbox of a worker cannot be set up, a notice says why", async (root) => {
+  plant(root, "project/");
+  const path = fakeBwrap(root, "bwrap: something nobody has seen");
+  const sandbox = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
+  const started = await sandbox.startWorker(["/bin/cat"], {});
+  assert.ok(started.ok);
+  assert.equal((await started.value.ended)?.code, "sandbox-setup-failed");
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["sandbox-setup-failed"]);
+  await sandbox.endWorker();
+});
+
 test("the worker of a run has the folders that the policy asks to create", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, {

@@ -79,6 +79,16 @@ for (const [place, name] of Object.entries(PLACES)) {
   });
 }
 
+test("a socket in a folder that commands can write leaves no file there if it vanishes during the set-up", async (root) => {
+  const path = `${root}/project/s`;
+  const { sandbox } = vanishing(root, [path]);
+  await listening([path], async () => {
+    assert.equal((await sandbox.available()).ok, true);
+    // Closing the listener would remove it too.
+    assert.equal(exists(path), false);
+  });
+});
+
 test("an MCP server starts although a socket vanishes during the set-up", async (root) => {
   const path = `${root}/home/s`;
   const { sandbox, runs } = vanishing(root, [path]);
@@ -142,8 +152,9 @@ test("a command starts although the folder around a socket vanishes during the s
     ]);
     assert.deepEqual([out, err], ["ran\n", ""]);
     await prepared.value.dispose();
+    // Closing the listener would remove it too.
+    assert.equal(exists(`${root}/project/sub/folder/s`), false);
   });
-  assert.equal(exists(`${root}/project/sub/folder/s`), false);
 });
 
 for (const [reason, then] of [["for another reason", "exit 1"], ["because it is killed", "kill -9 $$"]]) {

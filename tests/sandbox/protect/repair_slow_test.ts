@@ -76,15 +76,17 @@ test("a configuration of which no setting stays is not left behind empty, but it
   }
 });
 
-test("if a command removes what it can of a git folder, the configuration is restored", async (root) => {
+test("if a command removes what it can of a git folder, the configuration is restored with its permissions", async (root) => {
   plant(root, "project/");
   git(`${root}/project`, "init", "-q");
   git(`${root}/project`, "remote", "add", "origin", "./origin");
-  const config = textOf(`${root}/project/.git/config`);
+  const path = `${root}/project/.git/config`;
+  const config = textOf(path);
+  Deno.chmodSync(path, 0o640);
   const sandbox = projectSandbox(root);
   assert.notEqual((await runInside(sandbox, "rm -rf .git")).code, 0);
   assert.deepEqual(codes(sandbox), ["protected-path-restored"]);
-  assert.equal(textOf(`${root}/project/.git/config`), config);
+  assert.deepEqual([textOf(path), Deno.statSync(path).mode! & 0o777], [config, 0o640]);
 });
 
 test("a configuration that is too large for memory is moved away without being read", async (root) => {
