@@ -36,7 +36,6 @@ export async function probe(
   try {
     const identity = identityOf(preparation.fingerprint);
     if (!again && identity !== null && (worked.has(identity) || await isRecorded(identity, host))) {
-      worked.add(identity);
       return success(undefined);
     }
     const answer = await run(preparation, host);

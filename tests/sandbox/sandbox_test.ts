@@ -177,6 +177,11 @@ test("with an invalid policy no command is wrapped or run, and no path is writab
   assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
 });
 
+test("an entry of the policy that is left out is among the notices before any command is prepared", (root) => {
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "a\0b"] } });
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["writable-path-dropped"]);
+});
+
 test("the policy is fixed when the sandbox is created", async (root) => {
   const rw_paths = [`${root}/a`];
   const backendSettings: Record<string, Record<string, unknown>> = { seen: { word: "before" } };
@@ -324,6 +329,15 @@ test("in one process, a successful test of the sandbox is not repeated for the s
   Deno.utimeSync(path, 1, 1);
   assert.ok((await ask(true).available()).ok);
   assert.equal(runsOf(root), 3, "another program is tested again");
+});
+
+test("in one process, a successful test of the sandbox is not repeated even if it cannot be stored", async (root) => {
+  plant(root, "project/", "home/.local/state/flemma");
+  const path = fakeBwrap(root, "");
+  for (let times = 0; times < 2; times++) {
+    assert.ok((await projectSandbox(root, { backends: { bwrap: { path } } }).available()).ok);
+  }
+  assert.equal(runsOf(root), 1);
 });
 
 test("another process does not repeat a successful test of the sandbox, unless the stored result is corrupted", async (root) => {

@@ -114,6 +114,22 @@ for (
   });
 }
 
+test("repositories that an index names are protected in folders that are not searched, and those inside them too", async (root) => {
+  const [outer, inner, deep] = ["project", "project/target/sub", "project/target/sub/target/deep"].map((
+    name,
+  ) => `${root}/${name}`);
+  for (const folder of [deep!, inner!, outer!]) {
+    Deno.mkdirSync(folder, { recursive: true });
+    git(folder, "init", "-q");
+    git(folder, "-c", "advice.addEmbeddedRepo=false", "add", ".");
+    git(folder, "commit", "-q", "--allow-empty", "-m", "x");
+  }
+  for (const folder of [inner!, deep!]) {
+    await runInside(projectSandbox(root), `printf '${TRAP}' >> ${folder}/.git/config`);
+    assert.ok(!springs(outer!) && !exists(`${folder}/PWNED`), folder);
+  }
+});
+
 test("more repositories than are protected one by one are read-only with their folder, and this is reported", async (root) => {
   plant(root, "project/file", "project/one/.git/HEAD", "project/one/.git/config");
   for (let at = 0; at < 260; at++) {
