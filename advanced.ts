@@ -54,6 +54,8 @@ export type {
   AutoApproveFunction,
   CredentialVariables,
   DocumentApproval,
+  HookEntry,
+  HookGroup,
   ModelSetting,
   NetworkList,
   Presets,

@@ -148,7 +148,7 @@ export class Session implements ChatSession {
   }
 
   advance(options: { readonly goOn?: boolean } = {}): Promise<RunResult> {
-    return this.#act(({ cycle }) => cycle.advance(options));
+    return this.#act((runtime) => this.#withStopHooks(runtime, () => runtime.cycle.advance(options)));
   }
 
   execute(target: CallTarget): Promise<RunResult> {
@@ -176,7 +176,9 @@ export class Session implements ChatSession {
   }
 
   cancel(): boolean {
-    return this.#runtime.cycle.cancel() !== null;
+    const { cycle, hooks } = this.#runtime;
+    const hadHooks = hooks?.cancel() === true;
+    return cycle.cancel() !== null || hadHooks;
   }
 
   cancelCall(id: string): boolean {
@@ -352,6 +354,7 @@ export class Session implements ChatSession {
   }
 
   async #close(): Promise<void> {
+    this.#runtime.hooks?.cancel();
     await this.#work.cancelAll();
     this.#runtime.forgetTools();
     await this.#runtime.servers.close();
@@ -456,6 +459,7 @@ export class Session implements ChatSession {
     const stop = await this.#work.during(
       this.#recovered(runtime.value).then((recovered) => {
         recovered.limits.begin();
+        recovered.hooks?.begin();
         return work(recovered);
       }).finally(() => runtime.value.endTools()),
     );
@@ -467,11 +471,18 @@ export class Session implements ChatSession {
     return stop;
   }
 
+  /** Works, and lets hooks make the model continue after a complete reply. */
+  async #withStopHooks({ hooks, cycle }: Runtime, work: () => Promise<Stop>): Promise<Stop> {
+    const stop = await work();
+    if (hooks === null) return stop;
+    return await hooks.continueAfter(stop, cycle, this.#options.signal ?? new AbortController().signal);
+  }
+
   /** Runs the person's hook command for the end of a run, if one is set. */
   async #tellHook(stop: Stop): Promise<void> {
     const { hooks, tools } = this.settings;
     const { environment } = this.#runtime.subject;
-    if (Object.values(hooks).every((command) => command === null)) return;
+    if ([hooks.on_done, hooks.on_error, hooks.on_pending].every((command) => command === null)) return;
     const { runHook } = await import("./conversation/hooks.ts");
     const problem = await runHook({
       hooks,

@@ -10,16 +10,20 @@ import type { CycleParts } from "../cycle/run/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import {
+  type ApprovalDecision,
   type ApprovalDowngrade,
   createApproval,
   type Decide,
   type DecidedPaths,
+  type DecideOptions,
+  type HookQuestion,
   processApproval,
   type RuleEvaluator,
   waitsForSource,
   watchedFile,
   withDowngrades,
 } from "../tools/approval/mod.ts";
+import type { DecidedCall } from "../tools/approval/downgrades.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, findUnchanged } from "../tools/builtin/seen_files.ts";
@@ -136,12 +140,14 @@ function faultSentence(resolver: string, why: string): string {
  * `resolver-name`.
  *
  * @param downgrades checks that apply in addition to the one for watched files
+ * @param hooks asked about a call that the chain does not deny
  */
 export function createDecideCall(
   subject: ToolsSubject,
   resolvers: readonly OwnResolver[],
   emit: Emit,
   downgrades: readonly ApprovalDowngrade[] = [],
+  hooks: DecidingHooks | null = null,
 ): Outcome<Decide> {
   const { tools, settings, sandbox, environment, document, rules } = subject;
   const approval = createApproval({
@@ -169,7 +175,8 @@ export function createDecideCall(
     if (missing !== null) return waitsForSource(missing);
     const asked = { toolId: id, document, dirname, cwd: environment.cwd };
     subject.paths?.note(id, tools.get(name), input);
-    return await approval.resolveWithSource(name, input, asked, options);
+    const decided = await approval.resolveWithSource(name, input, asked, options);
+    return hooks === null ? decided : await withHooks(hooks, { id, name, input }, decided, options);
   };
   const watched = watchedFile({
     definition: (name) => tools.get(name),
@@ -177,6 +184,33 @@ export function createDecideCall(
     resolve: (path) => resolvePath(path, base),
   });
   return success(withDowngrades(chain, [watched, ...downgrades]));
+}
+
+/** Hooks that decide about calls. */
+export interface DecidingHooks {
+  decide(call: DecidedCall, decided: ApprovalDecision, question: HookQuestion): Promise<ApprovalDecision>;
+  linesFor(call: DecidedCall): Promise<readonly string[]>;
+}
+
+/** Asks the hooks, or lists them in an explanation. */
+async function withHooks(
+  hooks: DecidingHooks,
+  call: DecidedCall,
+  decided: ApprovalDecision,
+  options: DecideOptions = {},
+): Promise<ApprovalDecision> {
+  if (options.hooks !== undefined) return await hooks.decide(call, decided, options.hooks);
+  const { chain } = decided;
+  if (chain === undefined || decided.decision === "deny") return decided;
+  const lines = await hooks.linesFor(call);
+  if (lines.length === 0) return decided;
+  const link = {
+    name: "urn:flemma:approval:hooks",
+    priority: -1,
+    answer: "pass",
+    detail: lines.join("\n"),
+  } as const;
+  return { ...decided, chain: [...chain, link] };
 }
 
 /**

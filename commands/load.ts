@@ -35,6 +35,7 @@ const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = 
 const skills = () => import("./catalog/skills.ts");
 
 const EXTENSION_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  "hooks list": () => import("./catalog/hooks.ts"),
   "skills list": skills,
   "skills show": skills,
   "skills check": () => import("./catalog/check_skills.ts"),

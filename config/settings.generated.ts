@@ -1,7 +1,7 @@
 // Made from config/schema/ by scripts/generate/settings/types.ts.
 
 import type { PlacedRule } from "./rules/rule.ts";
-import type { AutoApprove, CredentialVariables, ModelSetting, NetworkList, ProviderParameters, ResolvedSkills, ResolvedTools, ResolverFile, ResourceLimits, RwPath, Thinking } from "./values.ts";
+import type { AutoApprove, CredentialVariables, HookGroup, ModelSetting, NetworkList, ProviderParameters, ResolvedSkills, ResolvedTools, ResolverFile, ResourceLimits, RwPath, Thinking } from "./values.ts";
 
 /** Request parameters. */
 export interface Parameters {
@@ -232,8 +232,26 @@ export interface FallbackSettings {
   readonly on: readonly ("overloaded" | "unavailable" | "limited")[];
 }
 
-/** Your own commands that notify you about runs; they do not affect a run. */
+/** Your own commands around runs: hooks, which may decide about calls, and notifications (`on_…`), which do not. */
 export interface HookSettings {
+  /** Run hooks. */
+  readonly enabled: boolean;
+  /** Files from whose member `hooks` hooks are read too, such as `~/.claude/settings.json`. */
+  readonly from: readonly string[];
+  /** Commands to run before a call; they may deny it, ask you, or approve it, in the shape of Claude Code. */
+  readonly PreToolUse: readonly HookGroup[] | null;
+  /** Commands to run after a call that succeeded, in the shape of Claude Code. */
+  readonly PostToolUse: readonly HookGroup[] | null;
+  /** Commands to run after a call that failed, in the shape of Claude Code. */
+  readonly PostToolUseFailure: readonly HookGroup[] | null;
+  /** Commands to run before your message is sent, in the shape of Claude Code. */
+  readonly UserPromptSubmit: readonly HookGroup[] | null;
+  /** Commands to run after a complete reply; they may make the model continue, in the shape of Claude Code. */
+  readonly Stop: readonly HookGroup[] | null;
+  /** How often `Stop` hooks may make the model continue in one run: 3 if unset. The project's count only if this is set. */
+  readonly max_continuations: number | null;
+  /** What hooks mean that flemma cannot run, such as those of type `prompt`: a notice, or that the calls they match wait. */
+  readonly unsupported: "notice" | "wait";
   /** Command to run when a run stops and waits for you: a shell command line, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a command line) and a line of JSON on standard input. */
   readonly on_pending: string | readonly string[] | null;
   /** Command to run when a run ends with a complete reply: a shell command line, or a list of program and arguments. It gets the path of the document as its last argument (`$1` in a command line) and a line of JSON on standard input. */
@@ -309,7 +327,7 @@ export interface Settings {
   readonly run: RunSettings;
   /** Other models to ask if the provider cannot answer. Their providers receive the conversation. */
   readonly fallback: FallbackSettings;
-  /** Your own commands that notify you about runs; they do not affect a run. */
+  /** Your own commands around runs: hooks, which may decide about calls, and notifications (`on_…`), which do not. */
   readonly hooks: HookSettings;
   /** Files referenced in messages. */
   readonly files: {
@@ -483,6 +501,15 @@ export const DEFAULT_SETTINGS: Settings = {
     ]
   },
   hooks: {
+    enabled: true,
+    from: [],
+    PreToolUse: null,
+    PostToolUse: null,
+    PostToolUseFailure: null,
+    UserPromptSubmit: null,
+    Stop: null,
+    max_continuations: null,
+    unsupported: "notice",
     on_pending: null,
     on_done: null,
     on_error: null

@@ -68,6 +68,30 @@ export interface ResourceLimits {
   readonly tmp_size?: number;
 }
 
+/** Hooks for one event, in the shape of Claude Code. */
+export interface HookGroup {
+  /** Names of tools, or a regular expression; absent matches all. */
+  readonly matcher?: string;
+  /** The commands. */
+  readonly hooks: readonly HookEntry[];
+}
+
+/** One hook. */
+export interface HookEntry {
+  /** Only `command` runs. */
+  readonly type?: string;
+  /** The command line of a shell. */
+  readonly command?: string;
+  /** Seconds; 60 if absent. */
+  readonly timeout?: number;
+  /** A permission rule that a call must also match, such as `Bash(git push *)`. */
+  readonly if?: string;
+  /** False to run outside the sandbox. */
+  readonly sandbox?: boolean;
+  /** Whether the call waits if the hook fails. @default "block" */
+  readonly onFailure?: "block" | "allow";
+}
+
 /**
  * A preset. Its members about approval apply where a list names the preset; the others apply through `model = "$name"`.
  */

@@ -413,6 +413,26 @@ export type CycleEvent =
     readonly diff?: string;
     readonly obeyed_by?: string;
   }
+  /** A hook starts. */
+  | {
+    readonly event: "hook:started";
+    readonly name: string;
+    /** The event for which the hook runs, such as `PreToolUse`. */
+    readonly on: string;
+    /** The call that the hook is about; absent for a message or a reply. */
+    readonly id?: string;
+  }
+  /** A hook has ended. */
+  | {
+    readonly event: "hook:finished";
+    readonly name: string;
+    readonly on: string;
+    readonly id?: string;
+    /** What the hook decided; `deny` also means that it blocks a message or the end of a run. */
+    readonly decision: "deny" | "ask" | "allow" | null;
+    /** Why the hook failed, as the end of the sentence "The hook NAME …"; absent if it did not fail. */
+    readonly failed?: string;
+  }
   /** Every tool source that was asked has answered. */
   | { readonly event: "boot:complete" }
   /** A sentence that the person should read; the run goes on. */
@@ -493,6 +513,10 @@ export type StopReason =
   | "context-full"
   /** The next request would exceed a limit of the run. */
   | "budget"
+  /** A hook ended the run, or blocked the message. */
+  | "hook"
+  /** Hooks made the model continue as often as they may. */
+  | "hook-limit"
   /** The provider's rate limit is reached, and the run may not wait longer. */
   | "limited"
   | "yield"

@@ -53,6 +53,8 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
     case "repeats":
     case "context-full":
     case "budget":
+    case "hook":
+    case "hook-limit":
       return info(
         `${problem?.message ?? "No further request was sent."} ${
           problem?.next ?? "Advance to send it anyway."

@@ -14,8 +14,11 @@ import { findProgram } from "../../sandbox/process/program.ts";
 /** Seconds after which a hook is stopped. */
 const SECONDS = 10;
 
+/** The settings of notifications. */
+type Notification = Extract<keyof HookSettings, `on_${string}`>;
+
 /** The hook for each stop reason; null if the person stopped the run, or if the run continues automatically. */
-const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
+const HOOKS: Readonly<Record<StopReason, Notification | null>> = {
   "done": "on_done",
   "cut": "on_pending",
   "last-word": "on_pending",
@@ -26,6 +29,8 @@ const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "repeats": "on_pending",
   "context-full": "on_pending",
   "budget": "on_pending",
+  "hook": "on_pending",
+  "hook-limit": "on_pending",
   "yield": "on_pending",
   // The run did nothing, so there is nothing to report.
   "answered": null,

@@ -5,7 +5,7 @@ import type { Settings } from "../../config/settings.generated.ts";
 import type { Journal } from "../../cycle/types.ts";
 import { holderOf } from "../../cycle/storage/lock.ts";
 import type { CycleParts } from "../../cycle/mod.ts";
-import { createDecideCall, personOf, type ToolsSubject } from "../tools.ts";
+import { createDecideCall, type DecidingHooks, personOf, type ToolsSubject } from "../tools.ts";
 import { authorityIn } from "../trust/agreement.ts";
 import {
   arrivedDowngrade,
@@ -26,9 +26,10 @@ import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
  * `createDecideCall`.
  */
 export async function createDocumentApproval(
-  { tools, subject, store, blocks, journal, guard }: Composed & {
+  { tools, subject, store, blocks, journal, guard, hooks }: Composed & {
     readonly tools: ToolsSubject;
     readonly guard: DocumentGuard;
+    readonly hooks: DecidingHooks | null;
   },
   options: RuntimeOptions,
 ): Promise<
@@ -63,7 +64,7 @@ export async function createDocumentApproval(
     unfinishedDowngrade(replies, emit),
     arrivedDowngrade(origins),
   ];
-  const decide = createDecideCall(tools, resolvers, emit, downgrades);
+  const decide = createDecideCall(tools, resolvers, emit, downgrades, hooks);
   if (!decide.ok) return decide;
   const doubtsNow = async () => [
     ...(untrustedDocument === null ? [] : [untrustedDocument.sentence]),

@@ -16,6 +16,7 @@ import { learnCredentials } from "../../sandbox/policy/credentials.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { providerOf } from "./sender.ts";
 import { blocksOf, haveSameSettings, subjectSettings } from "../settings.ts";
+import type { AroundRun, RunHooks } from "./hooks/around_run.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
 import { createDocumentApproval } from "./approval.ts";
@@ -49,7 +50,11 @@ export async function compose(
   const equipped = await createTooling({ ...composed, sandbox }, options, tell);
   if (!equipped.ok) return equipped;
   const { tools, ruled, servers, end } = equipped.value;
-  const approval = await createDocumentApproval({ ...composed, tools, guard }, options);
+  const hooks = await hooksOf({ ...composed, tools, ruled, emit: tell });
+  const approval = await createDocumentApproval(
+    { ...composed, tools, guard, hooks: hooks?.deciding ?? null },
+    options,
+  );
   if (!approval.ok) return approval;
   const { decide, approvalOf, askedAlthough, untrustedDocument, doubts, doubtsNow } = approval.value;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
@@ -73,7 +78,7 @@ export async function compose(
   );
   const cycle = cycleOf(
     { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers: blockersNow },
-    { decide: keepingReasons(decide, tools, reasons), emit, options },
+    { decide: keepingReasons(decide, tools, reasons), emit, options, hooks },
   );
   return success({
     servers,
@@ -88,6 +93,7 @@ export async function compose(
     sandbox,
     journal,
     cycle,
+    hooks,
     pause,
     ...requests,
     get blockers() {
@@ -110,6 +116,13 @@ export async function compose(
   });
 }
 
+/** Creates the hooks; null if none is configured, and then their code is not loaded. */
+async function hooksOf(parts: AroundRun): Promise<RunHooks | null> {
+  if (parts.subject.loaded.hooks === null) return null;
+  const { createRunHooks } = await import("./hooks/around_run.ts");
+  return await createRunHooks(parts);
+}
+
 /** Builds the previews of calls and of their changes to files. */
 function previewing(
   { tools, ...subject }: ToolsSubject,
@@ -126,8 +139,8 @@ function previewing(
 
 /** Decides about a call. If the call waits, saves the reasons for the event that reports it. */
 function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<string, CallReasons>): Decide {
-  return async (call) => {
-    const decided = await decide(call, { explain: "waiting" });
+  return async (call, options) => {
+    const decided = await decide(call, { ...options, explain: "waiting" });
     if (decided.decision === "require_approval") reasons.set(call.id, await reasonsOf(decided, call, rules));
     return decided;
   };
@@ -151,13 +164,15 @@ function cycleOf(
     & Pick<Runtime, "written" | "preview">
     & Pick<CycleParts, "approvalOf" | "askedAlthough" | "send">
     & { readonly tools: ToolsSubject; readonly blockers: () => readonly Diagnostic[] },
-  { decide, emit, options }: {
+  { decide, emit, options, hooks }: {
+    readonly hooks: RunHooks | null;
     readonly decide: Decide;
     readonly emit: Emit;
     readonly options: RuntimeOptions;
   },
 ): Cycle {
   const registry = tools.tools;
+  const run = runnerOf(tools, emit);
   return new Cycle({
     store,
     journal,
@@ -167,7 +182,7 @@ function cycleOf(
     tools: registry,
     awaitTool: (name, signal) => waitForTool(name, registry, emit, { signal }),
     decide,
-    run: runnerOf(tools, emit),
+    run: hooks?.run(run) ?? run,
     checkInput,
     preview,
     diff: (call: Call) => written.diff(call),
@@ -177,7 +192,7 @@ function cycleOf(
       const provider = await providerOf({ provider: options.provider, settings });
       return provider.ok && provider.value.takesPrefill(settings);
     },
-    send,
+    send: hooks?.send(send) ?? send,
     emit,
     blockers,
     signal: options.signal,

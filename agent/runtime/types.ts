@@ -13,6 +13,7 @@ import type { Decide, RuleEvaluator } from "../../tools/approval/mod.ts";
 import type { RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { RegisteredTool, ToolDefinition } from "../../tools/definition.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
+import type { RunHooks } from "./hooks/around_run.ts";
 import type { FileChanges } from "../trust/file_changes.ts";
 import type { WrittenFiles } from "../review/written_files.ts";
 import type { Blocks, SubjectSettings } from "../settings.ts";
@@ -31,6 +32,8 @@ export interface Runtime {
   /** Changes of commands to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
+  /** The hooks; null if none is configured. */
+  readonly hooks: RunHooks | null;
   /** Takes the document back after a wait that was canceled; undefined if no other run can use the document. */
   readonly pause: Pick<Pause, "reclaim"> | undefined;
   /** What remains of the limits of a run. */

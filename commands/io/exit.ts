@@ -63,6 +63,8 @@ export function exitOfStop(
     case "repeats":
     case "context-full":
     case "budget":
+    case "hook":
+    case "hook-limit":
     case "yield":
       return Exit.person;
     case "diagnostics":

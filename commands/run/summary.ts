@@ -97,6 +97,8 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   }],
   "repeats": problemOf,
   "budget": problemOf,
+  "hook": problemOf,
+  "hook-limit": problemOf,
   "context-full": (run) => {
     const { problem } = run.stop;
     return problem === undefined ? [] : [{ problem: { ...problem, next: continueSmaller(run) } }];

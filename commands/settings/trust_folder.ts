@@ -7,6 +7,7 @@ import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
 import { absolutePath, baseName, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { HOOKS_FILE, trustableHooks } from "./trust_hooks.ts";
 import { trustableProject } from "./trust_project.ts";
 import { MCP_FILE, trustableServers } from "./trust_servers.ts";
 import { trustableTools } from "./trust_tools.ts";
@@ -36,13 +37,14 @@ export async function trustableIn(
   if (broken !== undefined) return failure("nothing-to-trust", broken);
   return failure(
     "nothing-to-trust",
-    `There is nothing to trust in ${named}: no project settings (.flemma/config.yaml), tool files (.flemma/tools), .mcp.json or skills.`,
+    `There is nothing to trust in ${named}: no project settings (.flemma/config.yaml), tool files (.flemma/tools), hooks (.flemma/hooks.yaml), .mcp.json or skills.`,
     "Name a document or a project's folder.",
   );
 }
 
 async function inFile(environment: Environment, path: string): Promise<Outcome<TrustOffer | null>> {
   if (path.endsWith("/.flemma/config.yaml")) return await alone(trustableProject(environment, path));
+  if (path.endsWith(HOOKS_FILE)) return await alone(trustableHooks(environment, path));
   if (baseName(path) === MCP_FILE) return await alone(trustableServers(environment, path));
   const prompt = trustablePrompt(environment, path);
   if (prompt !== null) return success({ trustables: [prompt], leftOut: [] });
@@ -62,7 +64,11 @@ async function inFolder(environment: Environment, folder: string): Promise<Outco
     ? await alone(trustableTools(environment, await Deno.realPath(`${root}/.flemma/tools`)))
     : success(NOTHING);
   if (!tools.ok) return tools;
-  const own = [...settings.value.trustables, ...tools.value.trustables];
+  const hooks = isThere(`${root}${HOOKS_FILE}`)
+    ? await alone(trustableHooks(environment, await Deno.realPath(`${root}${HOOKS_FILE}`)))
+    : success(NOTHING);
+  if (!hooks.ok) return hooks;
+  const own = [settings, tools, hooks].flatMap(({ value }) => value.trustables);
   if (root !== folder) return success({ trustables: own, leftOut: [] });
   const skills = await projectSkills(environment, root);
   const mcp = isThere(`${root}/${MCP_FILE}`)

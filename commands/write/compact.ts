@@ -110,7 +110,7 @@ async function summedUp(
   return again.ok ? success(compactChat(current, again.value, summary.value, label)) : again;
 }
 
-const SILENT = { on_pending: null, on_done: null, on_error: null };
+const SILENT = { enabled: false, on_pending: null, on_done: null, on_error: null };
 
 /** Moves the cut to the current document, if the summarized part is unchanged. */
 function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {

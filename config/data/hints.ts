@@ -197,9 +197,12 @@ const HINTS: readonly Hint[] = [
   { words: "mcpServers mcp_servers servers", says: "use mcp.servers.NAME" },
   {
     words:
-      "notify notifications_command notifications hook PreToolUse PostToolUse UserPromptSubmit Notification Stop " +
-      "SubagentStop PreCompact SessionStart SessionEnd",
+      "notify notifications_command notifications Notification SubagentStop PreCompact SessionStart SessionEnd",
     says: "set commands that notify you in hooks.on_pending, hooks.on_done and hooks.on_error",
+  },
+  {
+    words: "hook PreToolUse PostToolUse PostToolUseFailure UserPromptSubmit Stop",
+    says: "write hooks below hooks, such as hooks.PreToolUse",
   },
   {
     words: "max_budget budget max_budget_usd cost_limit max_price spending_limit",

@@ -164,6 +164,7 @@ class Assembly {
       project: project === null ? null : parentOf(parentOf(project.path)),
       notices: this.#notices,
       warnings: this.#warnings,
+      hooks: null,
       logs,
       catalog,
       origin: (key) => originOf(logs, catalog, key),

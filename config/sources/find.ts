@@ -7,6 +7,7 @@ import { configFolder, sessionFolder } from "../../base/folders.ts";
 import { workFolderOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { LayerLog } from "../layers/log.ts";
+import type { LoadedHooks } from "../hooks/loaded.ts";
 import type { Settings } from "../settings.generated.ts";
 import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
@@ -70,6 +71,8 @@ export interface LoadedSettings {
 }
 
 export interface Loaded extends LoadedSettings {
+  /** The hooks; null if there are none. */
+  readonly hooks: LoadedHooks | null;
   /** All layers except the defaults, in ascending order of precedence. */
   readonly logs: readonly LayerLog[];
   readonly catalog: Catalog;
@@ -84,6 +87,8 @@ export interface SettingsSources {
   /** MCP servers from the project. */
   readonly mcp: McpFile | null;
   readonly session: boolean;
+  /** Hooks of the project. */
+  readonly hooks: { readonly path: string; readonly text: string } | null;
   /** Files that look like settings but are not read, each with the file that is read instead. */
   readonly unread: readonly UnreadFile[];
 }
@@ -97,6 +102,8 @@ export interface UnreadFile {
 const GLOBAL_NAMES = ["config.yaml", "config.yml", "config.json"];
 /** The only name of a project's settings file. */
 const PROJECT_NAME = "config.yaml";
+/** The file of a project's hooks, next to its settings file. */
+const HOOKS_NAME = "hooks.yaml";
 /** Names that people may give a settings file, but that are not read. */
 const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
   ["yaml", "yml", "json", "toml", "lua"].map((ending) => `${name}.${ending}`)
@@ -105,7 +112,7 @@ const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
 export function findSources(options: LoadOptions): Outcome<SettingsSources> {
   if (options.sources !== undefined) return success(options.sources);
   if (options.noConfig) {
-    return success({ global: null, project: null, mcp: null, session: false, unread: [] });
+    return success({ global: null, project: null, mcp: null, session: false, hooks: null, unread: [] });
   }
   const global = findGlobal(options);
   if (!global.ok) return global;
@@ -120,6 +127,7 @@ export function findSources(options: LoadOptions): Outcome<SettingsSources> {
     project: project.value.source,
     mcp: mcp.value,
     session,
+    hooks: project.value.hooks,
     unread: [...global.value.unread, ...project.value.unread],
   });
 }
@@ -128,6 +136,10 @@ export function findSources(options: LoadOptions): Outcome<SettingsSources> {
 interface Found {
   readonly source: { readonly path: string; readonly text: string } | null;
   readonly unread: readonly UnreadFile[];
+}
+
+interface FoundProject extends Found {
+  readonly hooks: { readonly path: string; readonly text: string } | null;
 }
 
 function findGlobal(options: LoadOptions): Outcome<Found> {
@@ -168,12 +180,14 @@ function findGlobal(options: LoadOptions): Outcome<Found> {
  * Finds the project file of a folder: the first `.flemma/config.yaml` in it or its parents, up to the home folder or a
  * repository root, whichever comes first.
  */
-function findProject(environment: Environment, folder: string): Outcome<Found> {
+function findProject(environment: Environment, folder: string): Outcome<FoundProject> {
   for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
     const found = mayBeThere(`${at}/.flemma`) ? projectIn(`${at}/.flemma`) : null;
-    if (found !== null && !(found.ok && found.value.source === null)) return found;
+    if (found !== null && !(found.ok && found.value.source === null && found.value.hooks === null)) {
+      return found;
+    }
     if (at === "" || at === environment.home.replace(/\/+$/, "") || isThere(`${at}/.git`)) {
-      return success({ source: null, unread: [] });
+      return success({ source: null, hooks: null, unread: [] });
     }
   }
 }
@@ -202,21 +216,30 @@ function mayBeThere(path: string): boolean {
   }
 }
 
-function projectIn(folder: string): Outcome<Found> {
+function projectIn(folder: string): Outcome<FoundProject> {
   const path = `${folder}/${PROJECT_NAME}`;
   const text = readIfThere(path);
   if (!text.ok) return text;
-  const unread = besides(folder, [PROJECT_NAME], path);
-  if (text.value !== null) return success({ source: { path, text: text.value }, unread });
-  return unread.length > 0 ? notRead(unread[0]!) : success({ source: null, unread });
+  const names = namesIn(folder);
+  const hooksPath = `${folder}/${HOOKS_NAME}`;
+  const hooksText = names.has(HOOKS_NAME) ? readIfThere(hooksPath) : success(null);
+  if (!hooksText.ok) return hooksText;
+  const hooks = hooksText.value === null ? null : { path: hooksPath, text: hooksText.value };
+  const unread = besides(folder, [PROJECT_NAME], path, names);
+  if (text.value !== null) return success({ source: { path, text: text.value }, hooks, unread });
+  return unread.length > 0 ? notRead(unread[0]!) : success({ source: null, hooks, unread });
 }
 
 /**
  * Returns files of the folder that look like settings, except the given names; `read` is the settings file that is read
  * instead of them.
  */
-function besides(folder: string, names: readonly string[], read: string): UnreadFile[] {
-  const there = namesIn(folder);
+function besides(
+  folder: string,
+  names: readonly string[],
+  read: string,
+  there: ReadonlySet<string> = namesIn(folder),
+): UnreadFile[] {
   return OTHER_NAMES.filter((name) => there.has(name) && !names.includes(name))
     .map((name) => ({ path: `${folder}/${name}`, read }));
 }

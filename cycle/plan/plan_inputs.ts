@@ -3,6 +3,7 @@
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { type ApprovalDecision, waitsForSource } from "../../tools/approval/types.ts";
+import type { HookQuestion } from "../../tools/approval/downgrades.ts";
 import type { Effects, ToolDefinition } from "../../tools/definition.ts";
 import { isExecutable } from "../../tools/registry.ts";
 import { callHash } from "./call_hash.ts";
@@ -29,7 +30,10 @@ export interface PlanSources {
   readonly approvalOf?: (id: string) => Approval | null | Promise<Approval | null>;
   readonly settings: Settings;
   readonly tools: Tools;
-  decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
+  decide(
+    call: Pick<Call, "id" | "name" | "input">,
+    options?: { readonly hooks?: HookQuestion },
+  ): Promise<ApprovalDecision>;
   /** Returns problems of an input by the tool's schema, as `pointer: what is wrong`; empty means valid. */
   checkInput(
     definition: ToolDefinition,
@@ -42,12 +46,15 @@ export interface PlanSources {
 /**
  * Returns the inputs of a plan for the current document. The approval chain decides each call once, in document order.
  * `running` is read when the inputs are used, so it may change in between.
+ *
+ * @param hooks aborts hooks, which are then asked too; undefined if the plan is not carried out
  */
 export async function gatherPlanInputs(
   chat: Chat,
   sources: PlanSources,
   running: RunningCalls,
   byPerson: boolean,
+  hooks?: AbortSignal,
 ): Promise<PlanInputs> {
   const { journal, tools } = sources;
   const invalid = new Map<string, readonly string[]>();
@@ -59,10 +66,11 @@ export async function gatherPlanInputs(
     if (by !== null) changed.set(call.id, by);
   }
   const decisions = new Map<string, ApprovalDecision>();
+  const asked = hooks === undefined ? {} : { hooks: { signal: hooks, approved: false } };
   const kindOf = (name: string) => kindIn(tools, name);
   for (const { id, name, input } of questions(chat, { invalid, changed, running, toolKind: kindOf })) {
     const source = kindOf(name) === "unasked" ? tools.unaskedSource?.(name) : null;
-    decisions.set(id, source ? waitsForSource(source) : await sources.decide({ id, name, input }));
+    decisions.set(id, source ? waitsForSource(source) : await sources.decide({ id, name, input }, asked));
   }
   return {
     decisions,

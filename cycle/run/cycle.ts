@@ -140,7 +140,7 @@ export class Cycle {
       tools,
       runs,
       state,
-      decide: (call) => parts.decide(call),
+      decide: (call) => parts.decide(call, { hooks: { signal: this.#waiting.signal, approved: true } }),
       isBlocked: () => (parts.blockers?.() ?? []).length > 0,
       write: (steps) => this.#write(steps),
     });
@@ -344,7 +344,7 @@ export class Cycle {
     if (phase.at !== "starting") return null;
     const obstacle = this.#obstacle();
     if (obstacle !== null) return this.#state.stop(obstacle);
-    const inputs = await this.#inputs(byPerson);
+    const inputs = await this.#inputs(byPerson, this.#waiting.signal);
     if (!this.#state.starting) return null;
     const steps = plan(this.#chat, inputs);
     const end = steps.at(-1);
@@ -401,9 +401,9 @@ export class Cycle {
     return createStop("diagnostics", { line: first.start ?? null, problem: blockedBy(blockers) });
   }
 
-  async #inputs(byPerson: boolean): Promise<PlanInputs> {
+  async #inputs(byPerson: boolean, hooks?: AbortSignal): Promise<PlanInputs> {
     await this.#awaitTools(callsToCheck(this.#chat, this.#runs));
-    return await gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
+    return await gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson, hooks);
   }
 
   /**
@@ -455,7 +455,9 @@ export class Cycle {
       unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
       inputProblems: await inputProblems(call, this.#parts),
     });
-    const decided = step.do === "run" ? await this.#parts.decide(call) : null;
+    const decided = step.do === "run"
+      ? await this.#parts.decide(call, { hooks: { signal: this.#waiting.signal, approved: true } })
+      : null;
     if (!this.#state.starting) return null;
     const refusal = decided?.decision === "deny"
       ? deniedByPolicy(call, decided)

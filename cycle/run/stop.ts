@@ -13,6 +13,8 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   "context-full": "context-full",
   "budget-reached": "budget",
   "calls-repeat": "repeats",
+  "hook-ended": "hook",
+  "hook-blocked": "hook",
 };
 
 /** Creates a stop. The stop has no calls and no line unless they are given. */

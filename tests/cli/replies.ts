@@ -119,3 +119,9 @@ function closeQuietly(controller: ReadableStreamDefaultController): void {
     if (!(thrown instanceof TypeError)) throw thrown;
   }
 }
+
+/** A streamed reply with one call of edit. */
+export function editReply(id: string, path: string, oldText: string, newText: string): Reply {
+  const input = JSON.stringify({ path, oldText, newText });
+  return { events: message([{ type: "tool_use", id, name: "edit", input }]) };
+}

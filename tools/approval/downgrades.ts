@@ -9,11 +9,24 @@ export interface DecidedCall {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Decides a call; with `explain` the decision lists what each resolver answered. */
-export type Decide = (
-  call: DecidedCall,
-  options?: { readonly explain?: boolean | "waiting" },
-) => Promise<ApprovalDecision>;
+/** Asks hooks about a call that is about to run, or to wait. */
+export interface HookQuestion {
+  /** Ends the hooks when it aborts. */
+  readonly signal: AbortSignal;
+  /** True if the person approved the call: hooks can only deny it then, and they are asked again. */
+  readonly approved: boolean;
+}
+
+/** Options of a decision. */
+export interface DecideOptions {
+  /** List what each resolver answered. @default false */
+  readonly explain?: boolean | "waiting";
+  /** Ask hooks, too. A report asks none. @default none */
+  readonly hooks?: HookQuestion;
+}
+
+/** Decides a call. */
+export type Decide = (call: DecidedCall, options?: DecideOptions) => Promise<ApprovalDecision>;
 
 /** One reason not to accept an approval. */
 export interface ApprovalDowngrade {

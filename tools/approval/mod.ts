@@ -21,7 +21,13 @@ export { watchedFile } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
 export { type CallReasons, type ExplainedCommand, type ExplainedRule, reasonsOf } from "./reasons.ts";
 export { DecidedPaths } from "./decided_paths.ts";
-export { type ApprovalDowngrade, type Decide, withDowngrades } from "./downgrades.ts";
+export {
+  type ApprovalDowngrade,
+  type Decide,
+  type DecideOptions,
+  type HookQuestion,
+  withDowngrades,
+} from "./downgrades.ts";
 export { waitsForSource } from "./types.ts";
 export { type RuleEvaluator } from "./rules/resolvers.ts";
 export type { EvaluatedCommand, RuleEvaluation } from "./rules/types.ts";

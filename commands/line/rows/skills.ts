@@ -5,6 +5,19 @@ import { CONFIG, HELP, JSON_REPORT } from "./options.ts";
 
 export const SKILL_COMMANDS: readonly Command[] = [
   {
+    name: "hooks list",
+    standard: true,
+    usage: "[FILE]",
+    summary: "list hooks, and show which of them run, and where",
+    details:
+      "A hook is a command that runs around calls, messages and the end of a run (hooks). Those of a project run once " +
+      "you trust them: flemma trust .flemma/hooks.yaml.",
+    kind: "none",
+    arity: [0, 1],
+    options: [JSON_REPORT, ...CONFIG, HELP],
+    example: "flemma hooks list",
+  },
+  {
     name: "skills list",
     standard: true,
     usage: "[FILE]",

@@ -1,6 +1,7 @@
 // Settings schema of longer work: new documents, single questions, context use, run limits, notifications.
 
 import {
+  BOOLEAN,
   COMMAND,
   group,
   hostKey,
@@ -14,6 +15,7 @@ import {
   word,
 } from "../define.ts";
 import { readDuration } from "../../../base/text/duration.ts";
+import { type HookEvent, hookFault } from "../../hooks/definition.ts";
 
 const share: Type = {
   is: "custom",
@@ -139,9 +141,45 @@ const hook = (when: string): SettingKey =>
     personal,
   );
 
+/** The hooks of one event, as a list of tables in the shape of Claude Code. */
+const hooksOf = (event: HookEvent, when: string): SettingKey =>
+  hostKey(
+    {
+      is: "custom",
+      ts: "readonly HookGroup[]",
+      expected: "a list of tables with matcher and hooks",
+      accepts: (value) => hookFault(event, value) === null,
+      hint: (value) => hookFault(event, value) ?? undefined,
+      json: { type: "array", items: { type: "object" } },
+    },
+    `Commands to run ${when}, in the shape of Claude Code.`,
+    personal,
+  );
+
 export const hooksGroup = group(
-  "Your own commands that notify you about runs; they do not affect a run.",
+  "Your own commands around runs: hooks, which may decide about calls, and notifications (`on_…`), which do not.",
   {
+    enabled: key(BOOLEAN, "Run hooks.", { default: true, who: ["G", "C"] }),
+    from: hostKey(
+      STRINGS,
+      "Files from whose member `hooks` hooks are read too, such as `~/.claude/settings.json`.",
+      { default: [], who: ["G", "C"] },
+    ),
+    PreToolUse: hooksOf("PreToolUse", "before a call; they may deny it, ask you, or approve it"),
+    PostToolUse: hooksOf("PostToolUse", "after a call that succeeded"),
+    PostToolUseFailure: hooksOf("PostToolUseFailure", "after a call that failed"),
+    UserPromptSubmit: hooksOf("UserPromptSubmit", "before your message is sent"),
+    Stop: hooksOf("Stop", "after a complete reply; they may make the model continue"),
+    max_continuations: key(
+      natural(),
+      "How often `Stop` hooks may make the model continue in one run: 3 if unset. The project's count only if this is set.",
+      personal,
+    ),
+    unsupported: key(
+      word("notice", "wait"),
+      "What hooks mean that flemma cannot run, such as those of type `prompt`: a notice, or that the calls they match wait.",
+      { default: "notice", who: ["G", "C"] },
+    ),
     on_pending: hook("when a run stops and waits for you"),
     on_done: hook("when a run ends with a complete reply"),
     on_error: hook("when a run fails"),

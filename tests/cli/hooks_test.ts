@@ -1,0 +1,438 @@
+// Hooks as a person sees them: before and after calls, at a message, after a reply, their failures, and their limits.
+
+import assert from "node:assert/strict";
+import { type Scene, testWithScene as test } from "./harness.ts";
+import { callReply, editReply, textReply, withServer } from "./replies.ts";
+
+const KEY = { ANTHROPIC_API_KEY: "test-key" };
+const BASH = "tools: { auto_approve: [bash, write, edit] }\n";
+
+/** A document with one open call of bash. */
+function withCall(command: string): string {
+  return [
+    "@You:\nGo.\n",
+    "@Assistant:\n**Tool Use:** `bash` (`c1`)\n",
+    `\`\`\`json\n${JSON.stringify({ command, timeout: null })}\n\`\`\`\n`,
+  ].join("\n");
+}
+
+/** Writes a script of the person, outside the project, and returns its path. */
+function script(place: Scene, name: string, text: string): string {
+  const folder = `${place.folder}/home/bin`;
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.writeTextFileSync(`${folder}/${name}`, text, { mode: 0o755 });
+  return `${folder}/${name}`;
+}
+
+/** Settings with one hook. */
+function hooks(event: string, command: string, more = "", settings = BASH): string {
+  return `${settings}hooks:\n  ${event}: [{ matcher: "", hooks: [{ type: command, command: ${
+    JSON.stringify(command)
+  }${more} }] }]\n`;
+}
+
+const step = ["advance", "--no-autopilot", "a.chat"];
+
+test("a hook gets the call as Claude Code passes it, in the sandbox, with the project's folder", async (place) => {
+  const guard = script(
+    place,
+    "guard.sh",
+    "cat >seen.json; echo $CLAUDE_PROJECT_DIR >dir; touch $HOME/escaped; true\n",
+  );
+  place.settings(hooks("PreToolUse", `bash ${guard}`));
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(0, step);
+  const { session_id: _, ...seen } = JSON.parse(place.read("seen.json"));
+  assert.deepEqual(seen, {
+    transcript_path: null,
+    cwd: place.path("").replace(/\/$/, ""),
+    permission_mode: "default",
+    hook_event_name: "PreToolUse",
+    tool_name: "Bash",
+    tool_input: { command: "echo ran" },
+    tool_use_id: "c1",
+    flemma: { tool: "bash", input: { command: "echo ran", timeout: null }, document: place.path("a.chat") },
+  });
+  assert.equal(place.read("dir").trim(), place.path("").replace(/\/$/, ""));
+  assert.throws(() => Deno.statSync(`${place.folder}/home/escaped`));
+  assert.match(place.read("a.chat"), /\nran\n/);
+});
+
+for (
+  const [name, text, outcome] of [
+    [
+      "exit code 2 denies",
+      "echo 'no pushes' >&2; exit 2",
+      /denied by a hook\.\n\n\[hook guard\.sh, exit 2\]\nno pushes/,
+    ],
+    [
+      "a decision in JSON denies",
+      `echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"never"}}'`,
+      /\[hook guard\.sh\]\nnever/,
+    ],
+    ["the older word block denies", `echo '{"decision":"block","reason":"old"}'`, /\[hook guard\.sh\]\nold/],
+    [
+      "ask makes the call wait",
+      `echo '{"hookSpecificOutput":{"permissionDecision":"ask"}}'`,
+      /status=pending/,
+    ],
+    [
+      "defer makes the call wait",
+      `echo '{"hookSpecificOutput":{"permissionDecision":"defer"}}'`,
+      /status=pending/,
+    ],
+    ["another exit code makes the call wait", "exit 1", /status=pending/],
+    ["exit code 2 without a reason makes the call wait", "exit 2", /status=pending/],
+    ["a program that is missing makes the call wait", "no-such-program", /status=pending/],
+    ["broken JSON makes the call wait", "echo '{'", /status=pending/],
+    ["an unknown word makes the call wait", `echo '{"decision":"perhaps"}'`, /status=pending/],
+    ["a kill makes the call wait", "kill -9 $$", /status=pending/],
+    [
+      "another input makes the call wait",
+      `echo '{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"echo other"}}}'`,
+      /status=pending/,
+    ],
+    [
+      "the same input is no change",
+      `echo '{"hookSpecificOutput":{"updatedInput":{"command":"echo ran"}}}'`,
+      /\nran\n/,
+    ],
+    ["words on standard output decide nothing", "echo all fine", /\nran\n/],
+    ["a hook that reads no input decides nothing", "exec <&-", /\nran\n/],
+    ["100 MB of words decide nothing", "head -c 100000000 /dev/zero | tr '\\0' x", /\nran\n/],
+    [
+      "100 MB of JSON make the call wait",
+      "echo '{'; head -c 100000000 /dev/zero | tr '\\0' x",
+      /status=pending/,
+    ],
+    ["a background process does not delay the answer", "sleep 1000 & exit 0", /\nran\n/],
+  ] as const
+) {
+  test(`before a call, ${name}`, async (place) => {
+    place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", `${text}\n`)}`));
+    place.write("a.chat", withCall("echo ran"));
+    await place.run(step);
+    assert.match(place.read("a.chat"), outcome);
+  });
+}
+
+test("a hook that takes too long is ended, and the call waits", async (place) => {
+  const guard = script(place, "guard.sh", "sleep 1000\n");
+  place.settings(hooks("PreToolUse", `bash ${guard}`, ", timeout: 0.2"));
+  place.write("a.chat", withCall("echo ran"));
+  const { stderr } = await place.exits(3, step);
+  assert.match(stderr, /guard\.sh was ended after 0\.2 seconds/);
+});
+
+test("a failure with onFailure: allow lets the call run, with a notice", async (place) => {
+  place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", "exit 1\n")}`, ", onFailure: allow"));
+  place.write("a.chat", withCall("echo ran"));
+  const { stderr } = await place.exits(0, step);
+  assert.match(stderr, /guard\.sh exited with code 1/);
+  assert.match(place.read("a.chat"), /\nran\n/);
+});
+
+test("exit code 2 of an interpreter that does not find its script is a failure, not a denial", async (place) => {
+  place.settings(hooks("PreToolUse", "python3 ~/missing.py"));
+  place.write("a.chat", withCall("echo ran"));
+  const { stderr } = await place.exits(3, step);
+  assert.match(stderr, /names a script that does not exist/);
+  assert.match(place.read("a.chat"), /status=pending/);
+});
+
+test("approving a call by hand satisfies a hook that asks or fails, but not one that denies", async (place) => {
+  for (
+    const [text, code, outcome] of [
+      [`echo '{"decision":"ask"}'`, 0, /\nran\n/],
+      ["exit 1", 0, /\nran\n/],
+      ["test -e denied && { echo no >&2; exit 2; }; exit 1", 0, /denied by a hook/],
+    ] as const
+  ) {
+    place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", `${text}\n`)}`));
+    place.write("a.chat", withCall("echo ran"));
+    await place.exits(3, step);
+    await place.exits(0, ["approve", "a.chat"]);
+    place.write("denied", "");
+    const { stderr } = await place.exits(code, step);
+    if (text === "exit 1") assert.match(stderr, /although the hook guard\.sh exited with code 1/);
+    assert.match(place.read("a.chat"), outcome);
+    Deno.removeSync(place.path("denied"));
+  }
+});
+
+test("allow approves a call that nothing else decides, but lifts no rule that denies or asks", async (place) => {
+  const allow = `bash ${script(place, "guard.sh", `touch asked; echo '{"decision":"allow"}'\n`)}`;
+  const none = "tools: { auto_approve: [], auto_approve_sandboxed: false }\n";
+  place.settings(hooks("PreToolUse", allow, "", none));
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(0, step);
+  assert.match(place.read("a.chat"), /\nran\n/);
+  Deno.removeSync(place.path("asked"));
+  for (
+    const [rule, asked, outcome] of [["deny", false, /denied/], ["ask", true, /status=pending/]] as const
+  ) {
+    const settings = `tools: { rules: [{ ${rule}: bash, command: "echo **" }] }\n`;
+    place.settings(hooks("PreToolUse", allow, "", settings));
+    place.write("a.chat", withCall("echo ran"));
+    await place.run(step);
+    assert.match(place.read("a.chat"), outcome);
+    assert.equal(place.exists("asked"), asked, "a denied call starts no hook");
+  }
+});
+
+test("reports run no hook", async (place) => {
+  place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", "touch asked\n")}`));
+  place.write("a.chat", withCall("echo ran"));
+  for (const words of [["status"], ["check"], ["approval", "explain"], ["hooks", "list"], ["show"]]) {
+    await place.run([...words, "a.chat"]);
+  }
+  assert.ok(!place.exists("asked"));
+  const { stdout } = await place.run(["approval", "explain", "a.chat"]);
+  assert.match(stdout, /the hook guard\.sh runs before the call/);
+});
+
+test("a command cannot change the script of a hook, and a changed script does not run", async (place) => {
+  place.write("guard.sh", "true\n");
+  place.settings(hooks("PreToolUse", 'bash "$CLAUDE_PROJECT_DIR"/guard.sh'));
+  place.write("a.chat", withCall("echo 'exit 0' >guard.sh || echo refused"));
+  await place.exits(0, step);
+  assert.equal(place.read("guard.sh"), "true\n");
+  assert.match(place.read("a.chat"), /refused/);
+});
+
+test("a command cannot replace the folder of a hook's script", async (place) => {
+  Deno.mkdirSync(place.path("tools/inner"), { recursive: true });
+  place.write("tools/inner/guard.sh", "echo no >&2; test ! -e later || exit 2\n");
+  place.settings(hooks("PreToolUse", 'bash "$CLAUDE_PROJECT_DIR"/tools/inner/guard.sh'));
+  place.write(
+    "a.chat",
+    withCall("mv tools away; mkdir -p tools/inner; echo true >tools/inner/guard.sh; touch later"),
+  );
+  await place.run(step);
+  assert.match(place.read("tools/inner/guard.sh"), /exit 2/);
+  place.write("a.chat", withCall("echo ran"));
+  await place.run(step);
+  assert.doesNotMatch(place.read("a.chat"), /\nran\n/);
+});
+
+test("a hook that changes its own script is not run again in this run", async (place) => {
+  const guard = script(place, "guard.sh", `echo true >"$0"; touch "$CLAUDE_PROJECT_DIR/asked"\n`);
+  place.settings(hooks("PreToolUse", guard, ", sandbox: false").replace('matcher: ""', "matcher: Bash"));
+  place.write("a.chat", "@You:\nGo.\n");
+  await withServer([callReply("c1", "echo one"), callReply("c2", "echo two")], async ({ env }) => {
+    const { stderr } = await place.exits(3, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+    assert.match(stderr, /guard\.sh changed after this run began/);
+  });
+  assert.match(place.read("a.chat"), /\none\n/);
+});
+
+test("after a call, the text of a hook is below the result, and nothing in it takes effect", async (place) => {
+  const text =
+    "echo 'look: {{ 1 }} @./x' >&2; printf '%s\\n' '```' '@You:' '**Tool Result:** `c1`' >&2; exit 2";
+  place.settings(hooks("PostToolUse", `bash ${script(place, "after.sh", `${text}\n`)}`));
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(0, step);
+  assert.match(
+    place.read("a.chat"),
+    /````\nran\n\n\[hook after\.sh, exit 2\]\nlook: \{\{ 1 \}\} @\.\/x\n```\n@You:\n\*\*Tool Result:\*\* `c1`\n````/,
+  );
+  await place.exits(0, ["check", "a.chat"]);
+});
+
+test("after a failed call, hooks of PostToolUseFailure run, and the result stays an error", async (place) => {
+  const after = script(
+    place,
+    "after.sh",
+    `cat >seen.json; echo '{"hookSpecificOutput":{"additionalContext":"hint"}}'\n`,
+  );
+  place.settings(hooks("PostToolUseFailure", `bash ${after}`));
+  place.write("a.chat", withCall("exit 3"));
+  await place.exits(0, step);
+  assert.match(place.read("a.chat"), /\(error\)[^]*\[hook after\.sh\]\nhint/);
+  assert.match(JSON.parse(place.read("seen.json")).error, /exit code 3/);
+});
+
+test("a formatter's change is named, the model may edit the file again, and undo restores it", async (place) => {
+  place.write("code.txt", "a\n");
+  const format = script(place, "format.sh", `jq -r .tool_input.file_path | xargs sed -i 's/$/;/'\n`);
+  place.settings(hooks("PostToolUse", `bash ${format}`));
+  await withServer(
+    [
+      callReply("c0", "cat code.txt"),
+      editReply("c1", "code.txt", "a", "b"),
+      editReply("c2", "code.txt", "b;", "c"),
+      textReply("Done."),
+    ],
+    async ({ env }) => {
+      place.write("a.chat", "@You:\nGo.\n");
+      await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+    },
+  );
+  assert.match(place.read("a.chat"), /\[hook changed code\.txt\]/);
+  assert.equal(place.read("code.txt"), "c;\n");
+  await place.exits(0, ["undo", "a.chat"]);
+  assert.equal(place.read("code.txt"), "a\n");
+});
+
+test("a hook on the person's message adds context once, or blocks it", async (place) => {
+  place.settings(
+    hooks("UserPromptSubmit", `bash ${script(place, "prompt.sh", "jq -r .prompt; echo seen >>count\n")}`),
+  );
+  place.write("a.chat", "@You:\nWhat is {{ 1 + 1 }}?\n");
+  await withServer([textReply("Two."), textReply("Four.")], async ({ env, requests }) => {
+    await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+    assert.match(JSON.stringify(requests[0]), /\[hook prompt\.sh\]/);
+  });
+  assert.match(place.read("a.chat"), /```hook\n\[hook prompt\.sh\]\n/);
+  assert.equal(place.read("count"), "seen\n");
+  place.settings(
+    hooks("UserPromptSubmit", `bash ${script(place, "prompt.sh", "echo 'no secrets' >&2; exit 2\n")}`),
+  );
+  place.write("b.chat", "@You:\nMy key\n");
+  const { stderr } = await place.exits(3, ["advance", "b.chat"], { env: KEY });
+  assert.match(stderr, /no secrets/);
+  assert.equal(place.read("b.chat"), "@You:\nMy key\n");
+});
+
+test("a hook after a reply makes the model continue, three times at most", async (place) => {
+  const stop = script(
+    place,
+    "stop.sh",
+    `jq -c .stop_hook_active >>active; echo '{"decision":"block","reason":"not yet"}'\n`,
+  );
+  place.settings(hooks("Stop", `bash ${stop}`));
+  place.write("a.chat", "@You:\nGo.\n");
+  await withServer(["1", "2", "3", "4", "5"].map(textReply), async ({ env, requests }) => {
+    const { stderr } = await place.exits(3, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+    assert.match(stderr, /hooks\.max_continuations/);
+    assert.equal(requests.length, 4);
+  });
+  assert.equal(
+    place.read("a.chat").match(/@You:\n+(?:\{% raw %\}\n)?```hook\n\[hook stop\.sh\]\nnot yet/g)?.length,
+    3,
+  );
+  assert.equal(place.read("active"), "false\ntrue\ntrue\ntrue\n");
+  place.settings(`${hooks("Stop", `bash ${stop}`)}  max_continuations: 0\n`);
+  place.write("b.chat", "@You:\nGo.\n");
+  await withServer([textReply("1")], async ({ env }) => {
+    await place.exits(0, ["advance", "b.chat"], { env: { ...KEY, ...env } });
+  });
+});
+
+test("continue: false ends the run after the call was denied", async (place) => {
+  place.settings(
+    hooks(
+      "PreToolUse",
+      `bash ${script(place, "guard.sh", `echo '{"continue":false,"stopReason":"enough"}'\n`)}`,
+    ),
+  );
+  place.write("a.chat", "@You:\nGo.\n");
+  await withServer([callReply("c1", "echo ran"), textReply("No.")], async ({ env, requests }) => {
+    const { stderr } = await place.exits(3, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+    assert.match(stderr, /guard\.sh ended the run: enough/);
+    assert.equal(requests.length, 1);
+  });
+});
+
+test("a project's hooks run once they are trusted; until then, and after a change, the calls that they match wait", async (place) => {
+  Deno.mkdirSync(place.path(".flemma/hooks"), { recursive: true });
+  place.write(".flemma/hooks/guard.sh", `echo '{"decision":"allow"}'; touch ran\n`);
+  place.write(
+    ".flemma/hooks.yaml",
+    "hooks:\n  PreToolUse: [{ matcher: Bash, hooks: [{ type: command, command: bash .flemma/hooks/guard.sh }] }]\n",
+  );
+  place.settings(BASH);
+  const waits = async () => {
+    place.write("a.chat", withCall("echo ran"));
+    await place.exits(3, step);
+    assert.ok(!place.exists("ran"));
+  };
+  await waits();
+  await place.exits(0, ["trust", ".flemma/hooks.yaml"]);
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(0, step);
+  assert.ok(place.exists("ran"));
+  Deno.removeSync(place.path("ran"));
+  place.write(".flemma/hooks/guard.sh", `echo '{"decision":"allow"}'; touch ran #\n`);
+  await waits();
+  await place.exits(0, ["trust", ".flemma/hooks.yaml"]);
+  place.settings("tools: { auto_approve: [], auto_approve_sandboxed: false }\n");
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(3, step); // A project's hook approves nothing.
+  place.settings(`${BASH}sandbox: false\n`);
+  Deno.removeSync(place.path("ran"));
+  await waits();
+});
+
+test("a hook outside the sandbox runs in a folder of its own, and not if it names what commands can change", async (place) => {
+  const guard = script(
+    place,
+    "guard.sh",
+    "pwd >$HOME/where; echo $CLAUDE_PROJECT_DIR >>$HOME/where; env >$HOME/env\n",
+  );
+  place.settings(hooks("PreToolUse", `bash ${guard}`, ", sandbox: false"));
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(0, step, { env: KEY });
+  const [where, project] = Deno.readTextFileSync(`${place.folder}/home/where`).split("\n");
+  assert.match(where!, /\/outside\/work\/hooks$/);
+  assert.equal(project, place.path("").replace(/\/$/, ""));
+  assert.doesNotMatch(Deno.readTextFileSync(`${place.folder}/home/env`), /test-key/);
+  place.write("guard.sh", "touch $HOME/escaped\n");
+  for (
+    const command of [
+      'bash "$CLAUDE_PROJECT_DIR"/guard.sh',
+      `bash ${place.path("guard.sh")}`,
+      `bash ${guard} ./guard.sh`,
+    ]
+  ) {
+    place.settings(hooks("PreToolUse", command, ", sandbox: false"));
+    place.write("a.chat", withCall("echo ran"));
+    const { stderr } = await place.exits(3, step);
+    assert.match(stderr, /commands in the sandbox can change/);
+  }
+});
+
+test("hooks of another file run in the sandbox; a missing or broken file stops the program", async (place) => {
+  const file = `${place.folder}/home/settings.json`;
+  Deno.mkdirSync(`${place.folder}/home`, { recursive: true });
+  const guard = script(place, "guard.sh", "echo no >&2; exit 2\n");
+  const entry = { matcher: "Bash", hooks: [{ type: "command", command: guard, sandbox: false }] };
+  Deno.writeTextFileSync(file, JSON.stringify({ model: "opus", hooks: { PreToolUse: [entry] } }));
+  place.settings(`${BASH}hooks: { from: ["~/settings.json"] }\n`);
+  place.write("a.chat", withCall("echo ran"));
+  await place.run(step);
+  assert.match(place.read("a.chat"), /\[hook guard\.sh, exit 2\]/);
+  Deno.writeTextFileSync(file, "{");
+  await place.exits(2, step);
+  Deno.removeSync(file);
+  const { stderr } = await place.exits(2, step);
+  assert.match(stderr, /there is no file .*settings\.json/);
+  place.settings(`${BASH}hooks: { PreToolUse: [{ matcher: "(", hooks: [] }] }\n`);
+  assert.match((await place.exits(2, step)).stderr, /not a regular expression/);
+});
+
+test("a document sets no hooks", async (place) => {
+  place.write(
+    "a.chat",
+    `\`\`\`yaml\nflemma:\n  hooks: { PreToolUse: [{ hooks: [{ command: "touch pwned" }] }] }\n\`\`\`\n\n${
+      withCall("echo ran")
+    }`,
+  );
+  await place.run(step);
+  assert.ok(!place.exists("pwned"));
+});
+
+test("hooks run in parallel, the same command once, and their texts keep the order of the settings", async (place) => {
+  // Each of the two waits for the other.
+  const first = script(place, "first.sh", "touch 1; until test -e 2; do :; done; echo one >&2; exit 2\n");
+  const second = script(place, "second.sh", "touch 2; until test -e 1; do :; done; echo two >&2; exit 2\n");
+  const entry = (path: string) => `{ type: command, command: "bash ${path}" }`;
+  place.settings(
+    `${BASH}hooks:\n  PreToolUse:\n    - hooks: [${entry(first)}, ${entry(second)}, ${entry(first)}]\n`,
+  );
+  place.write("a.chat", withCall("echo ran"));
+  await place.run(step);
+  const text = place.read("a.chat");
+  assert.match(text, /one\n\n\[hook second\.sh, exit 2\]\ntwo/);
+  assert.equal(text.match(/\[hook first/g)?.length, 1);
+});
