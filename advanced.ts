@@ -131,6 +131,7 @@ export {
 } from "./sandbox/api.ts";
 export {
   type Backend,
+  type BackendCoverage,
   type BackendEntry,
   BackendRegistry,
   backends,

@@ -139,7 +139,7 @@ export interface ToolSettings extends ResolvedTools {
 export interface SandboxSettings {
   /** Run tools in the sandbox. */
   readonly enabled: boolean;
-  /** The backend: `auto`, `required`, or a name. */
+  /** The backend: `auto`, `required`, or a name. Only your own settings may name `landlock`. */
   readonly backend: string;
   /** What `urn:flemma:caches` stands for: `private` caches of flemma, or your own cache and data folders, `shared`. */
   readonly home_caches: "private" | "shared";

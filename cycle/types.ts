@@ -112,6 +112,8 @@ export interface TamperCheck {
   readonly approved: Readonly<Record<string, string>>;
   /** The frontmatter's settings, as text that is the same for the same settings. */
   readonly block: string;
+  /** True if the sandbox does not keep commands from writing the file. Absent if it does. */
+  readonly writable?: true;
 }
 
 /** Parts that a command could have written and that nobody confirmed. */

@@ -18,6 +18,7 @@ export { type FileChange, fileChangeSentence } from "./protect/watched.ts";
 export type { RunningProgram } from "./protect/own_code.ts";
 export type {
   Backend,
+  BackendCoverage,
   FileAccess,
   FileTurn,
   MountablePolicy,

@@ -4,7 +4,7 @@ import { expandHome, isInside } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { isSystemPath } from "../base/system/system_files.ts";
 import type { BackendEntry } from "./backends/registry.ts";
-import { ARCHITECTURES } from "./backends/seccomp.ts";
+import { ARCHITECTURES } from "./kernel/seccomp.ts";
 import { FsSnapshot } from "../base/disk/fs_snapshot.ts";
 import { realPath, traceLinks } from "../base/disk/real_path.ts";
 import { strayLink } from "./paths/stray_link.ts";
@@ -35,6 +35,7 @@ import { PolicySnapshots } from "./run/policy_snapshots.ts";
 import { Notices } from "./run/notices.ts";
 import type { SandboxOptions } from "./run/options.ts";
 import type {
+  BackendCoverage,
   FileAccess,
   FileTurn,
   Host,
@@ -382,6 +383,12 @@ export class RunSandbox implements Sandbox {
   hardeningOf(entry: BackendEntry): readonly string[] {
     if (!this.#policy.ok) return [];
     return entry.hardening?.(this.#policy.value, this.#backend.configOf(entry), this.host) ?? [];
+  }
+
+  /** What the backend does not cover of this policy; null if it covers all of it. */
+  async coverageOf(entry: BackendEntry): Promise<BackendCoverage | null> {
+    const found = await this.#backend.coverage(entry);
+    return found.ok ? found.value : null;
   }
 
   /**

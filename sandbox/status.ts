@@ -52,6 +52,15 @@ export interface SandboxStatus {
   };
   /** The limits that are set. */
   readonly limits: ResourceLimits;
+  /**
+   * `exact` or `repaired`: whether the backend keeps protected files unchanged, or restores them after a command. Null if
+   * no backend works.
+   */
+  readonly kind: "exact" | "repaired" | null;
+  /** Version of the kernel interface that the backend uses; null if it uses none. */
+  readonly abi: number | null;
+  /** What commands can do although the policy forbids it. */
+  readonly notCovered: readonly string[];
   /** Sentences that say which protections apply beyond the policy, and which do not. */
   readonly hardening: readonly string[];
   /** Notices for the person. */
@@ -69,6 +78,7 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
   const backend = sandbox.enabled ? await sandbox.backend() : null;
   const entry = backend?.ok ? backend.value : null;
   const commands = fateOf(sandbox, backend);
+  const coverage = entry === null ? null : await sandbox.coverageOf(entry);
   const policy = sandbox.policy();
   const resolved = policy.ok ? policy.value : null;
   const sockets = sandbox.sockets();
@@ -99,6 +109,9 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
       blocked: sandbox.refusesSockets(entry),
     },
     limits: resolved?.limits ?? {},
+    kind: commands === "confined" ? coverage?.kind ?? "exact" : null,
+    abi: coverage?.abi ?? null,
+    notCovered: coverage?.notCovered ?? [],
     hardening: entry === null
       ? []
       : hardening(sandbox, sandbox.hardeningOf(entry), resolved?.allow_privileged),
@@ -153,6 +166,12 @@ export function renderStatus(status: SandboxStatus): string {
   lines.push(`program${confined ? "   protected too" : ""}`);
   for (const path of status.program) lines.push(`  ${path}`);
   if (confined) lines.push(...confinementLines(status));
+  if (status.notCovered.length > 0) {
+    lines.push(
+      "not covered",
+      ...status.notCovered.map((line) => `  ${line}`),
+    );
+  }
   for (const sentence of status.hardening) lines.push(`hardening ${sentence}`);
   for (const { message, next } of status.notices) {
     lines.push(`notice    ${message}${next ? ` ${next}` : ""}`);
@@ -194,10 +213,11 @@ function describeAvailability({ enabled, available, commands, error }: SandboxSt
   return `sandbox   on, but not usable (${effect}): ${error?.message ?? "the reason is unknown."}`;
 }
 
-function backendLine({ backend, version, mode, description }: SandboxStatus): string {
+function backendLine({ backend, version, mode, description, kind, abi }: SandboxStatus): string {
   if (backend === "container") return `${description ?? backend}  (mode ${mode})`;
   const name = backend === null ? "none" : version === null ? backend : `${backend} ${version}`;
-  return `${name}  (mode ${mode})`;
+  const details = [`mode ${mode}`, ...(abi === null ? [] : [`${kind}, ABI ${abi}`])];
+  return `${name}  (${details.join(", ")})`;
 }
 
 function hardening(sandbox: RunSandbox, ofBackend: readonly string[], privileged = false): string[] {

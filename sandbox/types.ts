@@ -60,6 +60,11 @@ export interface MountablePolicy extends Required<Policy> {
   readonly hidden: readonly HiddenPath[];
   /** Symbolic links on the way to protected paths. */
   readonly links: readonly string[];
+  /**
+   * Protected paths that are compared after a command and restored, because the backend cannot keep them read-only. If
+   * absent, there are none.
+   */
+  readonly held?: readonly string[];
   /** Sockets that are masked. */
   readonly masked: readonly string[];
   /** Folders of runtime sockets. An empty folder is mounted over each. */
@@ -131,6 +136,29 @@ export interface Backend {
    * @default true
    */
   readonly confines?: boolean;
+  /**
+   * True if the backend is used only if the person names it.
+   * @default false
+   */
+  readonly onlyByName?: boolean;
+  /**
+   * True if the backend cannot keep protected paths in writable folders read-only. They are then compared after a
+   * command and restored.
+   * @default false
+   */
+  readonly repairs?: boolean;
+  /** What the backend does not cover under this policy. If absent, it covers the whole policy. */
+  coverage?(policy: MountablePolicy): Promise<Outcome<BackendCoverage>>;
+}
+
+/** What a backend covers of a policy. */
+export interface BackendCoverage {
+  /** `exact`: files are as safe as with mounts. `repaired`: protected files are compared and restored after a command. */
+  readonly kind: "exact" | "repaired";
+  /** Version of the kernel interface. */
+  readonly abi: number;
+  /** What commands can do although the policy forbids it. A sentence for each topic. */
+  readonly notCovered: readonly string[];
 }
 
 /** The backend failed before the command could start. */

@@ -147,21 +147,21 @@ export class DocumentGuard implements CommandsWatch {
     }
   }
 
-  begin(): Promise<Problem | null> {
-    return this.#begun ??= this.#begin();
+  begin(reaches = false): Promise<Problem | null> {
+    return this.#begun ??= this.#begin(reaches);
   }
 
-  async #begin(): Promise<Problem | null> {
+  async #begin(reaches: boolean): Promise<Problem | null> {
     try {
       await this.#others.begin(this.#options.inReach);
     } catch (thrown) {
       this.#begun = null;
       return cannotRecord(this.#options.environment, thrown);
     }
-    return await this.#beginOwn();
+    return await this.#beginOwn(reaches);
   }
 
-  async #beginOwn(): Promise<Problem | null> {
+  async #beginOwn(reaches: boolean): Promise<Problem | null> {
     const { store, journal, nameJournal } = this.#options;
     const { path, named = path } = store;
     if (path === null || named === null) return null;
@@ -174,6 +174,7 @@ export class DocumentGuard implements CommandsWatch {
       leads: path,
       file,
       ...withoutTampered(leaves, journal.tampered()),
+      ...(reaches ? { writable: true } : {}),
     };
     try {
       // The tamper check is recorded before the command starts, so that the next run finds the record even if this run

@@ -22,6 +22,7 @@ export function breachSince(
   then: TamperCheck,
   now: { readonly path: string; readonly file: FileIdentity | null },
 ): string | null {
+  if (then.writable) return "the sandbox of the commands does not keep them from writing the file";
   if (then.leads !== now.path) return `${then.name} was replaced while a command ran`;
   if (!sameFile(then.file, now.file)) {
     return "the file was replaced while a command ran, which an editor may do when it saves";

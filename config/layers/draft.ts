@@ -367,6 +367,11 @@ class Draft implements LayerDraft {
           : `may not be set by the ${LAYER_NAMES[this.layer]}`,
       );
     }
+    if (this.layer === "M" && key.personal?.includes(value)) {
+      return ignored(
+        `may be ${JSON.stringify(value)} only in your own settings, not in the ${LAYER_NAMES.M}`,
+      );
+    }
     if (
       this.layer !== "M" || !key.documentNarrows ||
       narrows(op, key, value, () => resolveScalar(this.#logs, name, key.default).value)

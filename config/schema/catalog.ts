@@ -23,4 +23,4 @@ export const BUILTIN_CATALOG: Catalog = {
   tools: BUILTIN_TOOLS,
 };
 
-export const BUILTIN_BACKENDS = ["bwrap", "seatbelt", "container"] as const;
+export const BUILTIN_BACKENDS = ["bwrap", "landlock", "seatbelt", "container"] as const;

@@ -47,6 +47,8 @@ export interface SettingKey {
    * true.
    */
   readonly host?: boolean;
+  /** Values that count only in the person's own settings, because they weaken what other values grant. */
+  readonly personal?: readonly unknown[];
   /** True if the value names a code file to load. */
   readonly loads?: boolean;
   /** The direction of changes that only restrict, for untrusted project files and `documentNarrows`. */

@@ -129,9 +129,14 @@ function fits(type: Type, value: unknown): boolean {
 
 export const sandboxGroup = group("The sandbox for shell commands.", {
   enabled: key(BOOLEAN, "Run tools in the sandbox.", { default: true, narrows: "true" }),
-  backend: key(STRING, "The backend: `auto`, `required`, or a name.", {
-    default: "auto",
-  }),
+  backend: key(
+    STRING,
+    "The backend: `auto`, `required`, or a name. Only your own settings may name `landlock`.",
+    {
+      default: "auto",
+      personal: ["landlock"],
+    },
+  ),
   home_caches: hostKey(
     word("private", "shared"),
     "What `urn:flemma:caches` stands for: `private` caches of flemma, or your own cache and data folders, `shared`.",

@@ -60,7 +60,7 @@ export function trustedShare(
     );
     const loads = node.loads || path.join(".") === "tools.auto_approve";
     const refused = !node.who.includes("P") || (node.host && !node.loads) || (loads && outside) ||
-      takesOver(path, below);
+      node.personal?.includes(value) || takesOver(path, below);
     if (refused) ignored.add(path.join("."));
     return !refused;
   });

@@ -9,7 +9,7 @@ import { INSTALL_BUBBLEWRAP } from "./failures.ts";
 import { prepareBwrap } from "./prepare.ts";
 import { BackendRegistry } from "./registry.ts";
 import { seatbelt } from "./seatbelt.ts";
-import { ARCHITECTURES } from "./seccomp.ts";
+import { ARCHITECTURES } from "../kernel/seccomp.ts";
 import type { Backend, BackendConfig, Host, Policy } from "../types.ts";
 
 /** Time limit for asking a program for its version, in milliseconds. */
@@ -34,8 +34,28 @@ export const bwrap: Backend = {
   version: bwrapVersion,
 };
 
+const landlock: Backend = {
+  priority: 50,
+  onlyByName: true,
+  repairs: true,
+  description: "Landlock: rules of the kernel for files, sockets and signals, without namespaces",
+  available: async () => {
+    const version = (await import("./landlock.ts")).landlockVersion();
+    return version.ok ? success(undefined) : version;
+  },
+  wrap: () => failure("needs-preparation", "Landlock needs a launcher, and not only an argument list."),
+  prepare: async (policy, _config, inner, host) =>
+    await (await import("./landlock.ts")).prepareLandlock(policy, inner, host),
+  coverage: async (policy) => (await import("./landlock.ts")).planFor(policy),
+};
+
 /** Order does not matter; priority decides which is tried first. */
-const BUILT_IN: Readonly<Record<typeof BUILTIN_BACKENDS[number], Backend>> = { bwrap, seatbelt, container };
+const BUILT_IN: Readonly<Record<typeof BUILTIN_BACKENDS[number], Backend>> = {
+  bwrap,
+  landlock,
+  seatbelt,
+  container,
+};
 
 /** Registers the built-in backends that are missing. */
 export function registerBuiltinBackends(registry: BackendRegistry): void {

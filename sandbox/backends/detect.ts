@@ -17,7 +17,9 @@ export async function detect(
   mode: string,
   diagnose: (entry: BackendEntry) => Promise<BackendDiagnosis>,
 ): Promise<Outcome<BackendEntry>> {
-  if (mode === "auto" || mode === "required") return await firstWorking(registry.getAll(), diagnose);
+  if (mode === "auto" || mode === "required") {
+    return await firstWorking(registry.getAll().filter(({ onlyByName }) => onlyByName !== true), diagnose);
+  }
   const named = registry.get(mode);
   if (named === null) {
     const known = registry.getAll().map(({ name }) => name);

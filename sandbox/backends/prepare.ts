@@ -33,7 +33,7 @@ import {
 import { MARK, newMark } from "../process/marks.ts";
 import { PrivateFiles } from "../process/private_files.ts";
 import { endsWithOutside } from "../process/process_table.ts";
-import { type FilterOptions, seccompFilter } from "./seccomp.ts";
+import { type FilterOptions, seccompFilter } from "../kernel/seccomp.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
 
 /**
@@ -66,7 +66,8 @@ const UNREADABLE_CHECKS = 6;
 /** The longest path of a socket on Linux. */
 const SOCKET_PATH_BYTES = 107;
 
-interface Parts {
+/** What a preparation created. */
+export interface Parts {
   readonly files: PrivateFiles;
   readonly undo: (() => void | Promise<void>)[];
 }
@@ -453,14 +454,14 @@ function shortPath(path: string, parts: Parts): string {
   return `${folder}/proxy`;
 }
 
-interface LimitedCommand {
+export interface LimitedCommand {
   readonly inner: readonly string[];
   /** File of the control group that the command joins, or null. */
   readonly group: string | null;
 }
 
 /** Puts the limits before the command. Fails if a requested limit cannot be enforced. */
-function limitedCommand(
+export function limitedCommand(
   policy: MountablePolicy,
   inner: readonly string[],
   host: Host,
@@ -490,7 +491,8 @@ const PROCESSES_UNLIMITED: Problem = {
   next: "Run as an ordinary user.",
 };
 
-async function takeBack({ files, undo }: Parts): Promise<void> {
+/** Removes everything that a preparation created. */
+export async function takeBack({ files, undo }: Parts): Promise<void> {
   for (const step of undo.splice(0).reverse()) await step();
   files.remove();
 }

@@ -112,6 +112,12 @@ export async function setModeInFolder(folder: string, mode: number): Promise<voi
   await inOpenFolder(folder, `exec chmod -- "$1" .`, [mode.toString(8).padStart(4, "0")]);
 }
 
+/** Sets the mode of a file or folder that is not a link. */
+export async function setModeOf(path: string, mode: number): Promise<void> {
+  const script = `[ ! -L "./$1" ] && exec chmod -- "$2" "./$1"`;
+  await inOpenFolder(parentOf(path), script, [baseName(path), mode.toString(8).padStart(4, "0")]);
+}
+
 /** Creates a folder and the missing folders above it. */
 export function makeInFolder(folder: string): void {
   throwFailure(folder, shell(folder, `${ENTER_MADE}:`, []).outputSync());

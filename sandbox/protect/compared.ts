@@ -6,6 +6,7 @@ import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { checkChangedSettingsFile, isGitSettings } from "../git/harmless.ts";
 import { leadingSettings } from "../git/settings_changes.ts";
+import { setModeOf } from "../paths/open_folder.ts";
 import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
 /** Changes of larger files are reported, but cannot be undone. */
@@ -23,15 +24,24 @@ export interface Compared {
   /** For a file, its bytes as Latin-1; null if it is too large to keep, or not a file. */
   readonly text: string | null;
   readonly mode: number | null;
+  /**
+   * `same`: the path must exist afterwards, with the same content and mode. `present`: it must exist. Absent if programs
+   * work without it.
+   */
+  readonly kept?: "same" | "present";
   /** Stat data that identifies the state of a file whose bytes are not stored. */
   readonly stamp: string;
 }
 
 /** Records the current state of these paths. The snapshot can later tell whether anything changed. */
-export function remember(paths: readonly string[], snapshot: FsSnapshot): Compared[] {
+export function remember(
+  paths: readonly string[],
+  snapshot: FsSnapshot,
+  kept?: Compared["kept"],
+): Compared[] {
   const found: Compared[] = [];
   for (const path of paths) inspect(path, 0, { snapshot, found, most: found.length + MOST_THINGS });
-  return found;
+  return kept === undefined ? found : found.map((each) => ({ ...each, kept }));
 }
 
 /** True if the whole state of a path can be recorded, so that every change can be undone. */
@@ -69,6 +79,9 @@ export async function putBack(compared: readonly Compared[], repairs: Repairs): 
   const reported: Problem[] = [];
   for (const before of compared) {
     if (before.names !== null) {
+      if (before.kept === "same" && isOtherMode(before)) {
+        reported.push(await repairs.attempt(before.path, () => mode(before)));
+      }
       for (const path of appeared(before)) {
         reported.push(await repairs.attempt(path, () => away(path, repairs)));
       }
@@ -97,6 +110,20 @@ async function settings(before: Compared, repairs: Repairs): Promise<Problem[]> 
     ? () => restore(before, repairs)
     : () => putSettingsBack(path, checked, repairs, { existed: true });
   return [await repairs.attempt(path, act)];
+}
+
+/** True if the folder exists with another mode. */
+function isOtherMode({ path, mode }: Compared): boolean {
+  const info = new FsSnapshot().lstat(path);
+  return info?.isDirectory === true && info.mode !== mode;
+}
+
+async function mode({ path, mode }: Compared): Promise<Problem> {
+  await setModeOf(path, (mode ?? 0o755) & 0o7777);
+  return {
+    code: "protected-mode-restored",
+    message: `Restored the permissions of ${path}: a command changed them.`,
+  };
 }
 
 /** True if the configuration is missing because its whole git folder is. */
@@ -131,16 +158,21 @@ function isUnchanged(before: Compared): boolean {
   const info = new FsSnapshot().lstat(path);
   // A removed file is harmless, because programs work without it. The exception is the file that names the common
   // folder of a worktree, because git must not guess that folder.
-  if (info === null) return !path.endsWith("/commondir") || !new FsSnapshot().has(parentOf(path));
+  if (info === null) {
+    return before.kept === undefined &&
+      (!path.endsWith("/commondir") || !new FsSnapshot().has(parentOf(path)));
+  }
+  if (before.kept === "present") return true;
   if (text === null) return stamp === `${info.dev} ${info.ino} ${info.size} ${info.mtime?.getTime()}`;
   return isSameText(before);
 }
 
 /** True if the file has the same text. A file that was not executable must not become executable. */
-function isSameText({ path, text, mode }: Compared): boolean {
+function isSameText({ path, text, mode, kept }: Compared): boolean {
   const snapshot = new FsSnapshot();
   const info = snapshot.lstat(path);
-  return info !== null && bytesOf(path, snapshot) === text && ((info.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
+  const isSameMode = kept === "same" ? info?.mode === mode : ((info?.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
+  return info !== null && bytesOf(path, snapshot) === text && isSameMode;
 }
 
 /** Returns the paths that are new in a folder, or the folder itself if something else replaced it. */

@@ -7,10 +7,12 @@ import { StatCache } from "../../base/disk/stat_cache.ts";
 import { baseName, foldersBetween, isInside, parentOf } from "../../base/paths.ts";
 import {
   linkInFolder,
+  makeInFolder,
   moveFromFolder,
   openToOwner,
   putIntoFolder,
   setModeInFolder,
+  setModeOf,
 } from "../paths/open_folder.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { RemovedSettings } from "../git/removed_settings.ts";
@@ -40,6 +42,10 @@ export interface Before {
   readonly writable: readonly string[];
   /** Protected paths in reach that are not mounted. */
   readonly compared: readonly Compared[];
+  /** Folders that a command can replace because the backend does not keep them in place. Absent if it does. */
+  readonly places?: readonly string[];
+  /** Modes of paths outside the writable folders, if the backend does not keep them. Absent if it does. */
+  readonly modes?: readonly { readonly path: string; readonly mode: number }[];
   /** Tells whether anything was created or removed near these paths since the record was made. */
   readonly sealed: Sealed;
 }
@@ -47,11 +53,19 @@ export interface Before {
 /** Records protected paths and links in reach of commands: those below a writable path. */
 export function before(
   protection: { readonly real: readonly string[]; readonly links: Before["links"] },
-  { writable, exempt, apart }: {
+  { writable, exempt, apart, kept = [], present = [], places, modes }: {
     writable: readonly string[];
     exempt: readonly string[];
     /** Protected paths that are not mounted. */
     apart: readonly string[];
+    /** Protected paths that are not mounted and must be complete afterwards. Present if the backend mounts nothing. */
+    kept?: readonly string[];
+    /** Protected paths that are not mounted and must exist afterwards; this program writes them itself. */
+    present?: readonly string[];
+    /** Paths whose folders must stay in place. */
+    places?: readonly string[];
+    /** Paths whose modes must stay. */
+    modes?: readonly string[];
   },
   snapshot: FsSnapshot,
 ): Before {
@@ -65,9 +79,31 @@ export function before(
     missingInGit: inGitFolders(missing, snapshot),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
     writable,
-    compared: remember(apart.filter(inReach), snapshot),
+    compared: [
+      ...remember(apart.filter(inReach), snapshot),
+      ...remember(kept, snapshot, "same"),
+      ...remember(present, snapshot, "present"),
+    ],
+    ...(places === undefined ? {} : { places: foldersOf(places, writable, snapshot) }),
+    ...(modes === undefined ? {} : { modes: modesOf(modes, snapshot) }),
     sealed: snapshot.seal(),
   };
+}
+
+/** The folders among these paths, and those between them and the writable path around them. */
+function foldersOf(paths: readonly string[], writable: readonly string[], snapshot: FsSnapshot): string[] {
+  const around = paths.flatMap((path) => [
+    path,
+    ...writable.filter((root) => isInside(path, root)).flatMap((root) => foldersBetween(root, path)),
+  ]);
+  return outerFirst([...new Set(around)].filter((path) => snapshot.lstat(path)?.isDirectory === true));
+}
+
+function modesOf(paths: readonly string[], snapshot: FsSnapshot): { path: string; mode: number }[] {
+  return paths.flatMap((path) => {
+    const mode = snapshot.lstat(path)?.mode;
+    return mode === null || mode === undefined ? [] : [{ path, mode: mode & 0o7777 }];
+  });
 }
 
 /**
@@ -88,7 +124,8 @@ export async function repairChanges(
   removed: RemovedSettings = new RemovedSettings(null),
 ): Promise<Problem[] | null> {
   const stats = new StatCache();
-  const changed = !before.sealed.holds(stats);
+  // A command that the backend does not keep out can change a file and restore its time stamp.
+  const changed = before.places !== undefined || !before.sealed.holds(stats);
   const paths = [...before.missing, ...before.links.map(({ path }) => path)];
   const locked = changed ? await openFolders(paths, before.writable) : [];
   try {
@@ -107,7 +144,7 @@ export async function repairChanges(
 }
 
 async function putRight(
-  { missing, links, compared }: Before,
+  { missing, links, compared, places = [], modes = [] }: Before,
   found: readonly string[],
   { textBefore, keep, removed }: {
     readonly textBefore: (path: string) => string | null;
@@ -117,6 +154,30 @@ async function putRight(
 ): Promise<Problem[]> {
   const reported: Problem[] = [];
   const snapshot = new FsSnapshot();
+  for (const { path, mode } of modes) {
+    const info = snapshot.lstat(path);
+    if (info === null || info.isSymlink || ((info.mode ?? mode) & 0o7777) === mode) continue;
+    reported.push(
+      await attempt(path, async () => {
+        await setModeOf(path, mode);
+        return {
+          code: "protected-mode-restored",
+          message: `Restored the permissions of ${path}: a command changed them.`,
+        };
+      }),
+    );
+  }
+  for (const path of places) {
+    const info = new FsSnapshot().lstat(path);
+    if (info === null || info.isDirectory) continue;
+    reported.push(
+      await attempt(path, async () => ({
+        code: "protected-folder-replaced",
+        message: `Moved ${path} to ${await moveAway(path, keep())}: a command put it in place of a folder.`,
+        next: "Look for the folder, and move it back.",
+      })),
+    );
+  }
   for (const { path, target } of links) {
     if (snapshot.linkTarget(path) === target) continue;
     reported.push(
@@ -243,6 +304,7 @@ async function moveAway(path: string, folder: string): Promise<string> {
 
 /** Writes a file where nothing exists now. */
 async function putFileBack(path: string, bytes: Uint8Array, mode: number, folder: string): Promise<void> {
+  if (!new FsSnapshot().has(parentOf(path))) makeInFolder(parentOf(path));
   const draft = inKeep(path, folder);
   Deno.writeFileSync(draft, bytes, { createNew: true });
   try {

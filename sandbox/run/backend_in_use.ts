@@ -10,7 +10,7 @@ import { EMPTY_COMMAND, forgetProbe, probe } from "../backends/probe.ts";
 import type { BackendEntry, BackendRegistry } from "../backends/registry.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { emptyPolicy, withoutVanishedSockets } from "../protect/mountable.ts";
-import type { BackendConfig, BackendPreparation, MountablePolicy } from "../types.ts";
+import type { BackendConfig, BackendCoverage, BackendPreparation, MountablePolicy } from "../types.ts";
 import type { RunContext } from "./context.ts";
 import type { PolicySnapshots } from "./policy_snapshots.ts";
 import type { SandboxOptions } from "./options.ts";
@@ -85,6 +85,15 @@ export class BackendInUse {
     }
   }
 
+  /** What the backend does not cover of the policy; null if it covers all. */
+  async coverage(entry: BackendEntry): Promise<Outcome<BackendCoverage | null>> {
+    const { policy } = this.#context;
+    if (!policy.ok) return policy;
+    if (entry.coverage === undefined) return success(null);
+    const snapshot = this.#snapshots.lastHolding(true) ?? this.#snapshots.take(policy.value);
+    return await entry.coverage(snapshot.policy);
+  }
+
   /** The settings of a backend: the person's, or the reduced ones it works with. */
   configOf({ name }: BackendEntry): BackendConfig {
     return this.#retried.get(name) ?? this.#context.settings.backends[name] ?? {};
@@ -99,6 +108,7 @@ export class BackendInUse {
     if (!policy.ok) return { kind: "unknown", problem: policy.problem };
     const resolved = policy.value;
     const config = this.configOf(entry);
+    this.#snapshots.repairs = entry.repairs === true;
     const present = await entry.available(config, host);
     if (!present.ok) return { kind: "cannot", problem: present.problem };
     if (entry.probe) {

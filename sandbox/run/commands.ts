@@ -105,7 +105,7 @@ export class LiveCommands {
     const { turns } = this.#parts.context;
     const turn = await turns.commandBegins(resolved.rw_paths);
     if (!turn.ok) return turn;
-    const unwatched = await this.#whenWatched();
+    const unwatched = await this.#whenWatched(entry.repairs === true);
     if (unwatched !== null) {
       await turns.commandEnded();
       return { ok: false, problem: unwatched };
@@ -127,10 +127,10 @@ export class LiveCommands {
   }
 
   /** Waits for repairs and for the watch to begin. Returns the reason why the watch did not begin, or null. */
-  async #whenWatched(): Promise<Problem | null> {
+  async #whenWatched(reaches: boolean): Promise<Problem | null> {
     while (true) {
       await this.settled();
-      const problem = await this.#parts.around?.begin() ?? null;
+      const problem = await this.#parts.around?.begin(reaches) ?? null;
       // If the last of the other commands ended during the wait, the watch ended with it and has to begin again.
       if (problem !== null || this.#settling === undefined) return problem;
     }

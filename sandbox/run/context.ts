@@ -218,7 +218,9 @@ export class RunContext {
   isProtected(real: string, snapshot: FsSnapshot): boolean {
     const now = traceProtected(this.protectedNow(snapshot), this.host.environment.cwd, snapshot).real;
     const policy = this.policy.ok ? this.policy.value : null;
-    return [...this.atStart().protection.real, ...now].some((path) => isInside(real, path)) ||
+    const protectedPaths = [...this.atStart().protection.real, ...now];
+    return protectedPaths.some((path) => isInside(real, path)) ||
+      isOtherNameOf(real, protectedPaths, snapshot) ||
       (policy?.protectWords.includes("$git") === true && isObeyedByGit(real, policy.rw_paths, snapshot));
   }
 
@@ -227,6 +229,16 @@ export class RunContext {
     const { cwd, home } = this.host.environment;
     return realPath(expandHome(path, home), cwd, snapshot);
   }
+}
+
+/** True if a path is a hard link to one of these files. A command can make one where the sandbox mounts nothing. */
+function isOtherNameOf(real: string, paths: readonly string[], snapshot: FsSnapshot): boolean {
+  const info = snapshot.lstat(real);
+  if (info === null || !info.isFile || (info.nlink ?? 1) < 2) return false;
+  return paths.some((path) => {
+    const other = snapshot.lstat(path);
+    return other?.isFile === true && other.dev === info.dev && other.ino === info.ino;
+  });
 }
 
 /** The git folders that the working folders need for commits, if a policy protects git and grants these folders. */

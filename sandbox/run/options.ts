@@ -33,8 +33,12 @@ export interface SandboxOptions {
 
 /** Callbacks around the time in which commands live. */
 export interface CommandsWatch {
-  /** Called before a command, also while others live. A returned problem keeps the command from starting. */
-  begin(): Promise<Problem | null>;
+  /**
+   * Called before a command, also while others live. A returned problem keeps the command from starting.
+   *
+   * @param reaches true if the sandbox does not keep commands from writing the document
+   */
+  begin(reaches?: boolean): Promise<Problem | null>;
   /** Called after the last command ended. */
   end(): Promise<void>;
 }

@@ -30,6 +30,8 @@ export interface PolicySnapshot {
   readonly apart: readonly string[];
   /** True if the paths in `apart` are not mounted but compared after a command. */
   readonly compares: boolean;
+  /** True if it is for a backend that repairs protected paths instead of keeping them read-only. */
+  readonly repairs: boolean;
   /** Real paths that are protected, existing or not. */
   readonly real: readonly string[];
   readonly before: Before;
@@ -39,6 +41,8 @@ export class PolicySnapshots {
   readonly #context: RunContext;
   readonly #notices: Notices;
   #last: PolicySnapshot | undefined;
+  /** True if the backend cannot keep protected paths read-only, so that they are all compared after a command. */
+  repairs = false;
 
   constructor(context: RunContext, notices: Notices) {
     this.#context = context;
@@ -63,7 +67,8 @@ export class PolicySnapshots {
    */
   lastHolding(checked: boolean): PolicySnapshot | null {
     const last = this.#last;
-    if (last === undefined || last.compares !== this.#compares(last.apart)) return null;
+    if (last === undefined || last.repairs !== this.repairs) return null;
+    if (last.compares !== this.#compares(last.apart)) return null;
     // Looked up even if the rest is verified later: a command must not wait for programs that often open sockets. A
     // socket that vanished does not matter.
     if (unmaskedSockets(this.#context.listening(), last.policy).length > 0) return null;
@@ -97,22 +102,68 @@ export class PolicySnapshots {
     const compared = new Set(
       [...settings, ...(compares ? apart : [])].filter((path) => canRemember(path, snapshot)),
     );
-    const mounted = { ...protection, real: protection.real.filter((path) => !compared.has(path)) };
+    const held = this.repairs ? this.#held(resolved, protection.real, compared, snapshot) : [];
+    const { document } = this.#context;
+    const left = new Set([...compared, ...held]);
+    const mounted = { ...protection, real: protection.real.filter((path) => !left.has(path)) };
     const listening = this.#context.listening();
-    const { policy, notices } = mountablePolicy(resolved, mounted, environment, snapshot, listening);
+    const { policy: base, notices } = mountablePolicy(resolved, mounted, environment, snapshot, listening);
+    const policy = this.repairs ? { ...base, held } : base;
     this.#notices.add(
       paths.filter(({ path, whole }) => whole && snapshot.has(path)).map(({ path }) => wholeFolder(path)),
     );
     this.#notices.add(notices);
-    const reach = { writable: policy.rw_paths, exempt: this.#context.ownPlaces, apart: [...compared] };
+    const reach = {
+      writable: policy.rw_paths,
+      exempt: this.#context.ownPlaces,
+      apart: [...compared],
+      ...(this.repairs
+        ? {
+          kept: held.filter((path) => path !== document),
+          present: held.filter((path) => path === document),
+          places: [...policy.inner, ...held],
+          modes: this.#modes(resolved, protection.real, snapshot),
+        }
+        : {}),
+    };
     return this.#last = {
       policy,
       settings: [...settings],
       apart,
       compares,
+      repairs: this.repairs,
       real: protection.real,
       before: before(protection, reach, snapshot),
     };
+  }
+
+  /**
+   * Existing protected paths in writable folders whose whole state can be recorded, and the document. This program
+   * writes the document itself, so the document is not restored: approvals in it are checked instead.
+   */
+  #held(
+    { rw_paths }: ResolvedPolicy,
+    real: readonly string[],
+    compared: ReadonlySet<string>,
+    snapshot: FsSnapshot,
+  ): string[] {
+    const own = this.#context.ownPlaces;
+    const { document } = this.#context;
+    return real.filter((path) =>
+      !compared.has(path) && snapshot.has(path) && rw_paths.some((root) => isInside(path, root)) &&
+      (path === document || (!own.includes(path) && canRemember(path, snapshot)))
+    );
+  }
+
+  /** Paths outside the writable folders whose modes decide who can read or change the person's files. */
+  #modes({ rw_paths, deny_read }: ResolvedPolicy, real: readonly string[], snapshot: FsSnapshot): string[] {
+    const home = realPath(this.#context.host.environment.home, "/", snapshot);
+    const dotted = home === null
+      ? []
+      : [home, ...snapshot.names(home, ".").map((name) => `${home === "/" ? "" : home}/${name}`)];
+    return [...new Set([...dotted, ...deny_read, ...real])].filter((path) =>
+      !rw_paths.some((root) => isInside(path, root)) && snapshot.has(path) && !snapshot.lstat(path)!.isSymlink
+    );
   }
 
   /** True if a command of another process lives whose writable paths overlap with these. */

@@ -44,7 +44,8 @@ export async function createWorkerSandbox(
   }
   const snapshot = live ?? snapshots.lastHolding(true) ?? snapshots.take(resolved);
   // File tools never change a git configuration, so it is mounted read-only for them.
-  const mounted = { ...snapshot.policy, protect: [...snapshot.policy.protect, ...snapshot.settings] };
+  const settings = snapshot.repairs ? [] : snapshot.settings;
+  const mounted = { ...snapshot.policy, protect: [...snapshot.policy.protect, ...settings] };
   const policy = live === null ? withoutVanishedSockets(mounted) : withoutVanished(mounted);
   const unsteady = policy.unsteady || snapshots.othersReach(policy.rw_paths);
   // Limits and network rules are for commands. The worker uses no network.

@@ -117,6 +117,7 @@ const ALONE: Readonly<Record<string, string>> = {
   "markdown-it": "markdown",
   "re2js": "re2js",
   "tools/files/helper.generated.ts": "files",
+  "sandbox/kernel/launcher.generated.ts": "landlock",
   "providers/replay/strict/mod.ts": "strict",
 };
 

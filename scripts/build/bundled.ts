@@ -27,6 +27,7 @@ const LICENSES = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak
 /** Generated modules that are bundles themselves, with their sources. */
 const BUNDLES: Readonly<Record<string, string>> = {
   "tools/files/helper.generated.ts": "tools/files/helper.ts",
+  "sandbox/kernel/launcher.generated.ts": "sandbox/kernel/launcher.ts",
 };
 
 const MIT_TERMS =

@@ -30,7 +30,7 @@ export async function generateAll(): Promise<Generated[]> {
   // One after the other: each ends the bundler that it started, which is one for all.
   const bundlers = [
     import("../generate/tool_host.ts"),
-    import("../generate/file_helper.ts"),
+    import("../generate/programs.ts"),
     import("../generate/pages/notices.ts"),
   ];
   for (const maker of bundlers) made.push(...[await (await maker).generate()].flat());

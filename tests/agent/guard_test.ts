@@ -98,6 +98,23 @@ test("after commands that could not reach the document, no approval counts as ta
   assert.deepEqual([journal.tampered(), journal.tamperCheck(), place.reported], [null, null, []]);
 });
 
+test("if the sandbox does not keep commands from writing the document, new text in it counts as tampered", async (place) => {
+  const { guard, journal } = await place.guard();
+  await guard.begin(true);
+  place.write(FORGED);
+  await guard.end();
+  assert.deepEqual(guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
+  await journal.recordTampered(null);
+  // A run that was killed while the command ran.
+  place.write(BEFORE);
+  const killed = await place.guard();
+  await killed.guard.begin(true);
+  place.write(FORGED);
+  const next = await place.guard();
+  assert.equal(await next.guard.open(), null);
+  assert.match(next.guard.tampered?.why ?? "", /does not keep them from writing/);
+});
+
 test("text that was new in a replaced file during commands counts as tampered, but later text does not", async (place) => {
   const { guard } = await place.guard();
   await guard.begin();

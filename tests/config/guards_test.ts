@@ -164,6 +164,8 @@ Deno.test("the settings of a trusted project may name code inside the project, b
     ["providers.anthropic.base_url", "https://a.example", false],
     ["tools.truncate.output_path_format", "/p/x", false],
     ["sandbox.enabled", false, true],
+    ["sandbox.backend", "bwrap", true],
+    ["sandbox.backend", "landlock", false],
     ["undo.keep", 1, false],
     ["model", "m", true],
   ];
@@ -500,4 +502,15 @@ Deno.test("the tools of an approval list are listed without excluded tools and d
   assert.deepEqual(expanded(["$nobody", "bash"]), ["bash"]);
   assert.deepEqual(expanded(() => true), []);
   assert.deepEqual(expanded(null), []);
+});
+
+Deno.test("only the person's own settings may name a sandbox that repairs instead of protecting", () => {
+  for (
+    const [layer, value, warned] of [["M", "landlock", 1], ["M", "bwrap", 0], ["G", "landlock", 0]] as const
+  ) {
+    const layerDraft = draft(layer);
+    assert.deepEqual(layerDraft.apply("set", ["sandbox", "backend"], value), []);
+    assert.equal(layerDraft.warnings.length, warned, `${layer} ${value}`);
+    assert.equal(layerDraft.log.operations.length, 1 - warned, `${layer} ${value}`);
+  }
 });

@@ -37,6 +37,9 @@ test("the status of a working sandbox names backend, version, paths with their e
       hidden: [],
       sockets: { masked: 0, kept: [], blocked: true },
       limits: {},
+      kind: "exact",
+      abi: null,
+      notCovered: [],
       privileged: false,
       writable: [
         { path: `${root}/missing`, entry: `${root}/missing`, exists: false },

@@ -31,7 +31,12 @@ Deno.test("a backend registered under a built-in name stays registered; restorin
   registry.register("bwrap", own);
   registerBuiltinBackends(registry);
   assert.equal(registry.get("bwrap")?.description, "mine");
-  assert.deepEqual(registry.getAll().map(({ name }) => name).sort(), ["bwrap", "container", "seatbelt"]);
+  assert.deepEqual(registry.getAll().map(({ name }) => name).sort(), [
+    "bwrap",
+    "container",
+    "landlock",
+    "seatbelt",
+  ]);
 });
 
 Deno.test("bubblewrap counts as missing only if it does not exist, not if flemma may not run or test it", {

@@ -76,5 +76,5 @@ Deno.test("bubblewrap is built in with priority 100 and is restored after its re
   registerBuiltinBackends(registry);
   registry.unregister("bwrap");
   registerBuiltinBackends(registry);
-  assert.deepEqual(registry.getAll().map(({ name }) => name), ["bwrap", "seatbelt", "container"]);
+  assert.deepEqual(registry.getAll().map(({ name }) => name), ["bwrap", "seatbelt", "landlock", "container"]);
 });

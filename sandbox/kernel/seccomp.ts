@@ -6,7 +6,7 @@ interface Refusal {
   /** Condition on the low 32 bits of one argument. The kernel does not read the other bits either. */
   readonly argument?: {
     readonly index: number;
-    readonly test: "equals" | "has bits";
+    readonly test: "equals" | "differs" | "has bits";
     readonly value: number;
   };
   /** The error that the call returns. @default EPERM */
@@ -20,6 +20,9 @@ interface Architecture {
   readonly ioctl: number;
   readonly socket: number;
   readonly socketpair: number;
+  readonly truncate: number;
+  readonly prlimit64: number;
+  readonly setpriority: number;
   readonly refused: Readonly<Record<string, number>>;
   /** The calls that set a file's mode, each with the position of the argument that holds the mode. */
   readonly modes: readonly (readonly [call: number, argument: number])[];
@@ -47,6 +50,9 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     ioctl: 16,
     socket: 41,
     socketpair: 53,
+    truncate: 76,
+    prlimit64: 302,
+    setpriority: 141,
     refused: {
       mount: 165,
       umount2: 166,
@@ -68,6 +74,9 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     ioctl: 29,
     socket: 198,
     socketpair: 199,
+    truncate: 45,
+    prlimit64: 261,
+    setpriority: 140,
     refused: {
       mount: 40,
       umount2: 39,
@@ -92,6 +101,9 @@ const SET_ID = 0o6000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const AF_UNIX = 1;
+const AF_NETLINK = 16;
+/** The kind of netlink sockets that list interfaces and addresses. */
+const NETLINK_ROUTE = 0;
 /** A bit that the type of a datagram socket has, and the types of streams and sequenced packets do not have. */
 const DATAGRAM = 2;
 const AF_VSOCK = 40;
@@ -130,6 +142,13 @@ export interface FilterOptions {
    * everybody on the machine the superuser's rights.
    */
   readonly refuseSetuid: boolean;
+  /** Additional rules where no namespaces separate commands from the machine. @default none */
+  readonly alone?: {
+    /** Refuse all sockets except local ones and those that list network interfaces. */
+    readonly blockNetwork: boolean;
+    /** Refuse to change the length of a file by its path: Landlock before ABI 3 does not. */
+    readonly refuseTruncate: boolean;
+  };
 }
 
 /**
@@ -141,10 +160,11 @@ export interface FilterOptions {
  */
 export function seccompFilter(
   architecture: string,
-  { blockUnixSockets, blockHostSockets, refuseSetuid }: FilterOptions,
+  { blockUnixSockets, blockHostSockets, refuseSetuid, alone }: FilterOptions,
 ): Uint8Array<ArrayBuffer> | null {
   if (!Object.hasOwn(ARCHITECTURES, architecture)) return null;
-  const { audit, ioctl, socket, socketpair, refused, modes, secondTable } = ARCHITECTURES[architecture]!;
+  const numbers = ARCHITECTURES[architecture]!;
+  const { audit, ioctl, socket, socketpair, refused, modes, secondTable } = numbers;
   const refusals: Refusal[] = [
     ...Object.values(refused).map((call) => ({ call })),
     { call: ioctl, argument: { index: 1, test: "equals", value: TIOCSTI } },
@@ -166,6 +186,12 @@ export function seccompFilter(
         { call: OPENAT2, error: ENOSYS },
       ]
       : []),
+    // Limits and priorities of the person's other processes. A program changes its own with the id 0.
+    ...(alone === undefined ? [] : [
+      { call: numbers.prlimit64, argument: { index: 0, test: "differs", value: 0 } } as const,
+      { call: numbers.setpriority, argument: { index: 1, test: "differs", value: 0 } } as const,
+    ]),
+    ...(alone?.refuseTruncate ? [{ call: numbers.truncate }] : []),
   ];
   return encode([
     { code: LOAD, value: ARCHITECTURE },
@@ -176,18 +202,34 @@ export function seccompFilter(
       ? []
       : [{ code: JUMP_AT_LEAST, no: 1, value: secondTable }, { code: RETURN, value: ENOSYS }]),
     ...refusals.flatMap(refusalInstructions),
+    ...(alone?.blockNetwork ? onlyLocalSockets(socket) : []),
     { code: RETURN, value: ALLOW },
   ]);
+}
+
+/** Refuses sockets of all other families. Without a network namespace, nothing else keeps commands off the network. */
+function onlyLocalSockets(socket: number): Instruction[] {
+  return [
+    { code: JUMP_EQUAL, no: 7, value: socket },
+    { code: LOAD, value: argumentOffset(0) },
+    { code: JUMP_EQUAL, yes: 4, value: AF_UNIX },
+    { code: JUMP_EQUAL, no: 2, value: AF_NETLINK },
+    { code: LOAD, value: argumentOffset(2) },
+    { code: JUMP_EQUAL, yes: 1, value: NETLINK_ROUTE },
+    { code: RETURN, value: EPERM },
+    { code: LOAD, value: NUMBER },
+  ];
 }
 
 function refusalInstructions({ call, argument, error = EPERM }: Refusal): Instruction[] {
   if (argument === undefined) {
     return [{ code: JUMP_EQUAL, no: 1, value: call }, { code: RETURN, value: error }];
   }
+  const comparison = argument.test === "has bits" ? JUMP_BITS : JUMP_EQUAL;
   return [
     { code: JUMP_EQUAL, no: 4, value: call },
     { code: LOAD, value: argumentOffset(argument.index) },
-    { code: argument.test === "equals" ? JUMP_EQUAL : JUMP_BITS, no: 1, value: argument.value },
+    { code: comparison, ...(argument.test === "differs" ? { yes: 1 } : { no: 1 }), value: argument.value },
     { code: RETURN, value: error },
     { code: LOAD, value: NUMBER },
   ];

@@ -1,7 +1,7 @@
 // The filter for system calls: its bytes, run by a small model of the kernel's machine, and its real effect.
 
 import assert from "node:assert/strict";
-import { ARCHITECTURES, seccompFilter } from "../../../sandbox/backends/seccomp.ts";
+import { ARCHITECTURES, seccompFilter } from "../../../sandbox/kernel/seccomp.ts";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
 import { inFolder } from "../../folder.ts";
 
@@ -230,3 +230,37 @@ Deno.test("if local sockets are blocked, none can be created, and pipes and the 
     assert.equal(await run(false), "NotFound\nlistened\nthrough\n");
     assert.equal(await run(true), "PermissionDenied\nlistened\nthrough\n");
   }));
+
+Deno.test("without namespaces, the filter allows only local sockets, and only a program's own limits and priority", () => {
+  for (const [architecture, { audit }] of Object.entries(NUMBERS)) {
+    const { socket, truncate, prlimit64, setpriority } = ARCHITECTURES[architecture]!;
+    const none = { blockUnixSockets: false, blockHostSockets: false, refuseSetuid: false };
+    const run = (nr: number, args: number[], alone?: { blockNetwork: boolean; refuseTruncate: boolean }) =>
+      evaluate(seccompFilter(architecture, { ...none, alone })!, { nr, arch: audit, args });
+    const strict = { blockNetwork: true, refuseTruncate: true };
+    const loose = { blockNetwork: false, refuseTruncate: false };
+    const cases: [call: number, args: number[], strict: number, loose: number][] = [
+      [socket, [1, 1, 0], ALLOW, ALLOW], // Local.
+      [socket, [2, 1, 0], EPERM, ALLOW], // TCP.
+      [socket, [2, 2, 0], EPERM, ALLOW], // UDP.
+      [socket, [10, 1, 262], EPERM, ALLOW], // Multipath TCP.
+      [socket, [16, 3, 0], ALLOW, ALLOW], // Lists interfaces.
+      [socket, [16, 3, 15], EPERM, ALLOW], // Device events.
+      [socket, [17, 3, 0], EPERM, ALLOW], // Packets.
+      [socket, [38, 5, 0], EPERM, ALLOW], // The kernel's ciphers.
+      [socket, [40, 1, 0], EPERM, ALLOW], // The host of a virtual machine.
+      [truncate, [], EPERM, ALLOW],
+      [prlimit64, [0, 7], ALLOW, ALLOW],
+      [prlimit64, [1, 7], EPERM, EPERM],
+      [setpriority, [0, 0, 5], ALLOW, ALLOW],
+      [setpriority, [0, 1, 5], EPERM, EPERM],
+    ];
+    for (const [nr, args, whenStrict, whenLoose] of cases) {
+      const name = `${architecture} ${nr} ${args}`;
+      assert.equal(run(nr, args, strict), whenStrict, name);
+      assert.equal(run(nr, args, loose), whenLoose, name);
+      assert.equal(run(nr, args), ALLOW, `${name}, with namespaces`);
+    }
+    assert.equal(run(39, [], strict), run(39, []), "the calls after the last rule are unchanged");
+  }
+});

@@ -1,0 +1,244 @@
+// Prepares commands under Landlock, which needs no namespaces: the plan for the launcher, and the report whether it
+// worked. Loaded only if this backend is used.
+
+import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { ownDeno } from "../../base/system/own_deno.ts";
+import {
+  allowsLocalSockets,
+  type FileSystemFacts,
+  type FolderEntry,
+  type LandlockPlan,
+  planLandlock,
+  RIGHTS,
+} from "../kernel/landlock_plan.ts";
+import {
+  GUARD_ROLE,
+  type LauncherChecks,
+  type LauncherPlan,
+  PLAN_DESCRIPTOR,
+  REPORT_DESCRIPTOR,
+  RUNTIME_ARGUMENTS,
+} from "../kernel/launcher_plan.ts";
+import { ARCHITECTURES, seccompFilter } from "../kernel/seccomp.ts";
+import { readIfPresent } from "../policy/late_masks.ts";
+import { withInnerScript } from "../process/inner_script.ts";
+import { MARK, newMark } from "../process/marks.ts";
+import { PrivateFiles } from "../process/private_files.ts";
+import type { BackendPreparation, Host, MountablePolicy, SetupFailure } from "../types.ts";
+import { limitedCommand, type Parts, takeBack } from "./prepare.ts";
+import { EMPTY_COMMAND } from "./probe.ts";
+
+const LANDLOCK_CREATE = 444n;
+const ASK_VERSION = 1n;
+const ENOSYS = 38;
+const AF_UNIX = 1;
+const AF_INET = 2;
+
+/** A device that everybody may open, and that no rule grants. */
+const UNGRANTED_DEVICE = "/dev/ptmx";
+
+let version: Outcome<number> | undefined;
+
+/** The version of the kernel's interface. Fails if the kernel has none, or if this machine cannot start the launcher. */
+export function landlockVersion(): Outcome<number> {
+  return version ??= askVersion();
+}
+
+function askVersion(): Outcome<number> {
+  if (Deno.build.os !== "linux" || !Object.hasOwn(ARCHITECTURES, Deno.build.arch)) {
+    return failure("other-system", "Landlock is available on Linux for x86_64 and aarch64 only.");
+  }
+  try {
+    const library = Deno.dlopen("libc.so.6", {
+      syscall: { parameters: ["i64", "i64", "i64", "i64"], result: "i64" },
+      __errno_location: { parameters: [], result: "pointer" },
+    });
+    const answer = Number(library.symbols.syscall(LANDLOCK_CREATE, 0n, 0n, ASK_VERSION));
+    const errno = new Deno.UnsafePointerView(library.symbols.__errno_location()!).getInt32();
+    if (answer > 0) return success(answer);
+    return errno === ENOSYS
+      ? failure("landlock-missing", "This kernel has no Landlock.", "Use Linux 5.19 or later, built with it.")
+      : failure(
+        "landlock-missing",
+        "Landlock is switched off on this machine.",
+        "Start the kernel with landlock in its list of security modules (lsm=landlock,…).",
+      );
+  } catch (thrown) {
+    return failure("landlock-missing", `The C library cannot be used: ${thrownText(thrown)}`);
+  }
+}
+
+/** The plan for a policy on this machine. */
+export function planFor(policy: MountablePolicy): Outcome<LandlockPlan> {
+  const abi = landlockVersion();
+  return abi.ok ? planLandlock(policy, abi.value, FILES, policy.held) : abi;
+}
+
+const FILES: FileSystemFacts = {
+  kindOf(path) {
+    try {
+      return kindOf(Deno.lstatSync(path));
+    } catch {
+      return null;
+    }
+  },
+  entries(folder) {
+    try {
+      return [...Deno.readDirSync(folder)].map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+    } catch {
+      return []; // Commands cannot list this folder either.
+    }
+  },
+};
+
+function kindOf({ isDirectory, isSymlink }: Deno.DirEntry | Deno.FileInfo): FolderEntry["kind"] {
+  return isSymlink ? "link" : isDirectory ? "folder" : "file";
+}
+
+export async function prepareLandlock(
+  policy: MountablePolicy,
+  inner: readonly string[],
+  host: Host,
+): Promise<Outcome<BackendPreparation>> {
+  const files = PrivateFiles.open(host.environment);
+  if (!files.ok) return files;
+  const parts: Parts = { files: files.value, undo: [] };
+  const prepared = await assemble(policy, inner, host, parts);
+  if (!prepared.ok) await takeBack(parts);
+  return prepared;
+}
+
+async function assemble(
+  policy: MountablePolicy,
+  inner: readonly string[],
+  host: Host,
+  parts: Parts,
+): Promise<Outcome<BackendPreparation>> {
+  const plan = planFor(policy);
+  if (!plan.ok) return plan;
+  const own = ownDeno();
+  const runtime = own === null ? host.program("deno") : success(own);
+  if (!runtime.ok) {
+    return failure(
+      "landlock-needs-deno",
+      `Landlock needs Deno. ${runtime.problem.message}`,
+      "Install Deno, for example: npm install -g deno",
+    );
+  }
+  const limited = limitedCommand(policy, inner, host, parts);
+  if (!limited.ok) return limited;
+  const blocksSockets = !allowsLocalSockets(policy);
+  const filter = seccompFilter(Deno.build.arch, {
+    blockUnixSockets: blocksSockets,
+    blockHostSockets: true,
+    refuseSetuid: host.root,
+    alone: { blockNetwork: !policy.network, refuseTruncate: plan.value.abi < 3 },
+  })!;
+  const { files } = parts;
+  const status = files.fresh("status");
+  // The file must be readable without the rules, and the command must not write it.
+  const unwritable = files.fresh("unwritable");
+  Deno.writeTextFileSync(unwritable, "", { createNew: true, mode: 0o600 });
+  const movable = inner === EMPTY_COMMAND ? files.fresh("movable") : null;
+  if (movable !== null) Deno.mkdirSync(movable, { mode: 0o700 });
+  const writeRule = plan.value.rules.find(({ rights }) => (rights & RIGHTS.refer) !== 0);
+  const checks: LauncherChecks = {
+    unwritable,
+    unreadable: FILES.kindOf(UNGRANTED_DEVICE) === "file" ? [UNGRANTED_DEVICE] : [],
+    families: [...(blocksSockets ? [AF_UNIX] : []), ...(policy.network ? [] : [AF_INET])],
+    movable: writeRule === undefined ? null : movable,
+  };
+  const { abi, handled, refusesTcp, scoped, rules } = plan.value;
+  const granted = checks.movable === null ? [] : [{ ...writeRule!, path: checks.movable }];
+  const launcherPlan: LauncherPlan = {
+    abi,
+    handled,
+    refusesTcp,
+    scoped,
+    rules: [...rules, ...granted],
+    filter: [...filter],
+    owner: Deno.pid,
+    checks,
+  };
+  const planFile = files.fresh("plan");
+  Deno.writeTextFileSync(planFile, JSON.stringify(launcherPlan), { createNew: true, mode: 0o600 });
+  const { LAUNCHER_SOURCE } = await import("../kernel/launcher.generated.ts");
+  const program = files.constant(
+    "launcher",
+    new TextEncoder().encode(LAUNCHER_SOURCE),
+  );
+  const launcher = [runtime.value, ...RUNTIME_ARGUMENTS, program, GUARD_ROLE];
+  const mark = newMark();
+  const argvOf = (command: readonly string[]) =>
+    handOver({ status, plan: planFile, group: limited.value.group, launcher, mark }, command);
+  return success({
+    mark,
+    isTied: () => readIfPresent(status).includes("ready\n"),
+    argv: argvOf(limited.value.inner),
+    gated: (kind) => argvOf(withInnerScript([], kind, limited.value.inner)),
+    // A rule is never refused because of what it names, so only the form of the plan matters.
+    fingerprint: [
+      runtime.value,
+      JSON.stringify({ abi, handled, refusesTcp, scoped, checks: checks.families, source: program }),
+      ...inner,
+    ],
+    setupFailure: (stderr, signal) => Promise.resolve(failureIn(readIfPresent(status), stderr, signal)),
+    dispose: () => takeBack(parts),
+  });
+}
+
+/**
+ * Wraps a command in a shell that opens the descriptors and then becomes the launcher. Core dumps are off. The whole
+ * process tree carries a mark, by which a later run finds it if this program is gone.
+ */
+function handOver(
+  { status, plan, group, launcher, mark }: {
+    readonly status: string;
+    readonly plan: string;
+    readonly group: string | null;
+    readonly launcher: readonly string[];
+    readonly mark: string;
+  },
+  command: readonly string[],
+): string[] {
+  const lines = [
+    "ulimit -c 0",
+    `export ${MARK}=${mark}`,
+    ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
+    `set -C; exec ${REPORT_DESCRIPTOR}>"$0"; set +C`,
+    `exec ${PLAN_DESCRIPTOR}<"$1"; shift`,
+    ...launcher.map((_, at) => `a${at}=$1; shift`),
+    `exec ${launcher.map((_, at) => `"$a${at}"`).join(" ")} "$PPID" "$@"`,
+  ];
+  return [
+    ...["/bin/sh", "-c", lines.join("; "), status],
+    ...(group === null ? [] : [group]),
+    plan,
+    ...launcher,
+    ...command,
+  ];
+}
+
+/** Returns why the command did not run, or null if it did or was ended before. */
+function failureIn(
+  report: string,
+  stderr: string,
+  signal: string | null | undefined,
+): SetupFailure | null {
+  const lines = report.split("\n");
+  const failed = lines.find((line) => line.startsWith("failed "))?.slice("failed ".length);
+  if (failed === undefined && (lines.some((line) => line.startsWith("exit ")) || signal)) return null;
+  if (failed === undefined && signal === undefined && lines.includes("ready")) return null;
+  const firstLine = stderr.split("\n").find((line) => line.trim() !== "")?.trim();
+  const cause = failed ??
+    (firstLine === undefined ? "the launcher ended without a message" : `the launcher said "${firstLine}"`);
+  return {
+    code: "sandbox-setup-failed",
+    message: `The sandbox could not be set up, so the command did not run: ${cause}.`,
+    cause: `${cause}.`,
+    next: "To see what is missing: flemma sandbox status",
+    stderr,
+    forModel:
+      `The sandbox could not be set up (${cause}); nothing ran. Do not try again: the user must fix this.`,
+  };
+}

@@ -1,0 +1,48 @@
+// What flemma and the launcher of Landlock agree on: the plan, the descriptors, and how the launcher is started.
+
+import type { LandlockPlan } from "./landlock_plan.ts";
+
+/** What the launcher reads from its plan descriptor, as JSON. */
+export interface LauncherPlan
+  extends Pick<LandlockPlan, "abi" | "handled" | "refusesTcp" | "scoped" | "rules"> {
+  /** The system call filter, a number per byte. */
+  readonly filter: readonly number[];
+  /** The process that prepared the command. Without it, nothing starts. */
+  readonly owner: number;
+  readonly checks: LauncherChecks;
+}
+
+/** What the confined process really tries before it becomes the command. If one result is wrong, nothing runs. */
+export interface LauncherChecks {
+  /** An existing file that it must not write. */
+  readonly unwritable: string;
+  /** Existing files that it must not read. */
+  readonly unreadable: readonly string[];
+  /** Families of sockets that it must not create. */
+  readonly families: readonly number[];
+  /** A folder in which it must be able to move a file between two folders; null if that is known. */
+  readonly movable: string | null;
+}
+
+/** The descriptors that the launcher inherits. Lines of the report: `ready`, `exit CODE`, `failed CAUSE`. */
+export const PLAN_DESCRIPTOR = 7;
+export const REPORT_DESCRIPTOR = 9;
+
+/** The roles of the launcher's processes. The role is the first argument. */
+export const GUARD_ROLE = "guard";
+export const COMMAND_ROLE = "command";
+
+/** Exit code of the launcher if the command did not run. */
+export const NOT_STARTED = 125;
+
+/** Options of the runtime that runs the launcher. */
+export const RUNTIME_ARGUMENTS: readonly string[] = [
+  "run",
+  "--quiet",
+  "--no-prompt",
+  "--no-config",
+  "--no-lock",
+  "--no-remote",
+  "--no-npm",
+  "--allow-all",
+];

@@ -1,0 +1,193 @@
+// Commands under Landlock: what the kernel refuses, what is restored afterwards, and that nothing lives on.
+
+import assert from "node:assert/strict";
+import { landlockVersion, planFor, prepareLandlock } from "../../../sandbox/backends/landlock.ts";
+import { emptyPolicy } from "../../../sandbox/protect/mountable.ts";
+import { sandboxStatus } from "../../../sandbox/mod.ts";
+import { lives } from "../attacks/types.ts";
+import { exists, git, plant, projectSandbox, runPrepared } from "../fixture.ts";
+import { testInFolder } from "../../folder.ts";
+
+const version = landlockVersion();
+/** The tests need the kernel's interface in the version that limits signals. */
+const test: typeof testInFolder = version.ok && version.value >= 6 ? testInFolder : () => {};
+
+const read = (path: string) => Deno.readTextFileSync(path);
+
+function sandboxIn(
+  root: string,
+  policy: Parameters<typeof projectSandbox>[1] = {},
+  more: Parameters<typeof projectSandbox>[2] = {},
+) {
+  return projectSandbox(root, { backend: "landlock", ...policy }, more);
+}
+
+async function run(sandbox: ReturnType<typeof sandboxIn>, shell: string) {
+  const ran = await runPrepared(sandbox, ["/bin/sh", "-c", shell]);
+  assert.equal(ran.setup, null, ran.err);
+  return ran;
+}
+
+test("a command writes only where the policy allows it, and reads everything but hidden paths and devices", async (root) => {
+  plant(root, "project/", "outside", "home/.secret", "home/.secrets/key", "home/open");
+  const deny_read = [`${root}/home/.secret`, `${root}/home/.secrets`];
+  const sandbox = sandboxIn(root, { policy: { deny_read } });
+  const { out } = await run(
+    sandbox,
+    `touch made && echo made; mkdir a b && touch a/x && mv a/x b/ && echo moved
+    for f in ${root}/outside /etc/x ${root}/home/x /dev/shm/x /proc/self/comm; do (echo x > $f) 2>/dev/null && echo PWNED $f; done
+    ln ${root}/outside here 2>/dev/null && echo PWNED link
+    for f in ${root}/home/.secret ${root}/home/.secrets/key /dev/ptmx /proc/1/environ; do cat $f >/dev/null 2>&1 && echo PWNED $f; done
+    cat ${root}/home/open; echo x > /dev/null && echo null`,
+  );
+  assert.equal(out, "made\nmoved\ntext of home/open\nnull\n");
+  assert.equal(read(`${root}/outside`), "text of outside\n");
+});
+
+test("a command has no capabilities, no open files, no signals to others, and no sockets that the policy forbids", async (root) => {
+  plant(root, "project/");
+  const shell = `grep -c 'Cap.*0000000000000000' /proc/self/status; ls /proc/self/fd | wc -l
+    kill -0 ${Deno.pid} 2>/dev/null && echo PWNED signal
+    kill -0 $PPID 2>/dev/null && echo PWNED guard
+    prlimit --pid ${Deno.pid} --core=0 2>/dev/null && echo PWNED limit
+    python3 -c 'import socket
+for family in (1, 2, 10, 17, 40):
+  try: socket.socket(family, 1 if family != 17 else 3); print(family)
+  except OSError: pass'; trap - PIPE; yes 2>/dev/null | head -1`;
+  assert.equal((await run(sandboxIn(root, { policy: { network: false } }), shell)).out, "5\n4\ny\n");
+  assert.equal((await run(sandboxIn(root), shell)).out, "5\n4\n2\n10\ny\n");
+});
+
+test("the exit code and signal of a command are passed through, and a missing program counts as a failed set-up", async (root) => {
+  plant(root, "project/");
+  const sandbox = sandboxIn(root);
+  assert.equal((await run(sandbox, "exit 42")).code, 42);
+  assert.equal((await run(sandbox, "kill -TERM $$")).code, 143);
+  const missing = await runPrepared(sandbox, ["no-such-program"]);
+  assert.equal(missing.setup, "sandbox-setup-failed");
+});
+
+test("protected files are restored after a command, with their modes, also if their folder was moved or replaced", async (root) => {
+  plant(root, "project/notes.chat", "project/.flemma/config.yaml", "project/deep/down/file", "home/.profile");
+  git(`${root}/project`, "init", "-q");
+  const project = `${root}/project`;
+  const protect = [`${project}/notes.chat`, `${project}/deep/down/file`];
+  const intact = () => {
+    assert.equal(read(`${project}/.flemma/config.yaml`), "text of project/.flemma/config.yaml\n");
+    assert.equal(read(`${project}/deep/down/file`), "text of project/deep/down/file\n");
+    assert.ok(!exists(`${project}/.git/hooks/pre-commit`));
+    assert.equal(Deno.statSync(`${project}/.flemma/config.yaml`).mode! & 0o777, 0o644);
+    assert.equal(Deno.statSync(`${root}/home`).mode! & 0o777, 0o755);
+    assert.equal(Deno.statSync(`${root}/home/.profile`).mode! & 0o777, 0o644);
+  };
+  for (const path of [`${project}/.flemma/config.yaml`, `${root}/home/.profile`]) Deno.chmodSync(path, 0o644);
+  Deno.chmodSync(`${root}/home`, 0o755);
+  const attempts: [shell: string, says: RegExp][] = [
+    ["echo x > .flemma/config.yaml", /Restored .*config\.yaml/],
+    ["rm .flemma/config.yaml", /Restored .*config\.yaml/],
+    ["chmod 777 .flemma/config.yaml", /Restored .*config\.yaml/],
+    ["echo x > .flemma/new && mv .flemma/new .flemma/config.yaml", /Restored .*config\.yaml/],
+    ["echo x > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit", /Moved .*pre-commit/],
+    ["mv deep aside", /Restored .*deep\/down\/file/],
+    [
+      `mv deep aside2; mkdir -p evil/down; echo x > evil/down/file; ln -s evil deep`,
+      /put it in place of a folder/,
+    ],
+    [`chmod 777 ${root}/home ${root}/home/.profile`, /Restored the permissions/],
+  ];
+  for (const [shell, says] of attempts) {
+    const sandbox = sandboxIn(root, {}, { protect });
+    await run(sandbox, shell);
+    assert.match(sandbox.takeRepaired().join("\n"), says, shell);
+    intact();
+  }
+  const sandbox = sandboxIn(root, {}, { protect });
+  await run(sandbox, "rm notes.chat; rm -rf .git/hooks");
+  assert.equal(read(`${project}/notes.chat`), "text of project/notes.chat\n");
+});
+
+test("status names the kind, the kernel interface, and what is not covered", async (root) => {
+  plant(root, "project/notes.chat", "project/.flemma/");
+  const repaired = await sandboxStatus(sandboxIn(root));
+  assert.equal(repaired.kind, "repaired");
+  assert.ok(repaired.abi !== null && repaired.abi >= 6);
+  assert.match(repaired.notCovered.join("\n"), /restored when it has ended/);
+});
+
+test("what the kernel cannot refuse is a failure with the reason, and nothing runs", async (root) => {
+  plant(root, "project/.env");
+  const sandbox = sandboxIn(root, { policy: { deny_read: [`${root}/project/.env`] } });
+  const answer = await sandbox.available();
+  assert.match(answer.ok ? "" : answer.problem.message, /cannot hide .*\.env/);
+  assert.equal((await sandbox.prepare(["true"])).ok, false);
+});
+
+test("if the kernel does not refuse what the plan forbids, the command does not run", async (root) => {
+  plant(root, "project/");
+  const { host } = sandboxIn(root);
+  const prepared = await prepareLandlock(
+    { ...emptyPolicy(false), rw_paths: [root] },
+    ["/bin/sh", "-c", "echo ran"],
+    // The file that must not be written is in this folder, which is writable here.
+    { ...host, environment: { ...host.environment, variables: { XDG_RUNTIME_DIR: `${root}/run` } } },
+  );
+  assert.ok(prepared.ok);
+  const [program = "", ...args] = prepared.value.argv;
+  const { stdout, stderr } = await new Deno.Command(program, { args }).output();
+  const failed = await prepared.value.setupFailure(new TextDecoder().decode(stderr), null);
+  assert.match(failed?.message ?? "", /the kernel did not refuse writing/);
+  assert.equal(stdout.length, 0);
+  await prepared.value.dispose();
+});
+
+test("a writable path that became a symbolic link is not granted", async (root) => {
+  plant(root, "project/", "real/");
+  const { host } = sandboxIn(root);
+  const policy = { ...emptyPolicy(false), rw_paths: [`${root}/project`] };
+  const prepared = await prepareLandlock(policy, ["/bin/sh", "-c", "echo ran"], host);
+  assert.ok(prepared.ok && planFor(policy).ok);
+  Deno.removeSync(`${root}/project`);
+  Deno.symlinkSync("real", `${root}/project`);
+  const [program = "", ...args] = prepared.value.argv;
+  const { stdout } = await new Deno.Command(program, { args }).output();
+  assert.match(
+    (await prepared.value.setupFailure("", null))?.message ?? "",
+    /was replaced by a symbolic link/,
+  );
+  assert.equal(stdout.length, 0);
+  await prepared.value.dispose();
+});
+
+/** A command that leaves processes in sessions of their own, without the mark that flemma looks for. */
+const leaving = (mark: string) =>
+  `env -i setsid sleep ${mark} & env -i setsid sh -c 'sleep ${mark} & sleep ${mark}' & (setsid sleep ${mark} &) ; ` +
+  "sleep 0.01; echo ready; sleep 600";
+
+test("nothing that a command started lives on: after its end, SIGTERM, and SIGKILL of the guard at any moment", async (root) => {
+  plant(root, "project/");
+  const sandbox = sandboxIn(root);
+  const mark = () => `${600 + Math.random()}`;
+  const own = mark();
+  await run(sandbox, leaving(own).replace(/sleep 600$/, "true"));
+  assert.ok(!lives(own), "after its end");
+  for (let round = 0; round < KILLS; round++) {
+    const now = mark();
+    const prepared = await sandbox.prepare(["/bin/sh", "-c", leaving(now)]);
+    assert.ok(prepared.ok);
+    const started = prepared.value.start({ cwd: `${root}/project`, env: sandbox.host.environment.variables });
+    assert.ok(started.ok);
+    const { pid, stdout, stderr, status } = started.value;
+    stderr.cancel().catch(() => {});
+    const reader = stdout.getReader();
+    // Every other kill comes while the command starts.
+    if (round % 2 === 0) await reader.read();
+    else for (let spins = 0; spins < 200_000 * (round % 16); spins++);
+    Deno.kill(pid, round % 4 === 2 ? "SIGTERM" : "SIGKILL");
+    await status;
+    assert.ok(!lives(now), `round ${round}`);
+    reader.cancel().catch(() => {});
+    await prepared.value.dispose();
+  }
+});
+
+const KILLS = Number(Deno.env.get("FLEMMA_TEST_KILLS") ?? 40);
