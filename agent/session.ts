@@ -12,12 +12,13 @@ import type { Step } from "../cycle/plan/types.ts";
 import { resolveAll, shortCallName, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
-import { createStop } from "../cycle/run/stop.ts";
+import { createStop, isContextFull } from "../cycle/run/stop.ts";
 import { totalOf } from "../cycle/usage/record.ts";
 import { cutPreview } from "./review/cut_preview.ts";
 import { fileChangesOf } from "./trust/file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
+import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { forgetWaiting } from "../cycle/storage/waiting_documents.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
@@ -29,9 +30,10 @@ import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { ApprovalDecision } from "../tools/approval/types.ts";
 import type { RegisteredTool } from "../tools/definition.ts";
 import { lastReply } from "./conversation/last_reply.ts";
+import type { CompactedDocument } from "./compaction/in_place.ts";
 import { compose } from "./runtime/compose.ts";
 import { CurrentRuntime } from "./runtime/current.ts";
-import { FinishedRequests } from "./runtime/finished_requests.ts";
+import { FinishedRequests } from "./conversation/finished_requests.ts";
 import { HostFault } from "./runtime/host_callbacks.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
@@ -148,7 +150,35 @@ export class Session implements ChatSession {
   }
 
   advance(options: { readonly goOn?: boolean } = {}): Promise<RunResult> {
-    return this.#act((runtime) => this.#withStopHooks(runtime, () => runtime.cycle.advance(options)));
+    return this.#act((runtime) =>
+      this.#withStopHooks(runtime, () => this.#advance(runtime, () => runtime.cycle.advance(options)))
+    );
+  }
+
+  /** Runs the cycle. If the context window is full, compacts the document as the settings allow, and goes on. */
+  async #advance(runtime: Runtime, begin: () => Promise<Stop>): Promise<Stop> {
+    let stop = await begin();
+    let compactedFor: Problem | undefined;
+    while (runtime.limits.mayCompact && this.path !== null && isContextFull(stop, compactedFor)) {
+      const { compactInPlace } = await import("./compaction/in_place.ts");
+      const again: CompactedDocument["again"] = (bytes, options) => this.#again(bytes, options);
+      const failed = await compactInPlace({ ...this.#opened, again }, runtime, this.#options);
+      if (failed !== null) return failed;
+      compactedFor = stop.problem;
+      stop = await runtime.cycle.advance();
+    }
+    return stop;
+  }
+
+  /** Opens a text in memory under the path of this document. */
+  async #again(bytes: Uint8Array, options: RuntimeOptions): Promise<Outcome<Session>> {
+    const { path, named } = this.#opened.store;
+    const store = new MemoryStore(bytes, path, undefined, named);
+    const close = () => Promise.resolve();
+    return await startSession(
+      { store, label: this.#opened.label, file: null, locked: false, close },
+      options,
+    );
   }
 
   execute(target: CallTarget): Promise<RunResult> {

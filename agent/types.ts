@@ -69,6 +69,11 @@ export interface ChatOptions {
   readonly signal?: AbortSignal;
   /** True to write a reply to the document while it arrives. @default true */
   readonly stream?: boolean;
+  /**
+   * True to compact the document and go on when the context window is full, if the setting `context.on_full` says so.
+   * Only `advance` does that, and only for a document with a path. @default false
+   */
+  readonly compacts?: boolean;
   /** True if a person is watching and can be asked; tools can read this. @default false */
   readonly interactive?: boolean;
   /** Asks the person for a secret that a tool needs; the secret is not saved. @default nobody can be asked */

@@ -208,6 +208,12 @@ export interface ContextSettings {
   readonly warn_at: number;
   /** Share of the context window from which the autopilot sends no more requests. */
   readonly stop_at: number;
+  /** What an unattended run does with a full context window: `stop`, or `compact` the document in place and go on. A document may only choose `stop`. */
+  readonly on_full: "stop" | "compact";
+  /** Share of the context window from which `context.on_full: compact` compacts. */
+  readonly compact_at: number;
+  /** Maximum number of compactions in one run. */
+  readonly max_compactions: number;
   /** Model that `flemma compact` asks for a summary; if unset, the document's. */
   readonly compact_model: string | null;
   /** Result size in bytes from which `flemma compact --results-only` shortens a result. */
@@ -485,6 +491,9 @@ export const DEFAULT_SETTINGS: Settings = {
   context: {
     warn_at: 0.8,
     stop_at: 0.95,
+    on_full: "stop",
+    compact_at: 0.85,
+    max_compactions: 2,
     compact_model: null,
     prune_over: 4096
   },

@@ -435,6 +435,18 @@ export type CycleEvent =
     /** Why the hook failed, as the end of the sentence "The hook NAME …"; absent if it did not fail. */
     readonly failed?: string;
   }
+  /** The context window was full, so the beginning of the document was replaced by a summary (`context.on_full`). */
+  | {
+    readonly event: "context:compacted";
+    /** Path of the copy of the document as it was before. */
+    readonly archive: string;
+    /** Estimated tokens of the next request before. */
+    readonly before: number;
+    /** Estimated tokens of the next request now. */
+    readonly after: number;
+    /** Cost of the summary in dollars: 0 if only results were shortened, null if it is unknown. */
+    readonly cost: number | null;
+  }
   /** Every tool source that was asked has answered. */
   | { readonly event: "boot:complete" }
   /** A sentence that the person should read; the run goes on. */

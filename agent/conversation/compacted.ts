@@ -38,16 +38,32 @@ export function appendSummaryRequest(chat: Chat, cut: Cut, instructions: string)
  * @param name the name of the old document
  */
 export function compactChat(chat: Chat, cut: Cut, summary: string, name: string): Uint8Array {
+  return applyEdits(chat.bytes, compactEdits(chat, cut, summary, name));
+}
+
+/**
+ * Returns the edits that make the new document from the old one.
+ *
+ * @param name the name of the document with the summarized messages
+ * @param below further text of the message with the summary, in complete lines
+ */
+export function compactEdits(
+  chat: Chat,
+  cut: Cut,
+  summary: string,
+  name: string,
+  below = "",
+): readonly Edit[] {
   const head = chat.slice(0, cut.head);
   const { summed, asked } = cut;
   const begins = head.length === 0 ? "" : ending(head);
   const summaryText = `${begins}@You:\n${quoteLine(sourceLine(visible(name), summed))}\n\n${
     quoteText(summary.trim(), "summary")
-  }\n`;
-  const question = asked === null ? [] : [wordsOf(chat, asked)];
-  const kept = withoutThinking(chat, cut);
-  const tail = kept.length === 0 && asked === null ? inLinesOf(chat, "@You:\n\n") : kept;
-  return bytesOf(head, inLinesOf(chat, summaryText), ...question, tail);
+  }\n${below}`;
+  const question = asked === null ? "" : new TextDecoder().decode(wordsOf(chat, asked));
+  const tail = cut.kept === chat.byteLength && asked === null ? inLinesOf(chat, "@You:\n\n") : "";
+  const insert = `${inLinesOf(chat, summaryText)}${question}${tail}`;
+  return [{ from: cut.head, to: cut.kept, insert }, ...thinkingEdits(chat, cut)];
 }
 
 function sourceLine(name: string, summed: readonly Turn[]): string {
@@ -64,7 +80,7 @@ function ending(bytes: Uint8Array): string {
 const LF = 0x0a;
 
 /** Returns a message of the person without its results, because the calls of these results are in the summary. */
-function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
+export function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
   const edits = results.map(({ place: { from, end } }): Edit => ({
     from: from - place.from,
     to: Math.min(lineBegin(chat, end + 1), place.to) - place.from,
@@ -73,18 +89,16 @@ function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
   return applyEdits(chat.slice(place.from, place.to), edits);
 }
 
-/** Returns the kept turns without thinking blocks and without the blank line after each of them. */
-function withoutThinking(chat: Chat, cut: Cut): Uint8Array {
-  const bytes = chat.slice(cut.kept, chat.byteLength);
-  const edits = cut.turns.flatMap((turn) => turn.segments).filter(({ kind }) => kind === "thinking")
+/** Returns the edits that remove the thinking blocks of the kept turns, and the blank line after each of them. */
+function thinkingEdits(chat: Chat, cut: Cut): readonly Edit[] {
+  return cut.turns.flatMap((turn) => turn.segments).filter(({ kind }) => kind === "thinking")
     .map((segment): Edit => {
       const { from, end } = segment.place!;
       const next = end + 1;
       const blank = next <= chat.lineCount && chat.lineText(next).trim() === "" && next <= lastLine(cut);
       const to = lineBegin(chat, blank ? next + 1 : next);
-      return { from: from - cut.kept, to: to - cut.kept, insert: "" };
+      return { from, to, insert: "" };
     });
-  return applyEdits(bytes, edits);
 }
 
 function lastLine({ turns }: Cut): number {
@@ -108,22 +122,24 @@ export function longResults(chat: Chat, cut: Cut, bytes: number): readonly Prune
 }
 
 /** Shortens the results; `place` is the path where the complete result is stored. */
-export function withShortResults(
+export function withShortResults(...given: Parameters<typeof shortResultEdits>): Uint8Array {
+  return applyEdits(given[0].bytes, shortResultEdits(...given));
+}
+
+/** Returns the edits that shorten the results; `place` is the path where the complete result is stored. */
+export function shortResultEdits(
   chat: Chat,
   results: readonly Pruned[],
   bytes: number,
   place: (pruned: Pruned) => string,
-): Uint8Array {
-  return applyEdits(
-    chat.bytes,
-    results.map((pruned) => {
-      const { content, status, attachments } = pruned.result;
-      const short = shortened(content, bytes) ?? [content, ""];
-      const text = `${short[0]}\n\n[… shortened. Complete result: ${place(pruned)}]\n\n${short[1]}`;
-      const block = { content: text, error: status === "error", language: "", attachments } as const;
-      return replaceBlock(chat, pruned.result, block);
-    }),
-  );
+): readonly Edit[] {
+  return results.map((pruned) => {
+    const { content, status, attachments } = pruned.result;
+    const short = shortened(content, bytes) ?? [content, ""];
+    const text = `${short[0]}\n\n[… shortened. Complete result: ${place(pruned)}]\n\n${short[1]}`;
+    const block = { content: text, error: status === "error", language: "", attachments } as const;
+    return replaceBlock(chat, pruned.result, block);
+  });
 }
 
 /**

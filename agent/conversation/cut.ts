@@ -67,6 +67,20 @@ export function cutBeforeLast(chat: Chat, count: number): Cut {
 }
 
 /**
+ * Returns the cut that keeps the last reply and what follows it, so that a run can go on where it stopped. Null if
+ * there is no reply before that.
+ *
+ * @param chat a document whose calls all have final results
+ */
+export function cutBeforeStep(chat: Chat): Cut | null {
+  const begin = Math.max(0, chat.turns.findIndex(({ role }) => role !== "System"));
+  const last = chat.turns.findLastIndex(({ role }) => role === "Assistant");
+  const at = last < 0 ? 0 : lowered(chat, last);
+  const helps = chat.turns.slice(begin, at).some(({ role }) => role === "Assistant");
+  return helps ? cutAt(chat, begin, at) : null;
+}
+
+/**
  * Returns the remedy for a useless cut: the largest `--keep` below `keep` that gives a useful cut. If there is none,
  * the remedy is to continue without compacting.
  */

@@ -40,6 +40,11 @@ export function quoteLine(line: string): string {
  */
 const SEAM = "{% endraw %}{% raw %}";
 
+/** Returns the text that `quoteText` or `quoteLine` put into a raw section. */
+export function unquoted(raw: string): string {
+  return raw.replaceAll(SEAM, "");
+}
+
 /** Matches the beginning of a line that is read as the header of a result, even inside a fence. */
 const HEADER = /^(?=\*\*(?:Tool|Job) )/gm;
 

@@ -28,6 +28,7 @@ const CHAT: Members<ChatOptions> = {
   emit: true,
   signal: true,
   stream: true,
+  compacts: true,
   interactive: true,
   askSecret: true,
   print: true,

@@ -23,7 +23,7 @@ export function createRequestParts(
     readonly blockers: () => readonly Diagnostic[];
     readonly pause: Pause | undefined;
   },
-  { environment, provider, fetch, stream = true, retry = true, limiter }: RuntimeOptions,
+  { environment, provider, fetch, stream = true, retry = true, limiter, compacts }: RuntimeOptions,
   emit: Emit,
 ):
   & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated" | "limits">
@@ -41,7 +41,7 @@ export function createRequestParts(
       tools: (personality) => listedTools(offered(), personality),
       day: journal.promptDay() ?? localDay(new Date()),
     });
-  const limits = new RunLimits(settings);
+  const limits = new RunLimits(settings, { compacts });
   const request = createSender({
     store,
     settings,

@@ -29,7 +29,7 @@ export function createSender(options: SenderOptions, evaluated: () => Promise<Ev
       return success(createSend(made));
     }
     const [{ createFallbackSend }, { RequestLimiter }] = await Promise.all([
-      import("./fallback.ts"),
+      import("./fallback/fallback.ts"),
       import("../../providers/http/limiter.ts"),
     ]);
     return success(createFallbackSend({ ...made, limiter: options.limiter ?? new RequestLimiter() }));

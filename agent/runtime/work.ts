@@ -3,7 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { busySending, busyStarting } from "../../cycle/plan/refusals.ts";
 import type { DocumentStore } from "../../cycle/types.ts";
-import type { Cancellable } from "../cancel/answer.ts";
+import type { Cancellable } from "./cancel/answer.ts";
 import type { Runtime, RuntimeOptions } from "./types.ts";
 
 export class Work {
@@ -58,7 +58,7 @@ export class Work {
     const { path } = this.#store;
     if (path === null || this.#listening !== null) return;
     const tell = ({ code, message }: Problem) => emit?.({ event: "notice", code, message });
-    this.#listening = import("../cancel/hear.ts").then(({ hear }) =>
+    this.#listening = import("./cancel/hear.ts").then(({ hear }) =>
       hear({ environment, path, tell, run: this.#cancellable })
     );
   }

@@ -30,7 +30,8 @@ export interface CommandDocument {
   readonly session: ChatSession;
 }
 
-export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive" | "askSecret" | "limiter"> {
+export interface DocumentOptions
+  extends Pick<ChatOptions, "emit" | "interactive" | "askSecret" | "limiter" | "compacts"> {
   /** Interrupts that several documents share. @default the document's own */
   readonly interrupts?: Interrupts;
   /** True to accept a part of a document, as editors pipe a selection. @default false */
@@ -69,6 +70,7 @@ export async function withDocument(
       interactive: options.interactive,
       askSecret: options.askSecret,
       limiter: options.limiter,
+      compacts: options.compacts,
       signal: interrupts.signal,
       wait: numberOption(invocation.arguments, "wait") ?? 0,
       notify: (notice) => messages.notice(notice),

@@ -1,5 +1,6 @@
 // Formats token counts, money and usage for people: `12,345 tokens`, `$0.0312`.
 
+import type { CycleEvent } from "../../cycle/types.ts";
 import { cacheShare, totalOf, type UsageTotal } from "../../cycle/usage/record.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
@@ -93,4 +94,19 @@ export function costWords({ cost, unpriced }: UsageTotal): string {
   if (cost === null) return "price unknown";
   if (unpriced === 0) return money(cost);
   return `${money(cost)} and ${unpriced} request${unpriced === 1 ? "" : "s"} of unknown price`;
+}
+
+/** Returns what a person sees when a run compacts its document because the context window is full. */
+export function compactedSentence(
+  { archive, before, after, cost }: Extract<CycleEvent, { readonly event: "context:compacted" }>,
+): string {
+  const price = cost === 0
+    ? ""
+    : cost === null
+    ? "; the price of the summary is unknown"
+    : `; the summary cost $${cost.toPrecision(2)}`;
+  return `The context window was full, so the document was compacted: about ${
+    formatCount(before)
+  } tokens became ` +
+    `${formatCount(after)}${price}. The complete document is ${archive}.`;
 }

@@ -1,9 +1,9 @@
 // `flemma cancel`: cancels what another process runs for a document, or lists what is running.
 
-import { type LiveRun, liveRuns, sendCancelRequest, waitForEnd } from "../../agent/cancel/ask.ts";
-import { nothingRuns } from "../../agent/cancel/answer.ts";
-import { cancelledWords } from "../../agent/cancel/hear.ts";
-import type { CancelAnswer, CancelRequest } from "../../agent/cancel/request.ts";
+import { type LiveRun, liveRuns, sendCancelRequest, waitForEnd } from "../../agent/runtime/cancel/ask.ts";
+import { nothingRuns } from "../../agent/runtime/cancel/answer.ts";
+import { cancelledWords } from "../../agent/runtime/cancel/hear.ts";
+import type { CancelAnswer, CancelRequest } from "../../agent/runtime/cancel/request.ts";
 import { isThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failed, failure, type Outcome, type Problem, success } from "../../base/problem.ts";

@@ -23,7 +23,7 @@ export async function drive(
     const shared = among === undefined
       ? asking(invocation, show)
       : { interrupts: among.interrupts, limiter: among.limiter };
-    const options = { ...show.listeners(), ...shared };
+    const options = { ...show.listeners(), ...shared, compacts: driving.compacts };
     return await withDocument(invocation, options, async (document) => {
       const problem = show.openEvents(document);
       if (problem !== null) return refuse(invocation, problem);

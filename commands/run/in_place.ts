@@ -42,6 +42,7 @@ export async function runInPlace(invocation: Invocation): Promise<number> {
   for (;;) {
     let waits = false;
     const exit = await drive(invocation, ({ session }) => session.advance({ goOn }), {
+      compacts: true,
       ended: ({ stop, exit }) => waits = stop.reason === "pending" && exit === Exit.person,
     });
     if (!waits) return exit;

@@ -15,7 +15,7 @@ import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { fileChangeSentence } from "../../sandbox/mod.ts";
 import type { Invocation } from "../invocation.ts";
-import { runWords } from "../io/amounts.ts";
+import { compactedSentence, runWords } from "../io/amounts.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
 import { type Display, displayKind } from "../io/display/display.ts";
 import { Exit, exitOfStop } from "../io/exit.ts";
@@ -53,6 +53,8 @@ export interface Driving {
   readonly display?: Display | null;
   /** Reports the end of a run; returns false to leave that to the usual messages. */
   readonly ended?: (run: FinishedRun) => boolean;
+  /** True if the run compacts the document when its context window is full and the settings say so. @default false */
+  readonly compacts?: boolean;
   /** What the document shares with others; absent if this is the only document. */
   readonly among?: Among;
 }
@@ -223,6 +225,8 @@ function noteOf(event: CycleEvent): string | null {
       if (change === undefined || obeyedBy === undefined) return null;
       return fileChangeSentence({ path, change, obeyedBy, diff });
     }
+    case "context:compacted":
+      return compactedSentence(event);
     case "approval:denied":
       return `denied by ${decidedBy(event.source)}: ${event.preview}`;
     default:

@@ -11,6 +11,7 @@ import { stopWords } from "../../editors/stop_words.ts";
 import { RequestLimiter } from "../../providers/http/limiter.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
+import { compactedSentence } from "../io/amounts.ts";
 import { Exit } from "../io/exit.ts";
 import { Interrupts } from "../io/interrupt.ts";
 import { refuse } from "../io/refuse.ts";
@@ -184,6 +185,7 @@ class Watched {
     const opened = await openChat(label, {
       ...host,
       signal,
+      compacts: true,
       wait: LONGEST_WAIT,
       emit: (event) => this.#teller.cycle(event),
       notify: ({ message }) => this.#teller.note(message),
@@ -260,6 +262,8 @@ function wordsOf(event: CycleEvent): string | null {
       return waitSentence(event);
     case "approval:denied":
       return `denied: ${event.preview}`;
+    case "context:compacted":
+      return compactedSentence(event);
     case "notice":
       return event.message;
     case "diagnostic":

@@ -1,24 +1,21 @@
 // `flemma compact`: continues a long conversation in a smaller document, with a summary or with shorter results.
 
 import { makeDocument, movedText, nextCompacted } from "../../agent/conversation/derived_document.ts";
-import {
-  appendSummaryRequest,
-  compactChat,
-  longResults,
-  withShortResults,
-} from "../../agent/conversation/compacted.ts";
-import { type Cut, cutBeforeLast, cutOf, halfOf, keepLess } from "../../agent/conversation/cut.ts";
+import { compactChat, longResults, withShortResults } from "../../agent/conversation/compacted.ts";
+import { type Cut, cutOf, keepLess } from "../../agent/conversation/cut.ts";
+import { sameCut } from "../../agent/compaction/same_cut.ts";
+import { requestSummary, SILENT, type Split } from "../../agent/compaction/summary.ts";
 import { keepWholeResults } from "../../agent/conversation/whole_results.ts";
 import { chatInMemory } from "../../agent/open.ts";
-import { lastReply } from "../../agent/conversation/last_reply.ts";
 import { callsWait, nextNeed } from "../../agent/views/next_need.ts";
 import { sameBytes } from "../../base/bytes.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { readDocument } from "../../cycle/storage/read.ts";
+import type { ChatSession } from "../../agent/types.ts";
+import { CONTEXT_OVERFLOW } from "../../cycle/run/stop.ts";
 import type { Emit } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
-import type { Chat } from "../../parser/types.ts";
 import { drive } from "../run/drive.ts";
 import type { CommandDocument } from "../document/open.ts";
 import { hostOptions } from "../document/host.ts";
@@ -47,11 +44,6 @@ export async function run(invocation: Invocation): Promise<number> {
   const options = new Map([...given.options].filter(([name]) => name !== "json"));
   const run = { ...invocation, arguments: { ...given, options } };
   return await drive(run, async (document, emit) => ({ exit: await compact(invocation, document, emit) }));
-}
-
-interface Split {
-  readonly chat: Chat;
-  readonly cut: Cut;
 }
 
 async function compact(invocation: Invocation, document: CommandDocument, emit: Emit): Promise<number> {
@@ -94,10 +86,18 @@ async function summedUp(
   emit: Emit,
 ): Promise<Outcome<Uint8Array>> {
   const { session, label, interrupts } = document;
-  const summary = await summaryOf(invocation, document, { chat, cut }, emit);
+  const summary = await requestSummary({ chat, cut }, {
+    open: openerOf(invocation, document, emit),
+    instructions: textOption(invocation.arguments, "instructions") ?? "",
+    pruneOver: session.settings.context.prune_over,
+    label,
+  });
   if (!summary.ok) {
     const { problem } = summary;
-    return { ok: false, problem: problem.code === TOO_LONG ? { ...problem, next: ONE_TOO_LONG } : problem };
+    return {
+      ok: false,
+      problem: problem.code === CONTEXT_OVERFLOW ? { ...problem, next: ONE_TOO_LONG } : problem,
+    };
   }
   if (interrupts.received) return failure("cancelled", "Interrupted. No document was created.");
   // The person may have added text below the cut meanwhile. If text above the cut changed, the summary would no longer
@@ -110,96 +110,29 @@ async function summedUp(
   return again.ok ? success(compactChat(current, again.value, summary.value, label)) : again;
 }
 
-const SILENT = { enabled: false, on_pending: null, on_done: null, on_error: null };
-
-/** Moves the cut to the current document, if the summarized part is unchanged. */
-function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
-  const kept = current.turns.filter(({ place }) => place.from >= cut.kept);
-  const same = current.byteLength >= cut.kept && !callsWait(current) &&
-    sameBytes(current.slice(0, cut.kept), before.slice(0, cut.kept)) &&
-    (current.byteLength === cut.kept || kept[0]?.place.from === cut.kept);
-  return same ? success({ ...cut, turns: kept }) : failure(
-    "document-changed",
-    "No document was created, because the original changed in the meantime.",
-    "Compact it again.",
-  );
-}
-
-/** Code of the error that a conversation is too long for the model. */
-const TOO_LONG = "provider-context-overflow";
-
 /** Hint if not even parts of the conversation fit. */
 const ONE_TOO_LONG =
   "A single message is too long: use a model with a larger window (--model NAME), or delete text from it.";
 
-/**
- * Asks the model to summarize the conversation up to the cut. If that is too long, long results are shortened first;
- * if it still is, its first half is summarized, then the rest with that summary.
- */
-async function summaryOf(
-  invocation: Invocation,
-  document: CommandDocument,
-  { chat, cut }: Split,
-  emit: Emit,
-): Promise<Outcome<string>> {
-  const summary = await askForSummary(invocation, document, { chat, cut }, emit);
-  if (summary.ok || summary.problem.code !== TOO_LONG) return summary;
-  const { session: { settings }, label } = document;
-  const results = longResults(chat, cut, settings.context.prune_over);
-  if (results.length > 0) {
-    const short = parse(withShortResults(chat, results, settings.context.prune_over, () => label));
-    const again = cutBeforeLast(short, cut.turns.length);
-    return await summaryOf(invocation, document, { chat: short, cut: again }, emit);
-  }
-  const half = halfOf(chat, cut);
-  if (half === null) return summary;
-  const first = await summaryOf(invocation, document, { chat, cut: half }, emit);
-  if (!first.ok) return first;
-  const rest = parse(compactChat(chat, half, first.value, label));
-  const restCut = cutBeforeLast(rest, cut.turns.length);
-  // Without fewer messages, a single one is too long, and more requests would not end.
-  if (restCut.summed.length >= cut.summed.length) return summary;
-  return await summaryOf(invocation, document, { chat: rest, cut: restCut }, emit);
-}
-
-/** Asks the model once to summarize the conversation up to the cut. */
-async function askForSummary(
+/** Opens texts in order to ask for a summary, with the model that is set for summaries. */
+function openerOf(
   invocation: Invocation,
   { session, interrupts }: CommandDocument,
-  { chat, cut }: Split,
   emit: Emit,
-): Promise<Outcome<string>> {
-  const host = hostOptions(invocation);
-  if (!host.ok) return host;
-  const { compact_model: model } = session.settings.context;
-  const { settings = {} } = host.value;
-  const own = model === null || textOption(invocation.arguments, "model") !== undefined ? {} : { model };
-  // This run only makes the summary and does not continue the document, so no hook may report its end.
-  const chosen = { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } };
-  const bytes = appendSummaryRequest(chat, cut, textOption(invocation.arguments, "instructions") ?? "");
-  const opened = await chatInMemory(bytes, {
-    ...host.value,
-    settings: chosen,
-    path: session.path,
-    emit,
-    signal: interrupts.signal,
-  });
-  if (!opened.ok) return opened;
-  await using asking = opened.value;
-  const before = asking.chat.turns.length;
-  const { reason, problem } = await asking.send();
-  const replied = asking.chat.turns.slice(before).some(({ role }) => role === "Assistant");
-  const summary = replied ? lastReply(asking.chat) : "";
-  if (reason === "done" && summary !== "") return success(summary);
-  return { ok: false, problem: problem ?? noSummary(reason === "cut", summary === "") };
-}
-
-function noSummary(isCut: boolean, isEmpty: boolean): Problem {
-  const why = isCut ? "was cut off" : isEmpty ? "is empty" : "contains tool calls";
-  return {
-    code: "no-summary",
-    message: `No document was created, because the summary ${why}.`,
-    next: "Try again, use another model (--model NAME), or only shorten results: --results-only",
+): (bytes: Uint8Array) => Promise<Outcome<ChatSession>> {
+  return async (bytes) => {
+    const host = hostOptions(invocation);
+    if (!host.ok) return host;
+    const { compact_model: model } = session.settings.context;
+    const { settings = {} } = host.value;
+    const own = model === null || textOption(invocation.arguments, "model") !== undefined ? {} : { model };
+    return await chatInMemory(bytes, {
+      ...host.value,
+      settings: { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } },
+      path: session.path,
+      emit,
+      signal: interrupts.signal,
+    });
   };
 }
 

@@ -10,6 +10,8 @@ export function narrows(op: Op, key: SettingKey, value: unknown, current: () => 
   switch (key.narrows) {
     case "true":
       return op === "set" && value === true;
+    case "stop":
+      return op === "set" && value === "stop";
     case "false":
       // Allowing a list of hosts is a restriction if all hosts were allowed before.
       return op === "set" && (value === false || (isObject(value) && current() === true));

@@ -32,7 +32,7 @@ export type Type =
   };
 
 /** Kind of change that only restricts rights. Any other change may widen them. */
-export type Narrowing = "true" | "false" | "lower" | "remove" | "append" | "restrict";
+export type Narrowing = "true" | "false" | "stop" | "lower" | "remove" | "append" | "restrict";
 
 export interface SettingKey {
   readonly node: "key";

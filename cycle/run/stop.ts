@@ -61,6 +61,20 @@ export function createStopAfterReply(
   return createStop(REPLY_STOPS[reply], problem === undefined ? rest : { ...rest, problem });
 }
 
+/** Code of a request that the provider refused because the conversation is too long for the model. */
+export const CONTEXT_OVERFLOW = "provider-context-overflow";
+
+/**
+ * True if a run ended because the context window is full. If only the provider knows how much fits, it can say so again
+ * after a compaction; another one would then not help.
+ *
+ * @param compactedFor the problem of the stop after which the run has compacted the document last
+ */
+export function isContextFull({ problem }: Stop, compactedFor: Problem | undefined): boolean {
+  return problem?.code === "context-full" ||
+    (problem?.code === CONTEXT_OVERFLOW && compactedFor?.code !== CONTEXT_OVERFLOW);
+}
+
 export function createStopBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   const reason = isLimited(problem) ? "limited" : REASONS[problem.code] ?? "failed";
   return createStop(reason, { ...rest, problem });

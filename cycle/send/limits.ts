@@ -5,8 +5,10 @@ import type { Problem } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import { WaitBudget } from "../../providers/http/patience.ts";
-import type { ProviderError } from "../../providers/types.ts";
+import type { ProviderError, ProviderRequest } from "../../providers/types.ts";
+import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Prices } from "../../providers/models/types.ts";
+import { estimateRequestTokens } from "../../providers/request/count.ts";
 import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
 import { mostCost } from "../../providers/usage.ts";
 import type { UsageRecord } from "../types.ts";
@@ -23,6 +25,25 @@ export interface Upcoming {
   readonly prices: Prices | null;
   /** True if the user asks for this very request; a full window then does not prevent it. */
   readonly byPerson: boolean;
+}
+
+/**
+ * Returns the facts about a request that the limits depend on.
+ *
+ * @param now the time of the request, for the prices of that day
+ */
+export function describeUpcoming(
+  { request, model }: { readonly request: ProviderRequest; readonly model: string },
+  { provider: { name: provider }, settings }: {
+    readonly provider: { readonly name: string };
+    readonly settings: Settings;
+  },
+  now: Date,
+): Omit<Upcoming, "byPerson"> {
+  const known = findModel(provider, model, settings);
+  const rough = estimateRequestTokens(request);
+  const prices = known === null ? null : pricesAt(known, dayOf(now), rough);
+  return { provider, model, rough, window: known?.context ?? null, prices };
 }
 
 /** Bytes reserved for the text below a reply. */
@@ -58,9 +79,14 @@ export class RunLimits {
   #last: Measured | null = null;
   /** True if this run has already warned that the window is filling. */
   #warned = false;
+  readonly #compacts: boolean;
+  /** How often this run has compacted its document. */
+  #compactions = 0;
 
-  constructor(settings: Pick<Settings, "context" | "run">) {
+  /** @param options `compacts: true` if the run can compact its document */
+  constructor(settings: Pick<Settings, "context" | "run">, { compacts = false } = {}) {
     this.#settings = settings;
+    this.#compacts = compacts;
     this.waits = new WaitBudget(settings.run.wait_for_limit);
   }
 
@@ -71,21 +97,45 @@ export class RunLimits {
     this.#tokens = 0;
     this.#last = null;
     this.#warned = false;
+    this.#compactions = 0;
+  }
+
+  /** True if a full context window makes the run compact its document and go on. */
+  get mayCompact(): boolean {
+    const { on_full: onFull, max_compactions: most } = this.#settings.context;
+    return this.#compacts && onFull === "compact" && this.#compactions < most;
+  }
+
+  /** Returns the tokens of a request, from an estimate by the length of its body. */
+  expected(rough: number): number {
+    return expectedTokens(rough, this.#last);
+  }
+
+  /** Counts a compaction and what its requests used. The next request is estimated again. */
+  compacted(records: readonly UsageRecord[]): void {
+    this.#compactions++;
+    this.#last = null;
+    this.#warned = false;
+    for (const record of records) this.#spend(record);
   }
 
   /** Returns why the request may not be made; null if it may be. */
   refusal(request: Upcoming): Problem | null {
-    const tokens = expectedTokens(request.rough, this.#last);
+    const tokens = this.expected(request.rough);
     return this.#overCost(request, tokens) ?? this.#overTokens(tokens) ?? this.#overWindow(request, tokens);
   }
 
   /** Counts a request; returns a warning for the user, or null. */
   take(measured: Measured): string | null {
     const { record } = measured;
-    this.#dollars += record.cost ?? costAtMost(record);
-    this.#tokens += usedTokens(record);
+    this.#spend(record);
     this.#last = measured;
     return this.#warning(record);
+  }
+
+  #spend(record: UsageRecord): void {
+    this.#dollars += record.cost ?? costAtMost(record);
+    this.#tokens += usedTokens(record);
   }
 
   #overCost({ provider, model, prices }: Upcoming, tokens: number): Problem | null {
@@ -126,15 +176,17 @@ export class RunLimits {
   }
 
   #overWindow({ window, model, byPerson }: Upcoming, tokens: number): Problem | null {
-    const { stop_at: most } = this.#settings.context;
-    if (byPerson || window === null || tokens < window * most) return null;
+    const { stop_at: stop, compact_at: compact } = this.#settings.context;
+    const compacts = this.mayCompact;
+    const [most, key] = compacts && compact < stop ? [compact, "compact_at"] : [stop, "stop_at"];
+    if ((byPerson && !compacts) || window === null || tokens < window * most) return null;
     return {
       code: "context-full",
       message:
         `Not sent: the next request would fill about ${
           percent(tokens / window)
         } of the context window of ${model} ` +
-        `(context.stop_at is ${percent(most)}).`,
+        `(context.${key} is ${percent(most)}).`,
       next: "Continue in a smaller document: flemma compact FILE",
     };
   }

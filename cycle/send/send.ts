@@ -7,8 +7,7 @@ import { openNetwork } from "../../providers/http/network.ts";
 import { Patience, systemClock, timeIn } from "../../providers/http/patience.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
-import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
-import { estimateRequestTokens } from "../../providers/request/count.ts";
+import { dayOf } from "../../providers/models/find.ts";
 import type { ProviderError, RequestFallback } from "../../providers/types.ts";
 import { lastWordIsModels, nothingToSend, summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { RequestEnd, Send, SendOutcome } from "../types.ts";
@@ -19,9 +18,9 @@ import {
   rememberRefusals,
 } from "../memory/refusals.ts";
 import { MOST_RESUMES } from "./ending.ts";
-import { RunLimits } from "./limits.ts";
+import { describeUpcoming, RunLimits } from "./limits.ts";
 import type { SendOptions, TimedOptions } from "./options.ts";
-import { prepareRequest, type ReadyRequest } from "./request.ts";
+import { prepareRequest } from "./request.ts";
 import { describeRemembered } from "./thinking/notices.ts";
 import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
@@ -161,7 +160,10 @@ class Sends {
     if (prepared.kind === "failed") return { ...prepared, unanswered: true };
     this.#tellFindings(prepared.diagnostics);
     if (prepared.kind === "blocked") return prepared;
-    const problem = limits.refusal({ ...upcoming(prepared, this.#options), byPerson });
+    const problem = limits.refusal({
+      ...describeUpcoming(prepared, this.#options, this.#options.clock.date()),
+      byPerson,
+    });
     if (problem !== null) return { kind: "failed", problem, unanswered: true };
     const warnings = [...reported.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
     const outcome = await this.#overNetwork(
@@ -225,17 +227,6 @@ class Sends {
 
 /** Fallbacks whose effect is limited to the thinking that a request contains. */
 const ABOUT_THINKING: ReadonlySet<RequestFallback> = new Set(["earlier-thinking", "some-thinking"]);
-
-/** Returns the facts about a request that the limits depend on. */
-function upcoming(
-  { request, model }: ReadyRequest,
-  { provider: { name: provider }, settings, clock }: TimedOptions,
-) {
-  const known = findModel(provider, model, settings);
-  const rough = estimateRequestTokens(request);
-  const prices = known === null ? null : pricesAt(known, dayOf(clock.date()), rough);
-  return { provider, model, rough, window: known?.context ?? null, prices };
-}
 
 /** What one send keeps while it is tried again. */
 interface Turn {

@@ -89,7 +89,7 @@ const PIECES: readonly Piece[] = [
       "commands/run/forms.ts",
       "commands/run/send.ts",
       "cycle/send/send.ts",
-      "agent/cancel/hear.ts",
+      "agent/runtime/cancel/hear.ts",
     ],
     on: ["session", "check"],
   },

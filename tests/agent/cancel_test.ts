@@ -1,10 +1,10 @@
 // Requests by another process to a run: answered once, only by the run, and never late.
 
 import assert from "node:assert/strict";
-import { liveRuns, sendCancelRequest, waitForEnd } from "../../agent/cancel/ask.ts";
-import { listen, removeRunFolder } from "../../agent/cancel/listen.ts";
-import { runsFolder } from "../../agent/cancel/request.ts";
-import type { CancelAnswer } from "../../agent/cancel/request.ts";
+import { liveRuns, sendCancelRequest, waitForEnd } from "../../agent/runtime/cancel/ask.ts";
+import { listen, removeRunFolder } from "../../agent/runtime/cancel/listen.ts";
+import { runsFolder } from "../../agent/runtime/cancel/request.ts";
+import type { CancelAnswer } from "../../agent/runtime/cancel/request.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { asking, type Place, running, testInPlace as test, waiting } from "./place.ts";
 

@@ -1,7 +1,7 @@
 // Other models that are asked if the provider cannot answer: when, with what, and what a person sees of it.
 
 import assert from "node:assert/strict";
-import { fallbackSettings } from "../../agent/runtime/fallback_models.ts";
+import { fallbackSettings } from "../../agent/runtime/fallback/models.ts";
 import { createSender } from "../../agent/runtime/sender.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { RunLimits } from "../../cycle/send/limits.ts";

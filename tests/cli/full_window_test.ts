@@ -1,6 +1,7 @@
 // A full context window, and a reply of which part may be missing: one verdict and one next step, the same everywhere.
 
 import assert from "node:assert/strict";
+import { compactedSentence } from "../../commands/io/amounts.ts";
 import { lastWords } from "../../commands/run/summary.ts";
 import { RunLimits } from "../../cycle/send/limits.ts";
 import { createStopAfterReply, createStopBy } from "../../cycle/run/stop.ts";
@@ -89,4 +90,20 @@ Deno.test("a reply that reached another limit is continued, and one with calls g
       ["stepped", undefined, "stepped", undefined],
     ],
   );
+});
+
+Deno.test("a compaction is reported with the copy, the sizes and what the summary cost", () => {
+  const event = {
+    event: "context:compacted",
+    archive: "/x/a.chat.before-1",
+    before: 170_000,
+    after: 9000,
+  } as const;
+  const sizes =
+    "The context window was full, so the document was compacted: about 170,000 tokens became 9,000";
+  assert.deepEqual([0, 0.1234, null].map((cost) => compactedSentence({ ...event, cost })), [
+    `${sizes}. The complete document is /x/a.chat.before-1.`,
+    `${sizes}; the summary cost $0.12. The complete document is /x/a.chat.before-1.`,
+    `${sizes}; the price of the summary is unknown. The complete document is /x/a.chat.before-1.`,
+  ]);
 });

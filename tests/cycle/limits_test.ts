@@ -5,7 +5,15 @@ import { replySizeError, RunLimits, type Upcoming } from "../../cycle/send/limit
 import { expectedCost, expectedTokens, fillOf } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 
-const CONTEXT = { warn_at: 0.8, stop_at: 0.95, compact_model: null, prune_over: 4096 };
+const CONTEXT = {
+  warn_at: 0.8,
+  stop_at: 0.95,
+  on_full: "stop",
+  compact_at: 0.85,
+  max_compactions: 2,
+  compact_model: null,
+  prune_over: 4096,
+} as const;
 const PRICES = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
 const NEXT: Upcoming = {
   provider: "p",
@@ -158,4 +166,34 @@ Deno.test("a reply is ended before its document, including unwritten text, gets 
   }
   assert.match(replySizeError(most, 1)!.message, /reached the maximum of 512 MB/);
   assert.match(replySizeError(most, 1)!.next!, /flemma new/);
+});
+
+Deno.test("a run that may compact stops earlier, also before the person's own request, as often as it may compact", () => {
+  const compacting = (context = {}, compacts = true) =>
+    new RunLimits({
+      context: { ...CONTEXT, on_full: "compact", ...context },
+      run: { max_cost: 1, max_tokens: null, wait_for_limit: 0 },
+    }, { compacts });
+  const at = (share: number, byPerson = false) => ({ rough: share * 10_000, byPerson });
+  const of = compacting();
+  assert.equal(codeOf(of, at(0.84)), null);
+  assert.equal(codeOf(of, at(0.85)), "context-full");
+  assert.equal(codeOf(of, at(0.85, true)), "context-full");
+  assert.match(of.refusal({ ...NEXT, ...at(0.9) })!.message, /context\.compact_at is 85 %/);
+  // A request is measured by the last one until the document is another.
+  of.take({ rough: 1000, record: record(2000, 0) });
+  assert.equal(of.expected(1000), 2000);
+  of.compacted([record(1000, 100)]);
+  assert.deepEqual([of.expected(1000), of.mayCompact], [1000, true]);
+  of.compacted([]);
+  assert.deepEqual([of.mayCompact, codeOf(of, at(0.9)), codeOf(of, at(0.9, true))], [false, null, null]);
+  assert.equal(codeOf(of, at(0.95)), "context-full");
+  of.begin();
+  assert.equal(of.mayCompact, true);
+  of.compacted([record(400_000, 0)]);
+  assert.equal(codeOf(of), "budget-reached", "the summary counts");
+  assert.equal(codeOf(compacting({}, false), at(0.9)), null, "the host does not compact");
+  assert.equal(codeOf(compacting({ on_full: "stop" }), at(0.9)), null);
+  assert.equal(codeOf(compacting({ stop_at: 0.5 }), at(0.6)), "context-full");
+  assert.match(compacting({ stop_at: 0.5 }).refusal({ ...NEXT, ...at(0.6) })!.message, /stop_at is 50 %/);
 });

@@ -43,6 +43,14 @@ function lineFor(event: CycleEvent): string {
       return `${event.status} ${event.record?.cost ?? event.usage?.output ?? event.error?.message}`;
     case "file:changed":
       return `${event.path} ${event.change ?? ""} by ${event.id}`;
+    case "context:compacted":
+      return `${event.archive}: ${event.before} to ${event.after} tokens, ${event.cost}`;
+    case "hook:started":
+      return `${event.name} starts for ${event.on} ${event.id ?? ""}`;
+    case "hook:finished":
+      return `${event.name} for ${event.on} ${event.id ?? ""}: ${
+        event.failed ?? event.decision ?? "no decision"
+      }`;
     case "boot:complete":
       return "ready";
     case "notice":

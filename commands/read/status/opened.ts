@@ -1,7 +1,7 @@
 // Collects the status of a document from a session: open calls and the decisions about them.
 
 import type { SubjectSettings } from "../../../agent/settings.ts";
-import { waitingRun } from "../../../agent/cancel/waiting_run.ts";
+import { waitingRun } from "../../../agent/runtime/cancel/waiting_run.ts";
 import { reasonJson } from "../../../agent/views/explanation.ts";
 import { openAsRead } from "../../document/open.ts";
 import type { ReadText } from "../../document/read.ts";

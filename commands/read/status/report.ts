@@ -4,7 +4,7 @@ import { joinNames } from "../../../base/names.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
-import type { WaitingRun } from "../../../agent/cancel/waiting_run.ts";
+import type { WaitingRun } from "../../../agent/runtime/cancel/waiting_run.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.generated.ts";

@@ -1,7 +1,7 @@
 // Reports on documents that have no open call and set no settings, without opening a session. Most documents that
 // editors ask about are of this kind.
 
-import { waitingRun } from "../../../agent/cancel/waiting_run.ts";
+import { waitingRun } from "../../../agent/runtime/cancel/waiting_run.ts";
 import type { SettingsHost, SubjectSettings } from "../../../agent/settings.ts";
 import { fileChangesOf } from "../../../agent/trust/file_changes.ts";
 import type { ProposedRule } from "../../../agent/types.ts";

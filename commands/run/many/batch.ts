@@ -30,7 +30,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
       exit = await drive(
         { ...invocation, arguments: one, messages: own },
         ({ session }) => session.advance({ goOn: goesOn(invocation) }),
-        { among: { ...among, interrupts, limiter } },
+        { among: { ...among, interrupts, limiter }, compacts: true },
       );
     } catch (thrown) {
       // A fault in one document must not stop the others.

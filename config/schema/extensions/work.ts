@@ -73,6 +73,18 @@ export const contextGroup = group(
       default: 0.95,
       ...limit,
     }),
+    on_full: key(
+      word("stop", "compact"),
+      "What an unattended run does with a full context window: `stop`, or `compact` the document in place and go on. " +
+        "A document may only choose `stop`.",
+      { default: "stop", narrows: "stop", documentNarrows: true },
+    ),
+    compact_at: neutralKey(
+      share,
+      "Share of the context window from which `context.on_full: compact` compacts.",
+      { default: 0.85 },
+    ),
+    max_compactions: key(natural(), "Maximum number of compactions in one run.", { default: 2, ...limit }),
     compact_model: neutralKey(
       STRING,
       "Model that `flemma compact` asks for a summary; if unset, the document's.",

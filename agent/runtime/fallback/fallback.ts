@@ -1,17 +1,17 @@
 // Asks other models for one reply if the provider cannot answer (`fallback.models`).
 
-import { type Outcome, type Problem, problemLine } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.generated.ts";
-import { createSend } from "../../cycle/send/send.ts";
-import type { SendOptions } from "../../cycle/send/options.ts";
-import type { Send, SendOutcome } from "../../cycle/types.ts";
-import type { RequestLimiter } from "../../providers/http/limiter.ts";
-import { systemClock } from "../../providers/http/patience.ts";
-import { choiceOf } from "../../providers/models/choice.ts";
-import { withLearned } from "../../providers/models/learned.ts";
-import { getProvider } from "../../providers/registry.ts";
-import type { ProviderError } from "../../providers/types.ts";
-import { fallbackSettings } from "./fallback_models.ts";
+import { type Outcome, type Problem, problemLine } from "../../../base/problem.ts";
+import type { Settings } from "../../../config/settings.generated.ts";
+import { createSend } from "../../../cycle/send/send.ts";
+import type { SendOptions } from "../../../cycle/send/options.ts";
+import type { Send, SendOutcome } from "../../../cycle/types.ts";
+import type { RequestLimiter } from "../../../providers/http/limiter.ts";
+import { systemClock } from "../../../providers/http/patience.ts";
+import { choiceOf } from "../../../providers/models/choice.ts";
+import { withLearned } from "../../../providers/models/learned.ts";
+import { getProvider } from "../../../providers/registry.ts";
+import type { ProviderError } from "../../../providers/types.ts";
+import { fallbackSettings } from "./models.ts";
 
 /** Maximum number of other models for one reply. */
 const MOST_MODELS = 3;

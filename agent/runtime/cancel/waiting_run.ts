@@ -1,7 +1,7 @@
 // Finds the run that has released its document while it waits for its provider.
 
-import type { Environment } from "../../base/environment.ts";
-import { isMissing } from "../../base/files.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { isMissing } from "../../../base/files.ts";
 import { runsFolder } from "./request.ts";
 
 /** A run of another process. */

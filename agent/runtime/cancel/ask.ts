@@ -1,8 +1,8 @@
 // Finds the runs of other processes and sends them cancel requests.
 
-import type { Environment } from "../../base/environment.ts";
-import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
-import { isObject } from "../../base/is_object.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { removeIfThere, replaceSmallFile } from "../../../base/files.ts";
+import { isObject } from "../../../base/is_object.ts";
 import { answerPath, GONE, removeRunFolder, type RunInfo } from "./listen.ts";
 import {
   ANSWERED,

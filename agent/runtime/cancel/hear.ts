@@ -1,8 +1,8 @@
 // Receives cancel requests of other processes for a run, and reports the requests to the person who watches the run.
 
-import type { Environment } from "../../base/environment.ts";
-import { type Problem, thrownText } from "../../base/problem.ts";
-import type { Cancelled } from "../../cycle/mod.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { type Problem, thrownText } from "../../../base/problem.ts";
+import type { Cancelled } from "../../../cycle/mod.ts";
 import { answerTo, type Cancellable } from "./answer.ts";
 import { listen } from "./listen.ts";
 

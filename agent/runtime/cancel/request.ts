@@ -1,10 +1,10 @@
 // Requests to a run of another process, its answers, and their format in files.
 
-import type { Environment } from "../../base/environment.ts";
-import { stateFolder } from "../../base/folders.ts";
-import { isObject } from "../../base/is_object.ts";
-import type { Problem } from "../../base/problem.ts";
-import type { Cancelled } from "../../cycle/mod.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { stateFolder } from "../../../base/folders.ts";
+import { isObject } from "../../../base/is_object.ts";
+import type { Problem } from "../../../base/problem.ts";
+import type { Cancelled } from "../../../cycle/mod.ts";
 
 export type CancelRequest =
   /** Cancel what the first Ctrl-C would cancel: the request or, without one, the call that started first. */

@@ -1,9 +1,9 @@
 // Carries out a cancel request of another process in the run that the request addresses.
 
-import type { Problem } from "../../base/problem.ts";
-import type { Cancelled } from "../../cycle/mod.ts";
-import { callAtLine, resolveTargets } from "../../cycle/plan/targets.ts";
-import type { Call, Chat } from "../../parser/types.ts";
+import type { Problem } from "../../../base/problem.ts";
+import type { Cancelled } from "../../../cycle/mod.ts";
+import { callAtLine, resolveTargets } from "../../../cycle/plan/targets.ts";
+import type { Call, Chat } from "../../../parser/types.ts";
 import type { CancelAnswer, CancelRequest } from "./request.ts";
 
 /** The running work on a document, and the ways to cancel it. */

@@ -1,10 +1,10 @@
 // Reads the entries of `fallback.models`: the settings with which each model is asked.
 
-import { failure, type Outcome, success } from "../../base/problem.ts";
-import { MODEL_CHOICES } from "../../config/layers/model_choices.generated.ts";
-import { presetWrites } from "../../config/layers/preset_parameters.ts";
-import type { Settings } from "../../config/settings.generated.ts";
-import { knownProvider } from "../../providers/registry.ts";
+import { failure, type Outcome, success } from "../../../base/problem.ts";
+import { MODEL_CHOICES } from "../../../config/layers/model_choices.generated.ts";
+import { presetWrites } from "../../../config/layers/preset_parameters.ts";
+import type { Settings } from "../../../config/settings.generated.ts";
+import { knownProvider } from "../../../providers/registry.ts";
 
 /**
  * Returns the settings with which a model is asked: those of the document, with another provider, model and, for a

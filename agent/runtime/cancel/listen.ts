@@ -1,10 +1,10 @@
 // Lets other processes ask a run to cancel something: announces the run in the state folder and checks that folder for
 // requests. Sandboxed commands cannot write to that folder, so no tool can cancel another.
 
-import type { Environment } from "../../base/environment.ts";
-import { removeIfThere, replaceSmallFile, writeAll } from "../../base/files.ts";
-import { parentOf } from "../../base/paths.ts";
-import { after } from "../../base/system/timer.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { removeIfThere, replaceSmallFile, writeAll } from "../../../base/files.ts";
+import { parentOf } from "../../../base/paths.ts";
+import { after } from "../../../base/system/timer.ts";
 import {
   ANSWERED,
   ASKED,
