@@ -92,6 +92,24 @@ export const COMMANDS: readonly KilledCommand[] = [
     holds: `grep -o '/[^ ]*_c1[^ ]*[.]txt' b.chat | head -1 | xargs -r grep -c 'a line' | grep -qx 1000`,
   },
   {
+    what: "a run that compacts its document",
+    prepare: (place) => {
+      place.write("a.chat", `@System:\nBe brief.\n\n${turns(400)}@You:\nGo on.\n`);
+      place.write("full.yaml", "context: { on_full: compact, compact_at: 0, max_compactions: 1 }\n");
+    },
+    line: "flemma advance a.chat --config full.yaml -q",
+    again: "flemma advance a.chat --config full.yaml -q || true",
+    grows: "place/a.chat",
+    asks: true,
+    settled: (place) => {
+      const names = [...Deno.readDirSync(place.path("."))].map(({ name }) => name);
+      const texts = names.filter((name) => name.startsWith("a.chat")).map((name) => place.read(name));
+      assert.ok(texts.some((text) => text.includes(`${turns(400)}@You:\nGo on.\n`)), names.join());
+      const now = place.read("a.chat");
+      for (let at = 0; at < 400; at++) assert.ok(now.includes(`Question ${at}.`), `${at}\n${now}`);
+    },
+  },
+  {
     what: "migrate",
     prepare: (place) =>
       place.write(
