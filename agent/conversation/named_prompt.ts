@@ -54,7 +54,9 @@ export async function findPrompt(environment: Environment, name: string): Promis
     "usage",
     `There is no prompt ${name}${near === null ? "" : `; did you mean ${near}?`}`.replace(/([^?])$/, "$1."),
     names.length === 0
-      ? `Create ${own}/${name}.chat, or ${FOLDER}/${name}.chat in the project, with your instructions below a line @You:`
+      ? `Create it: mkdir -p ${operands(own)} && flemma new ${
+        operands(`${own}/${name}.chat`)
+      } -m "YOUR INSTRUCTIONS"`
       : `The prompts are: ${[...new Set(names)].sort().join(", ")}`,
   );
 }

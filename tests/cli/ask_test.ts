@@ -311,6 +311,18 @@ Deno.test("ask -t starts from a named prompt, fills its variables, and the conve
     assert.ok(asked(replay).includes(`In ${words}.`), asked(replay));
   }));
 
+Deno.test("the command that is advised for a missing prompt creates it, and the same question then starts from it", () =>
+  withModel([say("One.")], async (run, replay, place) => {
+    const { code, stderr } = await run(["ask", "-t", "review", "now"]);
+    const [, advised] =
+      /There is no prompt review\.\n {2}Create it: (mkdir -p \S+ && flemma new .*)\n$/.exec(stderr) ?? [];
+    assert.deepEqual([code, typeof advised], [2, "string"], stderr);
+    const made = await place.shell(advised!.replace("YOUR INSTRUCTIONS", "Review this."));
+    assert.equal(made.code, 0, made.stderr);
+    assert.equal((await run(["ask", "-t", "review", "now"])).code, 0);
+    assert.match(replay.requests[0]!.body, /Review this\./);
+  }));
+
 Deno.test("a wrong prompt or variable is exit 2 and makes no document; a project's prompt waits for trust", () =>
   withModel([say("One.")], async (run, _replay, place) => {
     writePrompt(place, "review", "@You:\nReview {{ what }} in {{ lang }}.\n");
