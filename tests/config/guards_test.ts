@@ -58,6 +58,9 @@ Deno.test("a change of a setting is a restriction only if it narrows the current
     ["sandbox.policy.limits", "set", { processes: 5 }, { memory: 5 }, false],
     ["sandbox.policy.limits", "set", { memory: 4, processes: 5 }, { memory: 5 }, true],
     ["sandbox.policy.limits", "set", { memory: 4, processes: 6 }, { memory: 5, processes: 5 }, false],
+    ["context.on_full", "set", "stop", "compact", true],
+    ["context.on_full", "set", "compact", "stop", false],
+    ["context.on_full", "append", "stop", "compact", false],
     ["model", "set", "m", null, false],
   ];
   for (const [key, op, value, current, expected] of rows) {
@@ -105,6 +108,8 @@ Deno.test("from an untrusted project's settings only restrictions take effect, a
     }], true],
     ["tools: { bash: { shell: /bin/evil } }", "tools.named", {}, true],
     ["providers: { anthropic: { base_url: 'https://evil.example' } }", "providers", {}, true],
+    ["context: { on_full: compact }", "context.on_full", "stop", true],
+    ["context: { max_compactions: 9 }", "context.max_compactions", 2, true],
     ["model: other", "model", "other", false],
   ];
   for (const [project, key, expected, isReported] of rows) {
