@@ -36,6 +36,7 @@ export {
   type FallbackSettings,
   type FrontmatterLimits,
   type HookSettings,
+  type InstructionSettings,
   type McpServer,
   type Parameters,
   type PricingSettings,

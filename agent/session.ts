@@ -151,7 +151,11 @@ export class Session implements ChatSession {
 
   advance(options: { readonly goOn?: boolean } = {}): Promise<RunResult> {
     return this.#act((runtime) =>
-      this.#withStopHooks(runtime, () => this.#advance(runtime, () => runtime.cycle.advance(options)))
+      this.#withStopHooks(
+        runtime,
+        ({ goOn }: { readonly goOn?: boolean } = options) =>
+          this.#advance(runtime, () => runtime.cycle.advance({ goOn })),
+      )
     );
   }
 
@@ -502,10 +506,17 @@ export class Session implements ChatSession {
   }
 
   /** Works, and lets hooks make the model continue after a complete reply. */
-  async #withStopHooks({ hooks, cycle }: Runtime, work: () => Promise<Stop>): Promise<Stop> {
-    const stop = await work();
+  async #withStopHooks(
+    { hooks }: Runtime,
+    advance: (options?: { readonly goOn?: boolean }) => Promise<Stop>,
+  ): Promise<Stop> {
+    const stop = await advance();
     if (hooks === null) return stop;
-    return await hooks.continueAfter(stop, cycle, this.#options.signal ?? new AbortController().signal);
+    return await hooks.continueAfter(
+      stop,
+      () => advance({}),
+      this.#options.signal ?? new AbortController().signal,
+    );
   }
 
   /** Runs the person's hook command for the end of a run, if one is set. */
@@ -513,7 +524,7 @@ export class Session implements ChatSession {
     const { hooks, tools } = this.settings;
     const { environment } = this.#runtime.subject;
     if ([hooks.on_done, hooks.on_error, hooks.on_pending].every((command) => command === null)) return;
-    const { runHook } = await import("./conversation/hooks.ts");
+    const { runHook } = await import("./conversation/notification.ts");
     const problem = await runHook({
       hooks,
       environment,

@@ -283,6 +283,24 @@ class ReadPolicyOf {
   };
 }
 
+/** Returns whether a file is one in which people keep secrets. Only files outside the project can be. */
+async function secretPaths(
+  environment: Environment,
+  { instructions: { imports } }: Pick<Settings, "instructions">,
+): Promise<(real: string) => boolean> {
+  if (imports === "off" || imports === "project") return () => false;
+  const [{ SECRET_PATHS }, { expandPath }, { isInside, realPath }] = await Promise.all([
+    import("../sandbox/policy/secrets.ts"),
+    import("../sandbox/paths/expand.ts"),
+    import("../sandbox/mod.ts"),
+  ]);
+  const folders = SECRET_PATHS.flatMap((path) => {
+    const expanded = expandPath(path, { environment, document: null });
+    return expanded.kind === "path" ? [expanded.path, realPath(expanded.path, "/") ?? expanded.path] : [];
+  });
+  return (real) => folders.some((folder) => isInside(real, folder));
+}
+
 async function startLua(
   { environment, print }: SettingsHost,
   document: string | null,
@@ -299,6 +317,7 @@ async function startLua(
     environment,
     limits,
     isReadable,
+    imports: { from: settings.instructions.imports, isSecret: await secretPaths(environment, settings) },
     print: (line) => print?.(visible(line, { lines: true })),
   });
 }

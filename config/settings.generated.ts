@@ -266,6 +266,12 @@ export interface HookSettings {
   readonly on_error: string | readonly string[] | null;
 }
 
+/** Instruction files of a project, such as AGENTS.md. */
+export interface InstructionSettings {
+  /** Which files they may import with `@path`: none, those of the project, also those of your home folder, or all. */
+  readonly imports: "off" | "project" | "home" | "all";
+}
+
 /** Prices. */
 export interface PricingSettings {
   /** Show the cost of requests. */
@@ -335,6 +341,8 @@ export interface Settings {
   readonly fallback: FallbackSettings;
   /** Your own commands around runs: hooks, which may decide about calls, and notifications (`on_…`), which do not. */
   readonly hooks: HookSettings;
+  /** Instruction files of a project, such as AGENTS.md. */
+  readonly instructions: InstructionSettings;
   /** Files referenced in messages. */
   readonly files: {
     /** Send the text of a file between the lines `<file path="…">` and `</file>`; if off, send only the text. */
@@ -522,6 +530,9 @@ export const DEFAULT_SETTINGS: Settings = {
     on_pending: null,
     on_done: null,
     on_error: null
+  },
+  instructions: {
+    imports: "project"
   },
   files: {
     names: true

@@ -16,7 +16,7 @@ import { learnCredentials } from "../../sandbox/policy/credentials.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { providerOf } from "./sender.ts";
 import { blocksOf, haveSameSettings, subjectSettings } from "../settings.ts";
-import type { AroundRun, RunHooks } from "./hooks/around_run.ts";
+import type { AroundRun, RunHooks } from "../conversation/hooks/around_run.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
 import { createDocumentApproval } from "./approval.ts";
@@ -119,7 +119,7 @@ export async function compose(
 /** Creates the hooks; null if none is configured, and then their code is not loaded. */
 async function hooksOf(parts: AroundRun): Promise<RunHooks | null> {
   if (parts.subject.loaded.hooks === null) return null;
-  const { createRunHooks } = await import("./hooks/around_run.ts");
+  const { createRunHooks } = await import("../conversation/hooks/around_run.ts");
   return await createRunHooks(parts);
 }
 

@@ -13,7 +13,7 @@ import type { Decide, RuleEvaluator } from "../../tools/approval/mod.ts";
 import type { RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { RegisteredTool, ToolDefinition } from "../../tools/definition.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
-import type { RunHooks } from "./hooks/around_run.ts";
+import type { RunHooks } from "../conversation/hooks/around_run.ts";
 import type { FileChanges } from "../trust/file_changes.ts";
 import type { WrittenFiles } from "../review/written_files.ts";
 import type { Blocks, SubjectSettings } from "../settings.ts";

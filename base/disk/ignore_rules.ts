@@ -23,9 +23,21 @@ async function load(): Promise<Library> {
   return (module as { readonly default: Library }).default;
 }
 
+/** Parses the text of a `.gitignore` file. */
+export type ReadIgnoreFile = (text: string) => IgnoreFile;
+
 /** Parses the text of a `.gitignore` file. Invalid lines have no effect. */
 export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
+  return (await ignoreFileReader())(text);
+}
+
+/** Loads the library, and returns a function that parses the text of a `.gitignore` file without waiting. */
+export async function ignoreFileReader(): Promise<ReadIgnoreFile> {
   const ignore = await (library ??= load());
+  return (text) => parseIgnoreFile(text, ignore);
+}
+
+function parseIgnoreFile(text: string, ignore: Library): IgnoreFile {
   const parts: IgnoreFile[] = [];
   let lines: string[] = [];
   const flush = (): void => {

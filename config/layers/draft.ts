@@ -156,7 +156,9 @@ class Draft implements LayerDraft {
     if (Array.isArray(value)) {
       if (group.list !== undefined) return this.#writeKey("set", path, group.list, value);
       if (this.#lua && value.length === 0) return [];
-      return [fault("config_not_a_list", key, `"${key}" is a table of settings, not a list`)];
+      const hint = group.hint?.(value);
+      const more = hint === undefined ? "" : `: ${hint}`;
+      return [fault("config_not_a_list", key, `"${key}" is a table of settings, not a list${more}`)];
     }
     const members = isObject(value) ? value : group.short?.(value);
     if (members === undefined) {

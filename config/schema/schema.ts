@@ -12,6 +12,7 @@ import {
   contextGroup,
   fallbackGroup,
   hooksGroup,
+  instructionsGroup,
   newDocumentGroup,
   runGroup,
 } from "./extensions/work.ts";
@@ -54,6 +55,7 @@ export const SCHEMA: Group = group("All settings.", {
   run: runGroup,
   fallback: fallbackGroup,
   hooks: hooksGroup,
+  instructions: instructionsGroup,
   presets: presets("Named sets of provider, model, parameters and approvals."),
   files: group("Files referenced in messages.", {
     names: neutralKey(

@@ -5,8 +5,10 @@ import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type CheckFile, readCheckedSync } from "../../base/system/reading.ts";
 import { openRegularSync } from "../../base/system/regular_file.ts";
+import { folderOfDocument } from "../../base/paths.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../file_log.ts";
+import type { ImportRules } from "./project_files.ts";
 import { GeneratedPrompts } from "./personality.ts";
 
 export interface SessionOptions {
@@ -21,6 +23,8 @@ export interface SessionOptions {
   readonly print: (line: string) => void;
   /** True if the document may read a file. @default every file */
   readonly isReadable?: ReadPolicy;
+  /** How imports in instruction files are treated. @default no file is imported */
+  readonly imports?: Pick<ImportRules, "from" | "isSecret">;
 }
 
 /** A Lua session that records the files read by includes, and generates system prompts. */
@@ -31,7 +35,7 @@ export type DocumentLua = LuaSession & { readonly files: FileLog; readonly gener
  * pass `run` to the evaluation of the frontmatter, and the session itself to `evaluateChat`.
  */
 export function luaSession(options: SessionOptions): DocumentLua {
-  const { document, environment, limits, print } = options;
+  const { document, environment, limits, print, imports = NO_IMPORTS } = options;
   const { cwd, home, workFolder } = environment;
   const files = new FileLog(options.isReadable);
   const generated = new GeneratedPrompts();
@@ -42,6 +46,7 @@ export function luaSession(options: SessionOptions): DocumentLua {
     print,
     loadInclude: async () => {
       const { includer } = await import("./include.ts");
+      const folder = workFolder ?? (document === null ? cwd : folderOfDocument(document));
       return includer({
         cwd,
         workFolder,
@@ -49,10 +54,22 @@ export function luaSession(options: SessionOptions): DocumentLua {
         document,
         generated,
         readFile: (path, check) => readFile(path, files, check),
+        imports: { ...imports, home, readIgnore: await ignoreReader(folder, imports.from) },
       });
     },
   });
   return Object.assign(session, { files, generated });
+}
+
+const NO_IMPORTS: NonNullable<SessionOptions["imports"]> = { from: "off", isSecret: () => false };
+
+/** Loads what evaluates `.gitignore` files, only if an instruction file imports something. */
+async function ignoreReader(folder: string, from: ImportRules["from"]): Promise<ImportRules["readIgnore"]> {
+  if (from === "off") return null;
+  const { mayImport } = await import("./project_files.ts");
+  if (!mayImport(folder)) return null;
+  const { ignoreFileReader } = await import("../../base/disk/ignore_rules.ts");
+  return await ignoreFileReader();
 }
 
 function readFile(path: string, files: FileLog, check: CheckFile = () => null): Uint8Array {

@@ -12,7 +12,7 @@ import { thrownText } from "../../base/problem.ts";
 import { decodeFile, partOf } from "../attach.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { type GeneratedPrompts, PERSONALITY_NAMES } from "./personality.ts";
-import type { ProjectFileReader } from "./project_files.ts";
+import type { ImportRules, ProjectFileReader } from "./project_files.ts";
 import { readFileTemplate } from "./read.ts";
 import { compileTags } from "./settle.ts";
 import { trimTexts } from "./trim.ts";
@@ -28,6 +28,8 @@ export interface IncludeOptions {
   /** Absolute path of the home folder. */
   readonly home: string;
   readonly readFile: ProjectFileReader;
+  /** How imports in instruction files are treated. */
+  readonly imports: ImportRules;
 }
 
 const PERSONALITY = "urn:flemma:personality:";
@@ -92,12 +94,13 @@ class Includes {
     }
     // The text is generated on output, because the tools are not known yet while the frontmatter runs.
     return this.#value((inner) => {
-      const { generated, cwd, workFolder, document, readFile } = this.#options;
+      const { generated, cwd, workFolder, document, readFile, imports } = this.#options;
       inner.spend(STEPS_PER_FILE);
       const text = generated.text(name, {
         folder: workFolder ?? (document === null ? cwd : folderOfDocument(document)),
         document: document === null ? null : baseName(document),
         readFile,
+        imports,
       });
       outputOf(inner).addText(inner, text ?? "");
     });

@@ -5,7 +5,7 @@
 
 import { namedText } from "../attach.ts";
 import type { PersonalityFacts } from "../types.ts";
-import { type ProjectFileReader, projectFiles } from "./project_files.ts";
+import { type ImportRules, type ProjectFileReader, projectFiles } from "./project_files.ts";
 
 export interface PersonalityPlace {
   /** Absolute path of the working folder of the tools. */
@@ -13,6 +13,8 @@ export interface PersonalityPlace {
   /** Name of the document in that folder; null if unsaved. */
   readonly document: string | null;
   readonly readFile: ProjectFileReader;
+  /** How imports in instruction files are treated. */
+  readonly imports: ImportRules;
 }
 
 /** Opening and general guidelines of a personality, independent of the tools. */
@@ -88,8 +90,8 @@ function section(title: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [`## ${title}\n\n${items.map((item) => `- ${item}`).join("\n")}`];
 }
 
-function projectContext({ folder, readFile }: PersonalityPlace): string[] {
-  const { files, leftOut } = projectFiles(folder, readFile);
+function projectContext({ folder, readFile, imports }: PersonalityPlace): string[] {
+  const { files, leftOut } = projectFiles(folder, readFile, imports);
   if (files.length === 0 && leftOut.length === 0) return [];
   return [
     "## Project Context\n\nInstructions from the project, outermost folder first.",

@@ -1,10 +1,13 @@
 // Collection of a project's instruction files for generated system prompts.
 
+import type { IgnoreFile, ReadIgnoreFile } from "../../base/disk/ignore_rules.ts";
 import { realPathOrNull } from "../../base/files.ts";
-import { parentOf } from "../../base/paths.ts";
+import { baseName, isInside, parentOf, resolvePath } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { CheckFile } from "../../base/system/reading.ts";
+import { readRegularTextSync } from "../../base/system/regular_file.ts";
 import { decodeFile } from "../attach.ts";
+import { importedPaths } from "./imports.ts";
 
 /** Reads a whole file. Throws if the file cannot be read, if it may not be read, or if `check` objects. */
 export type ProjectFileReader = (path: string, check?: CheckFile) => Uint8Array;
@@ -33,19 +36,75 @@ export interface ProjectFiles {
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
 }
 
+/** How imports in instruction files are treated. */
+export interface ImportRules {
+  /** Where imported files may be: nowhere, in the project, also in the home folder, or anywhere. */
+  readonly from: "off" | "project" | "home" | "all";
+  /** Absolute path of the home folder. */
+  readonly home: string;
+  /** True if a file is one in which people keep secrets. */
+  readonly isSecret: (real: string) => boolean;
+  /** Parses a `.gitignore` file; null if no instruction file imported anything when the run began. */
+  readonly readIgnore: ReadIgnoreFile | null;
+}
+
+/** Maximum number of imports that lead from an instruction file to another file. */
+const DEEPEST_IMPORT = 4;
+
 /**
  * Returns the instruction files from the root of the repository down to `folder`; without a repository, those of
- * `folder`. Duplicate texts count once, and symbolic links out of the project are not followed.
+ * `folder`. Duplicate texts count once, and symbolic links out of the project are not followed. A file that another one
+ * imports comes behind it.
  *
  * @param folder absolute
  */
-export function projectFiles(folder: string, readFile: ProjectFileReader): ProjectFiles {
+export function projectFiles(
+  folder: string,
+  readFile: ProjectFileReader,
+  imports?: ImportRules,
+): ProjectFiles {
   const folders = foldersFromRoot(folder);
   const root = realPathOrNull(folders[0]!);
   const texts = new Set<string>();
   const files: ProjectFile[] = [];
   const leftOut: { path: string; why: string }[] = [];
   let bytesLeft = MOST_BYTES;
+  const ignored = new IgnoredPaths(folders[0]!, imports?.readIgnore ?? null);
+  /** Adds a file; false if an equal text was added before. */
+  const add = (path: string, { text, size }: { readonly text: string; readonly size: number }): boolean => {
+    if (texts.has(text.trim())) return false;
+    texts.add(text.trim());
+    bytesLeft -= size;
+    files.push({ path, text });
+    return true;
+  };
+  const met = new Set<string>();
+  const addImports = (importer: string, text: string, depth: number): void => {
+    if (imports === undefined || imports.from === "off") return;
+    for (const path of importedPaths(text)) {
+      const full = resolvePath(path, { folder: parentOf(importer), home: imports.home });
+      const real = realPathOrNull(full);
+      if (real !== null && met.has(real)) continue;
+      const shown = shownFrom(folder, full);
+      const why = real === null
+        ? "does not exist"
+        : depth >= DEEPEST_IMPORT
+        ? `is imported over more than ${DEEPEST_IMPORT} files`
+        : obstacleOf(real, { root, imports, ignored });
+      if (real !== null) met.add(real);
+      // `@./src` may only name a folder.
+      if (real !== null && statOf(real)?.isDirectory === true) continue;
+      if (why !== null || real === null) {
+        leftOut.push({ path: shown, why: why ?? "does not exist" });
+        continue;
+      }
+      const read = readProjectFile(full, { root: parentOf(real), bytesLeft, readFile });
+      if (read === null) {
+        leftOut.push({ path: shown, why: statOf(full)?.isFile ? "is empty" : "is not a regular file" });
+      } else if ("why" in read) leftOut.push({ path: shown, why: read.why });
+      else if (add(shown, read)) addImports(full, read.text, depth + 1);
+    }
+  };
   folders.forEach((each, index) => {
     const up = "../".repeat(folders.length - 1 - index);
     for (const name of NAMES) {
@@ -53,10 +112,13 @@ export function projectFiles(folder: string, readFile: ProjectFileReader): Proje
       const read = readProjectFile(withName(each, name), { root, bytesLeft, readFile });
       if (read === null) continue;
       if ("why" in read) leftOut.push({ path, why: read.why });
-      else if (!texts.has(read.text.trim())) {
-        texts.add(read.text.trim());
-        bytesLeft -= read.size;
-        files.push({ path, text: read.text });
+      else {
+        const full = withName(each, name);
+        const real = realPathOrNull(full);
+        // A file that another one imported is not added again.
+        if (real !== null && met.has(real)) continue;
+        if (real !== null) met.add(real);
+        if (add(path, read)) addImports(full, read.text, 0);
       }
     }
   });
@@ -88,6 +150,96 @@ function readProjectFile(
   const { text } = decodeFile(bytes, path);
   if (text === null) return { why: "is not text" };
   return text.trim() === "" ? null : { text, size: bytes.length };
+}
+
+/** Returns why a file is not imported, as the end of a sentence; null if it may be. */
+function obstacleOf(
+  real: string,
+  { root, imports, ignored }: {
+    readonly root: string | null;
+    readonly imports: ImportRules;
+    readonly ignored: IgnoredPaths;
+  },
+): string | null {
+  const inProject = root !== null && isInside(real, root);
+  const inHome = isInside(real, realPathOrNull(imports.home) ?? imports.home);
+  if (!inProject && imports.from !== "all" && !(imports.from === "home" && inHome)) {
+    return "is outside the project";
+  }
+  if (real.split("/").includes(".git")) return "is in a .git folder";
+  if (/^\.env(?:\..*)?$/.test(baseName(real)) || imports.isSecret(real)) return "can contain secrets";
+  return inProject && ignored.has(real) ? "is ignored by git" : null;
+}
+
+/** Decides which files of a project git ignores, by the `.gitignore` files from its root down. */
+class IgnoredPaths {
+  readonly #root: string;
+  readonly #read: ReadIgnoreFile | null;
+  readonly #files = new Map<string, IgnoreFile | null>();
+
+  constructor(root: string, read: ReadIgnoreFile | null) {
+    this.#root = realPathOrNull(root) ?? root;
+    this.#read = read;
+  }
+
+  /** True if git ignores a real path or a folder around it. Without a parser, every file counts as ignored. */
+  has(real: string): boolean {
+    if (this.#read === null) return true;
+    const names = real.slice(withName(this.#root, "").length).split("/");
+    return names.some((_, at) => this.#ignores(names.slice(0, at + 1), at < names.length - 1));
+  }
+
+  /** The nearest file with a matching rule decides. */
+  #ignores(names: readonly string[], isFolder: boolean): boolean {
+    for (let at = names.length - 1; at >= 0; at--) {
+      const folder = [this.#root.replace(/\/$/, ""), ...names.slice(0, at)].join("/");
+      const answer = this.#fileIn(folder)?.ignores(`${names.slice(at).join("/")}${isFolder ? "/" : ""}`) ??
+        null;
+      if (answer !== null) return answer;
+    }
+    return false;
+  }
+
+  #fileIn(folder: string): IgnoreFile | null {
+    if (!this.#files.has(folder)) {
+      const texts = [
+        `${folder}/.gitignore`,
+        ...(folder === this.#root ? [`${folder}/.git/info/exclude`] : []),
+      ]
+        .map(textOrEmpty).filter((text) => text !== "");
+      this.#files.set(folder, texts.length === 0 ? null : this.#read!(texts.reverse().join("\n")));
+    }
+    return this.#files.get(folder)!;
+  }
+}
+
+function textOrEmpty(path: string): string {
+  try {
+    return readRegularTextSync(path);
+  } catch {
+    // A missing or unreadable file has no rules.
+    return "";
+  }
+}
+
+/** True if an instruction file of a folder may import something, so that its `.gitignore` files are needed. */
+export function mayImport(folder: string): boolean {
+  return foldersFromRoot(folder).some((each) =>
+    NAMES.some((name) => {
+      const path = withName(each, name);
+      const found = statOf(path);
+      return found?.isFile === true && found.size <= MOST_BYTES &&
+        importedPaths(textOrEmpty(path)).length > 0;
+    })
+  );
+}
+
+/** Returns a path relative to the folder if it is below the project, else the path itself. */
+function shownFrom(folder: string, full: string): string {
+  const folders = foldersFromRoot(folder);
+  const at = folders.findLastIndex((each) => isInside(full, each));
+  if (at < 0) return full;
+  return `${"../".repeat(folders.length - 1 - at)}${full.slice(withName(folders[at]!, "").length)}`;
 }
 
 const OUTSIDE = "points outside the project";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import * as shell from "npm:unbash@6.0.4";
-import { changesInput, claudeCall, claudeResponse } from "../../agent/runtime/hooks/claude_calls.ts";
-import { fitsCondition } from "../../agent/runtime/hooks/condition.ts";
-import { cutText, joinHookTexts } from "../../agent/runtime/hooks/hook_text.ts";
+import { changesInput, claudeCall, claudeResponse } from "../../agent/conversation/hooks/claude_calls.ts";
+import { fitsCondition } from "../../agent/conversation/hooks/condition.ts";
+import { cutText, joinHookTexts } from "../../agent/conversation/hooks/hook_text.ts";
 
 const PLACE = { folder: "/p", home: "/h" };
 

@@ -99,6 +99,19 @@ export const contextGroup = group(
   { ts: "ContextSettings" },
 );
 
+export const instructionsGroup = group("Instruction files of a project, such as AGENTS.md.", {
+  imports: key(
+    word("off", "project", "home", "all"),
+    "Which files they may import with `@path`: none, those of the project, also those of your home folder, or all.",
+    { default: "project", who: ["G", "C"] },
+  ),
+}, {
+  ts: "InstructionSettings",
+  // Other programs list files or write a prompt here.
+  hint: () =>
+    "AGENTS.md is included without a setting; write your own instructions in the document, below @System:",
+});
+
 export const runGroup = group("Limits on one run.", {
   max_cost: key(
     { is: "number", min: 0 },

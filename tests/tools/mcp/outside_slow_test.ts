@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { helperPlace } from "../../../agent/extensions/helper_place.ts";
-import { runHook } from "../../../agent/conversation/hooks.ts";
+import { runHook } from "../../../agent/conversation/notification.ts";
 import { DEFAULT_SETTINGS, type McpServer } from "../../../config/settings.generated.ts";
 import { resolveCredential } from "../../../providers/keys/credentials.ts";
 import { RESOLVERS } from "../../../providers/keys/resolvers.ts";

@@ -65,7 +65,13 @@ export class Hooks {
     this.#options = options;
   }
 
-  /** The hook that ended the run, and its reason; null if none did. Reading it begins a new run. */
+  /** Forgets the answers of an earlier run, which may have been canceled. */
+  begin(): void {
+    this.#asked.clear();
+    this.#ended = null;
+  }
+
+  /** The hook that ended the run, and its reason; null if none did. The end is reported once. */
   takeEnd(): { readonly name: string; readonly reason: string } | null {
     const ended = this.#ended;
     this.#ended = null;

@@ -2,13 +2,13 @@
 
 import type { Problem } from "../../../base/problem.ts";
 import { folderOfCalls, type RuleSubject } from "../../../tools/approval/rules_of.ts";
-import type { Cycle, CycleParts } from "../../../cycle/mod.ts";
+import type { CycleParts } from "../../../cycle/mod.ts";
 import { createStop } from "../../../cycle/run/stop.ts";
 import type { DocumentStore, Emit, Send, Stop } from "../../../cycle/types.ts";
 import type { Chat } from "../../../parser/types.ts";
-import { lastReply } from "../../conversation/last_reply.ts";
-import { quoteText } from "../../conversation/quoted.ts";
-import { askNext } from "../../conversation/question.ts";
+import { lastReply } from "../last_reply.ts";
+import { quoteText } from "../quoted.ts";
+import { askNext } from "../question.ts";
 import type { ToolsSubject } from "../../tools.ts";
 import type { SubjectSettings } from "../../settings.ts";
 import { watchFile } from "./file_watch.ts";
@@ -45,7 +45,7 @@ export class RunHooks {
 
   /** Forgets what an earlier run left. */
   begin(): void {
-    this.#hooks.takeEnd();
+    this.#hooks.begin();
   }
 
   /** Ends the hooks that run now; false if none runs. */
@@ -72,7 +72,7 @@ export class RunHooks {
   }
 
   /** Lets hooks make the model continue after a complete reply; returns how the run ends. */
-  async continueAfter(stop: Stop, cycle: Cycle, signal: AbortSignal): Promise<Stop> {
+  async continueAfter(stop: Stop, advance: () => Promise<Stop>, signal: AbortSignal): Promise<Stop> {
     const { store } = this.#parts;
     const most = this.#hooks.maxContinuations;
     let now = stop;
@@ -94,7 +94,7 @@ export class RunHooks {
       }
       const problem = await this.#write(blocked.text);
       if (problem !== null) return createStop("failed", { problem });
-      now = await cycle.advance();
+      now = await advance();
     }
     return now;
   }
