@@ -2,8 +2,8 @@
 // throw: then no command runs, because it is unknown whether the backend works.
 
 import { isObject } from "../base/is_object.ts";
-import { type Outcome, thrownText } from "../base/problem.ts";
-import type { Backend } from "./types.ts";
+import { type Outcome, success, thrownText } from "../base/problem.ts";
+import type { Backend, BackendPreparation, SetupFailure } from "./types.ts";
 
 type Functions = Required<Pick<Backend, "available" | "wrap" | "prepare" | "probe" | "retry">>;
 
@@ -17,7 +17,10 @@ export function checkedFunctions(
     available: async (...given) => outcome("available", await backend.available(...given), () => true),
     wrap: (...given) => outcome("wrap", backend.wrap(...given), isCommand),
     prepare: backend.prepare &&
-      (async (...given) => outcome("prepare", await backend.prepare!(...given), isPreparation)),
+      (async (...given) => {
+        const prepared = outcome("prepare", await backend.prepare!(...given), isPreparation);
+        return prepared.ok ? success(guarded(prepared.value)) : prepared;
+      }),
     probe: backend.probe &&
       (async (...given) => outcome("probe", await backend.probe!(...given), () => true)),
     retry: backend.retry &&
@@ -48,6 +51,29 @@ export function checkedFunctions(
   };
 }
 
+/** The same preparation, but if it cannot tell whether the command began, that is a failure of the set-up. */
+function guarded(preparation: BackendPreparation): BackendPreparation {
+  const setupFailure: BackendPreparation["setupFailure"] = async (stderr, signal) => {
+    let why = "it must return null or a problem";
+    try {
+      const problem: unknown = await preparation.setupFailure(stderr, signal);
+      if (problem === null || isProblem(problem)) return problem as SetupFailure | null;
+    } catch (thrown) {
+      why = thrownText(thrown);
+    }
+    const message = `The sandbox backend cannot tell whether the command began (setupFailure: ${why}).`;
+    const next = "Correct the backend, or set another sandbox.backend.";
+    return { code: "sandbox-setup-failed", message, next, stderr, forModel: message };
+  };
+  return new Proxy(preparation, {
+    get(target, member) {
+      if (member === "setupFailure") return setupFailure;
+      const value: unknown = Reflect.get(target, member);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 function checked<Answer>(
   call: keyof Functions,
   answer: Answer,
@@ -61,9 +87,11 @@ function checked<Answer>(
 function isOutcome(answer: unknown, fits: (value: unknown) => boolean): boolean {
   if (!isObject(answer)) return false;
   if (answer.ok === true) return fits(answer.value);
-  const { problem } = answer;
-  return answer.ok === false && isObject(problem) && typeof problem.code === "string" &&
-    typeof problem.message === "string";
+  return answer.ok === false && isProblem(answer.problem);
+}
+
+function isProblem(value: unknown): boolean {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
 }
 
 function isTexts(value: unknown): value is string[] {

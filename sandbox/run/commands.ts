@@ -2,7 +2,7 @@
 // are repaired after the last one ends.
 
 import { stateFolder, stateNotice } from "../../base/folders.ts";
-import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { BackendEntry } from "../backends/registry.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
@@ -373,6 +373,12 @@ export class LiveCommands {
           // The process may be creating its files at this moment, so wait until it is gone.
           await neverBegan;
           await preparation.dispose();
+        } catch (thrown) {
+          // The command has ended, and its result must not get lost.
+          const message = `The sandbox backend did not clean up after a command (dispose): ${
+            thrownText(thrown)
+          }.`;
+          notices.add([{ code: "backend-failed", message }]);
         } finally {
           await this.#end();
           // The record is removed last: until the effects of the command are repaired, a later run may need it.

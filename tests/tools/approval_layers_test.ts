@@ -258,7 +258,10 @@ Deno.test("a module in the approval list is a separate resolver whose name is it
     assert.equal(await ask(settings, "ls"), `approve by ${answers}`);
     assert.equal(await ask(settings, "edit"), `require_approval by ${answers}`);
     assert.equal(await ask(settings, "grep"), `approve by ${chain}`);
-    assert.equal(await ask(settings, "read"), "approve by config");
+    const wrong: ResolverFault[] = [];
+    assert.equal(await ask(settings, "read", (fault) => wrong.push(fault)), "approve by config");
+    const message = 'The module must answer true, false, "deny" or nothing.';
+    assert.deepEqual(wrong, [{ resolver: answers, message }]);
 
     const words = await write(
       "words.ts",

@@ -59,12 +59,8 @@ async function load(path: string, speaks: "auto_approve" | "chain"): Promise<Ask
   if (speaks === "chain") return (...given) => answer(...given);
   return async (...given) => {
     const result: unknown = await answer(...given);
-    return result === true
-      ? "approve"
-      : result === false
-      ? "require_approval"
-      : result === "deny"
-      ? "deny"
-      : null;
+    if (typeof result === "boolean") return result ? "approve" : "require_approval";
+    if (result === "deny" || result === null || result === undefined) return result;
+    throw new Error('The module must answer true, false, "deny" or nothing.');
   };
 }

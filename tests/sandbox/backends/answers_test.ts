@@ -89,3 +89,51 @@ test("status survives a backend that describes itself with anything", async (roo
     assert.ok(JSON.stringify(status).length > 0);
   }
 });
+
+/** A sandbox whose backend prepares commands in this way. */
+function preparing(root: string, members: Partial<Record<"setupFailure" | "dispose", () => unknown>>) {
+  const registry = new BackendRegistry();
+  const prepare: Backend["prepare"] = (_policy, _config, inner) =>
+    Promise.resolve(success({
+      argv: [...inner],
+      fingerprint: [...inner],
+      setupFailure: () => Promise.resolve(null),
+      dispose: () => Promise.resolve(),
+      ...members as object,
+    }));
+  registry.register("odd", { ...SOUND, prepare });
+  return createSandbox({
+    settings: settings({ backend: "odd" }),
+    environment: world(root),
+    document: null,
+    protect: [],
+    registry,
+  });
+}
+
+test("a backend that cannot tell whether a command began has a failed set-up: one row per answer", async (root) => {
+  const rejects = () => Promise.reject(new Error("broken"));
+  for (const answer of [throws, rejects, undefined, 7, "no", {}, { code: "x" }]) {
+    const setupFailure = typeof answer === "function" ? answer : () => answer;
+    const prepared = await preparing(root, { setupFailure }).prepare(["/bin/true"]);
+    assert.ok(prepared.ok);
+    const problem = await prepared.value.setupFailure("", null);
+    assert.equal(problem?.code, "sandbox-setup-failed");
+    assert.match(
+      problem?.message ?? "",
+      /cannot tell whether the command began \(setupFailure: (?:broken|it must return)/,
+    );
+    await prepared.value.dispose();
+  }
+});
+
+test("a backend that cannot clean up after a command leaves a notice, and the command's result stays", async (root) => {
+  for (const dispose of [throws, () => Promise.reject(new Error("broken"))]) {
+    const sandbox = preparing(root, { dispose });
+    const prepared = await sandbox.prepare(["/bin/true"]);
+    assert.ok(prepared.ok);
+    await prepared.value.dispose();
+    const notices = JSON.stringify(sandbox.notices());
+    assert.match(notices, /did not clean up after a command \(dispose\): broken/);
+  }
+});
