@@ -1,4 +1,4 @@
-// Adds a permanent rule to the person's settings file, and removes it again.
+// Adds a permanent rule to the person's settings file, and removes it again. Sets the sandbox backend there.
 
 import type { Environment } from "../../base/environment.ts";
 import { configFolder } from "../../base/folders.ts";
@@ -8,7 +8,7 @@ import { failure, type Outcome, type Problem, success, thrownText } from "../../
 import { readRegular } from "../../base/system/regular_file.ts";
 import type { WrittenRule } from "../../config/rules/read_rule.ts";
 import { findSources, type SettingsOverrides } from "../../config/sources/find.ts";
-import { withRule } from "../../config/sources/write_rule.ts";
+import { withBackend, withRule } from "../../config/sources/write_rule.ts";
 import { stampOf } from "../../cycle/storage/read.ts";
 import { contentFromBytes } from "../../cycle/storage/disk/content.ts";
 import { replaceDocumentFile } from "../../cycle/storage/disk/write.ts";
@@ -53,6 +53,29 @@ export async function settingsRule(
     write: () => exchange(path, before, text),
     undo: () => exchange(path, text, before),
   });
+}
+
+/** Writes the sandbox backend into the person's settings file. Returns its path. */
+export async function writeBackend(
+  { environment, settings }: { readonly environment: Environment; readonly settings?: SettingsOverrides },
+  backend: string,
+): Promise<Outcome<string>> {
+  if (settings?.noConfig === true) {
+    return failure("usage", "With --no-config, there is no settings file to write to.");
+  }
+  const sources = findSources({ ...settings, environment });
+  if (!sources.ok) return sources;
+  const { global } = sources.value;
+  const path = global?.path ?? `${configFolder(environment)}/config.yaml`;
+  const made = await withBackend(global?.text ?? null, backend, { json: path.endsWith(".json") });
+  if (!made.ok) {
+    return {
+      ok: false,
+      problem: { ...made.problem, next: `Set sandbox.backend to ${backend} in ${path} yourself.` },
+    };
+  }
+  const problem = made.value === global?.text ? null : await exchange(path, global?.text ?? null, made.value);
+  return problem === null ? success(path) : { ok: false, problem };
 }
 
 /**

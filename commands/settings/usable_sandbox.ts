@@ -1,7 +1,8 @@
-// Checks that the sandbox works before a session turns it on.
+// Checks that the sandbox works before a session turns it on, or before settings name its backend.
 
 import { ownProtectedPaths } from "../../agent/sandbox.ts";
 import type { Problem } from "../../base/problem.ts";
+import type { RunSandbox } from "../../sandbox/mod.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import type { Invocation } from "../invocation.ts";
 
@@ -10,10 +11,19 @@ import type { Invocation } from "../invocation.ts";
  * documents.
  */
 export async function sandboxProblem(
-  { environment }: Invocation,
+  invocation: Invocation,
   document: string | null,
   loaded: Loaded,
 ): Promise<Problem | null> {
+  return (await testedSandbox(invocation, document, loaded)).problem;
+}
+
+/** The sandbox of a document, and why it does not work; the problem is null if it works. */
+export async function testedSandbox(
+  { environment }: Invocation,
+  document: string | null,
+  loaded: Loaded,
+): Promise<{ readonly sandbox: RunSandbox; readonly problem: Problem | null }> {
   const { createSandbox } = await import("../../sandbox/mod.ts");
   // The check assumes an enabled sandbox, because it must also be possible while the sandbox is off.
   const sandbox = createSandbox({
@@ -28,5 +38,5 @@ export async function sandboxProblem(
     ignoreCache: true,
   });
   const backend = await sandbox.available();
-  return backend.ok ? null : backend.problem;
+  return { sandbox, problem: backend.ok ? null : backend.problem };
 }

@@ -1,4 +1,4 @@
-// Insertion of a rule into the text of a settings file, which leaves all other bytes unchanged.
+// Insertion of a rule, or of the name of a sandbox backend, into the text of a settings file. All other bytes stay.
 
 import { isObject } from "../../base/is_object.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -41,6 +41,62 @@ export async function withRule(
     return unwritable("its tools.rules have a form that flemma cannot edit");
   }
   return success({ text: after, line: after.slice(0, at + ruleAt).split("\n").length });
+}
+
+/**
+ * Sets `sandbox.backend`. The result is parsed again and compared before it is returned.
+ *
+ * @param text the file; null or blank if there is none
+ * @param json whether it is written as JSON
+ * @returns the new text. Fails with `settings-unchanged` if the way the table is written is not supported.
+ */
+export async function withBackend(
+  text: string | null,
+  backend: string,
+  { json }: { readonly json: boolean },
+): Promise<Outcome<string>> {
+  const before = text ?? "";
+  const parsed = await parseSource(before);
+  if (!parsed.ok) return unwritable("it cannot be read");
+  const old = parsed.value.value ?? {};
+  if (!isObject(old)) return unwritable("it contains no table of settings");
+  const after = await backendText(before, json ? JSON.stringify(backend) : backend, json);
+  const reread = after === null ? null : await parseSource(after);
+  const sandbox = isObject(old.sandbox) ? old.sandbox : {};
+  const wanted = canonical({ ...old, sandbox: { ...sandbox, backend } });
+  if (after === null || !reread?.ok || canonical(reread.value.value) !== wanted) {
+    return unwritable("its sandbox settings have a form that flemma cannot edit");
+  }
+  return success(after);
+}
+
+async function backendText(text: string, written: string, json: boolean): Promise<string | null> {
+  const { isMap, isScalar, parseDocument } = await import("npm:yaml@2.9.1");
+  const inserted = ({ at, insert }: Pick<Insertion, "at" | "insert">) =>
+    `${text.slice(0, at)}${insert}${text.slice(at)}`;
+  const root = parseDocument(text, { prettyErrors: false }).contents;
+  const flowTable = `"sandbox": { "backend": ${JSON.stringify(written.replaceAll('"', ""))} }`;
+  const blockTable = `sandbox:\n  backend: ${written}\n`;
+  if (root === null || !isMap(root)) {
+    return json && root === null ? `{ ${flowTable} }\n` : inserted(atEnd(text, blockTable));
+  }
+  if (isSpelledOtherwise(root.items, "sandbox")) return null;
+  const sandbox = root.get("sandbox", true);
+  if (sandbox === undefined || sandbox === null) {
+    return inserted(
+      root.flow ? intoFlow(text, endOf(root), flowTable, root.items.length > 0) : atEnd(text, blockTable),
+    );
+  }
+  if (!isMap(sandbox)) return null;
+  const backend = sandbox.get("backend", true);
+  if (isScalar(backend)) return `${text.slice(0, startOf(backend))}${written}${text.slice(endOf(backend))}`;
+  if (sandbox.flow) {
+    const member = `${json ? '"backend"' : "backend"}: ${written}`;
+    return inserted(intoFlow(text, endOf(sandbox), member, sandbox.items.length > 0));
+  }
+  const indent = columnOf(text, startOf(sandbox.items[0]?.key));
+  const insertion = indent === null ? null : behind(text, endOf(sandbox), `${indent}backend: ${written}\n`);
+  return insertion === null ? null : inserted(insertion);
 }
 
 function unwritable(why: string): Outcome<never> {

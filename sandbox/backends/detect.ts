@@ -11,14 +11,19 @@ import type { BackendEntry, BackendRegistry } from "./registry.ts";
  *
  * Fails with `unknown-backend`. If no backend can work on this machine, fails with `backend-unavailable` and all
  * reasons. If one of them might work, fails with `backend-setup`; then no command may run without a sandbox.
+ *
+ * @param isPresent whether a backend that only the person may choose is present
  */
 export async function detect(
   registry: BackendRegistry,
   mode: string,
   diagnose: (entry: BackendEntry) => Promise<BackendDiagnosis>,
+  isPresent: (entry: BackendEntry) => Promise<boolean> = () => Promise.resolve(false),
 ): Promise<Outcome<BackendEntry>> {
   if (mode === "auto" || mode === "required") {
-    return await firstWorking(registry.getAll().filter(({ onlyByName }) => onlyByName !== true), diagnose);
+    const all = registry.getAll();
+    const found = await firstWorking(all.filter(({ onlyByName }) => onlyByName !== true), diagnose);
+    return found.ok ? found : await withOffer(found.problem, all, isPresent);
   }
   const named = registry.get(mode);
   if (named === null) {
@@ -30,6 +35,22 @@ export async function detect(
     );
   }
   return await firstWorking([named], diagnose);
+}
+
+/** Adds to the problem of a machine how to choose a backend that only the person may choose. */
+async function withOffer(
+  problem: Problem,
+  entries: readonly BackendEntry[],
+  isPresent: (entry: BackendEntry) => Promise<boolean>,
+): Promise<Outcome<never>> {
+  if (problem.code !== "backend-unavailable") return { ok: false, problem };
+  for (const entry of entries.filter(({ onlyByName }) => onlyByName)) {
+    if (!await isPresent(entry)) continue;
+    const offer = `To use the sandbox ${entry.name}, which covers less: flemma sandbox use ${entry.name}`;
+    const next = problem.next === undefined ? offer : `${problem.next} ${offer}`;
+    return { ok: false, problem: { ...problem, next } };
+  }
+  return { ok: false, problem };
 }
 
 /** Codes of reasons that say nothing about this machine. They are reported only if no backend has another reason. */

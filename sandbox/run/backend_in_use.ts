@@ -45,7 +45,12 @@ export class BackendInUse {
   find(): Promise<Outcome<BackendEntry>> {
     const { generation } = this.#registry;
     if (this.#detected?.generation !== generation) {
-      const answer = detect(this.#registry, this.mode, (entry) => this.#diagnose(entry));
+      const answer = detect(
+        this.#registry,
+        this.mode,
+        (entry) => this.#diagnose(entry),
+        async (entry) => (await entry.available(this.configOf(entry), this.#context.host)).ok,
+      );
       const detected = this.#detected = { generation, answer };
       answer.then((found) => {
         // A failure that may be temporary is not cached, so the next call tries again.

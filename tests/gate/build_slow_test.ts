@@ -126,6 +126,7 @@ Deno.test("to print the version, the program loads only files of together less t
       "files.js",
       "help.js",
       "ignore.js",
+      "landlock.js",
       "layers.js",
       "lua.js",
       "main.js",

@@ -4,6 +4,7 @@ import type { Command, Option } from "../spec.ts";
 import {
   APPROVE,
   AUTOPILOT,
+  BACKEND,
   CONFIG,
   HELP,
   JSON_REPORT,
@@ -15,7 +16,7 @@ import {
   WAIT,
 } from "./options.ts";
 
-const RUN: readonly Option[] = [...AUTOPILOT, ...LIMITS, SANDBOX, ...MODEL, APPROVE];
+const RUN: readonly Option[] = [...AUTOPILOT, ...LIMITS, SANDBOX, BACKEND, ...MODEL, APPROVE];
 
 export const NEW: Command = {
   name: "new",

@@ -80,6 +80,13 @@ export const SANDBOX: Option = {
   help: "Run tools in the sandbox, or without it.",
 };
 
+export const BACKEND: Option = {
+  name: "backend",
+  value: "NAME",
+  default: BY_SETTINGS,
+  help: "Use this sandbox backend.",
+};
+
 export const MODEL: readonly Option[] = [
   { name: "provider", value: "NAME", default: BY_SETTINGS, help: "Use this provider." },
   {

@@ -1,7 +1,7 @@
 // The commands about the sandbox.
 
 import type { Command } from "../spec.ts";
-import { CONFIG, HELP, JSON_REPORT, QUIET, SANDBOX } from "./options.ts";
+import { BACKEND, CONFIG, HELP, JSON_REPORT, QUIET, SANDBOX } from "./options.ts";
 
 /** Commands that switch the sandbox for this session. */
 const SANDBOX_SWITCHES: readonly Command[] = [
@@ -51,7 +51,7 @@ export const SANDBOX_COMMANDS: readonly Command[] = [
     details: "The exit code is 1 if the sandbox is on and does not work, else 0.",
     kind: "none",
     arity: [0, 1],
-    options: [JSON_REPORT, SANDBOX, ...CONFIG, HELP],
+    options: [JSON_REPORT, SANDBOX, BACKEND, ...CONFIG, HELP],
     example: "flemma sandbox status notes.chat",
   },
   {
@@ -62,8 +62,19 @@ export const SANDBOX_COMMANDS: readonly Command[] = [
     kind: "none",
     arity: [0, 1],
     takesCommand: true,
-    options: [...CONFIG, HELP],
+    options: [BACKEND, ...CONFIG, HELP],
     example: "flemma sandbox run -- make test",
+  },
+  {
+    name: "sandbox use",
+    usage: "BACKEND",
+    summary: "test a sandbox backend and write it into your settings",
+    details:
+      "BACKEND is auto, required, bwrap, landlock, or another name. Writes nothing if the backend does not work.",
+    kind: "none",
+    arity: [1, 1],
+    options: [QUIET, ...CONFIG, HELP],
+    example: "flemma sandbox use landlock",
   },
   ...SANDBOX_SWITCHES,
 ];
