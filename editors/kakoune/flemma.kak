@@ -225,6 +225,8 @@ define-command -hidden flemma-start -params 1.. %{
             echo "fail 'flemma: a run is already in progress; flemma-cancel cancels it'"
         elif [ "$kak_opt_filetype" != chat ]; then
             echo "fail 'flemma: this buffer is not a conversation'"
+        elif [ "$kak_opt_readonly" = true ]; then
+            echo "fail 'flemma: this buffer is read-only'"
         elif ! command -v "$kak_opt_flemma_program" >/dev/null; then
             printf 'fail %s\n' "$(quote "flemma: $kak_opt_flemma_program was not found on the path: set the option flemma_program")"
         else

@@ -14,6 +14,18 @@ const CALLS = callsDocument([
   { id: "call_2", command: "echo two", status: "pending" },
 ]).replace("Please.", WIDE);
 
+/** Keys that make the buffer read-only, and writable again; and how the editor refuses to change it. */
+const READ_ONLY: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "Vim": [[":set nomodifiable", "Enter"], [":set modifiable", "Enter"], ["cannot be changed"]],
+  "Neovim": [[":set nomodifiable", "Enter"], [":set modifiable", "Enter"], ["cannot be changed"]],
+  "Emacs": [["C-x", "C-q"], ["C-x", "C-q"], ["read-only"]],
+  "Kakoune": [
+    [":set-option buffer readonly true", "Enter"],
+    [":set-option buffer readonly false", "Enter"],
+    ["read-only"],
+  ],
+};
+
 for (const [name, runtime] of Object.entries(RUNTIMES)) {
   const { keys } = runtime;
   const test = (what: string, fn: () => Promise<void>) =>
@@ -26,6 +38,20 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       await does(keys.append("!"), "!");
       const text = await saved((text) => text.includes("!"));
       assert.equal(text.replace("!", ""), QUESTION);
+    }));
+
+  test("in a read-only buffer no request goes out, the cause is shown, and once it is writable the key works", () =>
+    onStage(runtime, [["First answer."]], async ({ server, session, does, sees, saved }) => {
+      const [makeReadOnly = [], makeWritable = [], refusal = []] = READ_ONLY[name]!;
+      await does(makeReadOnly);
+      await does(keys.advance, ...refusal);
+      assert.equal(server.requests.length, 0);
+      await session.type(runtime.dismiss);
+      await does(makeWritable);
+      await does(keys.advance, "First answer.");
+      await sees(runtime.complete);
+      const text = await saved((text) => text.includes("First"));
+      assert.equal(text.trimEnd(), `${QUESTION}\n@Assistant:\nFirst answer.\n\n@You:`);
     }));
 
   test("behind wide characters, keys decide about the call at the cursor, and text typed during a reply stays", () =>

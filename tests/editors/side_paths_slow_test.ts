@@ -117,6 +117,31 @@ for (const [name, { keys, complete }] of Object.entries(RUNTIMES)) {
   }
 }
 
+test(
+  "Kakoune",
+  "two clients of a session show a reply in both",
+  async ({ session, server, does, sees, saved }) => {
+    const { keys, complete } = RUNTIMES["Kakoune"]!;
+    await does([":nop %sh{ tmux split-window 'kak -c '$kak_session }", "Enter"]);
+    await session.until(
+      async () => (await session.screen()).split("\n").length < 30,
+      "the second client is there",
+    );
+    await does([":buffer q.chat", "Enter"], "How are you?");
+    await does(keys.advance, "First");
+    server.goOn();
+    await sees("First answer.", complete);
+    await does([":quit", "Enter"]);
+    await session.until(
+      async () => (await session.screen()).split("\n").length > 30,
+      "the first client is alone",
+    );
+    await sees("First answer.");
+    const text = await saved((text) => text.includes("First answer."));
+    assert.equal(text.trimEnd(), `${QUESTION}\n@Assistant:\nFirst answer.\n\n@You:`);
+  },
+);
+
 for (const name of ["Vim", "Neovim"]) {
   test(
     name,
