@@ -4,7 +4,10 @@ if exists('b:did_ftplugin')
 endif
 let b:did_ftplugin = 1
 
-setlocal foldexpr=flemma#fold#level(v:lnum) foldtext=flemma#fold#text() foldlevel=1 foldmethod=expr
+" An editor evaluates this for every line, so it calls a function only after a change.
+let b:flemma_folds = {'tick': -1}
+setlocal foldexpr=b:flemma_folds.tick==b:changedtick?get(b:flemma_folds.levels,v:lnum-1,0):flemma#fold#level(v:lnum)
+setlocal foldtext=flemma#fold#text() foldlevel=1 foldmethod=expr
 " Others write in a conversation: what looks like a modeline in a reply sets nothing.
 setlocal commentstring= autoread nosmartindent nomodeline
 let &l:makeprg = join(map(flemma#job#program(), {_, word -> shellescape(word, 1)})) . ' check -- %:S'

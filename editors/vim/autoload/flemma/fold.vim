@@ -1,27 +1,19 @@
 " Folds: a message each, and closed inside of it what tools answered and what the model thought.
 
 let s:ROLE = '^@\%(You\|Assistant\|System\):\s*$'
-let s:RESULT = '^\*\*Tool Result:\*\*'
 
-" What holds for each line by the end of the last look, by buffer; and the look at the current buffer.
-let s:known = {}
-let s:look = {'buf': 0, 'tick': -1, 'levels': []}
-
-" The fold level of a line, for 'foldexpr'. An editor calls it for every line, so it does as little as it can.
+" The fold level of a line. 'foldexpr' asks for it where b:flemma_folds is older than the text.
 function! flemma#fold#level(line) abort
-  if s:look.tick != b:changedtick || s:look.buf != bufnr('')
-    call s:read()
-  endif
-  return get(s:look.levels, a:line - 1, 0)
+  return get(s:read().levels, a:line - 1, 0)
 endfunction
 
 " Like search(), past what is text in a fence: there nothing is a message, a call or a result.
 function! flemma#fold#search(pattern, flags) abort
   let from = getpos('.')
-  let inside = s:read().inside
+  let levels = s:read().levels
   let first = search(a:pattern, substitute(a:flags, 'n', '', ''))
   let found = first
-  while found > 0 && inside[found - 1]
+  while found > 0 && type(levels[found - 1]) == v:t_string && levels[found - 1][0] !=# '>'
     let found = search(a:pattern, substitute(a:flags, '[cn]', '', 'g'))
     let found = found == first ? 0 : found
   endwhile
@@ -33,19 +25,18 @@ endfunction
 
 " What is known of the lines of this buffer as they are.
 function! s:read() abort
-  let buf = bufnr('%')
-  if get(s:expected, 'buf', 0) == buf
+  if get(s:expected, 'buf', 0) == bufnr('%')
     return s:expected
   endif
-  let known = get(s:known, buf, {'buf': buf, 'tick': -1, 'lines': [], 'levels': [], 'inside': []})
-  if known.tick != b:changedtick
+  let known = get(b:, 'flemma_folds', {})
+  if get(known, 'tick', -1) != b:changedtick
     let lines = getline(1, '$')
+    call extend(known, {'buf': bufnr('%'), 'lines': [], 'levels': []}, 'keep')
     let same = flemma#follow#alike(known.lines, lines)
     let [known.tick, known.lines] = [b:changedtick, lines]
     call s:update(known, same)
-    let s:known[buf] = known
+    let b:flemma_folds = known
   endif
-  let s:look = known
   return known
 endfunction
 
@@ -57,13 +48,10 @@ function! s:update(known, same) abort
     let from -= 1
   endwhile
   let from = max([from - 1, 0])
-  let [levels, inside] = s:levels(a:known.lines, from)
   if from < len(a:known.levels)
     call remove(a:known.levels, from, -1)
-    call remove(a:known.inside, from, -1)
   endif
-  call extend(a:known.levels, levels)
-  call extend(a:known.inside, inside)
+  call extend(a:known.levels, s:levels(a:known.lines, from))
 endfunction
 
 " The known lines that the program is about to write; an editor asks for levels in the middle of that.
@@ -71,7 +59,7 @@ let s:expected = {}
 
 " The program is about to replace lines: what comes of them is found without reading all of a long text again.
 function! flemma#fold#expect(buf, line, removed, new) abort
-  let known = get(s:known, a:buf, {'tick': -1})
+  let known = getbufvar(a:buf, 'flemma_folds', {'tick': -1})
   if known.tick == getbufvar(a:buf, 'changedtick')
     let known.tick = -1
     call flemma#follow#splice(known.lines, a:line, a:removed, a:new)
@@ -88,55 +76,48 @@ function! flemma#fold#written(done) abort
   let s:expected = {}
 endfunction
 
-" An answer is folded from its fence on, its header stays in sight: Vim asks about lines that changed only, and the fence
-" is what changes when an answer takes the place of a word that waits.
+" Returns the levels of the lines from one on: a string without `>` where the line is text in a fence. An answer is folded
+" from its fence on, its header stays in sight: Vim asks about lines that changed only, and the fence is what changes when an
+" answer takes the place of a word that waits.
 function! s:levels(lines, from) abort
-  let [levels, insides] = [[], []]
-  let [fence, block, thinking, answer, before] = ['', 0, 0, 0, a:from]
-  " Only these lines begin or end something; most lines are none of them.
-  let marks = filter(range(a:from, len(a:lines) - 1), 'a:lines[v:val] =~# "^[@<`*]"')
-  for at in marks + [len(a:lines)]
-    " The lines between are as the last mark left it. Text ends the place where an answer may begin.
-    let gap = at - before
+  let levels = []
+  let [answer, from, last] = [0, a:from, len(a:lines) - 1]
+  while from <= last
+    " Only these lines begin something; most lines are none of them. The old engine is faster for such patterns.
+    let at = match(a:lines, '\%#=1^[@<`*]', from)
+    let gap = (at < 0 ? last + 1 : at) - from
     if gap > 0
-      let levels += repeat([block ? 2 : 1], gap)
-      let insides += repeat([fence !=# ''], gap)
-      let answer = answer && fence ==# '' && match(a:lines, '\S', before) >= at
+      let levels += repeat([1], gap)
+      " Text ends the place where an answer may begin.
+      let answer = answer && match(a:lines, '\S', from) >= at
     endif
-    if at == len(a:lines)
+    if at < 0
       break
     endif
-    let before = at + 1
-    let line = a:lines[at]
-    let [level, inside] = [block ? 2 : 1, fence !=# '']
-    if fence !=# ''
-      if line =~# '^' . fence . '`*\s*$'
-        let [fence, block] = ['', 0]
-      endif
-    elseif thinking
-      if line =~# '^</thinking>'
-        let [thinking, block] = [0, 0]
-      endif
-    elseif line =~# s:ROLE
+    let [line, level, end] = [a:lines[at], 1, '']
+    if line =~# s:ROLE
       let [level, answer] = ['>1', 0]
-    elseif line =~# s:RESULT
+    elseif stridx(line, '**Tool Result:**') == 0
       let answer = 1
-    elseif line =~# '^<thinking\>' && line !~# '/>\s*$'
-      let [level, block, thinking] = ['>2', 1, 1]
     elseif line =~# '^`\{3,}[^`]*$'
-      let fence = matchstr(line, '^`\+')
+      let end = matchstr(line, '^`\+') . '`*\s*$'
       " What waits for the person stays in sight.
-      if answer && line !~# '^`\+flemma:'
-        let [level, block] = ['>2', 1]
-      endif
+      let [level, inner] = answer && line !~# '^`\+flemma:' ? ['>2', '2'] : [1, '1']
       let answer = 0
+    elseif line =~# '^<thinking\>' && line !~# '/>\s*$'
+      let [end, level, inner, answer] = ['</thinking>', '>2', 2, 0]
     else
       let answer = 0
     endif
     call add(levels, level)
-    call add(insides, inside)
-  endfor
-  return [levels, insides]
+    let from = at + 1
+    if end !=# '' && at < last
+      let close = match(a:lines, '\%#=1^' . end, from)
+      let from = (close < 0 ? last : close) + 1
+      let levels += repeat([inner], from - at - 1)
+    endif
+  endwhile
+  return levels
 endfunction
 
 " Opens the folds that hide a line. A fold that is open already stays as it is: what Vim was told to open, it opens
