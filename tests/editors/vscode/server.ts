@@ -23,8 +23,6 @@ const SETTINGS = {
   "extensions.ignoreRecommendations": true,
   "chat.disableAIFeatures": true,
   "editor.minimap.enabled": false,
-  // A hover of the list of files would lie over the next file.
-  "workbench.hover.delay": 1_000_000_000,
 };
 
 /** Why a real VS Code cannot run here, in a sentence; null if it can. */
@@ -86,10 +84,9 @@ export class VsCode {
 
   /** Opens a file of the folder. */
   async open(name: string): Promise<void> {
-    const row = this.page.locator(".explorer-folders-view .monaco-list-row", {
-      has: this.page.getByText(name, { exact: true }),
-    });
-    await row.dblclick({ timeout: LONGEST_WAIT });
+    await this.page.locator(".explorer-folders-view", { hasText: name }).waitFor();
+    await this.press("Control+P");
+    await this.answers("Search files by name", this.place.path(name), name);
     // Its keys belong to the language.
     if (name.endsWith(".chat")) {
       await this.page.locator(".part.statusbar .statusbar-item", { hasText: /^Chat$/ }).first().waitFor();
@@ -130,13 +127,23 @@ export class VsCode {
     for (const text of texts) await this.text(text).first().waitFor({ timeout: LONGEST_WAIT });
   }
 
-  /** Answers a question of VS Code at the top of the window. */
-  async answers(question: string, answer: string): Promise<void> {
+  /** Answers a question of VS Code at the top of the window, once the chosen item, if there are any, contains `chosen`. */
+  async answers(question: string, answer: string, chosen?: string): Promise<void> {
     await this.page.locator(".quick-input-widget", {
       has: this.page.locator(`[placeholder*="${question}"], :text("${question}")`),
     }).first().waitFor();
     await this.type(answer);
+    if (chosen !== undefined) {
+      await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: chosen }).waitFor();
+    }
     await this.press("Enter");
+  }
+
+  /** Runs a command of VS Code by its name. */
+  async runs(command: string): Promise<void> {
+    await this.press("F1");
+    await this.answers("Type the name of a command", command, command);
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
 
   /** Sends the conversation on, and does something while the server waits behind `first`. */
