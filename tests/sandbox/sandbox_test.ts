@@ -150,7 +150,9 @@ test("a backend that is registered late is used by the next command, and no back
 
 test("if a backend fails or throws while it wraps a command, the command does not run, also with backend auto", async (root) => {
   const wraps = (wrap: Backend["wrap"]) => withBackends(root, "auto", { b: { ...naming("b"), wrap } });
-  assert.equal(await argvOf(wraps(() => failure("odd", "Odd."))), "odd");
+  const odd = wraps(() => failure("odd", "Odd."));
+  assert.equal(await argvOf(odd), "odd");
+  assert.equal(odd.activeCommands, 0, "it does not count as a live command");
   const throwing = wraps(() => {
     throw new Error("no");
   });

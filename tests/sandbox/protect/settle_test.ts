@@ -5,7 +5,7 @@ import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { before, repairChanges } from "../../../sandbox/protect/repair.ts";
 import { recover } from "../../../sandbox/protect/recover.ts";
 import { record, records } from "../../../sandbox/process/leftovers.ts";
-import { plant, world } from "../fixture.ts";
+import { plant, projectSandbox, world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
 type Links = { path: string; target: string }[];
@@ -181,4 +181,21 @@ test("after a killed run, flemma undoes only what it recorded itself, and always
     assert.equal(exists(`${root}/w/p`), !putRight);
     assert.deepEqual(records(environment), []);
   }
+});
+
+test("a run looks for what killed runs left behind only once, until a run may have been killed since", async (root) => {
+  plant(root, "w/", "project/");
+  const sandbox = projectSandbox(root);
+  const { environment } = sandbox.host;
+  assert.deepEqual(await sandbox.recover(), []);
+  const { sealed: _, protectedPaths: __, ...rest } = lookAt(root, { real: [`${root}/w/p`] });
+  plant(root, "w/p");
+  const file = record(environment, Deno.pid, { writable: [], before: JSON.stringify(rest) });
+  const text = JSON.parse(Deno.readTextFileSync(file));
+  const killed = { owner: { ...text.owner, started: "1" }, leader: { pid: 1, started: "0" } };
+  Deno.writeTextFileSync(file, JSON.stringify({ ...text, ...killed }));
+  assert.deepEqual([await sandbox.recover(), exists(`${root}/w/p`)], [[], true]);
+  const reported = await sandbox.recover({ again: true });
+  assert.deepEqual(reported.map(({ code }) => code), ["protected-path-appeared"]);
+  assert.equal(exists(`${root}/w/p`), false);
 });

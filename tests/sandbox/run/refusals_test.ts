@@ -298,6 +298,10 @@ test("agents of this user that commands cannot reach are named with their entry 
         assert.doesNotMatch(failed(root, output, { environment, policy }) ?? "", /sockets/, output);
       }
     }
+    // A relative path is not one below the root.
+    const relative = { ...environment, variables: { SSH_AUTH_SOCK: ssh.slice(1) } };
+    const [, output] = rows.find(([group]) => group === "ssh")!;
+    assert.equal(failed(root, output, { environment: relative }), null);
     const others = [
       "make: *** [all] Error 1",
       "error: cannot run gpg: No such file or directory\nerror: gpg failed to sign the data",
