@@ -270,6 +270,8 @@ export interface HookSettings {
 export interface InstructionSettings {
   /** Which files they may import with `@path`: none, those of the project, also those of your home folder, or all. */
   readonly imports: "off" | "project" | "home" | "all";
+  /** When a file tool first works in a subfolder, add the instructions of this subfolder to the result. */
+  readonly nested: boolean;
 }
 
 /** Prices. */
@@ -532,7 +534,8 @@ export const DEFAULT_SETTINGS: Settings = {
     on_error: null
   },
   instructions: {
-    imports: "project"
+    imports: "project",
+    nested: true
   },
   files: {
     names: true

@@ -116,6 +116,30 @@ export async function compose(
   });
 }
 
+/** Adds the instructions of subfolders to results, if the document includes the project's instructions. */
+function instructedRunner(
+  run: CycleParts["run"],
+  { store, tools }: Pick<Composed, "store"> & { readonly tools: ToolsSubject },
+): CycleParts["run"] {
+  if (!tools.settings.instructions.nested) return run;
+  const shown = new Set<string>();
+  return async (call, signal, onOutput) => {
+    const result = await run(call, signal, onOutput);
+    const isFileTool = tools.tools.get(call.name)?.origin === "built-in" &&
+      typeof call.input.path === "string";
+    if (!result.success || !isFileTool || !includesInstructions(store)) return result;
+    const { withNestedInstructions } = await import("../conversation/nested_instructions.ts");
+    return await withNestedInstructions(call, result, { chat: store.chat, tools, shown });
+  };
+}
+
+/** Bytes at the beginning of a document in which a generated system prompt is looked for. */
+const MOST_OF_BEGINNING = 64 * 1024;
+
+function includesInstructions({ chat: { bytes } }: DocumentStore): boolean {
+  return new TextDecoder().decode(bytes.subarray(0, MOST_OF_BEGINNING)).includes("urn:flemma:personality:");
+}
+
 /** Creates the hooks; null if none is configured, and then their code is not loaded. */
 async function hooksOf(parts: AroundRun): Promise<RunHooks | null> {
   if (parts.subject.loaded.hooks === null) return null;
@@ -172,7 +196,7 @@ function cycleOf(
   },
 ): Cycle {
   const registry = tools.tools;
-  const run = runnerOf(tools, emit);
+  const run = instructedRunner(runnerOf(tools, emit), { store, tools });
   return new Cycle({
     store,
     journal,

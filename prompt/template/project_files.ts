@@ -125,6 +125,40 @@ export function projectFiles(
   return { files, leftOut };
 }
 
+/**
+ * Returns the instruction files of the folders below `folder`, down to `below`: outermost first, not in packages, ignored
+ * folders or other repositories.
+ *
+ * @param folder absolute and real, as `below`
+ */
+export function nestedFiles(
+  folder: string,
+  below: string,
+  { readFile, readIgnore }: { readonly readFile: ProjectFileReader; readonly readIgnore: ReadIgnoreFile },
+): ProjectFiles {
+  const ignored = new IgnoredPaths(foldersFromRoot(folder)[0]!, readIgnore);
+  const files: ProjectFile[] = [];
+  const leftOut: { path: string; why: string }[] = [];
+  let bytesLeft = MOST_BYTES;
+  let at = folder;
+  for (const part of below.slice(withName(folder, "").length).split("/")) {
+    at = withName(at, part);
+    if (part === "node_modules" || statOf(withName(at, ".git")) !== null) break;
+    for (const name of NAMES) {
+      const full = withName(at, name);
+      const read = ignored.has(full) ? null : readProjectFile(full, { root: folder, bytesLeft, readFile });
+      if (read === null) continue;
+      const path = full.slice(withName(folder, "").length);
+      if ("why" in read) leftOut.push({ path, why: read.why });
+      else if (!files.some(({ text }) => text.trim() === read.text.trim())) {
+        bytesLeft -= read.size;
+        files.push({ path, text: read.text });
+      }
+    }
+  }
+  return { files, leftOut };
+}
+
 /** Returns the text of a file, the reason why it is left out, or null if it is missing or blank. */
 function readProjectFile(
   path: string,

@@ -105,6 +105,11 @@ export const instructionsGroup = group("Instruction files of a project, such as 
     "Which files they may import with `@path`: none, those of the project, also those of your home folder, or all.",
     { default: "project", who: ["G", "C"] },
   ),
+  nested: key(
+    BOOLEAN,
+    "When a file tool first works in a subfolder, add the instructions of this subfolder to the result.",
+    { default: true, who: ["G", "C"] },
+  ),
 }, {
   ts: "InstructionSettings",
   // Other programs list files or write a prompt here.
