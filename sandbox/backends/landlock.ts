@@ -12,9 +12,12 @@ import {
   RIGHTS,
 } from "../kernel/landlock_plan.ts";
 import {
+  CACHE_VARIABLE,
   GUARD_ROLE,
+  KEPT_CACHE_VARIABLE,
   type LauncherChecks,
   type LauncherPlan,
+  NO_CACHE,
   PLAN_DESCRIPTOR,
   REPORT_DESCRIPTOR,
   RUNTIME_ARGUMENTS,
@@ -204,6 +207,8 @@ function handOver(
   const lines = [
     "ulimit -c 0",
     `export ${MARK}=${mark}`,
+    `[ -z "\${${CACHE_VARIABLE}+x}" ] || export ${KEPT_CACHE_VARIABLE}="$${CACHE_VARIABLE}"`,
+    `export ${CACHE_VARIABLE}=${NO_CACHE}`,
     ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
     `set -C; exec ${REPORT_DESCRIPTOR}>"$0"; set +C`,
     `exec ${PLAN_DESCRIPTOR}<"$1"; shift`,

@@ -5,8 +5,10 @@
 // everything has ended. If the guard is killed, a shell in the guard's domain ends the rest.
 
 import {
+  CACHE_VARIABLE,
   COMMAND_ROLE,
   GUARD_ROLE,
+  KEPT_CACHE_VARIABLE,
   type LauncherChecks,
   type LauncherPlan,
   NOT_STARTED,
@@ -224,6 +226,17 @@ function environment(): Uint8Array<ArrayBuffer>[] {
   return parts;
 }
 
+/** The environment of the command: with its own cache folder of the runtime, if it has one. */
+function commandEnvironment(): Uint8Array<ArrayBuffer>[] {
+  const startsWith = (entry: Uint8Array, name: string) =>
+    encoder.encode(`${name}=`).every((byte, at) => entry[at] === byte);
+  return environment().filter((entry) => !startsWith(entry, CACHE_VARIABLE)).map((entry) =>
+    startsWith(entry, KEPT_CACHE_VARIABLE)
+      ? entry.slice(KEPT_CACHE_VARIABLE.length - CACHE_VARIABLE.length)
+      : entry
+  );
+}
+
 function report(line: string): void {
   const bytes = encoder.encode(`${line}\n`);
   libc.write(REPORT_DESCRIPTOR, bytes, BigInt(bytes.length));
@@ -374,7 +387,7 @@ function becomeCommand(parent: number, rules: number, words: readonly string[]):
   prctl(SET_PDEATHSIG, SIGKILL);
   if (libc.getppid() !== parent) Deno.exit(NOT_STARTED);
   const argv = words.map(text);
-  const variables = environment();
+  const variables = commandEnvironment();
   const { filter, checks, scoped, owner } = readPlan();
   const instructions = Uint8Array.from(filter);
   const program = new Uint8Array(16);

@@ -58,6 +58,27 @@ for family in (1, 2, 10, 17, 40):
   assert.equal((await run(sandboxIn(root), shell)).out, "5\n4\n2\n10\ny\n");
 });
 
+test("a command gets exactly its own environment, also without a home folder, and keeps its cache of Deno", async (root) => {
+  plant(root, "project/");
+  const sandbox = sandboxIn(root);
+  const owns: Record<string, string>[] = [{}, { DENO_DIR: "/a b", LC_ALL: "C" }];
+  for (const own of owns) {
+    const prepared = await sandbox.prepare(["/usr/bin/env"]);
+    assert.ok(prepared.ok);
+    const started = prepared.value.start({ cwd: `${root}/project`, env: { PATH: "/usr/bin:/bin", ...own } });
+    assert.ok(started.ok);
+    const [out] = await Promise.all([new Response(started.value.stdout).text(), started.value.status]);
+    started.value.stderr.cancel().catch(() => {});
+    await prepared.value.dispose();
+    const names = out.split("\n").filter((line) => !/^(?:PWD|OLDPWD|SHLVL|_|FLEMMA_COMMAND)=|^$/.test(line))
+      .sort();
+    const wanted = Object.entries({ PATH: "/usr/bin:/bin", ...own }).map(([name, value]) =>
+      `${name}=${value}`
+    );
+    assert.deepEqual(names, wanted.sort());
+  }
+});
+
 test("the exit code and signal of a command are passed through, and a missing program counts as a failed set-up", async (root) => {
   plant(root, "project/");
   const sandbox = sandboxIn(root);
