@@ -119,6 +119,27 @@ test("a configuration that changes at the time of a check, to the same size, is 
   assert.equal(planted, path);
 });
 
+test("what a command planted is reported once, although it stays", async (root) => {
+  plant(root, "place/.git/HEAD");
+  const path = `${root}/place/.git/config`;
+  const before = { compared: remember([path], new FsSnapshot()), missingInGit: [path] };
+  Deno.writeTextFileSync(path, "[core]\n\tpager = x\n");
+  const reported: string[] = [];
+  const watches: SettingsWatch[] = [];
+  const report = () =>
+    new Promise<void>((resolve) => {
+      const planted = () => {
+        reported.push(`watch ${at}`);
+        resolve();
+      };
+      const at = watches.push(new SettingsWatch(before, planted));
+    });
+  // Each of the later watches has looked once when the first one could have looked again.
+  for (let count = 0; count < 4; count++) await report();
+  for (const watch of watches) watch.close();
+  assert.deepEqual(reported, ["watch 1", "watch 2", "watch 3", "watch 4"]);
+});
+
 async function checkEnd(root: string, shell: string, ends: boolean): Promise<void> {
   // Long enough for the watch to end it, unless nothing does.
   const wait = ends ? "sleep 20" : "true";

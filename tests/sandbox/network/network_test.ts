@@ -5,7 +5,7 @@ import type { Problem } from "../../../base/problem.ts";
 import { isInward, parseAddress } from "../../../sandbox/network/address.ts";
 import { parseRequest, startProxy } from "../../../sandbox/network/proxy.ts";
 import { mayAskFor, mayConnect, parseHostRules } from "../../../sandbox/network/rules.ts";
-import { plant, projectSandbox, requireBubblewrap, runInside } from "../fixture.ts";
+import { exists, plant, projectSandbox, requireBubblewrap, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
 function rules(...entries: string[]) {
@@ -287,6 +287,26 @@ test("inside the sandbox, a listed host can be reached, another host is refused,
       "A command tried to reach example.org:80",
     ]);
   });
+});
+
+test("a network list works if the runtime folder has a long name, and its temporary folder is removed", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, { policy: { network: { allow: ["a.org"] } } }, {
+    variables: { XDG_RUNTIME_DIR: `${root}/${"long".repeat(30)}` },
+  });
+  const make = Deno.makeTempDirSync;
+  const made: string[] = [];
+  Deno.makeTempDirSync = (options) => {
+    const folder = make(options);
+    made.push(folder);
+    return folder;
+  };
+  try {
+    assert.equal((await runInside(sandbox, "echo $https_proxy")).out, "http://127.0.0.1:3128\n");
+  } finally {
+    Deno.makeTempDirSync = make;
+  }
+  assert.deepEqual([made.length > 0, made.filter(exists)], [true, []]);
 });
 
 test("an empty network list means no network; if local sockets are blocked, any other list is refused with the reason", async (root) => {
