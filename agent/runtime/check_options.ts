@@ -1,5 +1,6 @@
 // Checks the options of a host. A misspelled or misplaced option would otherwise be ignored, and with it a restriction.
 
+import { isObject, own } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { SettingsOptions, SettingsOverrides } from "../../config/sources/find.ts";
@@ -34,6 +35,44 @@ const CHAT: Members<ChatOptions> = {
   print: true,
 };
 
+/** What options must be at least, so that nothing throws long after they were passed: a check, and its words. */
+const SHAPES: Readonly<Record<string, readonly [fits: (value: unknown) => boolean, words: string]>> = {
+  ...Object.fromEntries(
+    ["fetch", "emit", "print", "notify", "askSecret"].map((name) => [name, [isFunction, "a function"]]),
+  ),
+  environment: [
+    (value) => isObject(value) && typeof value.cwd === "string" && isObject(value.variables),
+    "an environment with cwd and variables",
+  ],
+  settings: [isObject, "an object"],
+  tools: [
+    (value) =>
+      Array.isArray(value) && value.every((tool) => isObject(tool) || isFunction(tool) || isText(tool)),
+    "a list of tools, sources of tools and paths",
+  ],
+  resolvers: [
+    (value) =>
+      Array.isArray(value) &&
+      value.every((each) => isObject(each) && isText(each.name) && isFunction(each.resolve)),
+    "a list of resolvers, each with a name and a function resolve",
+  ],
+  provider: [(value) => isObject(value) && isFunction(value.buildRequest), "a provider"],
+  signal: [(value) => isObject(value) && isFunction(value.addEventListener), "an AbortSignal"],
+  store: [
+    (value) => isObject(value) && isFunction(value.commit) && isObject(value.chat),
+    "a document store with chat and commit",
+  ],
+  path: [(value) => value === null || isText(value), "a text or null"],
+};
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
 const KNOWN = {
   openChat: { ...CHAT, readOnly: true, wait: true, notify: true } satisfies Members<OpenOptions>,
   chatInMemory: { ...CHAT, path: true, store: true, readOnly: true } satisfies Members<MemoryOptions>,
@@ -50,6 +89,15 @@ export function checkOptions(name: keyof typeof KNOWN, options: object): Outcome
   const unknown = unknownIn(options, KNOWN[name]);
   if (unknown !== undefined) {
     return failure("options-invalid", `${name} has no option "${unknown}".`, remedy(unknown, KNOWN[name]));
+  }
+  for (const [option, value] of Object.entries(options)) {
+    const shape = own(SHAPES, option);
+    if (value === undefined || shape === undefined || shape[0](value)) continue;
+    return failure(
+      "options-invalid",
+      `The option ${option} of ${name} is not ${shape[1]}.`,
+      `Pass ${shape[1]}, or leave it out.`,
+    );
   }
   const { settings } = options as ChatOptions;
   if (name === "loadSettings" || settings === undefined) return success(undefined);

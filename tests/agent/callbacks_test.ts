@@ -190,3 +190,36 @@ test("a source of tools that errs is named, and the run goes on without its tool
     assert.ok(notices.some((line) => /could not list its tools: boom/.test(line)), `${misdeed}: ${notices}`);
   }
 });
+
+test("options of the wrong shape are refused when the document is opened, one row per option", async (place) => {
+  const rows: readonly (readonly [option: string, values: readonly unknown[]])[] = [
+    ...["fetch", "emit", "print", "askSecret"].map((name) => [name, [null, 7, {}]] as const),
+    ["environment", [null, 7, {}, { cwd: 7, variables: {} }, { cwd: "/" }]],
+    ["settings", [null, 7, []]],
+    ["tools", [null, {}, [null], [7]]],
+    ["resolvers", [null, "x", [null], [{ resolve: () => null }], [{ name: "r", resolve: 7 }]]],
+    ["provider", [null, "openai", {}, { buildRequest: 7 }]],
+    ["signal", [null, {}]],
+    ["store", [null, {}, { chat: {} }, { commit: () => null }]],
+    ["path", [7]],
+  ];
+  for (const [option, values] of rows) {
+    for (const value of values) {
+      const options = { environment: place.environment, [option]: value };
+      const opened = await chatInMemoryOfHost(bytesOf(DOCUMENT), options as never);
+      const row = `${option}: ${JSON.stringify(value)}`;
+      assert.ok(!opened.ok, row);
+      assert.equal(opened.problem.code, "options-invalid", row);
+      assert.ok(opened.problem.message.startsWith(`The option ${option} of chatInMemory is not `), row);
+    }
+  }
+});
+
+test("a tool whose functions are none is refused by name when the document is opened", async (place) => {
+  for (const member of ["execute", "format_preview", "rewrites"]) {
+    const tools = [{ ...TOOL, [member]: 7 }] as never;
+    const opened = await chatInMemoryOfHost(bytesOf(DOCUMENT), { environment: place.environment, tools });
+    assert.ok(!opened.ok, member);
+    assert.equal(opened.problem.message, `The member ${member} of the tool t is not a function.`);
+  }
+});

@@ -191,6 +191,14 @@ Deno.test("each way in which a guard fails is reported once, so a guard that fai
   assert.deepEqual(faults.map((fault) => fault.message), ["one", "two"]);
 });
 
+Deno.test("a resolver without the function resolve is refused", () => {
+  for (const resolve of [undefined, null, 7, {}]) {
+    const registered = new ApprovalRegistry().register("mine", { resolve } as never);
+    assert.ok(!registered.ok);
+    assert.deepEqual(registered.problem.code, "resolver-invalid");
+  }
+});
+
 Deno.test("a resolver name may not be a module path, but may be a URN of flemma", () => {
   const approval = new ApprovalRegistry();
   const rows: readonly (readonly [string, boolean])[] = [

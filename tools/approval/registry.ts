@@ -80,6 +80,9 @@ export class ApprovalRegistry {
         `The approval resolver name "${name}" must not be empty or contain a dot; a dot marks a module path.`,
       );
     }
+    if (typeof definition.resolve !== "function") {
+      return failure("resolver-invalid", `The approval resolver "${name}" has no function resolve.`);
+    }
     const known = canonical(name);
     this.#entries.set(known, {
       ...definition,

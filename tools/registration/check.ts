@@ -56,6 +56,12 @@ export function checkDefinition(
       "Give its definition an input_schema.",
     );
   }
+  const wrong = (["execute", "format_preview", "rewrites"] as const).find((member) =>
+    typeof (registration[member] ?? (() => {})) !== "function"
+  );
+  if (wrong !== undefined) {
+    return failure("invalid-tool", `The member ${wrong} of the tool ${name} is not a function.`);
+  }
   const excess = schemaExcess(registration.input_schema);
   if (excess !== null) return failure("invalid-tool", `The tool ${name} cannot be used: ${excess}.`);
   const violation = registration.strict === true ? strictViolation(registration.input_schema, "") : null;

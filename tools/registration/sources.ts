@@ -136,7 +136,7 @@ export class ToolSources {
     entry.state = "pending";
     const { source, name } = entry;
     this.#allow(entry, source.timeout ?? this.#host.timeout);
-    const done = (error?: unknown) => this.#end(entry, error === undefined ? null : String(error));
+    const done = (error?: unknown) => this.#end(entry, error === undefined ? null : thrownText(error));
     const fail = (thrown: unknown) =>
       this.#end(entry, thrownText(thrown) || "it failed without an error message");
     const register = ((...given: Registering) => {
