@@ -7,6 +7,7 @@ import { type PacedServer, type Part, WAIT, withPacedServer } from "../editors/p
 import { RUNTIMES } from "../editors/runtime.ts";
 import { onStage } from "../editors/stage.ts";
 import { type Editor, EDITORS, EditorSession, missingPrograms } from "../editors/terminal.ts";
+import { missingVsCode, withVsCode } from "../editors/vscode/server.ts";
 import { type Chance, chance, pause } from "./random.ts";
 
 const ROUNDS_A_SESSION = 8;
@@ -126,6 +127,32 @@ function inFile(name: string): Session {
       }));
 }
 
+/** VS Code advances the document; the reply arrives in its buffer. */
+const inVsCode: Session = async (replies, play) => {
+  const begin = { [NAME]: QUESTION };
+  await withVsCode(begin, replies, async (code) => {
+    await code.open(NAME);
+    const person: Person = {
+      above: async (text) => {
+        await code.goTo(1);
+        await code.press("End");
+        await code.type(text);
+      },
+      below: async (...lines) => {
+        await code.press("Control+End");
+        await code.type(`\n${lines.join("\n")}\n`);
+      },
+      saves: (holds) => code.saved(NAME, holds),
+      advances: async () => {
+        await code.press("Control+End");
+        await code.advances();
+        return () => code.barIsSilent("flemma");
+      },
+    };
+    await play(person, code.server);
+  });
+};
+
 /** Saves, again if the file does not hold what it should, because the reply had not arrived yet. */
 async function savesUntil(
   session: EditorSession,
@@ -158,6 +185,7 @@ export async function writerSessions(): Promise<ReadonlyMap<string, Session>> {
     const { success } = await new Deno.Command("/bin/sh", { args, stdout: "null" }).output();
     if (success) found.set(`${name}, in the file`, inFile(name));
   }
+  if (await missingVsCode() === null) found.set("VS Code, in the buffer", inVsCode);
   return found;
 }
 

@@ -74,9 +74,9 @@ const VIM = {
     top: ["1G"],
     end: ["G"],
     lastLine: ["G"],
+    // Both keys at the same time, because a reply may arrive between two keys.
     write: (...lines: readonly string[]) => [
-      "G",
-      ...lines.flatMap((line, at) => [at === 0 ? "o" : "Enter", line]),
+      ...lines.flatMap((line, at) => [at === 0 ? "Go" : "Enter", line]),
       "Escape",
     ],
     append: (text: string) => ["A", text, "Escape"],
@@ -140,8 +140,7 @@ const KAKOUNE = {
     end: ["ge"],
     lastLine: ["ge"],
     write: (...lines: readonly string[]) => [
-      "ge",
-      ...lines.flatMap((line, at) => [at === 0 ? "o" : "Enter", line]),
+      ...lines.flatMap((line, at) => [at === 0 ? "geo" : "Enter", line]),
       "Escape",
     ],
     append: (text: string) => ["A", text, "Escape"],

@@ -27,10 +27,6 @@ const SETTINGS = {
 
 /** Why a real VS Code cannot run here, in a sentence; null if it can. */
 export async function missingVsCode(): Promise<string | null> {
-  // On a busy machine, VS Code in a browser takes longer than the test waits, so it runs only when asked for.
-  if (Deno.env.get("FLEMMA_TEST_VSCODE") !== "1") {
-    return "To test it: FLEMMA_TEST_VSCODE=1 deno task test tests/editors/vscode/real_slow_test.ts";
-  }
   if (!hasChromium) return `Chromium is missing: ${INSTALL}`;
   const folder = await cachedInstallation(SOURCE, NAME);
   return await isThere(`${folder}/built`)
@@ -179,16 +175,16 @@ export class VsCode {
     return placed.sort((a, b) => a.top - b.top).map(({ each }) => each);
   }
 
-  /** Saves, and returns the text of the file once it is so. */
+  /** Saves, again after a change, and returns the text of the file once it is so. */
   async saved(name: string, holds: (text: string) => boolean): Promise<string> {
-    await this.press("Control+S");
     let text = "";
-    // VS Code empties a file before it writes it.
-    const isSaved = () => {
+    const dirty = this.page.locator(".tab.active.dirty", { hasText: name });
+    await this.until(async () => {
+      if (await dirty.count() > 0) await this.press("Control+S");
       text = this.place.read(name);
+      // VS Code empties a file before it writes it.
       return text !== "" && holds(text);
-    };
-    await this.until(isSaved, `${name} holds what it should: ${holds}`);
+    }, `${name} holds what it should: ${holds}`);
     return text;
   }
 
