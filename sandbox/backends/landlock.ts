@@ -14,10 +14,10 @@ import {
 import {
   CACHE_VARIABLE,
   GUARD_ROLE,
-  KEPT_CACHE_VARIABLE,
   type LauncherChecks,
   type LauncherPlan,
   NO_CACHE,
+  OWN_CACHE_VARIABLE,
   PLAN_DESCRIPTOR,
   REPORT_DESCRIPTOR,
   RUNTIME_ARGUMENTS,
@@ -207,7 +207,7 @@ function handOver(
   const lines = [
     "ulimit -c 0",
     `export ${MARK}=${mark}`,
-    `[ -z "\${${CACHE_VARIABLE}+x}" ] || export ${KEPT_CACHE_VARIABLE}="$${CACHE_VARIABLE}"`,
+    `[ -z "\${${CACHE_VARIABLE}+x}" ] || export ${OWN_CACHE_VARIABLE}="$${CACHE_VARIABLE}"`,
     `export ${CACHE_VARIABLE}=${NO_CACHE}`,
     ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
     `set -C; exec ${REPORT_DESCRIPTOR}>"$0"; set +C`,

@@ -8,10 +8,10 @@ import {
   CACHE_VARIABLE,
   COMMAND_ROLE,
   GUARD_ROLE,
-  KEPT_CACHE_VARIABLE,
   type LauncherChecks,
   type LauncherPlan,
   NOT_STARTED,
+  OWN_CACHE_VARIABLE,
   PLAN_DESCRIPTOR,
   REPORT_DESCRIPTOR,
   RUNTIME_ARGUMENTS,
@@ -231,8 +231,8 @@ function commandEnvironment(): Uint8Array<ArrayBuffer>[] {
   const startsWith = (entry: Uint8Array, name: string) =>
     encoder.encode(`${name}=`).every((byte, at) => entry[at] === byte);
   return environment().filter((entry) => !startsWith(entry, CACHE_VARIABLE)).map((entry) =>
-    startsWith(entry, KEPT_CACHE_VARIABLE)
-      ? entry.slice(KEPT_CACHE_VARIABLE.length - CACHE_VARIABLE.length)
+    startsWith(entry, OWN_CACHE_VARIABLE)
+      ? entry.slice(OWN_CACHE_VARIABLE.length - CACHE_VARIABLE.length)
       : entry
   );
 }

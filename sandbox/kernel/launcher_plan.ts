@@ -36,7 +36,7 @@ export const COMMAND_ROLE = "command";
  * The launcher's runtime must not need a home folder, and must not write into the cache of commands. Meanwhile, this
  * variable keeps the command's own value.
  */
-export const KEPT_CACHE_VARIABLE = "FLEMMA_DENO_DIR";
+export const OWN_CACHE_VARIABLE = "FLEMMA_DENO_DIR";
 export const CACHE_VARIABLE = "DENO_DIR";
 /** A cache folder that cannot exist. */
 export const NO_CACHE = "/dev/null/deno";

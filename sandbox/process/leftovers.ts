@@ -121,10 +121,14 @@ function readRecords(environment: Environment, wanted: (name: string) => boolean
 
 /** The commands of other processes that live now. */
 export function othersAlive(environment: Environment): Recorded[] {
+  return othersUnsettled(environment).filter(({ leader }) => isAlive(leader));
+}
+
+/** The commands of other processes that live now, or whose changes their living owner has not repaired yet. */
+export function othersUnsettled(environment: Environment): Recorded[] {
   // This runs before every command. The file names show which records are our own, so only the other records are read.
-  return readRecords(environment, (name) => !name.startsWith(`${Deno.pid}-`)).filter((
-    { owner, leader, earlier },
-  ) => !earlier && isAlive(owner) && isAlive(leader));
+  return readRecords(environment, (name) => !name.startsWith(`${Deno.pid}-`))
+    .filter(({ owner, earlier }) => !earlier && isAlive(owner));
 }
 
 /** Records whose owner is gone: its commands may still run, and their changes were never repaired. */

@@ -1,6 +1,7 @@
 // Manages the live commands of a run. One shared snapshot wraps them; they start only while it is valid; and leftovers
 // are repaired after the last one ends.
 
+import { isInside } from "../../base/paths.ts";
 import { stateFolder, stateNotice } from "../../base/folders.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { BackendEntry } from "../backends/registry.ts";
@@ -9,6 +10,7 @@ import { StatCache } from "../../base/disk/stat_cache.ts";
 import type { TreeScanResult } from "../paths/tree_scan.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { withInnerScript } from "../process/inner_script.ts";
+import { waitForPoll } from "../process/command_registry.ts";
 import { removeRecord } from "../process/leftovers.ts";
 import { makeRuntimeFolder } from "../process/runtime_folders.ts";
 import { spawn } from "../process/spawn.ts";
@@ -103,10 +105,16 @@ export class LiveCommands {
     waits: boolean,
   ): Promise<Outcome<PreparedCommand>> {
     const { turns } = this.#parts.context;
+    const blocked = entry.repairs === true ? await this.#whenAlone(resolved.rw_paths) : null;
+    if (blocked !== null) return { ok: false, problem: blocked };
     const turn = await turns.commandBegins(resolved.rw_paths);
-    if (!turn.ok) return turn;
+    if (!turn.ok) {
+      this.#letOthers();
+      return turn;
+    }
     const unwatched = await this.#whenWatched(entry.repairs === true);
     if (unwatched !== null) {
+      this.#letOthers();
       await turns.commandEnded();
       return { ok: false, problem: unwatched };
     }
@@ -119,6 +127,31 @@ export class LiveCommands {
     }
     await this.#end();
     return wrapped;
+  }
+
+  /**
+   * Waits a while until no command of another run lives that can write to these paths. What such a command has changed
+   * would be taken for the state to restore. From then on, commands of other runs of this process wait, until the last
+   * command of this run has ended.
+   */
+  async #whenAlone(writable: readonly string[]): Promise<Problem | null> {
+    const until = performance.now() + MOST_WAIT;
+    const isReached = () =>
+      [...repairing].some(([other, paths]) =>
+        other !== this &&
+        paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
+      ) || this.#parts.snapshots.othersUnsettled(writable);
+    while (isReached()) {
+      if (performance.now() > until) return BUSY;
+      await waitForPoll();
+    }
+    repairing.set(this, writable);
+    return null;
+  }
+
+  /** Lets commands of other runs of this process begin, if none of this run lives. */
+  #letOthers(): void {
+    if (this.#active === 0) repairing.delete(this);
   }
 
   /** Waits until repairs after earlier commands are done. */
@@ -199,6 +232,7 @@ export class LiveCommands {
     try {
       await this.#settle();
     } finally {
+      this.#letOthers();
       await this.#parts.context.turns.commandEnded();
     }
   }
@@ -299,8 +333,14 @@ export class LiveCommands {
         before: serializeBefore(before),
         mark: preparation.mark,
       });
-      if (written.ok) recorded = written.value;
-      return written.ok ? null : written.problem;
+      if (!written.ok) return written.problem;
+      // Checked after the record is written, so that of two runs that start at the same time at least one sees the other.
+      if (batch.snapshot.repairs && this.#parts.snapshots.othersUnsettled(writable)) {
+        this.#forget(written.value);
+        return BUSY;
+      }
+      recorded = written.value;
+      return null;
     };
     return {
       argv: preparation.argv,
@@ -398,5 +438,19 @@ const OUTDATED: Problem = {
   message: "Another process changed a protected path while the command was starting, so it did not run.",
   next: "Run it again.",
 };
+
+/** The failure of a command that must not run at the same time as that of another run. */
+const BUSY: Problem = {
+  code: "sandbox-busy",
+  message:
+    "The command did not run: another run's command can write to the same folders, and this sandbox cannot keep apart what they change.",
+  next: "Run it again when the other one has ended.",
+};
+
+/** Milliseconds that a command waits for commands of other runs. */
+const MOST_WAIT = 30_000;
+
+/** The runs of this process whose commands can change protected files now, with their writable paths. */
+const repairing = new Map<LiveCommands, readonly string[]>();
 
 const NOTHING_TRACKED: TrackedFiles = new Map();

@@ -6,7 +6,7 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { unmaskedSockets } from "../policy/sockets.ts";
-import { othersAlive } from "../process/leftovers.ts";
+import { type CommandRecord, othersAlive, othersUnsettled } from "../process/leftovers.ts";
 import { mountablePolicy } from "../protect/mountable.ts";
 import { canRemember } from "../protect/compared.ts";
 import { findComparedPaths, findSettings, type Protection, traceProtected } from "../protect/protect.ts";
@@ -168,9 +168,12 @@ export class PolicySnapshots {
 
   /** True if a command of another process lives whose writable paths overlap with these. */
   othersReach(paths: readonly string[]): boolean {
-    return othersAlive(this.#context.host.environment).some(({ writable }) =>
-      paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
-    );
+    return overlap(paths, othersAlive(this.#context.host.environment));
+  }
+
+  /** Like `othersReach`, but also true until the changes of such a command are repaired. */
+  othersUnsettled(paths: readonly string[]): boolean {
+    return overlap(paths, othersUnsettled(this.#context.host.environment));
   }
 
   /**
@@ -181,6 +184,13 @@ export class PolicySnapshots {
   #compares(apart: readonly string[]): boolean {
     return apart.length > MOST_APART || (apart.length > 0 && this.othersReach(apart));
   }
+}
+
+/** True if one of these commands can write to one of the paths, or to what is inside or around it. */
+function overlap(paths: readonly string[], commands: readonly CommandRecord[]): boolean {
+  return commands.some(({ writable }) =>
+    paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
+  );
 }
 
 function withoutTwins(links: Protection["links"]): Protection["links"] {

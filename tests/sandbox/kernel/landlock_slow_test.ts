@@ -127,6 +127,41 @@ test("protected files are restored after a command, with their modes, also if th
   assert.equal(read(`${project}/notes.chat`), "text of project/notes.chat\n");
 });
 
+test("a command waits for those of other runs, so that what they changed is never taken for the state to restore", async (root) => {
+  plant(root, "project/notes.chat", "project/.flemma/config.yaml");
+  const [one, two] = [sandboxIn(root), sandboxIn(root)];
+  const order: string[] = [];
+  const first = await one.prepare(["/bin/sh", "-c", "echo evil > .flemma/config.yaml; echo done; read -r _"]);
+  assert.ok(first.ok);
+  const where = { cwd: `${root}/project`, env: one.host.environment.variables };
+  const input = new TransformStream<Uint8Array>();
+  const started = first.value.start({ ...where, stdin: input.readable });
+  assert.ok(started.ok);
+  const reader = started.value.stdout.getReader();
+  await reader.read();
+  // Seen from another process, the first command belongs to another run.
+  const other = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--quiet", new URL("./busy.ts", import.meta.url).pathname, root],
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const said = other.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  assert.equal((await said.read()).value, "preparing\n");
+  // Another run of this process waits, too.
+  const beside = run(two, "cat .flemma/config.yaml").then(({ out }) => order.push(out));
+  await input.writable.getWriter().close();
+  await started.value.status;
+  order.push("ended");
+  await first.value.dispose();
+  assert.equal((await said.read()).value, "ended 0\n");
+  await other.status;
+  for (const stream of [started.value.stderr, other.stderr]) stream.cancel().catch(() => {});
+  reader.cancel().catch(() => {});
+  assert.equal(read(`${root}/project/.flemma/config.yaml`), "text of project/.flemma/config.yaml\n");
+  await beside;
+  assert.deepEqual(order, ["ended", "text of project/.flemma/config.yaml\n"]);
+});
+
 test("status names the kind, the kernel interface, and what is not covered", async (root) => {
   plant(root, "project/notes.chat", "project/.flemma/");
   const repaired = await sandboxStatus(sandboxIn(root));
