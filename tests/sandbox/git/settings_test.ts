@@ -35,7 +35,7 @@ test("any text is read as git reads it, and texts that git refuses are not valid
     const text = Array.from({ length: 1 + choose(7) }, () => PIECES[choose(PIECES.length)]).join("");
     return choose(4) === 0 ? text : `[core]\n\t${text}`;
   });
-  const cases = ["[core]\r\n\tpager = ./a\\\r\n/b\r\n", ...random];
+  const cases = ["[core]\r\n\tpager = ./a\\\r\n/b\r\n", "\uFEFF[core]\n\tpager = ./a\n", ...random];
   let [valid, settings] = [0, 0];
   for (const text of cases) {
     Deno.writeTextFileSync(`${root}/config`, text);

@@ -73,6 +73,17 @@ Deno.test("if a process ends before its command begins, the stream for its stand
   await Promise.all([finish(started.value), cancelled]);
 });
 
+Deno.test("a process whose command must not begin ends, although it still writes", async () => {
+  let ended: Promise<unknown> | undefined;
+  const problem = { code: "not-now", message: "Not now." };
+  const open = (_: number, end: Promise<unknown>) => {
+    ended = end;
+    return problem;
+  };
+  assert.deepEqual(spawn(["/bin/sh", "-c", "yes; yes >&2"], OPTIONS, { open }), { ok: false, problem });
+  await ended;
+});
+
 Deno.test("a command's arguments are never parsed by a shell", async () => {
   const { out } = await finish(start(["/usr/bin/printf", "%s\n", "$HOME; `id`", "*"]));
   assert.equal(out, "$HOME; `id`\n*\n");
