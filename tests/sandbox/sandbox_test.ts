@@ -104,6 +104,7 @@ test("the reason that stopped one command is not stored: the backend is tested a
   };
   const sandbox = withBackends(root, "auto", { passing });
   assert.equal(await argvOf(sandbox), "backend-setup");
+  assert.equal(sandbox.refused?.code, "backend-setup", "the exit code of the run shows it");
   works = true;
   assert.deepEqual(await argvOf(sandbox), ["passing", "cmd"]);
 });
