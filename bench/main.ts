@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   many: () => import("./many/documents.ts"),
   parse: () => import("./parser/parse.ts"),
   startup: () => import("./startup.ts"),
+  hooks: () => import("./hooks.ts"),
   sandbox: () => import("./sandbox.ts"),
   streams: () => import("./streams.ts"),
   tools: () => import("./tool_files.ts"),

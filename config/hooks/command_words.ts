@@ -26,10 +26,13 @@ function commandWords(command: string): string[] {
   );
 }
 
-/** Returns the name of a hook: the script's, else the program's. */
+/** Matches the name of a script. */
+const SCRIPT = /\.(?:sh|bash|zsh|py|[cm]?[jt]s|rb|pl|php|lua)$/;
+
+/** Returns the name of a hook: the script's, wherever the command names one, else the program's. */
 export function hookName(command: string): string {
   const { program, script } = startOf(command);
-  return baseName(script ?? program) || "hook";
+  return baseName(script ?? commandWords(command).find((word) => SCRIPT.test(word)) ?? program) || "hook";
 }
 
 /**

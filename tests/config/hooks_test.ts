@@ -48,6 +48,15 @@ for (
     ]],
     ["uv run $HOME/a.py", "a.py", "/h/a.py", ["/p/uv", "/p/run", "/h/a.py"]],
     ["python3 -c 'import x'", "python3", null, ["/p/python3", "/p/-c", "/p/import x"]],
+    ["if [ -f ./a.sh ]; then ./a.sh; fi", "a.sh", null, [
+      "/p/if",
+      "/p/[",
+      "/p/-f",
+      "/p/./a.sh",
+      "/p/]",
+      "/p/then",
+      "/p/fi",
+    ]],
     ["npm test", "npm", null, ["/p/npm", "/p/test"]],
     ["cat $FILE", "cat", null, ["/p/cat"]],
   ] as const

@@ -84,9 +84,10 @@ async function beginInside(
   input: string,
   { environment, settings, sandbox, loaded }: HookPlace,
 ): Promise<Outcome<Begun, string>> {
-  const argv = shellOf(command, environment, []);
+  // The checks of the sandbox happen while it is set up, and the hook waits for a line before it begins.
+  const argv = shellOf(`read -r _ || exit 125; ${command}`, environment, []);
   if (!argv.ok) return argv;
-  const prepared = await sandbox.prepare(argv.value);
+  const prepared = await sandbox.prepare(argv.value, { waits: true });
   if (!prepared.ok) return failed(`did not run: ${prepared.problem.message.replace(/\.$/, "")}`);
   const { value } = prepared;
   // The person can switch the sandbox off. A sandbox that fails to work must not move a hook out of it.
