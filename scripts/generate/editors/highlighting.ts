@@ -75,7 +75,7 @@ function textMate() {
         end: "^\\1`*\\s*$",
         beginCaptures: {
           1: { name: "punctuation.definition.fenced.chat" },
-          2: { name: "keyword.other.placeholder.chat" },
+          2: { name: "keyword.control.placeholder.chat" },
           3: { patterns: STATUS_PATTERNS },
         },
         endCaptures: { 0: { name: "punctuation.definition.fenced.chat" } },
