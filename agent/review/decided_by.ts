@@ -4,6 +4,7 @@
 const WORDS: Readonly<Record<string, string>> = {
   "config": "your settings",
   "frontmatter": "the frontmatter",
+  "hooks": "a hook",
   "rules": "a rule",
   "approve-rules": "--approve",
   "unfinished": "an unfinished reply",

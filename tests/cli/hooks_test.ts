@@ -436,3 +436,15 @@ test("hooks run in parallel, the same command once, and their texts keep the ord
   assert.match(text, /one\n\n\[hook second\.sh, exit 2\]\ntwo/);
   assert.equal(text.match(/\[hook first/g)?.length, 1);
 });
+
+test("Ctrl-C ends a hook: no call runs, the document stays as it is, and the hook is not blamed", async (place) => {
+  place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", "touch begun; sleep 1000\n")}`));
+  place.write("a.chat", withCall("echo ran"));
+  const run = place.start(step);
+  await place.appears("begun", run);
+  run.kill("SIGINT");
+  const { code, stderr } = await run.finished;
+  assert.equal(code, 130);
+  assert.doesNotMatch(stderr, /guard\.sh/);
+  assert.equal(place.read("a.chat"), withCall("echo ran"));
+});

@@ -13,7 +13,7 @@ import { type HookAnswer, readAnswer } from "./answer.ts";
 import { changesInput, type ClaudeCall, claudeCall, claudeResponse } from "./claude_calls.ts";
 import { fitsCondition } from "./condition.ts";
 import { type HookText, joinHookTexts } from "./hook_text.ts";
-import { type HookPlace, runOneHook } from "./run_hook.ts";
+import { CANCELED, type HookPlace, runOneHook } from "./run_hook.ts";
 
 /** Name of hooks in decisions. */
 const SOURCE = "urn:flemma:approval:hooks";
@@ -339,6 +339,7 @@ export class Hooks {
   #report(ran: Ran, id?: string): void {
     const { hook } = ran;
     if ("failed" in ran) {
+      if (ran.failed === CANCELED) return;
       const remedy = hook.event === "PreToolUse" && hook.onFailure === "block"
         ? " The call waits for you. To prevent that, narrow the matcher of the hook, or set onFailure: allow in its entry."
         : "";

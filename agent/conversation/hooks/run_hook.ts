@@ -16,6 +16,8 @@ import { prepareUnsandboxed } from "../../../sandbox/process/unsandboxed.ts";
 import type { PreparedCommand } from "../../../sandbox/types.ts";
 import type { HookEnd } from "./answer.ts";
 
+/** Why a hook has no answer if the person canceled it. */
+export const CANCELED = "was canceled";
 /** Maximum bytes of the standard output, and of the standard error, that are kept. */
 const MOST_OUTPUT = 1024 * 1024;
 /** Milliseconds for which output is read after the hook has ended: what it left running may keep the pipes open. */
@@ -163,7 +165,7 @@ async function outcomeOf(
   const [stdout, stderr] = [new Kept(running.stdout), new Kept(running.stderr)];
   const early = Promise.withResolvers<string>();
   const stopTimer = after(timeout * 1000, () => early.resolve(`was ended after ${timeout} seconds`));
-  const onAbort = () => early.resolve("was canceled");
+  const onAbort = () => early.resolve(CANCELED);
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   const end = await Promise.race([running.status, early.promise]);
