@@ -91,6 +91,13 @@ test("if .git is a file, its own hooks and configuration are protected, and also
   }
 });
 
+test("of each worktree of a repository, the files are protected that a worktree has", (root) => {
+  const worktree = `${root}/main/.git/worktrees/w`;
+  plant(root, "main/.git/HEAD", "main/.git/worktrees/w/HEAD");
+  const hooks = gitHooks(`${root}/main`, new FsSnapshot()).filter((path) => path.startsWith(worktree));
+  assert.deepEqual(hooks, ["config.worktree", "commondir"].map((name) => `${worktree}/${name}`));
+});
+
 test("the folder of a submodule's worktrees is protected as a whole if it has too many of them", (root) => {
   const worktrees = "main/.git/modules/m/worktrees";
   plant(root, "main/.git/modules/m/HEAD", ...Array.from({ length: 257 }, (_, at) => `${worktrees}/w${at}/`));
