@@ -223,6 +223,7 @@ function gapsOf(policy: MountablePolicy, abi: number, compared: readonly string[
     ...(compared.length > 0
       ? [
         "Protected files can be changed while a command runs. They are compared and restored when it has ended.",
+        "The text of the document can be changed by commands. Approvals that they could have written do not count.",
       ]
       : []),
     ...(policy.inner.length + policy.links.length > 0

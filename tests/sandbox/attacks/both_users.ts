@@ -11,14 +11,20 @@ export interface Outcome {
   retained: boolean;
   /** It was not tried: the program says itself that it cannot hold this here. */
   reported?: boolean;
+  /** It was not tried: the backend refuses the policy with a reason. */
+  refused?: boolean;
+  /** Something was restored after it. */
+  repaired?: boolean;
   detail: string;
 }
 
 const RUNNER = new URL("./runner.ts", import.meta.url).pathname;
 
 /** What came of all attacks, tried in a process of that user's own. */
-export function tryAttacks({ ordinary }: { readonly ordinary: boolean }): Promise<Outcome[]> {
-  const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER];
+export function tryAttacks(
+  { ordinary, backend = "bwrap" }: { readonly ordinary: boolean; readonly backend?: string },
+): Promise<Outcome[]> {
+  const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER, backend];
   return inFolder(async (folder) =>
     (await runDeno(folder, words, { ordinary })).trim().split("\n").map((line) => JSON.parse(line))
   );

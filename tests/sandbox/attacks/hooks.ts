@@ -34,7 +34,7 @@ const git: Attack[] = ([
     () =>
       "mv .git/hooks h; mv .git/config c; rmdir .git/hooks; ln -sfn ../evil .git/hooks; echo 'gitdir: evil' > .git",
     ({ root }) =>
-      Deno.lstatSync(`${root}/project/.git/hooks`).isSymlink ||
+      (there(`${root}/project/.git/hooks`) && Deno.lstatSync(`${root}/project/.git/hooks`).isSymlink) ||
       !Deno.lstatSync(`${root}/project/.git`).isDirectory,
   ],
   [

@@ -1,4 +1,4 @@
-// Tries every attack as the current user and prints one JSON object for each.
+// Tries every attack as the current user and prints one JSON object for each. Arguments: the backend, and part of a name.
 
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { ATTACKS } from "./list.ts";
@@ -12,8 +12,10 @@ async function isUnlimited(sandbox: RunSandbox): Promise<boolean> {
   return sandbox.notices().some(({ code }) => code === "processes-not-limited");
 }
 
+const [backend = "bwrap"] = Deno.args;
+
 function makeSandbox(each: Attack, scene: Scene): RunSandbox {
-  return sandboxOf(scene, each.policy?.(scene), each.variables?.(scene), each.backend);
+  return sandboxOf(scene, each.policy?.(scene), each.variables?.(scene), each.backend ?? backend);
 }
 
 /** Resolves when the command has made the file `started`, or is over. */
@@ -46,7 +48,7 @@ async function carryOut(each: Attack, scene: Scene, sandbox: RunSandbox): Promis
   return ran;
 }
 
-const only = Deno.args[0];
+const only = Deno.args[1];
 for (const each of ATTACKS) {
   if (only !== undefined && !`${each.group}: ${each.name}`.includes(only)) continue;
   const outcome = await inScene(async (scene) => {
@@ -57,16 +59,22 @@ for (const each of ATTACKS) {
     for (let tries = 0; tries < 5 && !answer.ok && answer.problem.code === "backend-setup"; tries++) {
       answer = await sandbox.available();
     }
+    if (!answer.ok && answer.problem.message.startsWith("Landlock cannot ")) {
+      return { retained: true, refused: true, detail: answer.problem.message };
+    }
     if (!answer.ok) return { retained: false, detail: answer.problem.message };
     try {
       if (await isUnlimited(sandbox)) return { retained: true, reported: true, detail: "" };
       const ran = await carryOut(each, scene, sandbox);
       return {
         retained: !each.won(scene, ran),
+        repaired: sandbox.takeRepaired().length > 0,
         detail: only === undefined ? "" : `${ran.code}\n${ran.out}\n${ran.err}`,
       };
     } catch (thrown) {
-      return { retained: false, detail: String(thrown) };
+      const detail = String(thrown);
+      const refused = detail.includes("Landlock cannot ");
+      return { retained: refused, refused, detail };
     }
   });
   const line = JSON.stringify({ group: each.group, name: each.name, ...outcome });

@@ -189,6 +189,7 @@ Deno.test("each topic that is not covered is named only if it applies", () => {
   const lines = (changes: Partial<MountablePolicy>, compared: string[] = []) =>
     planOf(changes, 7, compared).notCovered.join("\n");
   assert.match(lines({}, ["/home/ann/work/notes.chat"]), /compared and restored/);
+  assert.match(lines({}, ["/home/ann/work/notes.chat"]), /text of the document/);
   assert.doesNotMatch(lines({}), /compared and restored|names of hidden|local sockets/);
   assert.match(lines({ hidden: [{ path: "/etc/passwd", folder: false }] }), /names of hidden files/);
   assert.match(lines({ runtime: ["/tmp/tmux-0"] }), /Folders of sockets/);
