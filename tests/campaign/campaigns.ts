@@ -31,7 +31,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   writers: {
     what:
-      "a person types above and below an arriving reply in each of five editors, in the buffer or in the file behind it",
+      "a person types above and below an arriving reply in each of six editors, in the buffer or in the file behind it",
     standard: 500,
     step: 18,
     load: async () => (await import("./writers.ts")).writers,
