@@ -59,7 +59,16 @@ export async function loadHooks(
   };
   const hooks = tables.flatMap((table) => table.hooks);
   const named = new Set(hooks.flatMap(({ command }) => namedPaths(command, place).filter(isFile)));
-  for (const { file, faults, warnings } of tables) {
+  for (const { file, faults, warnings, unsupported } of tables) {
+    if (unsupported.length > 0) {
+      notices.push({
+        code: "hooks-unsupported",
+        message: `${file} has hooks that do not run here: ${
+          unsupported.map((each) => each.place).join(", ")
+        }.`,
+        next: "See the reasons: flemma hooks list",
+      });
+    }
     for (const message of [...faults, ...warnings]) {
       notices.push({ code: "hook-invalid", message: `${file}: ${message.replace(/\.$/, "")}.` });
     }

@@ -21,7 +21,10 @@ export async function run(invocation: Invocation): Promise<number> {
   });
   if (!subject.ok) return refuse(invocation, subject.problem);
   const { settings, loaded } = subject.value;
-  for (const notice of loaded.hooks?.notices ?? []) messages.notice(notice);
+  for (const notice of loaded.hooks?.notices ?? []) {
+    // The list has them.
+    if (notice.code !== "hooks-unsupported") messages.notice(notice);
+  }
   const hooks = loaded.hooks?.hooks ?? [];
   const unsupported = loaded.hooks?.unsupported ?? [];
   if (switchOption(given, "json") === true) {

@@ -448,3 +448,19 @@ test("Ctrl-C ends a hook: no call runs, the document stays as it is, and the hoo
   assert.doesNotMatch(stderr, /guard\.sh/);
   assert.equal(place.read("a.chat"), withCall("echo ran"));
 });
+
+test("hooks that cannot run are named, and their calls wait if the settings say so", async (place) => {
+  const settings = (more: string) =>
+    `${BASH}hooks:\n  PreToolUse: [{ matcher: Bash, hooks: [{ type: prompt, prompt: x }] }]\n${more}`;
+  place.settings(settings(""));
+  place.write("a.chat", withCall("echo ran"));
+  assert.match(
+    (await place.run(["status", "a.chat"])).stderr,
+    /do not run here: PreToolUse\[0\]\.hooks\[0\]/,
+  );
+  assert.match((await place.run(["hooks", "list"])).stdout, /hooks of type "prompt" do not run here/);
+  await place.exits(0, step);
+  place.settings(settings("  unsupported: wait\n"));
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(3, step);
+});
