@@ -131,6 +131,7 @@ const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["tools show", ["tools", "show", "bash", "--json"]],
   ["undo --list", ["undo", "talk.chat", "--list", "--json"]],
   ["replay run", ["replay", "run", "talk.chat", "--json"]],
+  ["hooks list", ["hooks", "list", "--json"]],
   ["list", ["list", "--json"]],
   ["usage", ["usage", "--json"]],
   ["usage FILE", ["usage", "talk.chat", "--json"]],

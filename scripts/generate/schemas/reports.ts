@@ -28,6 +28,7 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "estimate": { module: "commands/read/estimate.ts" },
   "fork": { module: "commands/write/fork.ts" },
   "git setup": { module: "commands/write/git/setup.ts" },
+  "hooks list": { module: "commands/catalog/hooks.ts" },
   "import": { module: "commands/write/import/import.ts" },
   "list": { module: "commands/read/list.ts" },
   "migrate --dry-run": { module: "commands/write/migrate.ts" },
