@@ -166,10 +166,9 @@ async function assemble(
   const planFile = files.fresh("plan");
   Deno.writeTextFileSync(planFile, JSON.stringify(launcherPlan), { createNew: true, mode: 0o600 });
   const { LAUNCHER_SOURCE } = await import("../kernel/launcher.generated.ts");
-  const program = files.constant(
-    "launcher",
-    new TextEncoder().encode(LAUNCHER_SOURCE),
-  );
+  // Without the ending of its name, the runtime would compile the program first, which takes longer than all the rest.
+  const entries = [["launcher.js", new TextEncoder().encode(LAUNCHER_SOURCE)]] as const;
+  const program = `${files.constantFolder("launcher", entries)}/launcher.js`;
   const launcher = [runtime.value, ...RUNTIME_ARGUMENTS, program, GUARD_ROLE];
   const mark = newMark();
   const argvOf = (command: readonly string[]) =>

@@ -184,7 +184,7 @@ function obstacleTo(policy: MountablePolicy): [message: string, next: string] | 
   return null;
 }
 
-/** Reading: every path but the hidden ones and the devices. */
+/** Reading: every path but the hidden ones, the devices, and the writable ones, which have rules of their own. */
 function readRules(policy: MountablePolicy, files: FileSystemFacts): LandlockRule[] {
   const left = ["/dev", ...policy.hidden.map(({ path }) => path), ...policy.runtime];
   const rules: LandlockRule[] = [
@@ -192,7 +192,7 @@ function readRules(policy: MountablePolicy, files: FileSystemFacts): LandlockRul
     { path: "/", rights: read_dir, needed: true },
   ];
   const grant = (path: string, kind: FolderEntry["kind"]) => {
-    if (kind === "link" || left.includes(path)) return;
+    if (kind === "link" || left.includes(path) || policy.rw_paths.includes(path)) return;
     if (kind === "folder" && left.some((other) => isInside(other, path))) {
       for (const entry of files.entries(path)) {
         grant(`${path === "/" ? "" : path}/${entry.name}`, entry.kind);

@@ -128,6 +128,14 @@ Deno.test("a writable path inside a hidden folder is readable and writable", () 
   assert.ok(!can(plan, "read_file", "/home/ann/.netrc"));
 });
 
+Deno.test("a writable folder gets one rule, whatever is hidden inside", () => {
+  const plan = planOf({ runtime: ["/tmp/tmux-0"] });
+  assert.deepEqual(plan.rules.filter(({ path }) => path.startsWith("/tmp")).map(({ path }) => path), [
+    "/tmp",
+  ]);
+  assert.ok(can(plan, "read_file", "/tmp/x") && can(plan, "read_dir", "/tmp/x"));
+});
+
 Deno.test("a writable file gets only rights that apply to files", () => {
   const rule = planOf({ rw_paths: ["/home/ann/.netrc"] }).rules.find(({ rights }) =>
     rights & RIGHTS.write_file
