@@ -1,7 +1,8 @@
 // The cost of the sandbox's protections: a wrapped call compared with bubblewrap and a plain argument list.
 
 import type { Environment } from "../base/environment.ts";
-import { DEFAULT_SETTINGS } from "../config/settings.generated.ts";
+import { DEFAULT_SETTINGS, type SandboxSettings } from "../config/settings.generated.ts";
+import { landlockVersion } from "../sandbox/backends/landlock.ts";
 import { bwrap } from "../sandbox/backends/builtin.ts";
 import type { Outcome } from "../base/problem.ts";
 import { createSandbox, type Running, type RunSandbox, spawn } from "../sandbox/mod.ts";
@@ -30,6 +31,12 @@ const bench: Bench = {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     try {
       const places = await Promise.all(REPOSITORIES.map((count) => place(`${folder}/${count}`, count)));
+      // The first command of each sandbox creates folders.
+      for (const { sandbox, landlock, exact, environment } of places.slice(0, 1)) {
+        for (const each of landlockVersion().ok ? [sandbox, landlock, exact] : [sandbox]) {
+          await wrapped(each, CALLS["empty command"]!.inner, environment);
+        }
+      }
       // A recent change makes every command check again.
       await new Promise((resolve) => setTimeout(resolve, QUIET));
       const figures: Figure[] = [];
@@ -38,6 +45,12 @@ const bench: Bench = {
         const cases: Record<string, () => Promise<unknown>> = {
           [`${name}, no sandbox`]: () => run(inner, first!.environment),
         };
+        // A folder of 200 repositories is read-only as a whole, which Landlock cannot do.
+        if (landlockVersion().ok) {
+          const { landlock, exact, environment } = first!;
+          cases[`${name}, Landlock, repaired`] = () => wrapped(landlock, inner, environment);
+          cases[`${name}, Landlock, exact`] = () => wrapped(exact, inner, environment);
+        }
         for (const { count, sandbox, environment } of places) {
           const plain = plainList(sandbox, inner);
           cases[`${name}, ${count} repositories, bwrap only`] = () => run(plain, environment);
@@ -59,19 +72,33 @@ interface Place {
   readonly count: number;
   readonly environment: Environment;
   readonly sandbox: RunSandbox;
+  /** The same with Landlock. */
+  readonly landlock: RunSandbox;
+  /** With Landlock, and nothing to protect, because only a folder without a repository is writable. */
+  readonly exact: RunSandbox;
 }
 
 async function place(folder: string, count: number): Promise<Place> {
   const environment = await repository(folder);
   for (let at = 1; at < count; at++) await makeRepository(`${environment.cwd}/packages/p${at}`);
   const document = `${environment.cwd}/notes.chat`;
-  const sandbox = createSandbox({
-    settings: { ...DEFAULT_SETTINGS.sandbox, backend: "required" },
+  const sandboxWith = (changes: Partial<SandboxSettings>) =>
+    createSandbox({
+      settings: { ...DEFAULT_SETTINGS.sandbox, ...changes },
+      environment,
+      document,
+      protect: [document, `${environment.home}/.config/flemma/config.yaml`],
+    });
+  const { policy } = DEFAULT_SETTINGS.sandbox;
+  const empty = `${folder}/empty`;
+  await Deno.mkdir(empty);
+  return {
+    count,
     environment,
-    document,
-    protect: [document, `${environment.home}/.config/flemma/config.yaml`],
-  });
-  return { count, environment, sandbox };
+    sandbox: sandboxWith({ backend: "required" }),
+    landlock: sandboxWith({ backend: "landlock" }),
+    exact: sandboxWith({ backend: "landlock", policy: { ...policy, rw_paths: [empty] } }),
+  };
 }
 
 export default bench;
