@@ -45,7 +45,7 @@ const HOOKS: Readonly<Record<StopReason, Notification | null>> = {
 };
 
 export interface HookCall {
-  readonly hooks: HookSettings;
+  readonly hooks: Pick<HookSettings, "on_pending" | "on_done" | "on_error">;
   readonly environment: Environment;
   /** The person's variables without keys of providers. */
   readonly variables: Readonly<Record<string, string>>;

@@ -389,7 +389,7 @@ Deno.test("a tool with two underscores in its own name is recognized by that nam
 Deno.test("a call with an invalid name, for example one that a model invented, does not make the request invalid", async () => {
   const odd = USE("a").replace("`bash`", "`functions.bash é😀`");
   const built = await build(`@You:\ngo\n@Assistant:\n${odd}\n@You:\n${RESULT("a")}`);
-  assert.ok(built.text.includes('"name":"functions_bash___"'));
+  assert.ok(built.text.includes('"name":"functions__bash___"'));
   assert.equal(toolName("my_tool", [{ name: "my tool", description: "", input_schema: {} }]), "my tool");
 });
 
