@@ -52,6 +52,7 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   demo: "shows a conversation of its own",
   editor: "shows files of its own",
   doctor: [["doctor"]],
+  "hooks list": [["hooks", "list"], ["hooks", "list", "--json"]],
   import: "prints a document, which is data (below)",
   lsp: "speaks to an editor",
   acp: "speaks to an editor",
@@ -62,6 +63,7 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   "git setup": [["git", "setup"]],
   "git merge-driver": "shows a problem as every command does",
   "sandbox status": [["sandbox", "status", NAME]],
+  "sandbox use": [["sandbox", "use", INLINE]],
   "sandbox run": "shows what the command of the person shows",
   "sandbox enable": "shows a sentence of its own",
   "sandbox disable": "shows a sentence of its own",
@@ -103,6 +105,8 @@ function build(place: Scene): void {
   place.write(`.agents/skills/s${INLINE}/SKILL.md`, `---\nname: x\n${yaml(INLINE)}: 3\n---\nText\n`);
   Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
   place.write(".flemma/config.yaml", `model: ${yaml(INLINE)}\ntools: { bash: { cwd: ${yaml(INLINE)} } }\n`);
+  const hooks = [{ matcher: INLINE, hooks: [{ type: "command", command: HOSTILE, if: INLINE }] }];
+  place.write(".flemma/hooks.yaml", JSON.stringify({ hooks: { PreToolUse: hooks, [INLINE]: hooks } }));
   place.write(".flemma/tools/x.ts", `export default { description: ${yaml(HOSTILE)} };\n`);
   place.write(
     ".mcp.json",

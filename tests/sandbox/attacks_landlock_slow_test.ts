@@ -11,7 +11,7 @@ import { inScene, sandboxOf } from "./attacks/scene.ts";
 const NOT_COVERED: Readonly<Record<string, string>> = {
   "appending, truncating, changing the mode": "Modes, owners",
   "tracing a process outside, and reading its memory": "All processes",
-  "memory and locks that outlive the command (System V)": "Shared memory",
+  "shared memory that outlives the command (System V)": "Shared memory",
   "devices that type, record, draw, mount or tunnel": "names of devices",
   "terminals of other programs": "names of devices",
   "the person's other processes, by number and by name": "All processes",

@@ -69,9 +69,15 @@ function notMissing(_: Scene, { out }: Ran): boolean {
 
 const commands: Attack[] = inGroup("the kernel", [
   {
-    name: "memory and locks that outlive the command (System V)",
-    shell: () => "ipcmk -M 4096; ipcmk -S 1; ipcmk -Q",
-    won: () => /^0x\S+ +\d+ +\S+ +\d+ +4096 /m.test(outside("ipcs", "-m")),
+    name: "shared memory that outlives the command (System V)",
+    shell: ({ root }) => `ipcmk -M ${sizeOf(root)}`,
+    won: ({ root }) => {
+      // The size tells it from what other programs have there.
+      const [, id] =
+        new RegExp(`^0x\\S+ +(\\d+) +\\S+ +\\d+ +${sizeOf(root)} `, "m").exec(outside("ipcs", "-m")) ?? [];
+      if (id !== undefined) outside("ipcrm", "-m", id);
+      return id !== undefined;
+    },
   },
   {
     name: "a message queue of the machine",
@@ -138,6 +144,11 @@ const commands: Attack[] = inGroup("the kernel", [
       [...Deno.readDirSync(project)].some(({ name }) => /^(?:.*\.)?core(?:\.|$)/.test(name)),
   },
 ]);
+
+/** A number of bytes that belongs to this path. */
+function sizeOf(path: string): number {
+  return 4096 + [...path].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7);
+}
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
