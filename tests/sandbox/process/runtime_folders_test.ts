@@ -110,3 +110,19 @@ test("a constant folder is created once; it replaces an older folder or a link o
   assert.deepEqual([...Deno.readDirSync(path)].map(({ name }) => name), ["a"]);
   first.remove();
 });
+
+test("a constant folder replaces one of the same name that this process did not create", async (root) => {
+  const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+  const entries = [["a", new TextEncoder().encode("text")]] as const;
+  const files = PrivateFiles.open(environment);
+  assert.ok(files.ok);
+  const path = files.value.constantFolder("ssh", entries);
+  Deno.renameSync(`${path}/a`, `${path}/other`);
+  // Another process has no memory of the folder.
+  const module = new URL("../../../sandbox/process/private_files.ts?fresh", import.meta.url);
+  const later: typeof import("../../../sandbox/process/private_files.ts") = await import(module.href);
+  const again = later.PrivateFiles.open(environment);
+  assert.ok(again.ok);
+  assert.equal(again.value.constantFolder("ssh", entries), path);
+  assert.deepEqual([...Deno.readDirSync(path)].map(({ name }) => name), ["a"]);
+});

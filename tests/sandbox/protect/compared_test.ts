@@ -162,3 +162,20 @@ test("a missing path is not recorded, and of each path at most two hundred entri
   assert.equal(compared.at(-1)?.path, `${root}/b`);
   assert.equal(compared[0]?.names?.length, 250, "but every name is known");
 });
+
+test("a folder that must stay the same gets its mode back, and other folders keep the new one", async (root) => {
+  for (
+    const [retained, codes, mode] of [["same", ["protected-mode-restored"], 0o750], [
+      undefined,
+      [],
+      0o777,
+    ]] as const
+  ) {
+    Deno.mkdirSync(`${root}/f`, { recursive: true });
+    Deno.chmodSync(`${root}/f`, 0o750);
+    const compared = remember([`${root}/f`], new FsSnapshot(), retained);
+    Deno.chmodSync(`${root}/f`, 0o777);
+    assert.deepEqual(await after(root, compared), [codes, []]);
+    assert.equal(Deno.lstatSync(`${root}/f`).mode! & 0o777, mode);
+  }
+});
