@@ -171,8 +171,10 @@ export interface SetupFailure extends Problem {
   readonly part?: string;
   /** Everything the backend wrote to standard error. */
   readonly stderr: string;
-  /** One short sentence for a tool result: nothing ran, and a retry will not help. */
+  /** One short sentence for a tool result: nothing ran, and whether a retry may help. */
   readonly forModel: string;
+  /** True if the same set-up may succeed at the next attempt. @default false */
+  readonly isPassing?: true;
 }
 
 /** Options for preparing a command. */

@@ -195,6 +195,7 @@ export function socketVanished(stderr: string): SetupFailure {
     next: "Run it again.",
     stderr,
     forModel: `The sandbox could not be set up (${cause}); nothing ran. Try again.`,
+    isPassing: true,
   };
 }
 

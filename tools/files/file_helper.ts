@@ -29,6 +29,8 @@ const GRACE = 500;
 
 /** Maximum number of helpers tried for one operation. */
 const TRIES = 2;
+/** The same while the sandbox fails for a reason that passes, such as a socket that vanished. A start takes about 20 ms. */
+const MOST_STARTS = 20;
 
 /** Operations that change nothing, so that they can be repeated. */
 const READING: ReadonlySet<string> = new Set(["read", "list", "names", "find", "grep", "discard"]);
@@ -51,7 +53,8 @@ export class FileHelper implements DiskAccess {
         return await connection.ask(operation, request, signal);
       } catch (thrown) {
         if (!(thrown instanceof Lost)) throw thrown;
-        if (tries < TRIES && (!thrown.begun || READING.has(operation)) && !signal.aborted) continue;
+        const most = !thrown.begun && thrown.cause_?.isPassing === true ? MOST_STARTS : TRIES;
+        if (tries < most && (!thrown.begun || READING.has(operation)) && !signal.aborted) continue;
         throw signal.aborted ? signal.reason : thrown.sentence(operation);
       }
     }
@@ -138,7 +141,7 @@ class Lost extends Error {
     /** True if the helper had started to work. */
     readonly begun: boolean,
     /** Message of the sandbox. */
-    readonly cause_: { readonly forModel: string } | null,
+    readonly cause_: { readonly forModel: string; readonly isPassing?: true } | null,
   ) {
     super("the helper ended");
   }
