@@ -6,7 +6,7 @@ import { makeFile, readOrNull } from "../../base/files.ts";
 import { NotRegularFile } from "../../base/system/regular_file.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { prepareRequest } from "../../cycle/send/request.ts";
-import { describeUpcoming } from "../../cycle/send/limits.ts";
+import { describeUpcoming, type Upcoming } from "../../cycle/send/limits.ts";
 import { createStop, createStopBy } from "../../cycle/run/stop.ts";
 import type { CycleEvent, DocumentStore, Stop, UsageRecord } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -94,7 +94,9 @@ class Compaction {
     const { tokens: before, window } = measured.value;
     const most = MOST_FILLED * (window ?? before);
     const short = await this.#withShortResults(split, most);
-    const smaller = short.ok && short.value === null ? await this.#withSummary(split, most) : short;
+    const smaller = short.ok && short.value === null
+      ? this.#refusal(measured.value) ?? await this.#withSummary(split, most)
+      : short;
     if (!smaller.ok) return smaller;
     if (this.#options.signal?.aborted === true) return failure("cancelled", "Interrupted.");
     const written = await this.#write(split, smaller.value!);
@@ -134,8 +136,6 @@ class Compaction {
 
   /** Returns the document with a summary of everything before the last reply. */
   async #withSummary(split: Split, most: number): Promise<Outcome<Smaller>> {
-    const refused = await this.#refusal(split.chat);
-    if (refused !== null) return { ok: false, problem: refused };
     const { label } = this.#opened;
     const { prune_over: pruneOver } = this.#settings.context;
     const summary = await requestSummary(split, {
@@ -199,11 +199,11 @@ class Compaction {
     if (event.event.startsWith("request:") || event.event === "notice") this.#options.emit?.(event);
   }
 
-  /** Returns why the request for the summary may not be made; null if it may be. */
-  async #refusal(chat: Chat): Promise<Problem | null> {
-    const measured = await this.#measured(chat);
-    if (!measured.ok) return measured.problem;
-    return this.#runtime.limits.refusal({ ...measured.value, window: null, byPerson: true });
+  /** Fails if the budget does not allow the request for the summary; null if it does. */
+  #refusal(measured: Omit<Upcoming, "byPerson">): { readonly ok: false; readonly problem: Problem } | null {
+    // A full window does not matter: the summary is then made in parts.
+    const problem = this.#runtime.limits.refusal({ ...measured, window: null, byPerson: true });
+    return problem === null ? null : { ok: false, problem };
   }
 
   /** Measures the request that a text would make. */

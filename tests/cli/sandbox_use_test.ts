@@ -1,6 +1,7 @@
 // `flemma sandbox use` and `--backend`: choosing the sandbox backend.
 
 import assert from "node:assert/strict";
+import { COMMANDS } from "../../commands/line/table.ts";
 import { landlockVersion } from "../../sandbox/backends/landlock.ts";
 import { testWithScene as test } from "./harness.ts";
 
@@ -71,3 +72,11 @@ if (landlockVersion().ok) {
     assert.equal(JSON.parse(status.stdout).backend, "bwrap");
   });
 }
+
+Deno.test("every command that runs calls takes a backend for this run", () => {
+  const runs = COMMANDS.filter(({ name }) =>
+    ["advance", "execute", "ask", "new", "sandbox run"].includes(name)
+  );
+  const without = runs.filter(({ options }) => !options.some(({ name }) => name === "backend"));
+  assert.deepEqual([runs.length, without.map(({ name }) => name)], [5, []]);
+});

@@ -4,6 +4,7 @@ import type { Command, Option } from "../spec.ts";
 import {
   APPROVE,
   AUTOPILOT,
+  BACKEND,
   CONFIG,
   HELP,
   JSON_REPORT,
@@ -124,6 +125,7 @@ export const WORK_COMMANDS: readonly Command[] = [
       ...AUTOPILOT,
       ...LIMITS,
       SANDBOX,
+      BACKEND,
       ...MODEL,
       APPROVE,
       STREAM,
@@ -183,6 +185,7 @@ export const WORK_COMMANDS: readonly Command[] = [
     options: [
       LINE,
       SANDBOX,
+      BACKEND,
       ...LIMITS,
       ...MODEL,
       STREAM,
