@@ -31,6 +31,8 @@ export function startProxy({ hosts = {}, login, instead }: ProxyOptions = {}): P
   };
   const handle = async (client: Deno.Conn): Promise<void> => {
     const head = await readHead(client);
+    // A client that was stopped may open a connection and close it without a request.
+    if (head === "") return client.close();
     const [line = ""] = head.split("\r\n");
     const given = /^proxy-authorization: basic (\S+)/im.exec(head)?.[1];
     requests.push(given === undefined ? line : `${line} as ${atob(given)}`);
