@@ -8,6 +8,7 @@ import { shellWord } from "../../base/shell_word.ts";
 import { readRegular } from "../../base/system/regular_file.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
+import { dropRepeatedPrompt } from "../../parser/edits/turn.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore, Growth, Piece, Reclaim } from "../types.ts";
@@ -398,7 +399,14 @@ export class FileStore implements DocumentStore {
       this.#file.take(theirs);
     }
     const before = this.#chat;
-    this.#chat = withoutWithdrawn(parse(merged), parse(theirs), this.#approvedByOthers);
+    const their = parse(theirs);
+    this.#chat = withoutWithdrawn(parse(merged), their, this.#approvedByOthers);
+    const repeated = dropRepeatedPrompt(this.#chat, before, their);
+    if (repeated !== null) {
+      this.#chat = update(this.#chat, [repeated]);
+      const growing = this.#growing;
+      if (growing !== null) growing.place = shiftBlock(growing.place, [repeated], "into");
+    }
     for (const { id, status } of this.#chat.results) {
       if (status === "approved" && before.result(id)?.status !== "approved") this.#approvedByOthers.add(id);
     }

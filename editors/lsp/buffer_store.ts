@@ -12,6 +12,7 @@ import type { DocumentStore, Growth, Piece, Reclaim } from "../../cycle/types.ts
 import { concat } from "../../base/bytes.ts";
 import { summarizeOpenCalls } from "../../cycle/plan/open_calls.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
+import { dropRepeatedPrompt } from "../../parser/edits/turn.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { EarlierVersions } from "./earlier_versions.ts";
@@ -213,9 +214,7 @@ export class BufferStore implements DocumentStore {
       if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
       this.#chat = buffer;
     } else if (!this.#isTaken(before, buffer)) {
-      const ours = movedPast(editsBetween(before.bytes, this.#chat.bytes), edits);
-      // The result of a call goes into the text even if the person changed the status of its block.
-      const merged = ours === null ? graftResults(before, this.#chat, buffer) : update(buffer, ours);
+      const merged = merge(before, this.#chat, buffer, edits);
       if (merged === null) return this.#giveUp(CONFLICT);
       if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
       this.#chat = merged;
@@ -263,11 +262,7 @@ export class BufferStore implements DocumentStore {
       return true;
     }
     // More edits were committed meanwhile. So the editor is asked to apply these too, to the present text.
-    const rest = movedPast(
-      editsBetween(asked.bytes, this.#chat.bytes),
-      editsBetween(asked.bytes, buffer.bytes),
-    );
-    const merged = rest === null ? graftResults(asked, this.#chat, buffer) : update(buffer, rest);
+    const merged = merge(asked, this.#chat, buffer, editsBetween(asked.bytes, buffer.bytes));
     if (merged === null) {
       this.#giveUp(CONFLICT);
       return true;
@@ -357,6 +352,20 @@ export class BufferStore implements DocumentStore {
     }
     flush.resolve(problem);
   }
+}
+
+/**
+ * Merges our text with the editor's, both made from `base`; null if both changed the same bytes.
+ *
+ * @param edits what the person changed
+ */
+function merge(base: Chat, ours: Chat, theirs: Chat, edits: readonly Edit[]): Chat | null {
+  const moved = movedPast(editsBetween(base.bytes, ours.bytes), edits);
+  // The result of a call goes into the text even if the person changed the status of its block.
+  if (moved === null) return graftResults(base, ours, theirs);
+  const merged = update(theirs, moved);
+  const repeated = dropRepeatedPrompt(merged, ours, theirs);
+  return repeated === null ? merged : update(merged, [repeated]);
 }
 
 const CONFLICT: Problem = {

@@ -3,7 +3,7 @@
 import { isSpace } from "../text/lines.ts";
 import type { Edit } from "./edit.ts";
 import { openFenceAtEnd } from "./escape.ts";
-import type { Chat } from "../types.ts";
+import type { Chat, Place } from "../types.ts";
 
 /**
  * Returns what to append to a document before the first line of a new message: a line end if it is missing, the closing
@@ -48,6 +48,25 @@ export function addLine(chat: Chat, text: string): Edit {
   const spacing = fence > 0 || !isBlankLine(chat.lineText(chat.lineCount)) ? "\n" : "";
   const insert = withEol(chat, `${endsLine ? "" : "\n"}${closing}${spacing}${text}\n`);
   return { from: byteLength, to: byteLength, insert };
+}
+
+/**
+ * Returns the edit that removes the empty prompt below a reply, if the user typed the next message below it meanwhile:
+ * if a merged text has more empty messages above another message of the user than both texts it was merged from.
+ */
+export function dropRepeatedPrompt(merged: Chat, ours: Chat, theirs: Chat): Edit | null {
+  const last = ours.turns.at(-1);
+  if (last?.role !== "You" || !isEmpty(last.segments)) return null;
+  const found = repeatedPrompts(merged);
+  const more = found.length > Math.max(repeatedPrompts(ours).length, repeatedPrompts(theirs).length);
+  return more ? { from: found.at(-1)!.from, to: found.at(-1)!.to, insert: "" } : null;
+}
+
+/** Places of the empty messages of the user that another message of the user follows. */
+function repeatedPrompts({ turns }: Chat): Place[] {
+  return turns.filter(({ role, segments }, at) =>
+    role === "You" && turns[at + 1]?.role === "You" && isEmpty(segments)
+  ).map(({ place }) => place);
 }
 
 function isEmpty(segments: Chat["turns"][number]["segments"]): boolean {

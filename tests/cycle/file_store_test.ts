@@ -355,6 +355,17 @@ test("a reply streams on while another program saves the file, and the file alwa
   await store.close();
 });
 
+test("a question saved in the moment in which a reply completes leaves no empty prompt above it", async ({ open, path, read }) => {
+  const store = await open();
+  const grow = (text: string, last: boolean) => store.extend([text], { replace: 0, unfinished: false, last });
+  assert.equal(await grow("\n@Assistant:\nOne.\n", false), null);
+  // In the buffer that is saved, the reply was not there yet.
+  Deno.writeTextFileSync(path, `${DOCUMENT}\n@You:\nNext?\n`);
+  assert.equal(await grow("\n@You:\n\n", true), null);
+  assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne.\n\n@You:\nNext?\n`);
+  await store.close();
+});
+
 /** More than is compared byte by byte before each write. */
 const LARGE = `${"A line of an old answer that nobody reads again.\n".repeat(100_000)}\n${DOCUMENT}`;
 

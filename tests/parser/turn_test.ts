@@ -1,7 +1,7 @@
 // New messages at the end of a document: the required text before their marker, one row per condition.
 
 import assert from "node:assert/strict";
-import { openTurn, sayNext } from "../../parser/edits/turn.ts";
+import { dropRepeatedPrompt, openTurn, sayNext } from "../../parser/edits/turn.ts";
 import { parse, update } from "../../parser/mod.ts";
 
 const chat = (text: string) => parse(new TextEncoder().encode(text));
@@ -40,4 +40,25 @@ Deno.test("new text goes into the person's empty message, or else into a new mes
   assert.equal(stated("@Assistant:\r\nyes\r\n"), "@Assistant:\r\nyes\r\n\r\n@You:\r\nGo on.\r\n");
   const pending = "@You:\n**Tool Result:** `a`\n\n```\n```\n";
   assert.equal(stated(pending), `${pending}\n@You:\nGo on.\n`, "a message with a result is not empty");
+});
+
+Deno.test("an empty prompt is removed only if a merge put it above the user's next message", () => {
+  const reply = "@You:\nhi\n\n@Assistant:\nyes\n";
+  const ours = `${reply}\n@You:\n\n`;
+  const theirs = "@You:\nhi\n\n@You:\nnext\n";
+  const rows: readonly (readonly [merged: string, ours: string, theirs: string, left: string])[] = [
+    [`${ours}\n@You:\nnext\n`, ours, theirs, `${reply}\n@You:\nnext\n`],
+    // The user wrote both, an empty message follows, the lower message is not the user's, ours has no prompt.
+    [`${ours}\n@You:\nnext\n`, ours, "@You:\n\n@You:\nnext\n", ""],
+    [`${ours}@You:\nnext\n`, `@You:\n\n@You:\nhi\n\n@You:\n`, theirs, ""],
+    [`${ours}next\n`, ours, theirs, ""],
+    [`${ours}\n@Assistant:\nnext\n`, ours, theirs, ""],
+    [`${ours}\n@You:\nnext\n`, reply, theirs, ""],
+    [`${ours}@./picture.png\n\n@You:\nnext\n`, ours, theirs, ""],
+  ];
+  for (const [merged, our, their, left] of rows) {
+    const edit = dropRepeatedPrompt(chat(merged), chat(our), chat(their));
+    const text = edit === null ? "" : new TextDecoder().decode(update(chat(merged), [edit]).bytes);
+    assert.equal(text, left, JSON.stringify({ merged, our, their }));
+  }
 });

@@ -184,6 +184,24 @@ Deno.test("an edit that the editor refuses as outdated is sent again for the cur
       },
     })));
 
+Deno.test("a question typed in the moment in which a reply completes leaves no empty prompt above it", () =>
+  withServer([textReply("I am well.")], ({ env }) =>
+    withEditor(QUESTION, async (editor, uri) => {
+      await editor.execute("flemma.advance", { uri, version: 1 });
+      await editor.runEnds();
+      assert.equal(
+        editor.textOf(uri),
+        "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\nAnd you?\n",
+      );
+    }, {
+      env,
+      beforeEdit: (editor, uri) => {
+        if (editor.versionOf(uri) > 1) return;
+        const end = { line: 2, character: 0 };
+        editor.change(uri, { range: { start: end, end }, newText: "\n@You:\nAnd you?\n" });
+      },
+    })));
+
 Deno.test("a reply is saved and its location reported if the editor accepts the edit but does not apply it", () =>
   withServer([textReply("I am well.")], ({ env }) =>
     withEditor(QUESTION, async (editor, uri, place) => {
