@@ -239,6 +239,7 @@ export {
   type ToolInput,
   type ToolOrigin,
   ToolRegistry,
+  type ToolServer,
   type ToolSource,
 } from "./tools/mod.ts";
 

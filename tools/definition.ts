@@ -51,6 +51,14 @@ export type RunsIn = "inside" | "outside" | "here";
 /** Who registered a tool. The program sets it at registration; a file cannot claim it. */
 export type ToolOrigin = "built-in" | "host" | "module" | "file" | "server";
 
+/** The MCP server of a tool. */
+export interface ToolServer {
+  /** Its name in the settings. */
+  readonly name: string;
+  /** Host of its address; null if it is a program on this machine. */
+  readonly host: string | null;
+}
+
 /** A tool that a model may call. */
 export interface ToolDefinition {
   /** Name by which the model calls it. */
@@ -126,6 +134,8 @@ export interface ToolDefinition {
   readonly category?: string;
   /** Absolute path of the tool file that defines the tool. Only tool files have it. */
   readonly file?: string | null;
+  /** The MCP server that runs the tool. Only tools of servers have it. */
+  readonly server?: ToolServer;
   /** Why a tool file cannot be used, as a sentence. Only tool files have it. */
   readonly fault?: string;
   /** Input member that holds a shell command, for approval rules. */

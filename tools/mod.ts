@@ -22,6 +22,7 @@ export type {
   ToolDefinition,
   ToolInput,
   ToolOrigin,
+  ToolServer,
 } from "./definition.ts";
 export { previewCall, previewIsCut, previewResult } from "./preview.ts";
 export { processTools, type RegistryOptions, ToolRegistry } from "./registry.ts";

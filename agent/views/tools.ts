@@ -1,7 +1,7 @@
 // The tools of a document under its settings: what they are, where they come from, and the approval decision for
 // each.
 
-import type { JsonSchema, RunsIn, ToolDefinition, ToolOrigin } from "../../tools/definition.ts";
+import type { JsonSchema, RunsIn, ToolDefinition, ToolOrigin, ToolServer } from "../../tools/definition.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
@@ -26,6 +26,8 @@ export interface ToolView {
   readonly source: ToolOrigin;
   /** Absolute path of the module or tool file that defines it; null for other tools. */
   readonly file: string | null;
+  /** The MCP server that runs it; null for other tools. */
+  readonly server: ToolServer | null;
   /** Harm it can do, by its author; null if its author does not state one. */
   readonly risk: "low" | "medium" | "high" | null;
   /** Where its calls run; null if its file is broken. */
@@ -130,6 +132,7 @@ async function viewsOf(
       name,
       source: definition.origin,
       file: definition.file,
+      server: definition.server ?? null,
       risk: definition.risk ?? null,
       target: definition.fault === undefined ? definition.runs : null,
       category: definition.category ?? null,

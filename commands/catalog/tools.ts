@@ -100,11 +100,26 @@ const TARGETS: Readonly<
   here: { word: "program", text: "flemma itself" },
 };
 
+/** Returns who registered a tool; for the tool of an MCP server, also which one and where it runs. */
+function sourceOf({ source, server, target }: ToolView): string {
+  if (server === null) return source;
+  return `${source} ${server.name} (${
+    server.host ?? (target === "inside" ? "sandbox" : "outside the sandbox")
+  })`;
+}
+
+/** Returns where calls of a tool run, for people. */
+function targetOf({ target, server }: ToolView): string {
+  if (target === null) return NOT_STATED;
+  return server === null || server.host === null ? TARGETS[target].text : `the server at ${server.host}`;
+}
+
 function listText(views: readonly ToolView[]): string {
   const widest = Math.max(...views.map(({ name }) => name.length));
+  const widestSource = Math.max(...views.map((view) => sourceOf(view).length));
   const lines = views.map((view) => {
     const offered = view.offered ? "offered" : "not offered";
-    return `${view.name.padEnd(widest)}  ${view.source.padEnd(8)}  ${offered.padEnd(11)}  ${
+    return `${view.name.padEnd(widest)}  ${sourceOf(view).padEnd(widestSource)}  ${offered.padEnd(11)}  ${
       decisionOf(view).padEnd(24)
     }  ${view.preview}`
       .trimEnd();
@@ -113,13 +128,13 @@ function listText(views: readonly ToolView[]): string {
 }
 
 function wholeText(view: ToolView): string {
-  const { name, source, file, fault, target, risk, category, description, offered, executable } = view;
+  const { name, source, server, file, fault, risk, category, description, offered, executable } = view;
   const { capabilities, settings, withheld, preview } = view;
   const facts: (readonly [string, string])[] = [
-    ["source", source],
+    ["source", server === null ? source : `${source} ${server.name}`],
     ...(file === null ? [] : [["file", file] as const]),
     ...(fault === null ? [] : [["fault", fault] as const]),
-    ["target", target === null ? NOT_STATED : TARGETS[target].text],
+    ["target", targetOf(view)],
     ["risk", risk ?? (source === "file" ? `${NOT_STATED} (treated as medium)` : NOT_STATED)],
     ["category", category ?? NOT_STATED],
     ["offered", offered ? "yes" : "no, unless a document or tools.offered names it"],
@@ -141,8 +156,10 @@ function wholeText(view: ToolView): string {
   }\n`;
 }
 
-function rowJson({ name, source, offered, executable, decision, decidedBy: by, byInput, preview }: ToolView) {
-  return { name, source, offered, executable, decision, decided_by: by, by_input: byInput, preview };
+function rowJson(
+  { name, source, server, offered, executable, decision, decidedBy: by, byInput, preview }: ToolView,
+) {
+  return { name, source, server, offered, executable, decision, decided_by: by, by_input: byInput, preview };
 }
 
 function wholeJson(view: ToolView) {

@@ -7,7 +7,7 @@ import * as esbuild from "esbuild";
 import { relative, resolve } from "node:path";
 import { calledFunctions } from "./called.ts";
 import { compiledEagerly } from "./eager.ts";
-import { bareName, bareNames } from "./packages.ts";
+import { bareName, bareNames, mcpShims } from "./packages.ts";
 import { joined, type Piece, pieceOfEach } from "./pieces.ts";
 import { ROOT } from "../gate/root.ts";
 
@@ -290,7 +290,7 @@ function optionsOf(packages: string, plugins: esbuild.Plugin[], external: readon
     absWorkingDir: ROOT,
     preserveSymlinks: true,
     logLevel: "warning",
-    plugins,
+    plugins: [mcpShims, ...plugins],
   } as const satisfies esbuild.BuildOptions;
 }
 

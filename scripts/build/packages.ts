@@ -37,3 +37,22 @@ export async function packageFolder(name: string, version: string): Promise<stri
   if (found === undefined) throw new Error(`${name} ${version} could not be fetched from the registry`);
   return found[1].localPath;
 }
+
+/**
+ * Replaces what the MCP client takes from the platform. Its variant for browsers reads every network error as a
+ * violation of browser rules, and each variant contains a validator, which this program never uses.
+ */
+export const mcpShims: esbuild.Plugin = {
+  name: "mcp-shims",
+  setup(build) {
+    const namespace = "mcp-shims";
+    build.onResolve(
+      { filter: /^@modelcontextprotocol\/client\/_shims$/ },
+      ({ path }) => ({ path, namespace }),
+    );
+    build.onLoad({ filter: /.*/, namespace }, () => ({
+      contents: "export const CORS_IS_POSSIBLE = false; export class DefaultJsonSchemaValidator {}",
+      loader: "js",
+    }));
+  },
+};

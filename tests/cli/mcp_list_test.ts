@@ -19,7 +19,7 @@ test("tools list queries an MCP server once, queries it again with --refresh, an
   const shown = await place.exits(0, ["tools", "list"]);
   assert.match(shown.stderr, /^(flemma: Waiting for the tools of the server one\.\n)?$/);
   assert.deepEqual(names(shown.stdout), ["one:a.b/c d", "one:first"]);
-  assert.match(shown.stdout, /^one:first +server +offered +asks/m);
+  assert.match(shown.stdout, /^one:first +server one \(sandbox\) +offered +asks/m);
 
   list("second");
   assert.deepEqual(names((await place.run(["tools", "list"])).stdout), ["one:a.b/c d", "one:first"]);
@@ -36,5 +36,5 @@ test("tools list queries an MCP server once, queries it again with --refresh, an
   );
   assert.deepEqual(names(part.stdout), ["one:second"]);
   const shownOne = await place.run(["tools", "show", "one:second"]);
-  assert.match(shownOne.stdout, /source +server/);
+  assert.match(shownOne.stdout, /source +server one\n +target +the sandbox\n/);
 });

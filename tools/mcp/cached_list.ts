@@ -1,15 +1,24 @@
-// The last tool list of a server, kept in the state folder. Requests offer tools from it, so that a slow server does
-// not change a request.
+// The last tool list of a server and the protocol that it spoke, kept in the state folder. Requests offer tools from it,
+// so that a slow server does not change a request.
 
 import { mayBeThere, readOrNull, removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { quickHash, sha256 } from "../../base/hash.ts";
+import { isObject } from "../../base/is_object.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
+import type { ProtocolEra } from "./connection.ts";
 
 /** Ending of the file that marks a failed start. */
 const FAILED = ".failed";
+
+/** What a server said last. */
+export interface KnownServer {
+  readonly tools: readonly unknown[];
+  /** The protocol that the server spoke; null if unknown. */
+  readonly era: ProtocolEra | null;
+}
 
 /** The cached list of one server under one set of settings, since other settings may start another program. */
 export class CachedList {
@@ -22,13 +31,16 @@ export class CachedList {
     );
   }
 
-  /** The list; null if none is cached, or if it cannot be read. */
-  async read(): Promise<readonly unknown[] | null> {
+  /** The list, and the protocol of the server; null if none is cached, or if it cannot be read. */
+  async read(): Promise<KnownServer | null> {
     const bytes = await readOrNull(await this.#file);
     if (bytes === null) return null;
     try {
       const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-      return Array.isArray(value) ? value : null;
+      // Earlier versions stored the list alone.
+      if (Array.isArray(value)) return { tools: value, era: null };
+      if (!isObject(value) || !Array.isArray(value.tools)) return null;
+      return { tools: value.tools, era: value.era === "legacy" || value.era === "modern" ? value.era : null };
     } catch {
       // The cached file is incomplete, so the server is asked again.
       return null;
@@ -36,7 +48,7 @@ export class CachedList {
   }
 
   /** Replaces the cached list. */
-  async write(listed: readonly unknown[]): Promise<void> {
+  async write(listed: KnownServer): Promise<void> {
     const file = await this.#file;
     await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });
     await replaceSmallFile(file, new TextEncoder().encode(JSON.stringify(listed)), { durable: false });

@@ -1,17 +1,28 @@
 // A connection to one MCP server: starts or dials it, lists its tools, calls them. Loads the official client.
 
-import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
-import type { Client } from "./client.ts";
+import type {
+  Client,
+  jsonSchemaValidator,
+  JsonSchemaValidatorResult,
+  StandardSchemaV1,
+  Transport,
+} from "npm:@modelcontextprotocol/client@2.4.0";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import { faultOf, type McpFault, statusOf } from "./faults.ts";
 import { guardedFetch } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
 
+/**
+ * The protocol that a server speaks: `legacy` begins with a handshake; `modern`, which exists since 2026-07-28, has
+ * requests that stand alone.
+ */
+export type ProtocolEra = "legacy" | "modern";
+
 /** Services that a connection needs from its host. */
 export interface ConnectionHost {
   readonly version: string;
-  /** Folders that the server may know, as URLs. */
+  /** Folders that a server of the legacy protocol may know, as URLs; empty if it may know none. */
   readonly roots: readonly string[];
   /** True if started programs run in the sandbox. */
   readonly confined: boolean;
@@ -34,6 +45,8 @@ export interface CallOptions {
   /** How long the server may be silent, in seconds; each progress message restarts the time. */
   readonly seconds: number;
   readonly signal: AbortSignal;
+  /** The tool's input schema, from which the modern protocol takes headers. */
+  readonly schema: Readonly<Record<string, unknown>>;
   onProgress(text: string): void;
 }
 
@@ -49,9 +62,33 @@ const MOST_TOOLS = 1000;
 /** Milliseconds for ending a session, or for a ping. */
 const GRACE = 1000;
 
-/** Protocol error codes that this program creates. */
+/** Milliseconds in which a program must answer whether it speaks the modern protocol; old ones may stay silent. */
+const PROBE = 5000;
+
+/** Protocol error code that this program creates if a connection breaks. */
 const CONNECTION_CLOSED = -32000;
-const REQUEST_TIMEOUT = -32001;
+
+/** Accepts every result, so that this program sees what the server sent. */
+const ANY_RESULT: StandardSchemaV1<unknown, Record<string, unknown>> = {
+  "~standard": {
+    version: 1,
+    vendor: "flemma",
+    validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
+  },
+};
+
+/** Results are not checked against a tool's output schema: the model reads them either way. */
+const NO_VALIDATOR: jsonSchemaValidator = {
+  getValidator: <T>() => (data: unknown): JsonSchemaValidatorResult<T> => ({
+    valid: true,
+    data: data as T,
+    errorMessage: undefined,
+  }),
+};
+
+/** Capabilities of this program in the modern protocol. */
+const CAPABILITIES = {};
+const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 /** An open connection. */
 export class Connection {
@@ -76,19 +113,50 @@ export class Connection {
    * Connects to a server within a number of seconds. Fails with `mcp-unreachable`; the message contains the error
    * output of the server, if there is any.
    *
+   * @param era the protocol that the server spoke last; null if unknown
    * @param signal ends the waiting
    */
   static async open(
     name: string,
     server: McpServer,
     host: ConnectionHost,
-    { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+    { seconds, era, signal }: {
+      readonly seconds: number;
+      readonly era: ProtocolEra | null;
+      readonly signal: AbortSignal;
+    },
   ): Promise<Outcome<Connection>> {
+    const isLegacy = era === "legacy";
+    const first = await Connection.#try(name, server, host, { seconds, isLegacy, signal });
+    if (first.ok || !first.mayTryOther) return first;
+    // A program that ends when it gets an unknown request is asked in the legacy protocol by a new process. A server
+    // that spoke the legacy protocol last may have been updated.
+    const second = await Connection.#try(name, server, host, { seconds, isLegacy: !isLegacy, signal });
+    return second.ok || !isLegacy ? second : first;
+  }
+
+  static async #try(
+    name: string,
+    server: McpServer,
+    host: ConnectionHost,
+    { seconds, isLegacy, signal }: {
+      readonly seconds: number;
+      readonly isLegacy: boolean;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Outcome<Connection> & { readonly mayTryOther?: boolean }> {
     const sdk = await import("./client.ts");
-    const client = new sdk.Client({ name: "flemma", version: host.version }, { capabilities: { roots: {} } });
     const roots = host.roots.map((uri) => ({ uri }));
-    client.setRequestHandler(sdk.ListRootsRequestSchema, () => ({ roots }));
-    client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => host.onListChanged?.());
+    const timeout = seconds * 1000;
+    const probe = { timeoutMs: server.url ? timeout : Math.min(timeout / 2, PROBE) };
+    const client = new sdk.Client({ name: "flemma", version: host.version }, {
+      capabilities: { ...CAPABILITIES, ...(roots.length > 0 ? { roots: {} } : {}) },
+      jsonSchemaValidator: NO_VALIDATOR,
+      versionNegotiation: { mode: "auto", probe },
+      inputRequired: { autoFulfill: false },
+    });
+    if (roots.length > 0) client.setRequestHandler("roots/list", () => ({ roots }));
+    client.setNotificationHandler("notifications/tools/list_changed", () => host.onListChanged?.());
     const found = await wayTo(server, host);
     if (!found.ok) return found;
     const way = found.value;
@@ -97,28 +165,52 @@ export class Connection {
     signal.addEventListener("abort", giveUp, { once: true });
     try {
       if (signal.aborted) throw signal.reason;
-      await client.connect(way.transport, { timeout: seconds * 1000 });
+      await client.connect(way.transport, { timeout, ...(isLegacy ? { prior: { kind: "legacy" } } : {}) });
+      await connection.#listen();
       return success(connection);
     } catch (thrown) {
       await way.transport.close().catch(() => {});
       way.end();
-      const { why, next } = faultOf(thrown, connection.#place);
-      return failure("mcp-unreachable", `The MCP server ${name} did not start: ${why}`, next);
+      const place = connection.#place;
+      const { why, next } = faultOf(thrown, place);
+      const mayTryOther = !signal.aborted && !place.setupFailure && place.broke === undefined &&
+        (isLegacy ? refusesLegacy(thrown) : endedDuringProbe(thrown, server));
+      return {
+        ...failure("mcp-unreachable", `The MCP server ${name} did not start: ${why}`, next),
+        mayTryOther,
+      };
     } finally {
       signal.removeEventListener("abort", giveUp);
     }
   }
 
+  /** The protocol of this connection. */
+  get era(): ProtocolEra {
+    return this.#client.getProtocolEra() ?? "legacy";
+  }
+
+  /** In the modern protocol, a server announces a changed tool list only to a client that listens for it. */
+  async #listen(): Promise<void> {
+    if (this.era !== "modern" || !this.#client.getServerCapabilities()?.tools?.listChanged) return;
+    // A server that refuses still works; its changes are seen when its tools are listed again.
+    await this.#client.listen({ toolsListChanged: true }, { timeout: GRACE }).catch(() => {});
+  }
+
+  /** Parameters with this program's capabilities: a server of the modern protocol gets no folders. */
+  #params(own: Record<string, unknown>): Record<string, unknown> {
+    return this.era === "modern" ? { ...own, _meta: { [CAPABILITIES_KEY]: CAPABILITIES } } : own;
+  }
+
   /** Returns all tools of the server, exactly as the server lists them. Throws on failure. */
   async tools(seconds: number): Promise<unknown[]> {
-    const { ResultSchema } = await import("./client.ts");
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];
     const tools: unknown[] = [];
     const seen = new Set<unknown>();
     let cursor: unknown;
     do {
-      const request = { method: "tools/list", params: typeof cursor === "string" ? { cursor } : {} };
-      const page = await this.#client.request(request, ResultSchema, { timeout: seconds * 1000 });
+      const params = this.#params(typeof cursor === "string" ? { cursor } : {});
+      const request = { method: "tools/list", params };
+      const page = await this.#client.request(request, ANY_RESULT, { timeout: seconds * 1000 });
       if (Array.isArray(page.tools)) tools.push(...page.tools);
       cursor = page.nextCursor;
       // A server that repeats a cursor would make this loop endless.
@@ -134,7 +226,6 @@ export class Connection {
     input: Readonly<Record<string, unknown>>,
     options: CallOptions,
   ): Promise<CallOutcome> {
-    const { ResultSchema } = await import("./client.ts");
     // The client never stops listening to the signal it gets. With the signal of the call, it would also cancel
     // requests that have ended, so each request gets its own signal.
     const stop = new AbortController();
@@ -142,20 +233,28 @@ export class Connection {
     if (options.signal.aborted) cancel();
     options.signal.addEventListener("abort", cancel, { once: true });
     try {
-      const request = { method: "tools/call", params: { name, arguments: input } };
-      const answer = await this.#client.request(request, ResultSchema, {
+      const params = { ...this.#params({ arguments: input }), name };
+      const waiting = {
         timeout: options.seconds * 1000,
         resetTimeoutOnProgress: true,
         signal: stop.signal,
         onprogress: (progress: Progress) => options.onProgress(`${wordsOf(progress)}\n`),
-      });
+      };
+      // Only `callTool` sends the headers that the modern protocol requires, but it rejects unknown content, which the
+      // legacy protocol always had.
+      const answer = this.era === "legacy"
+        ? await this.#client.request({ method: "tools/call", params }, ANY_RESULT, waiting)
+        : await this.#client.callTool(params, {
+          ...waiting,
+          toolDefinition: { name, inputSchema: { ...options.schema, type: "object" } },
+        });
       return { kind: "answer", answer };
     } catch (thrown) {
       const code = codeOf(thrown);
-      if (code === REQUEST_TIMEOUT) {
+      if (code === "REQUEST_TIMEOUT") {
         return { kind: "silent", why: `it sent nothing for ${options.seconds} s` };
       }
-      if (code !== null && code !== CONNECTION_CLOSED) {
+      if (typeof code === "number" && code !== CONNECTION_CLOSED || code === "INVALID_RESULT") {
         return { kind: "refused", why: faultOf(thrown, { ...this.#place, stderr: "" }).why };
       }
       return { kind: "lost", fault: faultOf(thrown, this.#place), forgotten: statusOf(thrown) === 404 };
@@ -172,7 +271,8 @@ export class Connection {
   /** True if the server still answers. */
   async lives(): Promise<boolean> {
     try {
-      await this.#client.ping({ timeout: GRACE });
+      if (this.era === "legacy") await this.#client.ping({ timeout: GRACE });
+      else await this.#client.discover({ timeout: GRACE });
       return true;
     } catch {
       return false;
@@ -199,11 +299,22 @@ export class Connection {
   }
 }
 
-/** The protocol code of an error; null if it has none. */
-function codeOf(thrown: unknown): number | null {
-  if (!(thrown instanceof Error) || thrown.name !== "McpError") return null;
+/** The code of an error of the protocol (a number) or of the client (a word); null if it has none. */
+function codeOf(thrown: unknown): number | string | null {
+  if (!(thrown instanceof Error) || !["ProtocolError", "SdkError"].includes(thrown.name)) return null;
   const { code } = thrown as { readonly code?: unknown };
-  return typeof code === "number" ? code : null;
+  return typeof code === "number" || typeof code === "string" ? code : null;
+}
+
+/** True if a program ended when it was asked for the modern protocol. */
+function endedDuringProbe(thrown: unknown, { url }: McpServer): boolean {
+  return !url && codeOf(thrown) === "ERA_NEGOTIATION_FAILED";
+}
+
+/** True if a server answered the handshake of the legacy protocol with an error. */
+function refusesLegacy(thrown: unknown): boolean {
+  const code = codeOf(thrown);
+  return typeof code === "number" && code !== CONNECTION_CLOSED || statusOf(thrown) === 400;
 }
 
 /** Progress that a server reports during a call. */

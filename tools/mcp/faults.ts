@@ -1,5 +1,6 @@
 // Explains server failures, from the client's errors and the server's standard error.
 
+import { isObject } from "../../base/is_object.ts";
 import { hideSecrets } from "../../base/text/secrets.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { shellWord } from "../../base/shell_word.ts";
@@ -56,19 +57,25 @@ export function faultOf(thrown: unknown, place: FaultPlace): McpFault {
 /** HTTP status with which a server refused a request; null if there was none. */
 export function statusOf(thrown: unknown): number | null {
   for (let at = thrown; at instanceof Error; at = at.cause) {
-    const { code } = at as { readonly code?: unknown };
-    // Other codes are outside this range: codes of the protocol are negative, and codes of the system are words.
-    if (typeof code === "number" && code >= 300 && code < 600) return code;
+    const { data } = at as { readonly data?: unknown };
+    if (isObject(data) && typeof data.status === "number") return data.status;
   }
   return null;
 }
 
-/** Text of an error with its innermost cause, since a failed request alone says nothing. */
+/** Text of an error with its innermost cause and the server's response, since a failed request alone says nothing. */
 function wholeText(thrown: unknown): string {
   let inner = thrown;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
-  const [text, why] = [thrownText(thrown), thrownText(inner)];
-  return text.includes(why) ? text : `${text.replace(/\.$/, "")}: ${why}`;
+  const text = [thrown, inner].map(thrownText).reduce(joinWords);
+  const { data } = (thrown ?? {}) as { readonly data?: unknown };
+  return isObject(data) && typeof data.text === "string" && data.text !== ""
+    ? joinWords(text, data.text)
+    : text;
+}
+
+function joinWords(text: string, more: string): string {
+  return text.includes(more) ? text : `${text.replace(/\.$/, "")}: ${more}`;
 }
 
 function httpAdvice(status: number | null, words: string, { name }: FaultPlace): string | undefined {

@@ -1,8 +1,7 @@
 // Transport over a server's pipes, with one JSON message on each line. Other lines are skipped, and an endless line
 // ends the connection.
 
-import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
-import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@1.32.2/types.js";
+import type { JSONRPCMessage, Transport } from "npm:@modelcontextprotocol/client@2.4.0";
 import type { Problem } from "../../base/problem.ts";
 import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
@@ -32,6 +31,8 @@ export class PipeTransport implements Transport {
   #closed = false;
   /** Settles when the standard error was read completely. */
   #errors: Promise<void> = Promise.resolve();
+  /** Its presence shows the client that this is a program, which may stay silent if it gets an unknown request. */
+  readonly pid = null;
   /** The end of the server's standard error. */
   stderr = "";
   /** Reason why this side ended the connection; undefined if it did not. */

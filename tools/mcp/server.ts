@@ -9,8 +9,8 @@ import { expandServer } from "./expand.ts";
 import { CachedList } from "./cached_list.ts";
 import { resultOf } from "./result.ts";
 import { shortenResult } from "./shown.ts";
-import { insertableVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
-import { definitionsOf } from "./tool_list.ts";
+import { hasFolderArgument, insertableVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
+import { type CalledTool, definitionsOf } from "./tool_list.ts";
 
 /** Seconds for the first start of a server: its program may have to be downloaded. */
 export const FIRST_START = 60;
@@ -68,8 +68,8 @@ export class Server {
 
   /** Returns the server's tools as last listed; null if the server was never asked. */
   async known(): Promise<ToolDefinition[] | null> {
-    const listed = await this.#cached.read();
-    return listed === null ? null : this.#definitions(listed);
+    const known = await this.#cached.read();
+    return known === null ? null : this.#definitions(known.tools);
   }
 
   /**
@@ -78,7 +78,8 @@ export class Server {
    */
   async ask({ isPatient = false } = {}): Promise<Outcome<ToolDefinition[]>> {
     const hasFailed = !isPatient && await this.#cached.hasFailed();
-    const opened = await this.#connect(startSeconds(this.#settings, { isFirst: true, hasFailed }));
+    // The protocol is negotiated again, because the server may have been updated.
+    const opened = await this.#connect(startSeconds(this.#settings, { isFirst: true, hasFailed }), null);
     if (!opened.ok) {
       await this.#cached.noteFailure();
       return opened;
@@ -101,7 +102,7 @@ export class Server {
     if (!opened.ok || opened.value.ended) return null;
     this.#calls++;
     try {
-      const before = JSON.stringify(this.#listed ?? await this.#cached.read());
+      const before = JSON.stringify(this.#listed ?? (await this.#cached.read())?.tools);
       const definitions = await this.#list(opened.value);
       // Many servers announce a change at startup although nothing changed.
       return JSON.stringify(this.#listed) === before ? null : definitions;
@@ -131,17 +132,18 @@ export class Server {
     if (opened?.ok) await opened.value.close();
   }
 
-  async #connect(seconds: number): Promise<Outcome<Connection>> {
+  /** @param era the protocol that the server spoke last; null if unknown, absent to look it up */
+  async #connect(seconds: number, era?: null): Promise<Outcome<Connection>> {
     clearTimeout(this.#idle);
     // There is no `await` between the check and the assignment: otherwise two calls could start two servers.
-    const now = this.#opened ??= this.#open(seconds);
+    const now = this.#opened ??= this.#open(seconds, era);
     const outcome = await now.outcome;
     if (outcome.ok && !outcome.value.ended) return outcome;
     if (this.#opened === now) this.#opened = null;
-    return outcome.ok ? await this.#connect(seconds) : outcome;
+    return outcome.ok ? await this.#connect(seconds, era) : outcome;
   }
 
-  #open(seconds: number): Opened {
+  #open(seconds: number, era?: null): Opened {
     const { server, missing } = expandServer(this.#settings, insertableVariables(this.name, this.#place));
     if (missing.length > 0 && !this.#reportedMissing) {
       this.#reportedMissing = true;
@@ -154,22 +156,30 @@ export class Server {
       });
     }
     const giveUp = new AbortController();
-    const outcome = Connection.open(this.name, server, {
-      version: this.#place.version,
-      roots: [new URL(`file://${this.#place.folder.split("/").map(encodeURIComponent).join("/")}`).href],
-      confined: this.#settings.sandbox !== false && this.#place.sandbox.enabled,
-      spawn: (server) => spawnServer(this.name, server, this.#place),
-      network: (url) => this.#place.network(url),
-      onListChanged: () => this.#listChanged = true,
-    }, { seconds, signal: giveUp.signal });
-    return { outcome, giveUp };
+    const { folder } = this.#place;
+    const open = async () =>
+      await Connection.open(this.name, server, {
+        version: this.#place.version,
+        roots: hasFolderArgument(server, this.#place)
+          ? []
+          : [new URL(`file://${folder.split("/").map(encodeURIComponent).join("/")}`).href],
+        confined: this.#settings.sandbox !== false && this.#place.sandbox.enabled,
+        spawn: (server) => spawnServer(this.name, server, this.#place),
+        network: (url) => this.#place.network(url),
+        onListChanged: () => this.#listChanged = true,
+      }, {
+        seconds,
+        era: era === null ? null : (await this.#cached.read())?.era ?? null,
+        signal: giveUp.signal,
+      });
+    return { outcome: open(), giveUp };
   }
 
   async #list(connection: Connection): Promise<ToolDefinition[]> {
     this.#listChanged = false;
     const listed = this.#listed = await connection.tools(this.#settings.timeout ?? 60);
     try {
-      await this.#cached.write(listed);
+      await this.#cached.write({ tools: listed, era: connection.era });
     } catch (thrown) {
       const effect = `The tools of the MCP server ${this.name} are known in this run only.`;
       this.#place.tell(stateNotice(this.#place.environment, thrown, effect));
@@ -182,7 +192,7 @@ export class Server {
       server: this.name,
       settings: this.#settings,
       runs: this.#isInside ? "inside" : "outside",
-      call: (name, input, context) => this.#call(name, input, context),
+      call: (tool, input, context) => this.#call(tool, input, context),
     });
   }
 
@@ -199,17 +209,21 @@ export class Server {
     Deno.unrefTimer(this.#idle);
   }
 
-  async #call(name: string, input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
+  async #call(tool: CalledTool, input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
     this.#calls++;
     try {
-      const done = await this.#answer(name, input, context);
+      const done = await this.#answer(tool, input, context);
       return await shortenResult(done, context);
     } finally {
       this.#rest();
     }
   }
 
-  async #answer(name: string, input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
+  async #answer(
+    { name, schema }: CalledTool,
+    input: ToolInput,
+    context: ExecutionContext,
+  ): Promise<ExecutionResult> {
     // If the server refuses a call because it does not know the session, it has not run the call, so the call is
     // repeated once.
     for (let tries = 1;; tries++) {
@@ -222,6 +236,7 @@ export class Server {
       const outcome = await opened.value.call(name, input, {
         seconds: this.#settings.timeout ?? 60,
         signal: context.signal,
+        schema,
         onProgress: (text) => context.onOutput(text),
       });
       if (context.signal.aborted) return { success: false, error: this.#stopped };

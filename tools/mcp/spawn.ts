@@ -125,6 +125,21 @@ function folderOf(server: McpServer, { environment, folder }: SpawnPlace): strin
   return server.cwd ? resolvePath(server.cwd, { folder, home: environment.home }) : folder;
 }
 
+/** True if the settings of a server name an existing folder, which then is all that the server may know. */
+export function hasFolderArgument(server: McpServer, place: SpawnPlace): boolean {
+  const cwd = folderOf(server, place);
+  return (server.args ?? []).some((argument) => {
+    const path = argument.replace(/^--?[\w-]+=/, "");
+    if (path === "") return false;
+    try {
+      return Deno.statSync(resolvePath(path, { folder: cwd, home: place.environment.home })).isDirectory;
+    } catch {
+      // Not a path of an existing file, as most arguments.
+      return false;
+    }
+  });
+}
+
 function commandOf(server: McpServer, folder: string, { environment }: SpawnPlace): string {
   const command = server.command ?? "";
   return command.includes("/") ? resolvePath(command, { folder, home: environment.home }) : command;

@@ -6,9 +6,16 @@ import { schemaExcess } from "../registration/schema_size.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, RunsIn, ToolDefinition, ToolInput } from "../definition.ts";
 
-/** Calls a tool by the name that the server gave it. */
+/** A tool as its server lists it. */
+export interface CalledTool {
+  /** The name that the server gave it. */
+  readonly name: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** Calls a tool. */
 export type CallTool = (
-  name: string,
+  tool: CalledTool,
   input: ToolInput,
   context: ExecutionContext,
 ) => Promise<ExecutionResult>;
@@ -17,7 +24,7 @@ export type CallTool = (
 export interface ListSubject {
   /** Name of the server, which prefixes the names of its tools. */
   readonly server: string;
-  readonly settings: Pick<McpServer, "include" | "exclude">;
+  readonly settings: Pick<McpServer, "include" | "exclude" | "url">;
   /** Where the server runs. */
   readonly runs: RunsIn;
   readonly call: CallTool;
@@ -43,12 +50,14 @@ interface Named {
   readonly execution?: unknown;
 }
 
-function definitionOf(tool: Named, { server, runs, call }: ListSubject): ToolDefinition {
+function definitionOf(tool: Named, { server, settings: { url }, runs, call }: ListSubject): ToolDefinition {
   const { name, description, inputSchema } = tool;
   const own = {
     name: `${server}:${name}`,
     description: typeof description === "string" ? description : "",
     runs,
+    // Settings may insert a variable into the address, which has no host before that.
+    server: { name: server, host: url ? URL.parse(url)?.host ?? url : null },
   };
   const fault = faultOf(tool);
   if (fault !== null || !isObject(inputSchema)) {
@@ -68,7 +77,7 @@ function definitionOf(tool: Named, { server, runs, call }: ListSubject): ToolDef
     // Servers omit the type, and providers refuse a request without it.
     input_schema: { type: "object", ...schema },
     async: true,
-    execute: (input, context) => call(name, input, context),
+    execute: (input, context) => call({ name, schema: inputSchema }, input, context),
   };
 }
 

@@ -59,9 +59,10 @@ Deno.test("every tool of server-everything returns a result", () =>
     const roots = await place.run({ every: server }, [{ name: "every:get-roots-list" }]);
     assert.match(roots.result(0), /file:\/\/[^]*\/work/, roots.text);
     const [kept] = [...Deno.readDirSync(`${place.root}/state/flemma/mcp`)];
-    const offered: { name: string; execution?: { taskSupport?: string } }[] = JSON.parse(
-      Deno.readTextFileSync(`${place.root}/state/flemma/mcp/${kept!.name}`),
-    );
+    const { tools: offered }: { tools: { name: string; execution?: { taskSupport?: string } }[] } = JSON
+      .parse(
+        Deno.readTextFileSync(`${place.root}/state/flemma/mcp/${kept!.name}`),
+      );
     assert.deepEqual(
       offered.filter(({ execution }) => execution?.taskSupport !== "required").map(({ name }) => name).sort(),
       [...CALLS.map(([name]) => name), "get-roots-list"].sort(),

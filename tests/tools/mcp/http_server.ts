@@ -131,6 +131,9 @@ export function untilCall(call: (message: Message, request: Request) => Response
         serverInfo: { name: "x", version: "1" },
       });
     }
+    if (method === "server/discover") {
+      return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } });
+    }
     if (method === "tools/list") return result({ tools: [{ name: "do", inputSchema: { type: "object" } }] });
     return call(message, request);
   };

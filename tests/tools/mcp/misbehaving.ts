@@ -22,7 +22,9 @@ async function flood() {
 async function answer(
   { id, method, params = {} }: { id?: number; method?: string; params?: Record<string, unknown> },
 ) {
-  if (method === "initialize") {
+  if (method === "server/discover" && mode !== "silent") {
+    write({ jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } });
+  } else if (method === "initialize") {
     if (mode === "silent") return;
     Deno.stdout.writeSync(new TextEncoder().encode("Server is up! { this is no JSON\n"));
     const result = {

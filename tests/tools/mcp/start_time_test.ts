@@ -39,6 +39,6 @@ Deno.test("a failed start is remembered until the server lists its tools or its 
     await list("a").noteFailure();
     assert.deepEqual([await list("a").hasFailed(), await list("a", 3).hasFailed()], [true, true]);
     assert.equal(await list("b").hasFailed(), false);
-    await list("a").write([]);
+    await list("a").write({ tools: [], era: null });
     assert.equal(await list("a").hasFailed(), false);
   }));
