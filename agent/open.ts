@@ -11,7 +11,7 @@ import type { Chat } from "../parser/types.ts";
 import { lockPlaceOf } from "./settings.ts";
 import { checkOptions } from "./runtime/check_options.ts";
 import { guardCallbacks } from "./runtime/host_callbacks.ts";
-import { startSession } from "./session.ts";
+import { type Session, startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
@@ -19,7 +19,7 @@ import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./typ
 export { RequestLimiter } from "../providers/http/limiter.ts";
 
 /** Opens a file, for the parts of this program, which may pass options of several functions together. */
-export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
+export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<Session>> {
   const system = systemFor("openChat");
   if (!system.ok) return system;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
@@ -77,7 +77,7 @@ export async function openRead(
 export async function chatInMemory(
   bytes: Uint8Array,
   options: MemoryOptions = {},
-): Promise<Outcome<ChatSession>> {
+): Promise<Outcome<Session>> {
   const system = systemFor("chatInMemory");
   if (!system.ok) return system;
   const { environment = processEnvironment(), path: named = null } = options;

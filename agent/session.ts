@@ -30,6 +30,7 @@ import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { ApprovalDecision } from "../tools/approval/types.ts";
 import type { RegisteredTool } from "../tools/definition.ts";
 import { lastReply } from "./conversation/last_reply.ts";
+import type { TestedHooks } from "./runtime/test_hooks.ts";
 import type { CompactedDocument } from "./compaction/in_place.ts";
 import { compose } from "./runtime/compose.ts";
 import { CurrentRuntime } from "./runtime/current.ts";
@@ -257,6 +258,22 @@ export class Session implements ChatSession {
     if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
     const sources = { decide, preview, rules, settings: settings.tools };
     return await explainCalls(this.chat, targets.map(specOf), sources);
+  }
+
+  /** Runs the hooks before a call, but not the call. Changes nothing in the document. */
+  async testHooks(target: CallTarget): Promise<Outcome<TestedHooks>> {
+    const runtime = await this.#changing();
+    if (!runtime.ok) return runtime;
+    const found = await this.#one(target);
+    if (!found.ok) return found;
+    const { signal = new AbortController().signal } = this.#options;
+    const { testHooks } = await import("./runtime/test_hooks.ts");
+    const testing = this.#recovered(runtime.value).then((recovered) =>
+      testHooks(found.value.call, recovered, signal)
+    );
+    const tested = await this.#work.during(testing.finally(() => runtime.value.endTools()));
+    await runtime.value.changes.done();
+    return success(tested);
   }
 
   async show(target: CallTarget): Promise<Outcome<ShownCall>> {

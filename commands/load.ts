@@ -36,6 +36,7 @@ const skills = () => import("./catalog/skills.ts");
 
 const EXTENSION_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "hooks list": () => import("./catalog/hooks.ts"),
+  "hooks test": () => import("./approval/test_hooks.ts"),
   "skills list": skills,
   "skills show": skills,
   "skills check": () => import("./catalog/check_skills.ts"),

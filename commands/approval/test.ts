@@ -5,27 +5,13 @@ import { createCommandEvaluator } from "../../agent/views/evaluate_commands.ts";
 import { absolutePath, normalPath } from "../../base/paths.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
-import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeLines, writeOutput } from "../io/streams.ts";
 import { listOption, switchOption, textOption } from "../line/options.ts";
 import { decidedBy } from "../../agent/review/decided_by.ts";
 import { explanationJson } from "../../agent/views/explanation.ts";
-
-type Decision = ExplainedCall["decision"];
-
-/** The strictest decision sets the exit code. */
-const EXITS: readonly (readonly [Decision, number])[] = [
-  ["deny", Exit.failure],
-  ["require_approval", Exit.person],
-  ["approve", Exit.ok],
-];
-const WORDS: Readonly<Record<Decision, string>> = {
-  approve: "approve",
-  require_approval: "ask",
-  deny: "deny",
-};
+import { DECISION_WORDS, exitOfDecisions } from "./decisions.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given } = invocation;
@@ -61,7 +47,7 @@ export async function run(invocation: Invocation): Promise<number> {
       `${safeJson(found.map((each, at) => ({ command: commands[at], ...explanationJson(each) })))}\n`,
     );
   }
-  return EXITS.find(([decision]) => found.some((each) => each.decision === decision))?.[1] ?? Exit.ok;
+  return exitOfDecisions(found);
 }
 
 /** Returns the lines of standard input, each of which is one command. */
@@ -79,7 +65,7 @@ function lineOf(command: string, { decision, source, detail, commands }: Explain
     : stopped === undefined
     ? "no rule matches"
     : `"${stopped.text}": ${stopped.why}`;
-  return `${WORDS[decision].padEnd(7)}  ${command.replaceAll("\n", "↵")}   ${why}`;
+  return `${DECISION_WORDS[decision].padEnd(7)}  ${command.replaceAll("\n", "↵")}   ${why}`;
 }
 
 function isFolder(path: string): boolean {

@@ -1,6 +1,7 @@
 // Opens the document of a command: a file that is changed in place, or standard input, which is printed with the
 // changes.
 
+import type { Session } from "../../agent/session.ts";
 import type { SubjectSettings } from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
@@ -27,7 +28,7 @@ export interface CommandDocument {
   readonly file: string | null;
   readonly targets: readonly string[];
   readonly interrupts: Interrupts;
-  readonly session: ChatSession;
+  readonly session: Session;
 }
 
 export interface DocumentOptions
@@ -155,7 +156,7 @@ async function inMemory(
   invocation: Invocation,
   store: MemoryStore,
   options: Pick<ChatOptions, "emit" | "signal"> = {},
-): Promise<Outcome<ChatSession>> {
+): Promise<Outcome<Session>> {
   const host = hostOptions(invocation);
   if (!host.ok) return host;
   const { chatInMemory } = await loadAgent();
@@ -182,7 +183,7 @@ export async function openForReport(
   const [file] = invocation.arguments.positionals;
   const host = hostOptions(invocation);
   if (!host.ok) return { exit: refuse(invocation, host.problem) };
-  let opened: Outcome<ChatSession>;
+  let opened: Outcome<Session>;
   if (file === undefined || file === "-") {
     const bytes = reportInput(invocation);
     if ("exit" in bytes) return bytes;

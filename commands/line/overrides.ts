@@ -27,6 +27,7 @@ export function readOverrides(given: Arguments): Outcome<SettingsOverrides> {
     textOption(given, "fallback")?.split(",").map((name) => name.trim()).filter(Boolean),
   );
   set("sandbox.enabled", switchOption(given, "sandbox"));
+  if (switchOption(given, "no-hooks") === true) set("hooks.enabled", false);
   set("sandbox.backend", textOption(given, "backend"));
   for (const text of listOption(given, "param")) {
     const equals = text.indexOf("=");

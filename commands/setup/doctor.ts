@@ -12,6 +12,7 @@ import { currentModel } from "../../providers/models/choice.ts";
 import { knownProvider, providersInUse } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { type CacheSet, cacheSets } from "../../sandbox/outside/cache_sets.ts";
+import type { OutsideHook } from "../../agent/conversation/hooks/outside_hooks.ts";
 import { contextFill } from "../../agent/conversation/context_fill.ts";
 import { decidedBy } from "../../agent/review/decided_by.ts";
 import { type Confinement, confinement, type ToolRow, toolRows } from "../../agent/views/confinement.ts";
@@ -47,6 +48,8 @@ interface Report {
     readonly state: string;
     readonly reachable: string | null;
   }[];
+  /** Hooks that run outside the sandbox; `reachable` is something that they name and commands can change, or null. */
+  readonly hooks: readonly OutsideHook[];
   /** What commands fetched and built, by project. */
   readonly caches: readonly CacheSet[];
   readonly sandbox: Confinement | null;
@@ -125,6 +128,11 @@ async function examine(
         ? []
         : [{ name, folder, state, reachable: reachableRoot(folder, sandbox) }]
     ),
+    hooks: evaluated.ok && evaluated.value.loaded.hooks !== null
+      ? (await import("../../agent/conversation/hooks/outside_hooks.ts")).outsideHooks(evaluated.value, {
+        path,
+      })
+      : [],
     caches: cacheSets(environment),
     sandbox,
   };
@@ -193,6 +201,7 @@ function textOf(report: Report): string {
     state,
     tools,
     editors,
+    hooks,
     caches,
     sandbox,
   } = report;
@@ -214,6 +223,9 @@ function textOf(report: Report): string {
     "tools",
     ...rows(tools.map(({ name, source, approval }) => [name, `${source}, ${approval}`])),
   ];
+  if (hooks.length > 0) {
+    lines.push("hooks outside the sandbox", ...rows(hooks.map((hook) => [hook.name, hookWords(hook)])));
+  }
   if (caches.length > 0) {
     const width = ({ bytes, complete }: CacheSet) => `${complete ? "" : "more than "}${sizeWords(bytes)}`;
     lines.push("caches of commands", ...rows(caches.map((set) => [baseName(set.path), width(set)])));
@@ -223,6 +235,13 @@ function textOf(report: Report): string {
   }
   if (sandbox !== null) lines.push("sandbox", renderConfinement(sandbox).trimEnd().replace(/^/gm, "  "));
   return `${lines.join("\n")}\n`;
+}
+
+function hookWords({ event, file, reachable }: OutsideHook): string {
+  return reachable === null
+    ? `${event}, in ${file}; whatever it starts in the project can do everything`
+    : `! ${event}, in ${file}: does not run, because commands can change ${reachable}: move it, or shorten ` +
+      "sandbox.policy.rw_paths";
 }
 
 function editorWords(

@@ -411,6 +411,89 @@ test("hooks of another file run in the sandbox; a missing or broken file stops t
   assert.match((await place.exits(2, step)).stderr, /not a regular expression/);
 });
 
+test("hooks test runs the hooks before a call, shows their answers, and leaves call and document alone", async (place) => {
+  const rows: readonly (readonly [text: string, code: number, stdout: RegExp])[] = [
+    [
+      "echo 'no pushes' >&2; echo 'not today' >&2; exit 2",
+      1,
+      /^deny {5}guard\.sh {3}no pushes\n {9}not today\ndeny {5}c1 /,
+    ],
+    [`echo '{"decision":"ask","reason":"sure?"}'`, 3, /^ask {6}guard\.sh {3}sure\?\nask {6}c1 /],
+    [
+      `echo '{"hookSpecificOutput":{"additionalContext":"hint"},"systemMessage":"hello"}'`,
+      0,
+      /^- {8}guard\.sh\n {9}for the model: hint\n {9}for you: hello\napprove {2}c1 /,
+    ],
+    ["exit 1", 3, /^failed {3}guard\.sh {3}exited with code 1\nask {6}c1 /],
+  ];
+  const document = withCall("touch call-ran");
+  place.write("a.chat", document);
+  for (const [text, code, shown] of rows) {
+    place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", `touch hook-ran; ${text}\n`)}`));
+    const { stdout } = await place.exits(code, ["hooks", "test", "a.chat", "c1"]);
+    assert.match(stdout, shown, text);
+    assert.ok(place.exists("hook-ran"));
+    Deno.removeSync(place.path("hook-ran"));
+    const { stdout: json } = await place.exits(code, ["hooks", "test", "a.chat", "1", "--json"]);
+    const { id, hooks: [answer] } = JSON.parse(json);
+    assert.equal(id, "c1");
+    assert.equal(answer.name, "guard.sh");
+    assert.equal(answer.failed === null, text !== "exit 1");
+  }
+  assert.ok(!place.exists("call-ran"));
+  assert.equal(place.read("a.chat"), document);
+});
+
+test("hooks test says why no hook ran, and refuses an unknown call and standard input", async (place) => {
+  const guard = `bash ${script(place, "guard.sh", "touch asked\n")}`;
+  place.write("a.chat", withCall("echo ran"));
+  const says = async (code: number, settings: string, words: readonly string[], sentence: RegExp) => {
+    place.settings(settings);
+    assert.match((await place.exits(code, ["hooks", "test", ...words])).stderr, sentence);
+  };
+  await says(0, hooks("PostToolUse", guard), ["a.chat", "c1"], /No hook runs before this call/);
+  await says(0, `${hooks("PreToolUse", guard)}  enabled: false\n`, ["a.chat", "c1"], /Hooks are disabled/);
+  const deny = 'tools: { rules: [{ deny: bash, command: "echo **" }] }\n';
+  await says(1, hooks("PreToolUse", guard, "", deny), ["a.chat", "c1"], /denied without them/);
+  await says(1, hooks("PreToolUse", guard), ["a.chat", "nothing"], /No call has the id nothing/);
+  await says(2, hooks("PreToolUse", guard), ["-", "c1"], /needs a FILE/);
+  assert.ok(!place.exists("asked"));
+});
+
+test("an unknown word after hooks is a mistake, and a file is not", async (place) => {
+  place.write("a.chat", withCall("echo ran"));
+  assert.match((await place.exits(2, ["hooks", "nosuch"])).stderr, /There is no command hooks nosuch/);
+  await place.exits(0, ["hooks", "a.chat"]);
+});
+
+test("--no-hooks turns all hooks off for one run, also those of a project that is not trusted", async (place) => {
+  place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", "touch asked; exit 1\n")}`));
+  Deno.mkdirSync(place.path(".flemma"));
+  place.write(".flemma/hooks.yaml", "hooks: { PreToolUse: [{ hooks: [{ command: 'exit 1' }] }] }\n");
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(0, [...step, "--no-hooks"]);
+  assert.match(place.read("a.chat"), /\nran\n/);
+  assert.ok(!place.exists("asked"));
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(3, step);
+});
+
+test("doctor lists hooks outside the sandbox, and marks those that commands can change", async (place) => {
+  const guard = script(place, "guard.sh", "true\n");
+  place.settings(hooks("PreToolUse", `bash ${guard}`, ", sandbox: false"));
+  const env = KEY;
+  const { stdout } = await place.run(["doctor"], { env });
+  assert.match(stdout, /hooks outside the sandbox\n {2}guard\.sh {2}PreToolUse, in .*; whatever it starts/);
+  place.write("guard.sh", "true\n");
+  place.settings(hooks("PreToolUse", 'bash "$CLAUDE_PROJECT_DIR"/guard.sh', ", sandbox: false"));
+  assert.match(
+    (await place.run(["doctor"], { env })).stdout,
+    /guard\.sh {2}! PreToolUse, in .*: does not run, because commands can change .*\/guard\.sh/,
+  );
+  place.settings(hooks("PreToolUse", `bash ${guard}`));
+  assert.doesNotMatch((await place.run(["doctor"], { env })).stdout, /hooks outside/);
+});
+
 test("a document sets no hooks", async (place) => {
   place.write(
     "a.chat",

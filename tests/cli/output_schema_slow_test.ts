@@ -132,6 +132,7 @@ const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["undo --list", ["undo", "talk.chat", "--list", "--json"]],
   ["replay run", ["replay", "run", "talk.chat", "--json"]],
   ["hooks list", ["hooks", "list", "--json"]],
+  ["hooks test", ["hooks", "test", "calls.chat", "call_1", "--json"]],
   ["list", ["list", "--json"]],
   ["usage", ["usage", "--json"]],
   ["usage FILE", ["usage", "talk.chat", "--json"]],

@@ -53,6 +53,7 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   editor: "shows files of its own",
   doctor: [["doctor"]],
   "hooks list": [["hooks", "list"], ["hooks", "list", "--json"]],
+  "hooks test": [["hooks", "test", NAME, "c1"], ["hooks", "test", NAME, "c1", "--json"]],
   import: "prints a document, which is data (below)",
   lsp: "speaks to an editor",
   acp: "speaks to an editor",

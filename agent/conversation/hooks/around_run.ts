@@ -39,7 +39,7 @@ export class RunHooks {
   }
 
   /** Decides about calls. */
-  get deciding(): Pick<Hooks, "decide" | "linesFor"> {
+  get deciding(): Pick<Hooks, "decide" | "linesFor" | "askedAbout"> {
     return this.#hooks;
   }
 

@@ -31,7 +31,9 @@ export interface HooksOptions extends HookPlace {
 }
 
 /** One hook that ran, with its answer; `failed` says why there is none. */
-type Ran = { readonly hook: Hook } & ({ readonly answer: HookAnswer } | { readonly failed: string });
+export type RanHook =
+  & { readonly hook: Hook }
+  & ({ readonly answer: HookAnswer } | { readonly failed: string });
 
 /** What the hooks before a call say together. */
 interface CombinedAnswer {
@@ -57,6 +59,8 @@ export class Hooks {
   readonly #asked = new Map<string, Promise<CombinedAnswer>>();
   /** Texts from hooks before calls, which belong to their results. */
   readonly #texts = new Map<string, readonly HookText[]>();
+  /** The hooks that ran before calls, by id. */
+  readonly #ranBefore = new Map<string, readonly RanHook[]>();
   readonly #reported = new Set<string>();
   readonly #running = new Set<AbortController>();
   #ended: { readonly name: string; readonly reason: string } | null = null;
@@ -92,6 +96,11 @@ export class Hooks {
   cancelAll(): boolean {
     for (const controller of this.#running) controller.abort();
     return this.#running.size > 0;
+  }
+
+  /** Returns the hooks that were asked last about a call before it, with their answers. */
+  askedAbout(id: string): readonly RanHook[] {
+    return this.#ranBefore.get(id) ?? [];
   }
 
   /** Returns the hooks that would run before a call, as lines for a person. Runs none. */
@@ -212,7 +221,7 @@ export class Hooks {
     return this.#replyOf(await this.#run(counting, input, signal), false);
   }
 
-  #replyOf(ran: readonly Ran[], isPrompt: boolean): HookReply {
+  #replyOf(ran: readonly RanHook[], isPrompt: boolean): HookReply {
     // A hook that ends the run blocks a message, and never makes the model continue.
     const ends = ran.some((each) => "answer" in each && each.answer.endsRun);
     const blocks = ({ decision, endsRun }: HookAnswer) =>
@@ -246,6 +255,7 @@ export class Hooks {
         : []
     );
     this.#texts.set(call.id, texts);
+    this.#ranBefore.set(call.id, ran);
     const unsupported = this.#unsupportedFor(translated, call.name);
     return combined(ran, translated, unsupported);
   }
@@ -287,7 +297,7 @@ export class Hooks {
     members: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
     id?: string,
-  ): Promise<readonly Ran[]> {
+  ): Promise<readonly RanHook[]> {
     if (hooks.length === 0) return [];
     const controller = new AbortController();
     const onAbort = () => controller.abort();
@@ -309,7 +319,7 @@ export class Hooks {
     members: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
     id?: string,
-  ): Promise<Ran> {
+  ): Promise<RanHook> {
     const { emit, session, loaded } = this.#options;
     if (hook.fault !== null) return { hook, failed: `does not run: ${hook.fault}` };
     const about = id === undefined ? {} : { id };
@@ -336,7 +346,7 @@ export class Hooks {
   }
 
   /** Shows failures and words for the person, each once. */
-  #report(ran: Ran, id?: string): void {
+  #report(ran: RanHook, id?: string): void {
     const { hook } = ran;
     if ("failed" in ran) {
       if (ran.failed === CANCELED) return;
@@ -392,7 +402,7 @@ const NO_REPLY: HookReply = { blocked: null, context: "" };
 const ANSWERS = { deny: "deny", ask: "require_approval" } as const;
 
 /** Combines the answers before a call: deny wins over ask, and ask over allow. */
-function combined(ran: readonly Ran[], call: ClaudeCall, unsupported: string | null): CombinedAnswer {
+function combined(ran: readonly RanHook[], call: ClaudeCall, unsupported: string | null): CombinedAnswer {
   const denying: HookText[] = [];
   const asking: string[] = [];
   const failing: string[] = [];
@@ -439,7 +449,7 @@ function combined(ran: readonly Ran[], call: ClaudeCall, unsupported: string | n
 }
 
 /** Returns the texts for the model of a hook after a call. */
-function textsOf(ran: Ran): HookText[] {
+function textsOf(ran: RanHook): HookText[] {
   if (!("answer" in ran)) return [];
   const { decision, reason, context, code } = ran.answer;
   const text = [...(decision === "deny" ? [reason] : []), context].filter((each) => each !== "").join("\n");

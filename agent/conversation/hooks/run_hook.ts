@@ -52,8 +52,7 @@ export async function runOneHook(
   const script = scriptOf(hook.command, commandPlace(place));
   const scriptMissing = script !== null && !isThere(script);
   for (let attempt = 1;; attempt++) {
-    const begun =
-      await (hook.outside ? beginOutside(hook, input, paths, place) : beginInside(hook, input, place));
+    const begun = await (hook.outside ? beginOutside(hook, input, place) : beginInside(hook, input, place));
     if (!begun.ok) {
       if (begun.problem === OUTDATED && attempt < MOST_ATTEMPTS && !signal.aborted) continue;
       return failed(begun.problem);
@@ -106,9 +105,8 @@ async function beginInside(
 }
 
 async function beginOutside(
-  { command }: Hook,
+  hook: Hook,
   input: string,
-  paths: readonly string[],
   { environment, settings, sandbox, loaded }: HookPlace,
 ): Promise<Outcome<Begun, string>> {
   const roots = writableRoots(sandbox);
@@ -116,15 +114,32 @@ async function beginOutside(
   const made = makeOutsidePlace("hooks", variables, environment, roots);
   if (!made.ok) return failed(`did not run: ${made.problem.message.replace(/\.$/, "")}`);
   const own = made.value;
-  const reached = paths.find((path) => isThere(path) && isInReach(path, roots)) ??
-    namedInShell(command, { home: environment.home, folders: [own.cwd, loaded.project], roots });
-  if (reached !== null && reached !== undefined) {
+  const reached = reachedByCommands(hook, { environment, loaded, roots, folder: own.cwd });
+  if (reached !== null) {
     return failed(`did not run outside the sandbox: commands in the sandbox can change ${reached}`);
   }
-  const argv = shellOf(command, { ...environment, variables: own.variables }, roots);
+  const argv = shellOf(hook.command, { ...environment, variables: own.variables }, roots);
   if (!argv.ok) return argv;
   const prepared = prepareUnsandboxed(argv.value, false, environment);
   return await started(prepared, own.cwd, { ...own.variables, CLAUDE_PROJECT_DIR: loaded.project }, input);
+}
+
+/**
+ * Returns a program, script or file that a hook names and that commands can change; null if there is none.
+ *
+ * @param folder the folder in which the hook runs, if there is one already
+ */
+export function reachedByCommands(
+  { command }: Pick<Hook, "command">,
+  { environment, loaded, roots, folder }: Pick<HookPlace, "environment" | "loaded"> & {
+    readonly roots: readonly string[];
+    readonly folder?: string;
+  },
+): string | null {
+  const named = namedPaths(command, commandPlace({ environment, loaded }))
+    .find((path) => isThere(path) && isInReach(path, roots));
+  const folders = [...(folder === undefined ? [] : [folder]), loaded.project];
+  return named ?? namedInShell(command, { home: environment.home, folders, roots });
 }
 
 async function started(
@@ -226,7 +241,9 @@ class Kept {
   }
 }
 
-function commandPlace({ environment: { home }, loaded: { project } }: HookPlace) {
+function commandPlace(
+  { environment: { home }, loaded: { project } }: Pick<HookPlace, "environment" | "loaded">,
+) {
   return { home, project };
 }
 

@@ -10,13 +10,14 @@ import {
   JSON_REPORT,
   LIMITS,
   MODEL,
+  NO_HOOKS,
   QUIET,
   QUIET_RUN,
   SANDBOX,
   WAIT,
 } from "./options.ts";
 
-const RUN: readonly Option[] = [...AUTOPILOT, ...LIMITS, SANDBOX, BACKEND, ...MODEL, APPROVE];
+const RUN: readonly Option[] = [...AUTOPILOT, ...LIMITS, SANDBOX, BACKEND, NO_HOOKS, ...MODEL, APPROVE];
 
 export const NEW: Command = {
   name: "new",

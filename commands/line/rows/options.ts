@@ -80,6 +80,11 @@ export const SANDBOX: Option = {
   help: "Run tools in the sandbox, or without it.",
 };
 
+export const NO_HOOKS: Option = {
+  name: "no-hooks",
+  help: "Run no hooks around calls, messages and replies.",
+};
+
 export const BACKEND: Option = {
   name: "backend",
   value: "NAME",

@@ -1,7 +1,7 @@
-// The commands about skills.
+// The commands about hooks and skills.
 
 import type { Command } from "../spec.ts";
-import { CONFIG, HELP, JSON_REPORT } from "./options.ts";
+import { APPROVE, CONFIG, HELP, JSON_REPORT, SANDBOX, WAIT } from "./options.ts";
 
 export const SKILL_COMMANDS: readonly Command[] = [
   {
@@ -16,6 +16,19 @@ export const SKILL_COMMANDS: readonly Command[] = [
     arity: [0, 1],
     options: [JSON_REPORT, ...CONFIG, HELP],
     example: "flemma hooks list",
+  },
+  {
+    name: "hooks test",
+    usage: "FILE TARGET",
+    summary: "run the hooks before a call, but not the call",
+    details:
+      "Prints the answer of each hook, and the decision about the call as a run would make it. A TARGET is a call's id, its " +
+      "number in flemma status, or at least four characters from the start or end of its id. The exit code is 0 if the " +
+      "call would run, 3 if it would wait, 1 if it would be denied.",
+    kind: "none",
+    arity: [2, 2],
+    options: [JSON_REPORT, SANDBOX, APPROVE, WAIT, ...CONFIG, HELP],
+    example: "flemma hooks test notes.chat call_1",
   },
   {
     name: "skills list",

@@ -29,6 +29,7 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "fork": { module: "commands/write/fork.ts" },
   "git setup": { module: "commands/write/git/setup.ts" },
   "hooks list": { module: "commands/catalog/hooks.ts" },
+  "hooks test": { module: "commands/approval/test_hooks.ts" },
   "import": { module: "commands/write/import/import.ts" },
   "list": { module: "commands/read/list.ts" },
   "migrate --dry-run": { module: "commands/write/migrate.ts" },
