@@ -10,7 +10,7 @@ type Functions = Required<Pick<Backend, "available" | "wrap" | "prepare" | "prob
 /** Returns the functions of a backend, bound to it, with checked answers. */
 export function checkedFunctions(
   backend: Backend,
-): Omit<Backend, "priority" | "description" | "confines" | "onlyByName" | "repairs"> {
+): Omit<Backend, "priority" | "description" | "confines" | "repairs"> {
   const outcome = <Value>(call: keyof Functions, answer: Outcome<Value>, fits: (value: unknown) => boolean) =>
     checked(call, answer, (value) => isOutcome(value, fits), "{ ok: true, value } or { ok: false, problem }");
   return {

@@ -125,9 +125,9 @@ export class RunSandbox implements Sandbox {
   /**
    * Name of the backend that approval may rely on.
    *
-   * Fails with `sandbox-disabled`, `unknown-urn`, `unknown-backend`, `backend-unavailable` or
-   * `sandbox-privileged-root`. The last means that commands are wrapped, but nothing confines a superuser who keeps
-   * privileges.
+   * Fails with `sandbox-disabled`, `unknown-urn`, `unknown-backend`, `backend-unavailable`, `backend-repairs` or
+   * `sandbox-privileged-root`. With the last two, commands are wrapped: in a sandbox that only repairs protected files,
+   * which nobody chose; or in one that does not confine a superuser who keeps privileges.
    */
   async available(): Promise<Outcome<string>> {
     if (!this.enabled) return failure("sandbox-disabled", "The sandbox is switched off.");
@@ -145,7 +145,10 @@ export class RunSandbox implements Sandbox {
         "Set sandbox.policy.allow_privileged to false, or run as an ordinary user.",
       );
     }
-    return success(found.value.name);
+    const waits = await this.#backend.whyCallsWait();
+    if (waits === null) return success(found.value.name);
+    this.#notices.add([waits]);
+    return { ok: false, problem: waits };
   }
 
   /**
@@ -175,6 +178,9 @@ export class RunSandbox implements Sandbox {
       this.#notices.add([unsandboxedNotice(found.problem)]);
       return success(prepareUnsandboxed(inner, waits, this.host.environment));
     }
+    const unchosen = await this.#backend.whyCallsWait();
+    // The command runs in a sandbox that nobody chose, because somebody approved it.
+    if (unchosen !== null) this.#notices.add([unchosen]);
     // A leftover command of another run may still change what the preparation is about to inspect.
     this.#commands.report(await this.recover());
     return await this.#commands.prepare(found.value, this.#policy.value, inner, waits);

@@ -205,6 +205,7 @@ function confinementLines({ sockets: { masked, kept, blocked }, limits }: Sandbo
 function describeAvailability({ enabled, available, commands, error }: SandboxStatus): string {
   if (!enabled) return "sandbox   off";
   if (available) return "sandbox   on and working";
+  if (error?.code === "backend-repairs") return `sandbox   on, but calls wait: ${error.message}`;
   const effect = commands === "unconfined"
     ? "commands would run unsandboxed"
     : commands === "confined"

@@ -137,11 +137,6 @@ export interface Backend {
    */
   readonly confines?: boolean;
   /**
-   * True if the backend is used only if the person names it.
-   * @default false
-   */
-  readonly onlyByName?: boolean;
-  /**
    * True if the backend cannot keep protected paths in writable folders read-only. They are then compared after a
    * command and restored.
    * @default false

@@ -5,6 +5,7 @@ import { visible } from "../../base/visible.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
 import type { Call, Chat, Status } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
+import { isConfined } from "../../sandbox/process/unsandboxed.ts";
 import { isBounded, type RegisteredTool } from "../../tools/definition.ts";
 import { folderOfCalls, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import { checkInput } from "../../tools/validate.ts";
@@ -204,12 +205,14 @@ function missingPlaceOf(
 async function sandboxNow(sandbox: RunSandbox): Promise<SandboxNow> {
   if (!sandbox.enabled) return { works: false, text: "outside the sandbox: it is switched off" };
   const available = await sandbox.available();
-  if (!available.ok) {
-    return { works: false, text: `outside the sandbox: ${available.problem.message.replace(/\.$/, "")}` };
+  const backend = await sandbox.backend();
+  if (!backend.ok || !isConfined(available)) {
+    const reason = available.ok ? "no backend works" : available.problem.message.replace(/\.$/, "");
+    return { works: false, text: `outside the sandbox: ${reason}` };
   }
   const policy = sandbox.policy();
   const network = policy.ok ? networkOf(policy.value) : "";
-  return { works: true, text: `in the sandbox (${available.value})${network}` };
+  return { works: true, text: `in the sandbox (${backend.value.name})${network}` };
 }
 
 function networkOf(

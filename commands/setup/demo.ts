@@ -84,8 +84,8 @@ class Demo {
       stderr: "null",
     });
     const { stdout } = await child.output();
-    const { available, backend, error } = JSON.parse(new TextDecoder().decode(stdout));
-    if (available) say(`Commands run inside the sandbox (${backend}).`);
+    const { commands, backend, error } = JSON.parse(new TextDecoder().decode(stdout));
+    if (commands === "confined") say(`Commands run inside the sandbox (${backend}).`);
     else {
       const why = error?.message ?? "it is switched off.";
       say(`No sandbox works here, so commands run without one: ${why}`);

@@ -2,7 +2,7 @@
 
 /** Path below the demo's folder → content. */
 export const DEMO_FILES: Readonly<Record<string, string>> = {
-  "config.yaml": "# Commands wait for a person here, even inside the sandbox.\ntools:\n  auto_approve_sandboxed: false\n",
+  "config.yaml": "# Commands wait for a person here, even inside the sandbox.\ntools:\n  auto_approve_sandboxed: false\n\n# The demo's state is in a temporary folder, where commands may not write.\nsandbox:\n  policy: { rw_paths: [urn:flemma:buffer:path] }\n",
   "project/demo.chat": "@System:\nYou help with a small project. Be brief.\n\n@You:\ntest.sh fails. Find out why, repair total.sh, and show me that the test passes.\n",
   "project/prices.txt": "19\n11\n12",
   "project/test.sh": "#!/bin/sh\n# The prices add up to 42.\ngot=$(sh total.sh prices.txt)\nif [ \"$got\" = 42 ]; then\n  echo \"ok: the total is $got\"\nelse\n  echo \"FAILED: the total is $got, not 42\"\n  exit 1\nfi\n",

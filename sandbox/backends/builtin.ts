@@ -36,13 +36,9 @@ export const bwrap: Backend = {
 
 const landlock: Backend = {
   priority: 50,
-  onlyByName: true,
   repairs: true,
   description: "Landlock: rules of the kernel for files, sockets and signals, without namespaces",
-  available: async () => {
-    const version = (await import("./landlock.ts")).landlockVersion();
-    return version.ok ? success(undefined) : version;
-  },
+  available: async (_config, host) => (await import("./landlock.ts")).isLandlockPresent(host),
   wrap: () => failure("needs-preparation", "Landlock needs a launcher, and not only an argument list."),
   prepare: async (policy, _config, inner, host) =>
     await (await import("./landlock.ts")).prepareLandlock(policy, inner, host),

@@ -2,29 +2,31 @@
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { BackendDiagnosis } from "./diagnose.ts";
+import { CALLS_WAIT } from "../process/unsandboxed.ts";
 import type { SetupFailure } from "../types.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
+/** A backend that works. */
+export interface FoundBackend {
+  readonly entry: BackendEntry;
+  /** Why calls wait for the person although the backend works; null if they need not. */
+  readonly whyCallsWait: Problem | null;
+}
+
 /**
  * Tries the backends that `mode` allows, one after another, and diagnoses each. If a diagnosis throws, its result is
- * unknown. After a failure that may be temporary, only a backend that itself confines commands is used.
+ * unknown. After a failure that may be temporary, only a backend that covers the whole policy is used. A backend that
+ * only repairs protected files is used last, and calls wait then, unless `mode` names it.
  *
  * Fails with `unknown-backend`. If no backend can work on this machine, fails with `backend-unavailable` and all
  * reasons. If one of them might work, fails with `backend-setup`; then no command may run without a sandbox.
- *
- * @param isPresent whether a backend that only the person may choose is present
  */
 export async function detect(
   registry: BackendRegistry,
   mode: string,
   diagnose: (entry: BackendEntry) => Promise<BackendDiagnosis>,
-  isPresent: (entry: BackendEntry) => Promise<boolean> = () => Promise.resolve(false),
-): Promise<Outcome<BackendEntry>> {
-  if (mode === "auto" || mode === "required") {
-    const all = registry.getAll();
-    const found = await firstWorking(all.filter(({ onlyByName }) => onlyByName !== true), diagnose);
-    return found.ok ? found : await withOffer(found.problem, all, isPresent);
-  }
+): Promise<Outcome<FoundBackend>> {
+  if (mode === "auto" || mode === "required") return await firstWorking(registry.getAll(), diagnose);
   const named = registry.get(mode);
   if (named === null) {
     const known = registry.getAll().map(({ name }) => name);
@@ -34,23 +36,22 @@ export async function detect(
       `Set sandbox.backend to ${["auto", "required", ...known].join(", ")}.`,
     );
   }
-  return await firstWorking([named], diagnose);
+  const found = await firstWorking([named], diagnose);
+  return found.ok ? success({ ...found.value, whyCallsWait: null }) : found;
 }
 
-/** Adds to the problem of a machine how to choose a backend that only the person may choose. */
-async function withOffer(
-  problem: Problem,
-  entries: readonly BackendEntry[],
-  isPresent: (entry: BackendEntry) => Promise<boolean>,
-): Promise<Outcome<never>> {
-  if (problem.code !== "backend-unavailable") return { ok: false, problem };
-  for (const entry of entries.filter(({ onlyByName }) => onlyByName)) {
-    if (!await isPresent(entry)) continue;
-    const offer = `To use the sandbox ${entry.name}, which covers less: flemma sandbox use ${entry.name}`;
-    const next = problem.next === undefined ? offer : `${problem.next} ${offer}`;
-    return { ok: false, problem: { ...problem, next } };
-  }
-  return { ok: false, problem };
+/** Why calls wait if the only backend that works repairs, and how the person chooses it. */
+function waiting({ name }: BackendEntry, reasons: readonly Problem[]): Problem {
+  const reported = reportedOf(reasons);
+  const why = reported.map(({ message }) => `${message} `).join("");
+  const remedy = reported.find(({ next }) => next !== undefined)?.next;
+  const offer = `To use the sandbox ${name}, which covers less: flemma sandbox use ${name}`;
+  return {
+    code: CALLS_WAIT,
+    message:
+      `${why}The sandbox ${name} works, but it restores protected files only after a command. Until you choose it, calls wait for you.`,
+    next: remedy === undefined ? offer : `${remedy} ${offer}`,
+  };
 }
 
 /** Codes of reasons that say nothing about this machine. They are reported only if no backend has another reason. */
@@ -59,24 +60,46 @@ const UNREPORTED: ReadonlySet<string> = new Set(["other-system", "container-not-
 async function firstWorking(
   entries: readonly BackendEntry[],
   diagnose: (entry: BackendEntry) => Promise<BackendDiagnosis>,
-): Promise<Outcome<BackendEntry>> {
+): Promise<Outcome<FoundBackend>> {
   const reasons: Problem[] = [];
   let unknown: Problem | null = null;
+  let last: BackendEntry | null = null;
   for (const entry of entries) {
-    if (unknown !== null && entry.confines === false) continue;
+    if (unknown !== null && (entry.confines === false || entry.coverage !== undefined)) continue;
     const diagnosis = await guarded(entry, diagnose);
-    if (diagnosis.kind === "works") return success(entry);
+    if (diagnosis.kind === "works") {
+      if (diagnosis.repairs !== true) return success({ entry, whyCallsWait: null });
+      last ??= entry;
+      continue;
+    }
     if (diagnosis.kind === "unknown") unknown ??= diagnosis.problem;
     reasons.push({ ...diagnosis.problem, message: `${entry.name}: ${whyOf(diagnosis.problem)}` });
   }
-  if (unknown !== null) return { ok: false, problem: { ...unknown, code: "backend-setup" } };
-  const telling = reasons.filter(({ code }) => !UNREPORTED.has(code));
-  const reported = telling.length > 0 ? telling : reasons;
+  // If a better backend may work the next moment, nothing runs in this one.
+  if (unknown !== null) {
+    return { ok: false, problem: { ...explained(unknown, reasons), code: "backend-setup" } };
+  }
+  if (last !== null) return success({ entry: last, whyCallsWait: waiting(last, reasons) });
+  const reported = reportedOf(reasons);
   const why = reported.length === 0
     ? "no backend is registered."
     : reported.map(({ message }) => message).join(" ");
   const next = reported.find(({ next }) => next !== undefined)?.next;
   return failure("backend-unavailable", `No sandbox works on this machine: ${why}`, next);
+}
+
+/** The problem, with the reasons of the other backends if they tell something. */
+function explained(unknown: Problem, reasons: readonly Problem[]): Problem {
+  const telling = reasons.filter(({ code }) => !UNREPORTED.has(code));
+  if (telling.length < 2) return unknown;
+  const message = `The sandbox could not be set up: ${telling.map(({ message }) => message).join(" ")}`;
+  const next = telling.find(({ next }) => next !== undefined)?.next;
+  return { ...unknown, message, next };
+}
+
+function reportedOf(reasons: readonly Problem[]): readonly Problem[] {
+  const telling = reasons.filter(({ code }) => !UNREPORTED.has(code));
+  return telling.length > 0 ? telling : reasons;
 }
 
 /**

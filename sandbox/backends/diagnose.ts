@@ -3,9 +3,12 @@
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { BackendConfig, SetupFailure } from "../types.ts";
 
-/** `cannot`: this machine cannot provide such a sandbox. `unknown`: it failed, but may work the next moment. */
+/**
+ * `works`: and, if `repairs` is true, protected files are restored after a command. `cannot`: this machine cannot
+ * provide such a sandbox. `unknown`: it failed, but may work the next moment.
+ */
 export type BackendDiagnosis =
-  | { readonly kind: "works"; readonly config: BackendConfig }
+  | { readonly kind: "works"; readonly config: BackendConfig; readonly repairs?: boolean }
   | { readonly kind: "cannot"; readonly problem: Problem }
   | { readonly kind: "unknown"; readonly problem: Problem };
 

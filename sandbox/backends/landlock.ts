@@ -13,6 +13,7 @@ import {
 } from "../kernel/landlock_plan.ts";
 import {
   CACHE_VARIABLE,
+  GROUP_DESCRIPTOR,
   GUARD_ROLE,
   type LauncherChecks,
   type LauncherPlan,
@@ -71,6 +72,26 @@ function askVersion(): Outcome<number> {
   }
 }
 
+/** Checks whether the kernel has Landlock, and whether there is a Deno to start the launcher. */
+export function isLandlockPresent(host: Host): Outcome<void> {
+  const version = landlockVersion();
+  if (!version.ok) return version;
+  const runtime = launcherRuntime(host);
+  // A Deno that must not be used, for instance because a command planted it, is not absent.
+  return runtime.ok || runtime.problem.code !== "landlock-needs-deno" ? success(undefined) : runtime;
+}
+
+function launcherRuntime(host: Host): Outcome<string> {
+  const own = ownDeno();
+  const runtime = own === null ? host.program("deno") : success(own);
+  if (runtime.ok || runtime.problem.code !== "program-not-found") return runtime;
+  return failure(
+    "landlock-needs-deno",
+    `Landlock needs Deno. ${runtime.problem.message}`,
+    "Install Deno, for example: npm install -g deno",
+  );
+}
+
 /** The plan for a policy on this machine. */
 export function planFor(policy: MountablePolicy): Outcome<LandlockPlan> {
   const abi = landlockVersion();
@@ -119,15 +140,8 @@ async function assemble(
 ): Promise<Outcome<BackendPreparation>> {
   const plan = planFor(policy);
   if (!plan.ok) return plan;
-  const own = ownDeno();
-  const runtime = own === null ? host.program("deno") : success(own);
-  if (!runtime.ok) {
-    return failure(
-      "landlock-needs-deno",
-      `Landlock needs Deno. ${runtime.problem.message}`,
-      "Install Deno, for example: npm install -g deno",
-    );
-  }
+  const runtime = launcherRuntime(host);
+  if (!runtime.ok) return runtime;
   const limited = limitedCommand(policy, inner, host, parts);
   if (!limited.ok) return limited;
   const blocksSockets = !allowsLocalSockets(policy);
@@ -161,6 +175,7 @@ async function assemble(
     rules: [...rules, ...granted],
     filter: [...filter],
     owner: Deno.pid,
+    joinsGroup: limited.value.group !== null,
     checks,
   };
   const planFile = files.fresh("plan");
@@ -208,7 +223,7 @@ function handOver(
     `export ${MARK}=${mark}`,
     `[ -z "\${${CACHE_VARIABLE}+x}" ] || export ${OWN_CACHE_VARIABLE}="$${CACHE_VARIABLE}"`,
     `export ${CACHE_VARIABLE}=${NO_CACHE}`,
-    ...(group === null ? [] : [`echo $$ >"$1" || exit 125; shift`]),
+    ...(group === null ? [] : [`exec ${GROUP_DESCRIPTOR}>"$1"; shift`]),
     `set -C; exec ${REPORT_DESCRIPTOR}>"$0"; set +C`,
     `exec ${PLAN_DESCRIPTOR}<"$1"; shift`,
     ...launcher.map((_, at) => `a${at}=$1; shift`),
@@ -241,7 +256,7 @@ function failureIn(
     message: `The sandbox could not be set up, so the command did not run: ${cause}.`,
     cause: `${cause}.`,
     next: "To see what is missing: flemma sandbox status",
-    stderr,
+    stderr: failed === undefined ? stderr : `${stderr}landlock: ${failed}`,
     forModel:
       `The sandbox could not be set up (${cause}); nothing ran. Do not try again: the user must fix this.`,
   };

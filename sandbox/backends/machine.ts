@@ -82,6 +82,9 @@ const CAUSES: readonly Cause[] = [
   },
   { pattern: new RegExp(`^bwrap: Can't mount proc on .*: ${REFUSED}$`) },
   { pattern: new RegExp(`^bwrap: Failed to make / slave: ${REFUSED}$`) },
+  // The launcher has tried it, or the kernel has refused the whole sandbox.
+  { pattern: /^landlock: the kernel did not refuse / },
+  { pattern: /^landlock: Landlock refused .* \(error 1\)$/ },
   { pattern: new RegExp(`^bwrap: loopback: Failed RTM_NEWADDR: ${REFUSED}$`) },
 ];
 

@@ -34,13 +34,12 @@ export class BackendRegistry {
     if (name.includes(".")) {
       throw new TypeError(`The name of a sandbox backend must not contain a dot: "${name}".`);
     }
-    const { priority = DEFAULT_PRIORITY, description, confines, onlyByName, repairs } = backend;
+    const { priority = DEFAULT_PRIORITY, description, confines, repairs } = backend;
     this.#entries.set(name, {
       name,
       priority,
       description,
       confines,
-      onlyByName,
       repairs,
       ...checkedFunctions(backend),
     });

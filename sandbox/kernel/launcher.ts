@@ -7,6 +7,7 @@
 import {
   CACHE_VARIABLE,
   COMMAND_ROLE,
+  GROUP_DESCRIPTOR,
   GUARD_ROLE,
   type LauncherChecks,
   type LauncherPlan,
@@ -280,11 +281,6 @@ function start(program: string, args: readonly string[], input?: number): number
 /** Waits for the end of its input, then ends every process that it may signal. */
 const LAST_GUARD = "read -r _; kill -9 -1";
 
-/** Keeps a descriptor away from programs that this process starts. */
-function keep(descriptor: number): void {
-  libc.fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-}
-
 /**
  * Starts a shell that ends everything in this domain when this process has ended, however that happens. Commands cannot
  * signal it, because it is outside of their domain.
@@ -298,7 +294,7 @@ function startLastGuard(): void {
 
 /** Runs the guard of a command until everything has ended. Returns the command's exit code. */
 async function guard(parent: number, words: readonly string[]): Promise<number> {
-  const { abi, handled, refusesTcp, scoped, rules, owner } = readPlan();
+  const { abi, handled, refusesTcp, scoped, rules, owner, joinsGroup } = readPlan();
   prctl(SET_PDEATHSIG, SIGTERM);
   // The kernel sends no signal for a parent that ended before the request.
   if (libc.getppid() !== parent || libc.kill(owner, 0) !== 0) return NOT_STARTED;
@@ -311,12 +307,10 @@ async function guard(parent: number, words: readonly string[]): Promise<number> 
     throw new NotConfined(`Landlock refused to confine the guard (error ${errno()})`);
   }
   const isAlone = scoped && cannotSignalParent();
-  keep(PLAN_DESCRIPTOR);
-  keep(REPORT_DESCRIPTOR);
+  const passed = [PLAN_DESCRIPTOR, REPORT_DESCRIPTOR, ...(joinsGroup ? [GROUP_DESCRIPTOR] : [])];
+  for (const descriptor of passed) libc.fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   if (isAlone) startLastGuard();
-  for (const descriptor of [PLAN_DESCRIPTOR, inner, REPORT_DESCRIPTOR]) {
-    libc.fcntl(descriptor, F_SETFD, 0);
-  }
+  for (const descriptor of [...passed, inner]) libc.fcntl(descriptor, F_SETFD, 0);
   const command = start(Deno.execPath(), [
     ...launcherArguments(),
     COMMAND_ROLE,
@@ -388,13 +382,17 @@ function becomeCommand(parent: number, rules: number, words: readonly string[]):
   if (libc.getppid() !== parent) Deno.exit(NOT_STARTED);
   const argv = words.map(text);
   const variables = commandEnvironment();
-  const { filter, checks, scoped, owner } = readPlan();
+  const { filter, checks, scoped, owner, joinsGroup } = readPlan();
   const instructions = Uint8Array.from(filter);
   const program = new Uint8Array(16);
   const view = new DataView(program.buffer);
   view.setUint16(0, instructions.length / 8, true);
   view.setBigUint64(8, addressOf(instructions), true);
   const [argvPointers, variablePointers] = [pointers(argv), pointers(variables)];
+  // Earlier, the threads of this runtime would count.
+  if (joinsGroup && libc.write(GROUP_DESCRIPTOR, encoder.encode("0"), 1n) !== 1n) {
+    throw new NotConfined(`its number of processes could not be limited (error ${errno()})`);
+  }
   // The runtime ignores this signal, and the command would inherit that.
   libc.signal(SIGPIPE, 0n);
   if (call(LANDLOCK_RESTRICT, rules, 0) !== 0) {

@@ -9,6 +9,8 @@ export interface LauncherPlan
   readonly filter: readonly number[];
   /** The process that prepared the command. Without it, nothing starts. */
   readonly owner: number;
+  /** True if the command joins the control group whose list of members is open as the group descriptor. */
+  readonly joinsGroup: boolean;
   readonly checks: LauncherChecks;
 }
 
@@ -26,6 +28,7 @@ export interface LauncherChecks {
 
 /** The descriptors that the launcher inherits. Lines of the report: `ready`, `exit CODE`, `failed CAUSE`. */
 export const PLAN_DESCRIPTOR = 7;
+export const GROUP_DESCRIPTOR = 8;
 export const REPORT_DESCRIPTOR = 9;
 
 /** The roles of the launcher's processes. The role is the first argument. */

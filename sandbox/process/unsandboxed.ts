@@ -9,6 +9,14 @@ import { newMark } from "./marks.ts";
 import { spawn } from "./spawn.ts";
 import type { PreparedCommand } from "../types.ts";
 
+/** Code of the problem that calls wait although a backend confines commands. */
+export const CALLS_WAIT = "backend-repairs";
+
+/** True if commands run in a sandbox, also if calls wait because of what it covers. */
+export function isConfined(available: Outcome<string>): boolean {
+  return available.ok || available.problem.code === CALLS_WAIT;
+}
+
 /** Prepares a command without a backend. */
 export function prepareUnsandboxed(
   inner: readonly string[],

@@ -1,8 +1,8 @@
 // The backend of a run: found on first use, diagnosed with no-op commands, then used to wrap.
 
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { backends } from "../backends/builtin.ts";
-import { detect } from "../backends/detect.ts";
+import { detect, type FoundBackend } from "../backends/detect.ts";
 import { type BackendDiagnosis, diagnoseBackend } from "../backends/diagnose.ts";
 import { forgetFailure, readCachedFailure, saveFailure } from "../backends/cached_failure.ts";
 import { isOfMachine, readMachine } from "../backends/machine.ts";
@@ -24,7 +24,7 @@ export class BackendInUse {
   readonly #ignoreCache: boolean;
   /** Reduced settings of backends that did not work with the person's settings. */
   readonly #retried = new Map<string, BackendConfig>();
-  #detected: { generation: number; answer: Promise<Outcome<BackendEntry>> } | undefined;
+  #detected: { generation: number; answer: Promise<Outcome<FoundBackend>> } | undefined;
 
   constructor(
     context: RunContext,
@@ -42,15 +42,25 @@ export class BackendInUse {
    * Returns the backend that wraps commands. It exists on this machine and was probed under this policy. The result is
    * cached until backends are registered or removed; a failure that may be temporary is not cached.
    */
-  find(): Promise<Outcome<BackendEntry>> {
+  async find(): Promise<Outcome<BackendEntry>> {
+    const found = await this.#find();
+    return found.ok ? success(found.value.entry) : found;
+  }
+
+  /** Why calls wait although a backend works; null if they need not, or if none works. */
+  async whyCallsWait(): Promise<Problem | null> {
+    const found = await this.#find();
+    return found.ok ? found.value.whyCallsWait : null;
+  }
+
+  #find(): Promise<Outcome<FoundBackend>> {
     const { generation } = this.#registry;
     if (this.#detected?.generation !== generation) {
-      const answer = detect(
-        this.#registry,
-        this.mode,
-        (entry) => this.#diagnose(entry),
-        async (entry) => (await entry.available(this.configOf(entry), this.#context.host)).ok,
-      );
+      const answer = detect(this.#registry, this.mode, (entry) => this.#diagnose(entry)).then((found) => {
+        // Backends that were tried later may have set this differently.
+        if (found.ok) this.#snapshots.repairs = found.value.entry.repairs === true;
+        return found;
+      });
       const detected = this.#detected = { generation, answer };
       answer.then((found) => {
         // A failure that may be temporary is not cached, so the next call tries again.
@@ -104,16 +114,25 @@ export class BackendInUse {
     return this.#retried.get(name) ?? this.#context.settings.backends[name] ?? {};
   }
 
+  /** Tests a backend, and asks what it covers of the policy. */
+  async #diagnose(entry: BackendEntry): Promise<BackendDiagnosis> {
+    this.#snapshots.repairs = entry.repairs === true;
+    const diagnosis = await this.#test(entry);
+    if (diagnosis.kind !== "works") return diagnosis;
+    const coverage = await this.coverage(entry);
+    if (!coverage.ok) return { kind: "unknown", problem: coverage.problem };
+    return { ...diagnosis, repairs: coverage.value?.kind === "repaired" };
+  }
+
   /**
    * Checks that the backend is present, then runs the no-op command under this policy. If that fails, runs it under
    * the empty policy.
    */
-  async #diagnose(entry: BackendEntry): Promise<BackendDiagnosis> {
+  async #test(entry: BackendEntry): Promise<BackendDiagnosis> {
     const { policy, host } = this.#context;
     if (!policy.ok) return { kind: "unknown", problem: policy.problem };
     const resolved = policy.value;
     const config = this.configOf(entry);
-    this.#snapshots.repairs = entry.repairs === true;
     const present = await entry.available(config, host);
     if (!present.ok) return { kind: "cannot", problem: present.problem };
     if (entry.probe) {

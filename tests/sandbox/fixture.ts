@@ -3,7 +3,14 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.generated.ts";
-import { type CommandsWatch, createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
+import {
+  BackendRegistry,
+  type CommandsWatch,
+  createSandbox,
+  registerBuiltinBackends,
+  type RunSandbox,
+  spawn,
+} from "../../sandbox/mod.ts";
 import { isInside } from "../../base/paths.ts";
 import { listeningSockets } from "../../sandbox/policy/listening.ts";
 import type { RunningProgram } from "../../sandbox/protect/own_code.ts";
@@ -65,6 +72,14 @@ export function settings(
 }
 
 /** A sandbox for a document `folder/project/notes.chat` with `folder/project` as its only writable path. */
+/** The built-in backends without Landlock, so that tests of bubblewrap do not depend on the kernel. */
+export function withoutLandlock(): BackendRegistry {
+  const registry = new BackendRegistry();
+  registerBuiltinBackends(registry);
+  registry.unregister("landlock");
+  return registry;
+}
+
 export function projectSandbox(
   folder: string,
   changes: Parameters<typeof settings>[0] = {},
@@ -74,6 +89,8 @@ export function projectSandbox(
     running?: RunningProgram;
     around?: CommandsWatch;
     listening?: () => readonly string[];
+    /** @default without Landlock, unless the settings name it */
+    registry?: BackendRegistry;
   } = {},
 ): RunSandbox {
   const project = `${folder}/project`;
@@ -85,6 +102,7 @@ export function projectSandbox(
     protect: more.protect ?? [document],
     running: more.running,
     around: more.around,
+    registry: more.registry ?? (changes.backend === "landlock" ? undefined : withoutLandlock()),
     // Other tests open and close sockets at the same time.
     listening: more.listening ?? (() => listeningSockets().filter((path) => isInside(path, folder))),
   });

@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import { type Backend, BackendRegistry, createSandbox, type RunSandbox } from "../../sandbox/mod.ts";
+import {
+  type Backend,
+  BackendRegistry,
+  createSandbox,
+  renderStatus,
+  type RunSandbox,
+  sandboxStatus,
+  statusExitCode,
+} from "../../sandbox/mod.ts";
 import {
   exists,
   plant,
@@ -12,6 +20,7 @@ import {
   runPrepared,
   script,
   settings,
+  withoutLandlock,
   world,
 } from "./fixture.ts";
 import { inFolder, testInFolder as test } from "../folder.ts";
@@ -120,6 +129,50 @@ test("in required mode, or with a named backend, no command ever runs without th
   const answer = await ghost.available();
   assert.ok(!answer.ok);
   assert.match(answer.problem.next ?? "", /broken, spare/);
+});
+
+test("a backend that only repairs is used last, and calls wait until the person names it; one that covers the policy is used like any other", async (root) => {
+  const covering = (kind: "exact" | "repaired"): Backend => ({
+    ...naming("covering", success(undefined), 50),
+    coverage: () => Promise.resolve(success({ kind, abi: 7, notCovered: [] })),
+  });
+  const absent = naming("absent", BROKEN, 100);
+  const container: Backend = { ...naming("container", success(undefined), 1), confines: false };
+  const failing: Backend = {
+    ...naming("failing", success(undefined), 90),
+    probe: () => Promise.resolve(BROKEN),
+  };
+  for (const mode of ["auto", "required"]) {
+    const sandbox = withBackends(root, mode, { absent, covering: covering("repaired") });
+    const answer = await sandbox.available();
+    assert.equal(answer.ok ? "available" : answer.problem.code, "backend-repairs");
+    assert.match(
+      answer.ok ? "" : answer.problem.message,
+      /^absent: It is broken\. The sandbox covering works, but/,
+    );
+    assert.equal(
+      answer.ok ? "" : answer.problem.next,
+      "Mend it. To use the sandbox covering, which covers less: flemma sandbox use covering",
+    );
+    assert.deepEqual(await argvOf(sandbox), ["covering", "cmd"], "a call that the person approved");
+    assert.equal(sandbox.notices().filter(({ code }) => code === "backend-repairs").length, 1);
+    const status = await sandboxStatus(sandbox);
+    assert.deepEqual([status.commands, status.kind, statusExitCode(status)], ["confined", "repaired", 1]);
+    assert.match(renderStatus(status), /^sandbox {3}on, but calls wait: absent: It is broken/);
+    const exact = withBackends(root, mode, { absent, covering: covering("exact"), container });
+    assert.deepEqual(await exact.available(), success("covering"));
+    // A better backend may work the next moment.
+    for (const kind of ["exact", "repaired"] as const) {
+      const passing = withBackends(root, mode, { failing, covering: covering(kind) });
+      assert.equal(await argvOf(passing), "backend-setup");
+    }
+    const trusted = withBackends(root, mode, { absent, covering: covering("repaired"), container });
+    assert.deepEqual(await trusted.available(), success("container"));
+  }
+  const named = withBackends(root, "covering", { absent, covering: covering("repaired") });
+  assert.deepEqual(await named.available(), success("covering"));
+  const unknown: Backend = { ...covering("exact"), coverage: () => Promise.resolve(BROKEN) };
+  assert.equal(await argvOf(withBackends(root, "covering", { covering: unknown })), "backend-setup");
 });
 
 test("a backend that is registered late is used by the next command, and no backend is tested twice before", async (root) => {
@@ -395,6 +448,7 @@ test("flemma remembers that the sandbox does not work on this machine until a ne
       environment: world(root, {}, `${root}/project`),
       document: null,
       protect: [],
+      registry: withoutLandlock(),
       ...more,
     });
   fake(false);

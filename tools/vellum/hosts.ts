@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { makeOutsidePlace, writableRoots } from "../../sandbox/outside/place.ts";
 import type { Running, Sandbox } from "../../sandbox/types.ts";
-import { prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
+import { isConfined, prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
 import { HostProcess, inputPipe, newMessagePrefix, type StartedHost } from "./host_process.ts";
 import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
 
@@ -173,7 +173,7 @@ async function startWrapped(
   if (!policy.ok) return policy;
   const deno = findDeno(environment, sandbox.enabled ? policy.value.rw_paths : []);
   if (!deno.ok) return deno;
-  const isWrapped = sandbox.enabled && (await sandbox.available()).ok;
+  const isWrapped = sandbox.enabled && isConfined(await sandbox.available());
   const word = newMessagePrefix();
   const rights = rightsOf(policy.value, isWrapped);
   const prepared = await sandbox.prepare(hostCommand(deno.value, rights, { word, cwd, names }));

@@ -169,7 +169,9 @@ async function obstacleOf(session: ChatSession, bare: boolean): Promise<Outcome<
     );
   }
   const available = await session.sandbox.available();
-  return available.ok ? null : failure("sandbox-unusable", available.problem.message, remedy);
+  if (available.ok) return null;
+  const { message, next = "Set up the sandbox." } = available.problem;
+  return failure("sandbox-unusable", message, `${next} Or run the tools without it: --no-sandbox.`);
 }
 
 /**

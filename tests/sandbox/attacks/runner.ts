@@ -66,10 +66,11 @@ for (const each of ATTACKS) {
     try {
       if (await isUnlimited(sandbox)) return { retained: true, reported: true, detail: "" };
       const ran = await carryOut(each, scene, sandbox);
+      const retained = !each.won(scene, ran);
       return {
-        retained: !each.won(scene, ran),
+        retained,
         repaired: sandbox.takeRepaired().length > 0,
-        detail: only === undefined ? "" : `${ran.code}\n${ran.out}\n${ran.err}`,
+        detail: only === undefined && retained ? "" : `${ran.code}\n${ran.out}\n${ran.err}`,
       };
     } catch (thrown) {
       const detail = String(thrown);

@@ -19,6 +19,10 @@ const OLD_KERNEL =
   "installed setuid on such systems.";
 
 const ROWS: [says: string, ofMachine: boolean, machine?: KernelFacts][] = [
+  ["landlock: the kernel did not refuse reading /dev/ptmx", true],
+  ["landlock: Landlock refused the rules (error 1)", true],
+  ["landlock: Landlock refused the rules (error 12)", false],
+  ["landlock: the path /gone no longer exists", false],
   ["/dev/shm/flemma-0/status-1: 1: exec: /usr/bin/bwrap: not found", true],
   ["sh: line 1: exec: /usr/bin/bwrap: No such file or directory", true],
   ["sh: line 1: exec: /usr/bin/bwrap: Permission denied", false],

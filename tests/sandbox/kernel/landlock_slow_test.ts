@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { landlockVersion, planFor, prepareLandlock } from "../../../sandbox/backends/landlock.ts";
 import { emptyPolicy } from "../../../sandbox/protect/mountable.ts";
-import { sandboxStatus } from "../../../sandbox/mod.ts";
+import { success } from "../../../base/problem.ts";
+import { backends, sandboxStatus } from "../../../sandbox/mod.ts";
 import { lives } from "../attacks/types.ts";
-import { exists, git, plant, projectSandbox, runPrepared } from "../fixture.ts";
+import { exists, git, plant, projectSandbox, runPrepared, script } from "../fixture.ts";
 import { testInFolder } from "../../folder.ts";
 
 const version = landlockVersion();
@@ -27,6 +28,42 @@ async function run(sandbox: ReturnType<typeof sandboxIn>, shell: string) {
   assert.equal(ran.setup, null, ran.err);
   return ran;
 }
+
+test("if bubblewrap fails, commands run under Landlock: at once if the plan is exact, otherwise only if the person approved them", async (root) => {
+  plant(root, "project/.flemma/config.yaml", "project/other/", "outside", "system/");
+  const path = script(
+    `${root}/system/bwrap`,
+    `echo "bwrap: setting up uid map: Permission denied" >&2; exit 1`,
+  );
+  const inAuto = (rw_paths: string[]) =>
+    projectSandbox(
+      root,
+      { backends: { bwrap: { path } }, policy: { rw_paths } },
+      { registry: backends, protect: [`${root}/project/.flemma/config.yaml`] },
+    );
+  const attack = `echo x > ${root}/outside || echo refused; echo x > .flemma/config.yaml; true`;
+  const exact = inAuto([`${root}/project/other`]);
+  assert.deepEqual(await exact.available(), success("landlock"));
+  assert.equal((await run(exact, attack)).out, "refused\n");
+  const repaired = inAuto(["urn:flemma:cwd"]);
+  const answer = await repaired.available();
+  assert.match(answer.ok ? "" : answer.problem.next ?? "", /flemma sandbox use landlock$/);
+  assert.equal((await run(repaired, attack)).out, "refused\n");
+  assert.match(repaired.takeRepaired().join(), /Restored .*config\.yaml/);
+  for (const file of ["outside", "project/.flemma/config.yaml"]) {
+    assert.equal(read(`${root}/${file}`), `text of ${file}\n`);
+  }
+});
+
+test("a limit on processes counts those of the command, not the threads of the launcher", async (root) => {
+  plant(root, "project/");
+  const sandbox = sandboxIn(root, { policy: { limits: { processes: 4 } } });
+  const { out } = await run(
+    sandbox,
+    "(sleep 0; echo two); for i in 1 2 3 4 5 6 7 8; do sleep 600 & done; echo all",
+  );
+  if (sandbox.notices().every(({ code }) => code !== "processes-not-limited")) assert.equal(out, "two\n");
+});
 
 test("a command writes only where the policy allows it, and reads everything but hidden paths and devices", async (root) => {
   plant(root, "project/", "outside", "home/.secret", "home/.secrets/key", "home/open");
