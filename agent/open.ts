@@ -66,7 +66,7 @@ export async function openRead(
   { path, named, file, chat }: ReadForSession,
   options: ChatOptions & { readonly environment: Environment },
   before?: ReadBefore,
-): Promise<Outcome<ChatSession>> {
+): Promise<Outcome<Session>> {
   const store = new MemoryStore(chat.bytes, path, undefined, named);
   const label = file ?? path ?? "-";
   const opened = { store, label, file, locked: false, close: () => Promise.resolve() };

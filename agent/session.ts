@@ -1,5 +1,6 @@
 // The `ChatSession` of one open document, for every host.
 
+import type { Environment } from "../base/environment.ts";
 import { joinNames } from "../base/names.ts";
 import { failure, type Outcome, type Problem, problemLine, success } from "../base/problem.ts";
 import type { Authority } from "../config/document/authority.ts";
@@ -122,6 +123,11 @@ export class Session implements ChatSession {
 
   get document(): FirstBlock {
     return this.#runtime.subject;
+  }
+
+  /** The environment with the folder in which the document's tools work. */
+  get environment(): Environment {
+    return this.#runtime.subject.environment;
   }
 
   get sandbox(): RunSandbox {

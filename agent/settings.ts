@@ -284,7 +284,7 @@ class ReadPolicyOf {
 }
 
 /** Returns whether a file is one in which people keep secrets. Only files outside the project can be. */
-async function secretPaths(
+export async function secretPaths(
   environment: Environment,
   { instructions: { imports } }: Pick<Settings, "instructions">,
 ): Promise<(real: string) => boolean> {

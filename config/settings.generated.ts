@@ -268,7 +268,7 @@ export interface HookSettings {
 
 /** Instruction files of a project, such as AGENTS.md. */
 export interface InstructionSettings {
-  /** Which files they may import with `@path`: none, those of the project, also those of your home folder, or all. */
+  /** Which files they may import with `@path`: none, those of the project, also those of your home folder, or all. A project may only choose `off` or `project`. */
   readonly imports: "off" | "project" | "home" | "all";
   /** When a file tool first works in a subfolder, add the instructions of this subfolder to the result. */
   readonly nested: boolean;

@@ -16,6 +16,7 @@ import { learnCredentials } from "../../sandbox/policy/credentials.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { providerOf } from "./sender.ts";
 import { blocksOf, haveSameSettings, subjectSettings } from "../settings.ts";
+import { includesInstructions } from "../conversation/instructions/sections.ts";
 import type { AroundRun, RunHooks } from "../conversation/hooks/around_run.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
@@ -127,17 +128,10 @@ function instructedRunner(
     const result = await run(call, signal, onOutput);
     const isFileTool = tools.tools.get(call.name)?.origin === "built-in" &&
       typeof call.input.path === "string";
-    if (!result.success || !isFileTool || !includesInstructions(store)) return result;
-    const { withNestedInstructions } = await import("../conversation/nested_instructions.ts");
+    if (!result.success || !isFileTool || !includesInstructions(store.chat)) return result;
+    const { withNestedInstructions } = await import("../conversation/instructions/nested.ts");
     return await withNestedInstructions(call, result, { chat: store.chat, tools, shown });
   };
-}
-
-/** Bytes at the beginning of a document in which a generated system prompt is looked for. */
-const MOST_OF_BEGINNING = 64 * 1024;
-
-function includesInstructions({ chat: { bytes } }: DocumentStore): boolean {
-  return new TextDecoder().decode(bytes.subarray(0, MOST_OF_BEGINNING)).includes("urn:flemma:personality:");
 }
 
 /** Creates the hooks; null if none is configured, and then their code is not loaded. */

@@ -3,7 +3,7 @@
 
 import type { Session } from "../../agent/session.ts";
 import type { SubjectSettings } from "../../agent/settings.ts";
-import type { ChatOptions, ChatSession } from "../../agent/types.ts";
+import type { ChatOptions } from "../../agent/types.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
 import { sameBytes } from "../../base/bytes.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
@@ -168,7 +168,7 @@ export async function openAsRead(
   invocation: Invocation,
   read: ReadText,
   subject?: SubjectSettings,
-): Promise<ChatSession | { readonly exit: number }> {
+): Promise<Session | { readonly exit: number }> {
   const host = hostOptions(invocation);
   if (!host.ok) return { exit: refuse(invocation, host.problem) };
   const { openRead } = await loadAgent();

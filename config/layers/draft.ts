@@ -386,6 +386,8 @@ class Draft implements LayerDraft {
           ? ": use ask and deny"
           : key.narrows === "lower"
           ? ": lower it"
+          : key.narrows === "earlier"
+          ? `: set it to ${key.type.is === "word" ? key.type.words[0] : "less"}`
           : `: set it to ${key.narrows}`
       }`,
     );

@@ -10,8 +10,11 @@ export function narrows(op: Op, key: SettingKey, value: unknown, current: () => 
   switch (key.narrows) {
     case "true":
       return op === "set" && value === true;
-    case "stop":
-      return op === "set" && value === "stop";
+    case "earlier": {
+      const words: readonly unknown[] = key.type.is === "word" ? key.type.words : [];
+      const at = words.indexOf(value);
+      return op === "set" && at >= 0 && at <= words.indexOf(current());
+    }
     case "false":
       // Allowing a list of hosts is a restriction if all hosts were allowed before.
       return op === "set" && (value === false || (isObject(value) && current() === true));

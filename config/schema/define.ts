@@ -31,8 +31,11 @@ export type Type =
     readonly json: Readonly<Record<string, unknown>>;
   };
 
-/** Kind of change that only restricts rights. Any other change may widen them. */
-export type Narrowing = "true" | "false" | "stop" | "lower" | "remove" | "append" | "restrict";
+/**
+ * Kind of change that only restricts rights. Any other change may widen them. `earlier`: the words of the type are ordered
+ * by the rights that they give, the fewest first.
+ */
+export type Narrowing = "true" | "false" | "earlier" | "lower" | "remove" | "append" | "restrict";
 
 export interface SettingKey {
   readonly node: "key";

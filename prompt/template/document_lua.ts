@@ -45,7 +45,10 @@ export function luaSession(options: SessionOptions): DocumentLua {
     limits,
     print,
     loadInclude: async () => {
-      const { includer } = await import("./include.ts");
+      const [{ includer }, { importRules }] = await Promise.all([
+        import("./include.ts"),
+        import("./project_files.ts"),
+      ]);
       const folder = workFolder ?? (document === null ? cwd : folderOfDocument(document));
       return includer({
         cwd,
@@ -54,7 +57,7 @@ export function luaSession(options: SessionOptions): DocumentLua {
         document,
         generated,
         readFile: (path, check) => readFile(path, files, check),
-        imports: { ...imports, home, readIgnore: await ignoreReader(folder, imports.from) },
+        imports: await importRules(folder, { ...imports, home }),
       });
     },
   });
@@ -62,15 +65,6 @@ export function luaSession(options: SessionOptions): DocumentLua {
 }
 
 const NO_IMPORTS: NonNullable<SessionOptions["imports"]> = { from: "off", isSecret: () => false };
-
-/** Loads what evaluates `.gitignore` files, only if an instruction file imports something. */
-async function ignoreReader(folder: string, from: ImportRules["from"]): Promise<ImportRules["readIgnore"]> {
-  if (from === "off") return null;
-  const { mayImport } = await import("./project_files.ts");
-  if (!mayImport(folder)) return null;
-  const { ignoreFileReader } = await import("../../base/disk/ignore_rules.ts");
-  return await ignoreFileReader();
-}
 
 function readFile(path: string, files: FileLog, check: CheckFile = () => null): Uint8Array {
   // Reading a device or pipe may never end, and even opening a pipe may block forever.

@@ -63,100 +63,137 @@ export function projectFiles(
   readFile: ProjectFileReader,
   imports?: ImportRules,
 ): ProjectFiles {
-  const folders = foldersFromRoot(folder);
-  const root = realPathOrNull(folders[0]!);
-  const texts = new Set<string>();
-  const files: ProjectFile[] = [];
-  const leftOut: { path: string; why: string }[] = [];
-  let bytesLeft = MOST_BYTES;
-  const ignored = new IgnoredPaths(folders[0]!, imports?.readIgnore ?? null);
-  /** Adds a file; false if an equal text was added before. */
-  const add = (path: string, { text, size }: { readonly text: string; readonly size: number }): boolean => {
-    if (texts.has(text.trim())) return false;
-    texts.add(text.trim());
-    bytesLeft -= size;
-    files.push({ path, text });
-    return true;
-  };
-  const met = new Set<string>();
-  const addImports = (importer: string, text: string, depth: number): void => {
-    if (imports === undefined || imports.from === "off") return;
-    for (const path of importedPaths(text)) {
-      const full = resolvePath(path, { folder: parentOf(importer), home: imports.home });
-      const real = realPathOrNull(full);
-      if (real !== null && met.has(real)) continue;
-      const shown = shownFrom(folder, full);
-      const why = real === null
-        ? "does not exist"
-        : depth >= DEEPEST_IMPORT
-        ? `is imported over more than ${DEEPEST_IMPORT} files`
-        : obstacleOf(real, { root, imports, ignored });
-      if (real !== null) met.add(real);
-      // `@./src` may only name a folder.
-      if (real !== null && statOf(real)?.isDirectory === true) continue;
-      if (why !== null || real === null) {
-        leftOut.push({ path: shown, why: why ?? "does not exist" });
-        continue;
-      }
-      const read = readProjectFile(full, { root: parentOf(real), bytesLeft, readFile });
-      if (read === null) {
-        leftOut.push({ path: shown, why: statOf(full)?.isFile ? "is empty" : "is not a regular file" });
-      } else if ("why" in read) leftOut.push({ path: shown, why: read.why });
-      else if (add(shown, read)) addImports(full, read.text, depth + 1);
-    }
-  };
-  folders.forEach((each, index) => {
-    const up = "../".repeat(folders.length - 1 - index);
-    for (const name of NAMES) {
-      const path = `${up}${name}`;
-      const read = readProjectFile(withName(each, name), { root, bytesLeft, readFile });
-      if (read === null) continue;
-      if ("why" in read) leftOut.push({ path, why: read.why });
-      else {
-        const full = withName(each, name);
-        const real = realPathOrNull(full);
-        // A file that another one imported is not added again.
-        if (real !== null && met.has(real)) continue;
-        if (real !== null) met.add(real);
-        if (add(path, read)) addImports(full, read.text, 0);
-      }
-    }
-  });
-  return { files, leftOut };
+  const found = new FoundFiles(folder, readFile, imports);
+  found.addProject();
+  return found.all;
 }
 
 /**
- * Returns the instruction files of the folders below `folder`, down to `below`: outermost first, not in packages, ignored
- * folders or other repositories.
+ * Returns the instruction files of the folders below `folder`, down to `below`, and what they import: outermost first, not
+ * in packages, ignored folders or other repositories, and without texts of the project's own instructions.
  *
  * @param folder absolute and real, as `below`
  */
 export function nestedFiles(
   folder: string,
   below: string,
-  { readFile, readIgnore }: { readonly readFile: ProjectFileReader; readonly readIgnore: ReadIgnoreFile },
+  readFile: ProjectFileReader,
+  imports: ImportRules,
 ): ProjectFiles {
-  const ignored = new IgnoredPaths(foldersFromRoot(folder)[0]!, readIgnore);
-  const files: ProjectFile[] = [];
-  const leftOut: { path: string; why: string }[] = [];
-  let bytesLeft = MOST_BYTES;
-  let at = folder;
-  for (const part of below.slice(withName(folder, "").length).split("/")) {
-    at = withName(at, part);
-    if (part === "node_modules" || statOf(withName(at, ".git")) !== null) break;
-    for (const name of NAMES) {
-      const full = withName(at, name);
-      const read = ignored.has(full) ? null : readProjectFile(full, { root: folder, bytesLeft, readFile });
-      if (read === null) continue;
-      const path = full.slice(withName(folder, "").length);
-      if ("why" in read) leftOut.push({ path, why: read.why });
-      else if (!files.some(({ text }) => text.trim() === read.text.trim())) {
-        bytesLeft -= read.size;
-        files.push({ path, text: read.text });
+  const found = new FoundFiles(folder, readFile, imports);
+  found.addNested(below);
+  return found.all;
+}
+
+/** Collects instruction files and what they import. */
+class FoundFiles {
+  #files: ProjectFile[] = [];
+  #leftOut: { readonly path: string; readonly why: string }[] = [];
+  readonly #folder: string;
+  readonly #folders: readonly string[];
+  /** Real path of the project; null if there is none. */
+  readonly #root: string | null;
+  readonly #readFile: ProjectFileReader;
+  readonly #imports: ImportRules | undefined;
+  readonly #ignored: IgnoredPaths;
+  /** Texts of the files, which count once. */
+  readonly #texts = new Set<string>();
+  /** Real paths of files that were added or imported. */
+  readonly #met = new Set<string>();
+  #bytesLeft = MOST_BYTES;
+
+  constructor(folder: string, readFile: ProjectFileReader, imports: ImportRules | undefined) {
+    this.#folder = folder;
+    this.#folders = foldersFromRoot(folder);
+    this.#root = realPathOrNull(this.#folders[0]!);
+    this.#readFile = readFile;
+    this.#imports = imports;
+    this.#ignored = new IgnoredPaths(this.#folders[0]!, imports?.readIgnore ?? null);
+  }
+
+  get all(): ProjectFiles {
+    return { files: this.#files, leftOut: this.#leftOut };
+  }
+
+  addProject(): void {
+    this.#folders.forEach((folder, index) => {
+      const up = "../".repeat(this.#folders.length - 1 - index);
+      for (const name of NAMES) this.#addFile(withName(folder, name), `${up}${name}`, this.#root);
+    });
+  }
+
+  addNested(below: string): void {
+    const folder = this.#folder;
+    const candidates: string[] = [];
+    let at = folder;
+    for (const part of below.slice(withName(folder, "").length).split("/")) {
+      at = withName(at, part);
+      if (part === "node_modules" || statOf(withName(at, ".git")) !== null) break;
+      for (const name of NAMES) {
+        const full = withName(at, name);
+        if (statOf(full)?.isFile === true && !this.#ignored.has(full)) candidates.push(full);
       }
     }
+    if (candidates.length === 0) return;
+    // The model has the project's files already.
+    this.addProject();
+    [this.#files, this.#leftOut] = [[], []];
+    this.#bytesLeft = MOST_BYTES;
+    for (const full of candidates) this.#addFile(full, full.slice(withName(folder, "").length), folder);
   }
-  return { files, leftOut };
+
+  /** Adds an instruction file in `root`, and what it imports, unless another file imported it. */
+  #addFile(full: string, path: string, root: string | null): void {
+    const read = this.#read(full, root);
+    if (read === null) return;
+    if ("why" in read) return void this.#leftOut.push({ path, why: read.why });
+    const real = realPathOrNull(full);
+    if (real !== null && this.#met.has(real)) return;
+    if (real !== null) this.#met.add(real);
+    if (this.#add(path, read)) this.#addImports(full, read.text, 0);
+  }
+
+  /** Adds a file; false if an equal text was added before. */
+  #add(path: string, { text, size }: { readonly text: string; readonly size: number }): boolean {
+    if (this.#texts.has(text.trim())) return false;
+    this.#texts.add(text.trim());
+    this.#bytesLeft -= size;
+    this.#files.push({ path, text });
+    return true;
+  }
+
+  #addImports(importer: string, text: string, depth: number): void {
+    const imports = this.#imports;
+    if (imports === undefined || imports.from === "off") return;
+    for (const path of importedPaths(text)) {
+      const full = resolvePath(path, { folder: parentOf(importer), home: imports.home });
+      const real = realPathOrNull(full);
+      if (real !== null && this.#met.has(real)) continue;
+      const shown = shownFrom(this.#folder, full);
+      const why = real === null
+        ? "does not exist"
+        : depth >= DEEPEST_IMPORT
+        ? `is imported over more than ${DEEPEST_IMPORT} files`
+        : obstacleOf(real, { root: this.#root, imports, ignored: this.#ignored });
+      if (real !== null) this.#met.add(real);
+      // `@./src` may only name a folder.
+      if (real !== null && statOf(real)?.isDirectory === true) continue;
+      if (why !== null || real === null) {
+        this.#leftOut.push({ path: shown, why: why ?? "does not exist" });
+        continue;
+      }
+      const read = this.#read(full, parentOf(real));
+      if (read === null) {
+        const reason = statOf(full)?.isFile ? "is empty" : "is not a regular file";
+        this.#leftOut.push({ path: shown, why: reason });
+      } else if ("why" in read) this.#leftOut.push({ path: shown, why: read.why });
+      else if (this.#add(shown, read)) this.#addImports(full, read.text, depth + 1);
+    }
+  }
+
+  #read(full: string, root: string | null) {
+    return readProjectFile(full, { root, bytesLeft: this.#bytesLeft, readFile: this.#readFile });
+  }
 }
 
 /** Returns the text of a file, the reason why it is left out, or null if it is missing or blank. */
@@ -254,6 +291,20 @@ function textOrEmpty(path: string): string {
     // A missing or unreadable file has no rules.
     return "";
   }
+}
+
+/**
+ * Completes rules for imports of the instruction files of a folder. Loads what evaluates `.gitignore` files only if one of
+ * these files imports something, or if files of subfolders, of which this is not known, are read too.
+ */
+export async function importRules(
+  folder: string,
+  rules: Omit<ImportRules, "readIgnore">,
+  { nested = false } = {},
+): Promise<ImportRules> {
+  if (!nested && (rules.from === "off" || !mayImport(folder))) return { ...rules, readIgnore: null };
+  const { ignoreFileReader } = await import("../../base/disk/ignore_rules.ts");
+  return { ...rules, readIgnore: await ignoreFileReader() };
 }
 
 /** True if an instruction file of a folder may import something, so that its `.gitignore` files are needed. */

@@ -22,9 +22,9 @@ function files(place: Scene, all: Readonly<Record<string, string>>): void {
 }
 
 /** Runs the calls, and returns the lines that name instructions. */
-async function added(place: Scene, text: string, ...options: readonly string[]): Promise<readonly string[]> {
+async function added(place: Scene, text: string): Promise<readonly string[]> {
   place.write("a.chat", text);
-  await place.run(["advance", "--no-autopilot", "a.chat", ...options]);
+  await place.exits(0, ["advance", "--no-autopilot", "a.chat"]);
   return [...place.read("a.chat").matchAll(/\[instructions of ([^\]]*)\]/g)].map(([, path]) => path!);
 }
 
@@ -76,9 +76,64 @@ test("only a document that includes the project's instructions gets those of sub
   place.settings(SETTINGS);
   files(place, { "src/AGENTS.md": "one", "src/a.txt": "text" });
   assert.deepEqual(await added(place, withCalls("", "src/a.txt")), []);
-  assert.deepEqual(
-    await added(place, withCalls(PROMPT, "src/a.txt"), "--set", "instructions.nested=false"),
-    [],
-  );
   assert.deepEqual(await added(place, withCalls(PROMPT, "src/a.txt")), ["src/AGENTS.md"]);
+  place.settings(`${SETTINGS}instructions: { nested: false }\n`);
+  assert.deepEqual(await added(place, withCalls(PROMPT, "src/a.txt")), []);
+});
+
+test("instructions of a subfolder bring what they import, and nothing that the prompt has", async (place) => {
+  place.settings(SETTINGS);
+  files(place, {
+    ".git/HEAD": "ref: x\n",
+    ".gitignore": "private.md\n",
+    "AGENTS.md": "root @docs/all.md",
+    "docs/all.md": "for all",
+    "src/AGENTS.md": "one @./style.md @../docs/all.md @../docs/more.md @../private.md @../../outside.md",
+    "src/style.md": "two",
+    "src/CLAUDE.md": "@AGENTS.md",
+    "docs/more.md": "three",
+    "private.md": "no",
+    "src/a.txt": "text",
+    "src/deep/AGENTS.md": "four @../style.md",
+    "src/deep/a.txt": "text",
+  });
+  assert.deepEqual(await added(place, withCalls(PROMPT, "src/a.txt", "src/deep/a.txt")), [
+    "src/AGENTS.md",
+    "src/style.md",
+    "docs/more.md",
+    "src/CLAUDE.md",
+    "src/deep/AGENTS.md",
+  ]);
+  place.settings(`${SETTINGS}instructions: { imports: off }\n`);
+  assert.deepEqual(await added(place, withCalls(PROMPT, "src/a.txt")), ["src/AGENTS.md", "src/CLAUDE.md"]);
+});
+
+test("status lists the instruction files of a document that includes them, with their sizes", async (place) => {
+  place.settings(SETTINGS);
+  files(place, {
+    ".git/HEAD": "ref: x\n",
+    "AGENTS.md": "root @docs/a.md @./.env",
+    "docs/a.md": "größe",
+    ".env": "KEY=1",
+    "src/AGENTS.md": "one",
+    "src/a.txt": "text",
+  });
+  place.write("a.chat", withCalls("", "src/a.txt"));
+  assert.doesNotMatch((await place.exits(0, ["status", "a.chat"])).stdout, /^instructions/m);
+  await added(place, withCalls(PROMPT, "src/a.txt"));
+  const { stdout } = await place.exits(0, ["status", "a.chat"]);
+  assert.match(
+    stdout,
+    /^instructions: AGENTS\.md 23 B, docs\/a\.md 7 B, \.env \(not included: can contain secrets\), src\/AGENTS\.md 3 B \(in a result\)$/m,
+  );
+  const json = JSON.parse((await place.exits(0, ["status", "a.chat", "--json"])).stdout);
+  assert.deepEqual(json.instructions[1], { path: "docs/a.md", bytes: 7, where: "prompt", left_out: null });
+  // The tools of a trusted document may work in another folder.
+  place.write("src/b.chat", `\`\`\`yaml\nflemma: { cwd: .. }\n\`\`\`\n\n${PROMPT}@You:\nHi.\n`);
+  await place.exits(0, ["trust", "src/b.chat"]);
+  files(place, { "AGENTS.md": "root @docs/gone.md" });
+  assert.match(
+    (await place.exits(0, ["status", "src/b.chat"])).stdout,
+    /^instructions: AGENTS\.md 18 B, docs\/gone\.md \(not included: does not exist\)$/m,
+  );
 });

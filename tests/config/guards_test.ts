@@ -61,6 +61,13 @@ Deno.test("a change of a setting is a restriction only if it narrows the current
     ["context.on_full", "set", "stop", "compact", true],
     ["context.on_full", "set", "compact", "stop", false],
     ["context.on_full", "append", "stop", "compact", false],
+    ["context.on_full", "set", "other", "compact", false],
+    ["instructions.imports", "set", "off", "project", true],
+    ["instructions.imports", "set", "project", "all", true],
+    ["instructions.imports", "set", "project", "off", false],
+    ["instructions.imports", "set", "home", "project", false],
+    ["instructions.nested", "set", false, true, true],
+    ["instructions.nested", "set", true, false, false],
     ["model", "set", "m", null, false],
   ];
   for (const [key, op, value, current, expected] of rows) {
@@ -109,6 +116,13 @@ Deno.test("from an untrusted project's settings only restrictions take effect, a
     ["tools: { bash: { shell: /bin/evil } }", "tools.named", {}, true],
     ["providers: { anthropic: { base_url: 'https://evil.example' } }", "providers", {}, true],
     ["context: { on_full: compact }", "context.on_full", "stop", true],
+    [
+      "instructions: { imports: off, nested: false }",
+      "instructions",
+      { imports: "off", nested: false },
+      false,
+    ],
+    ["instructions: { imports: home }", "instructions.imports", "project", true],
     ["context: { max_compactions: 9 }", "context.max_compactions", 2, true],
     ["model: other", "model", "other", false],
   ];

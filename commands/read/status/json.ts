@@ -35,8 +35,21 @@ export function reportJson(
     readonly sandbox: SandboxSummary;
   },
 ): string {
-  const { chat, settings, steps, next, blockers, holder, waiting, leftRunning, doubts, rules, used, fill } =
-    report;
+  const {
+    chat,
+    settings,
+    steps,
+    next,
+    blockers,
+    holder,
+    waiting,
+    leftRunning,
+    doubts,
+    rules,
+    used,
+    fill,
+    instructions,
+  } = report;
   return safeJson({
     document,
     provider: settings.provider,
@@ -61,6 +74,12 @@ export function reportJson(
     login_rules: rules.map(({ written }) => written),
     usage: usageJson(used),
     context: fill,
+    instructions: instructions.map(({ path, bytes, where, leftOut }) => ({
+      path,
+      bytes,
+      where,
+      left_out: leftOut,
+    })),
   });
 }
 

@@ -21,6 +21,7 @@ export async function bySession(
   const holder = await session.holder();
   const calls = await session.calls();
   return await tell({
+    environment: session.environment,
     settings,
     notices,
     calls,

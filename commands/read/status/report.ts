@@ -1,10 +1,12 @@
 // Formats the output of `flemma status` about one document for a person.
 
+import type { Environment } from "../../../base/environment.ts";
 import { joinNames } from "../../../base/names.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { WaitingRun } from "../../../agent/runtime/cancel/waiting_run.ts";
+import type { InstructionFile } from "../../../agent/conversation/instructions/list.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
@@ -18,7 +20,7 @@ import { totalOf } from "../../../cycle/usage/record.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
 import { currentModel } from "../../../providers/models/choice.ts";
 import type { FileChange, RunSandbox } from "../../../sandbox/mod.ts";
-import { fillWords, formatCount, usageWords, windowWords } from "../../io/amounts.ts";
+import { fillWords, formatCount, sizeWords, usageWords, windowWords } from "../../io/amounts.ts";
 import { compactAdvice, formatCommand } from "../../line/advice.ts";
 import { decisionAdvice, lastWordSentence } from "../../line/next_steps.ts";
 
@@ -41,6 +43,8 @@ export interface StatusFacts {
 
 /** `StatusFacts` with facts that are computed only on demand. */
 export interface StatusView extends StatusFacts {
+  /** The environment with the folder in which the document's tools work. */
+  readonly environment: Environment;
   /** Problems that are shown first. */
   readonly notices: readonly Problem[];
   readonly rules: Outcome<readonly ProposedRule[]>;
@@ -57,6 +61,8 @@ export interface Report extends StatusFacts {
   readonly rules: readonly ProposedRule[];
   readonly used: readonly UsageRecord[];
   readonly fill: Fill;
+  /** The project's instruction files that the document includes. */
+  readonly instructions: readonly InstructionFile[];
 }
 
 /**
@@ -94,6 +100,7 @@ export function reportLines(
   lines.push(`sandbox: ${sandbox}`);
   for (const doubt of report.doubts) lines.push(`trust: ${doubt}`);
   lines.push(...ruleLines(rules, file));
+  lines.push(...instructionLines(report.instructions));
   lines.push(...usageLines(used, settings.ui.pricing.enabled));
   lines.push(...fillLines(fill, settings, file));
   return lines;
@@ -103,6 +110,17 @@ export function reportLines(
 function ruleLines(rules: readonly ProposedRule[], file: string | null): readonly string[] {
   const back = `   undo: flemma session reset ${file === null ? "FILE" : operands(file)}`;
   return rules.map(({ text }, at) => `session rule: ${text}${at === rules.length - 1 ? back : ""}`);
+}
+
+/** Returns the instruction files with their sizes, and those that are left out with the reason. */
+function instructionLines(files: readonly InstructionFile[]): readonly string[] {
+  if (files.length === 0) return [];
+  const shown = files.map(({ path, bytes, where, leftOut }) =>
+    leftOut !== null
+      ? `${path} (not included: ${leftOut})`
+      : `${path} ${sizeWords(bytes)}${where === "result" ? " (in a result)" : ""}`
+  );
+  return [`instructions: ${shown.join(", ")}`];
 }
 
 function usageLines(records: readonly UsageRecord[], prices: boolean): readonly string[] {

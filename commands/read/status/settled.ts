@@ -31,6 +31,7 @@ export async function withoutSession(
   const holder = path === null ? null : await holderOf(path, environment, settings.lock.place);
   const view: StatusView = {
     ...status,
+    environment: subject.environment,
     settings,
     notices,
     calls: [],

@@ -1,5 +1,6 @@
 // `flemma status`: shows the open calls of a document, and what the next advance would do and why.
 
+import { includesInstructions } from "../../../agent/conversation/instructions/sections.ts";
 import type { Problem } from "../../../base/problem.ts";
 import { contextFill } from "../../../agent/conversation/context_fill.ts";
 import { lastMessages, messagesKey } from "../../io/saved_messages.ts";
@@ -48,6 +49,7 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
     rules: rules.value,
     used,
     fill: contextFill(settings, chat.byteLength, used),
+    instructions: await instructionsOf(view, read),
   };
   if (switchOption(given, "json") === true) {
     const { callJson, reportJson, sandboxSummary } = await import("./json.ts");
@@ -64,6 +66,22 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
   });
   writeLines(`${lines.join("\n")}\n`);
   return Exit.ok;
+}
+
+/** Lists the project's instruction files, if the document includes them. */
+async function instructionsOf(
+  { environment, settings, sandbox }: StatusView,
+  { chat, path }: ReadText,
+): Promise<Report["instructions"]> {
+  if (!includesInstructions(chat)) return [];
+  const { listInstructions } = await import("../../../agent/conversation/instructions/list.ts");
+  const readable = await sandbox();
+  return await listInstructions(chat, {
+    environment,
+    document: path,
+    settings,
+    isReadable: (file) => readable.isPathReadable(file),
+  });
 }
 
 /**

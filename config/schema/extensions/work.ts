@@ -77,7 +77,7 @@ export const contextGroup = group(
       word("stop", "compact"),
       "What an unattended run does with a full context window: `stop`, or `compact` the document in place and go on. " +
         "A document may only choose `stop`.",
-      { default: "stop", narrows: "stop", documentNarrows: true },
+      { default: "stop", narrows: "earlier", documentNarrows: true },
     ),
     compact_at: neutralKey(
       share,
@@ -102,13 +102,14 @@ export const contextGroup = group(
 export const instructionsGroup = group("Instruction files of a project, such as AGENTS.md.", {
   imports: key(
     word("off", "project", "home", "all"),
-    "Which files they may import with `@path`: none, those of the project, also those of your home folder, or all.",
-    { default: "project", who: ["G", "C"] },
+    "Which files they may import with `@path`: none, those of the project, also those of your home folder, or all. " +
+      "A project may only choose `off` or `project`.",
+    { default: "project", who: ["G", "P", "C"], personal: ["home", "all"], narrows: "earlier" },
   ),
   nested: key(
     BOOLEAN,
     "When a file tool first works in a subfolder, add the instructions of this subfolder to the result.",
-    { default: true, who: ["G", "C"] },
+    { default: true, who: ["G", "P", "C"], narrows: "false" },
   ),
 }, {
   ts: "InstructionSettings",

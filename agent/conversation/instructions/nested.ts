@@ -1,15 +1,16 @@
 // Adds the instructions of a subfolder, such as its AGENTS.md, to the first result of a file tool that works there.
 
-import { realPathOrNull } from "../../base/files.ts";
-import { isInside, parentOf, resolvePath, workFolderOf } from "../../base/paths.ts";
-import { ignoreFileReader } from "../../base/disk/ignore_rules.ts";
-import { readCheckedSync } from "../../base/system/reading.ts";
-import { hideSecretsIn } from "../../base/text/secrets.ts";
-import { nestedFiles } from "../../prompt/template/project_files.ts";
-import type { Call, Chat } from "../../parser/types.ts";
-import { folderOfCalls } from "../../tools/approval/rules_of.ts";
-import type { ExecutionResult } from "../../tools/definition.ts";
-import type { ToolsSubject } from "../tools.ts";
+import { realPathOrNull } from "../../../base/files.ts";
+import { isInside, parentOf, resolvePath, workFolderOf } from "../../../base/paths.ts";
+import { readCheckedSync } from "../../../base/system/reading.ts";
+import { hideSecretsIn } from "../../../base/text/secrets.ts";
+import { importRules, nestedFiles, type ProjectFileReader } from "../../../prompt/template/project_files.ts";
+import type { Call, Chat } from "../../../parser/types.ts";
+import { folderOfCalls } from "../../../tools/approval/rules_of.ts";
+import type { ExecutionResult } from "../../../tools/definition.ts";
+import { secretPaths } from "../../settings.ts";
+import type { ToolsSubject } from "../../tools.ts";
+import { headOf } from "./sections.ts";
 
 /** Returns the result of a call with the instructions of the folder in which it worked, if the document lacks them. */
 export async function withNestedInstructions(
@@ -23,7 +24,7 @@ export async function withNestedInstructions(
   },
 ): Promise<ExecutionResult> {
   const { output } = result;
-  const { environment, document, sandbox } = tools;
+  const { environment, document, sandbox, settings } = tools;
   const base = { folder: folderOfCalls(tools, call.name), home: environment.home };
   const target = realPathOrNull(resolvePath(String(call.input.path), base));
   const folder = realPathOrNull(workFolderOf(environment, document));
@@ -33,17 +34,22 @@ export async function withNestedInstructions(
   }
   const below = isFolder(target) ? target : parentOf(target);
   if (below === folder || !isInside(below, folder)) return result;
-  const { files } = nestedFiles(folder, below, {
-    readIgnore: await ignoreFileReader(),
-    readFile: (path, check = () => null) => {
-      const bytes = readCheckedSync(
-        path,
-        (real, info) => sandbox.isPathReadable(real) ? check(real, info) : "tools may not read it",
-      );
-      if (typeof bytes === "string") throw new Error(bytes);
-      return bytes;
-    },
-  });
+  const readFile: ProjectFileReader = (path, check = () => null) => {
+    const bytes = readCheckedSync(
+      path,
+      (real, info) => sandbox.isPathReadable(real) ? check(real, info) : "tools may not read it",
+    );
+    if (typeof bytes === "string") throw new Error(bytes);
+    return bytes;
+  };
+  const { home } = environment;
+  const rules = {
+    from: settings.instructions.imports,
+    home,
+    isSecret: await secretPaths(environment, settings),
+  };
+  const imports = await importRules(folder, rules, { nested: true });
+  const { files } = nestedFiles(folder, below, readFile, imports);
   const added = files.filter(({ path }) => {
     if (shown.has(path) || `${folder}/${path}` === target) return false;
     shown.add(path);
@@ -52,11 +58,6 @@ export async function withNestedInstructions(
   if (added.length === 0) return result;
   const sections = added.map(({ path, text }) => `${headOf(path)}\n${text.trimEnd()}`);
   return hideSecretsIn({ ...result, output: [output.trimEnd(), ...sections].join("\n\n") });
-}
-
-/** The line above the instructions of a file. */
-function headOf(path: string): string {
-  return `[instructions of ${path}]`;
 }
 
 function isFolder(path: string): boolean {
