@@ -125,10 +125,17 @@ export function othersAlive(environment: Environment): Recorded[] {
 }
 
 /** The commands of other processes that live now, or whose changes their living owner has not repaired yet. */
-export function othersUnsettled(environment: Environment): Recorded[] {
+function othersUnsettled(environment: Environment): Recorded[] {
   // This runs before every command. The file names show which records are our own, so only the other records are read.
   return readRecords(environment, (name) => !name.startsWith(`${Deno.pid}-`))
     .filter(({ owner, earlier }) => !earlier && isAlive(owner));
+}
+
+/** The commands of other runs, also of this process, whose changes are not repaired yet. */
+export function othersUnsettledThan(own: ReadonlySet<string>, environment: Environment): Recorded[] {
+  return records(environment).filter(({ owner, earlier, file }) =>
+    !earlier && !own.has(file) && isAlive(owner)
+  );
 }
 
 /** Records whose owner is gone: its commands may still run, and their changes were never repaired. */

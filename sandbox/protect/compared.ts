@@ -6,7 +6,7 @@ import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { checkChangedSettingsFile, isGitSettings } from "../git/harmless.ts";
 import { leadingSettings } from "../git/settings_changes.ts";
-import { setModeOf } from "../paths/open_folder.ts";
+import { openToOwner, setModeInFolder } from "../paths/open_folder.ts";
 import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
 /** Changes of larger files are reported, but cannot be undone. */
@@ -119,7 +119,9 @@ function isOtherMode({ path, mode }: Compared): boolean {
 }
 
 async function mode({ path, mode }: Compared): Promise<Problem> {
-  await setModeOf(path, (mode ?? 0o755) & 0o7777);
+  // The folder is entered first, because a command can still live that puts a link in its place.
+  await openToOwner(path);
+  await setModeInFolder(path, (mode ?? 0o755) & 0o7777);
   return {
     code: "protected-mode-restored",
     message: `Restored the permissions of ${path}: a command changed them.`,

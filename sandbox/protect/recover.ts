@@ -69,7 +69,7 @@ function ended({ owner, leader }: Recorded): Problem {
 }
 
 /** The recorded state, if the value has the expected shape. */
-function lastingOf(value: unknown): Lasting | null {
+export function lastingOf(value: unknown): Lasting | null {
   if (typeof value !== "object" || value === null) return null;
   const { missing, links, compared } = value as Partial<Lasting>;
   const all = [missing, links, compared].every(Array.isArray);

@@ -1,7 +1,6 @@
 // Manages the live commands of a run. One shared snapshot wraps them; they start only while it is valid; and leftovers
 // are repaired after the last one ends.
 
-import { isInside } from "../../base/paths.ts";
 import { stateFolder, stateNotice } from "../../base/folders.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { BackendEntry } from "../backends/registry.ts";
@@ -10,7 +9,6 @@ import { StatCache } from "../../base/disk/stat_cache.ts";
 import type { TreeScanResult } from "../paths/tree_scan.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { withInnerScript } from "../process/inner_script.ts";
-import { waitForPoll } from "../process/command_registry.ts";
 import { removeRecord } from "../process/leftovers.ts";
 import { makeRuntimeFolder } from "../process/runtime_folders.ts";
 import { spawn } from "../process/spawn.ts";
@@ -19,6 +17,7 @@ import { partialScanNotice } from "../git/repositories.ts";
 import { serializeBefore } from "../protect/recover.ts";
 import { endedProblem, SettingsWatch } from "../protect/settings_watch.ts";
 import { type Before, repairChanges } from "../protect/repair.ts";
+import { adoptState, lockRepairs, reportToOthers, takeReports } from "../protect/shared_state.ts";
 import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tracked.ts";
 import type { FileChange } from "../protect/watched.ts";
 import type { BackendPreparation, MountablePolicy, PreparedCommand } from "../types.ts";
@@ -42,6 +41,23 @@ interface Batch {
    * later belong to a new batch.
    */
   state: "fresh" | "unchecked" | "begun" | "outdated";
+  /** What is compared and restored after its commands. */
+  before: Before;
+  /**
+   * The record that lets other runs adopt this state, if the backend repairs. It exists before the first command begins,
+   * and until the changes of the last one are repaired.
+   */
+  shared: string | null;
+}
+
+function batchOf(snapshot: PolicySnapshot, state: Batch["state"]): Batch {
+  return { snapshot, state, before: snapshot.before, shared: null };
+}
+
+/** The policy of a command, and its batch. */
+interface Begun {
+  readonly policy: MountablePolicy;
+  readonly batch: Batch;
 }
 
 export interface CommandParts {
@@ -63,6 +79,8 @@ export class LiveCommands {
   /** True if the set-up of the last command failed. A second failure in a row is reported. */
   #failedBefore = false;
   #active = 0;
+  /** Number of batches that have ended. */
+  #batches = 0;
 
   constructor(parts: CommandParts) {
     this.#parts = parts;
@@ -105,20 +123,16 @@ export class LiveCommands {
     waits: boolean,
   ): Promise<Outcome<PreparedCommand>> {
     const { turns } = this.#parts.context;
-    const blocked = entry.repairs === true ? await this.#whenAlone(resolved.rw_paths) : null;
-    if (blocked !== null) return { ok: false, problem: blocked };
     const turn = await turns.commandBegins(resolved.rw_paths);
-    if (!turn.ok) {
-      this.#letOthers();
-      return turn;
-    }
-    const unwatched = await this.#whenWatched(entry.repairs === true);
-    if (unwatched !== null) {
-      this.#letOthers();
+    if (!turn.ok) return turn;
+    const begun = entry.repairs === true
+      ? await this.#beginShared(resolved, waits)
+      : await this.#beginWatched(resolved, waits);
+    if (!begun.ok) {
       await turns.commandEnded();
-      return { ok: false, problem: unwatched };
+      return begun;
     }
-    const { policy, batch } = this.#begin(resolved, waits);
+    const { policy, batch } = begun.value;
     const wrapped = await this.#parts.backend.wrap(entry, resolved, policy, inner);
     if (wrapped.ok) {
       return success(
@@ -129,29 +143,48 @@ export class LiveCommands {
     return wrapped;
   }
 
-  /**
-   * Waits a while until no command of another run lives that can write to these paths. What such a command has changed
-   * would be taken for the state to restore. From then on, commands of other runs of this process wait, until the last
-   * command of this run has ended.
-   */
-  async #whenAlone(writable: readonly string[]): Promise<Problem | null> {
-    const until = performance.now() + MOST_WAIT;
-    const isReached = () =>
-      [...repairing].some(([other, paths]) =>
-        other !== this &&
-        paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
-      ) || this.#parts.snapshots.othersUnsettled(writable);
-    while (isReached()) {
-      if (performance.now() > until) return BUSY;
-      await waitForPoll();
-    }
-    repairing.set(this, writable);
-    return null;
+  async #beginWatched(resolved: ResolvedPolicy, waits: boolean): Promise<Outcome<Begun>> {
+    const unwatched = await this.#whenWatched(false);
+    return unwatched === null ? success(this.#begin(resolved, waits)) : { ok: false, problem: unwatched };
   }
 
-  /** Lets commands of other runs of this process begin, if none of this run lives. */
-  #letOthers(): void {
-    if (this.#active === 0) repairing.delete(this);
+  /**
+   * Begins a command whose changes are repaired. Under a lock, the first command of a batch adopts what other runs
+   * restore, and records what this run restores, so that it does not matter which of them ends first.
+   */
+  async #beginShared(resolved: ResolvedPolicy, waits: boolean): Promise<Outcome<Begun>> {
+    for (;;) {
+      const unwatched = await this.#whenWatched(true);
+      if (unwatched !== null) return { ok: false, problem: unwatched };
+      const batches = this.#batches;
+      const lock = await lockRepairs(this.#parts.context.host.environment);
+      if (!lock.ok) return lock;
+      using _ = lock.value;
+      // If the last command of this run ended during the wait, its repairs come first.
+      if (this.#batches !== batches) continue;
+      const isFirst = this.#active === 0;
+      const begun = this.#begin(resolved, waits);
+      const problem = isFirst ? this.#share(begun.batch) : null;
+      if (problem === null) return success(begun);
+      this.#active--;
+      return { ok: false, problem };
+    }
+  }
+
+  /** Lets other runs know what this batch restores. Returns the reason why that is not possible, or null. */
+  #share(batch: Batch): Problem | null {
+    const { context, snapshots } = this.#parts;
+    const { policy: { rw_paths: writable } } = batch.snapshot;
+    const others = snapshots.othersUnsettled(writable);
+    batch.before = adoptState(batch.before, others, context.ownPlaces, new FsSnapshot());
+    const written = tryRecord(context.host.environment, Deno.pid, {
+      writable,
+      before: serializeBefore(batch.before),
+    });
+    if (!written.ok) return written.problem;
+    snapshots.records.add(written.value);
+    batch.shared = written.value;
+    return null;
   }
 
   /** Waits until repairs after earlier commands are done. */
@@ -176,7 +209,7 @@ export class LiveCommands {
    * commands have ended. A reused snapshot is verified immediately, or, for a command that waits, when the command is
    * ready to begin.
    */
-  #begin(resolved: ResolvedPolicy, waits: boolean): { policy: MountablePolicy; batch: Batch } {
+  #begin(resolved: ResolvedPolicy, waits: boolean): Begun {
     const { context, snapshots, notices } = this.#parts;
     if (this.#active === 0 || this.#batch?.state === "outdated") {
       // These folders are created before protected paths are inspected, which then finds them. They are created only if
@@ -185,17 +218,18 @@ export class LiveCommands {
       notices.add(makeAskedFolders(resolved));
       // A snapshot taken for the probe is older than these folders.
       const used = this.#batch?.snapshot === snapshots.last;
-      const last = snapshots.lastHolding(!used);
       // flemma writes the document after each call. This does not outdate the snapshot, because each command mounts the
       // current version.
-      if (used) last?.before.sealed.accept(context.ownPlaces);
-      this.#batch = {
-        snapshot: last ?? snapshots.take(resolved),
-        state: last === null || !used ? "fresh" : "unchecked",
-      };
+      if (used) snapshots.last?.before.sealed.accept(context.ownPlaces);
+      const isChecked = !used || snapshots.repairs;
+      const last = snapshots.lastHolding(isChecked);
+      this.#batch = batchOf(
+        last ?? snapshots.take(resolved),
+        last === null || isChecked ? "fresh" : "unchecked",
+      );
     }
     if (!waits && !this.#mayBegin(this.#batch!)) {
-      this.#batch = { snapshot: snapshots.take(resolved), state: "fresh" };
+      this.#batch = batchOf(snapshots.take(resolved), "fresh");
       this.#mayBegin(this.#batch);
     }
     const batch = this.#batch!;
@@ -232,18 +266,42 @@ export class LiveCommands {
     try {
       await this.#settle();
     } finally {
-      this.#letOthers();
       await this.#parts.context.turns.commandEnded();
     }
   }
 
   async #settle(): Promise<void> {
-    if (--this.#active > 0) return;
-    const { snapshot: { before }, state } = this.#batch!;
+    const batch = this.#batch!;
+    const isLast = --this.#active === 0;
+    if (isLast) this.#batches++;
+    else if (batch.shared === null) return;
+    const earlier = this.#settling ?? Promise.resolve();
+    const settling = earlier.catch(() => undefined).then(() => this.#repair(batch, isLast)).finally(() => {
+      if (this.#settling === settling) this.#settling = undefined;
+    });
+    this.#settling = settling;
+    await settling;
+  }
+
+  /** Repairs what commands of a batch changed, also while some of them live, if the backend repairs. */
+  async #repair(batch: Batch, isLast: boolean): Promise<void> {
+    const { context: { host: { environment } }, around } = this.#parts;
     // If no command of the batch began, there is nothing to repair.
-    const settled = state === "begun" ? this.#putRight(before) : Promise.resolve();
-    this.#settling = settled.then(() => this.#parts.around?.end()).finally(() => this.#settling = undefined);
-    await this.#settling;
+    const repair = async () => batch.state === "begun" ? await this.#putRight(batch.before) : [];
+    if (batch.shared === null) await repair();
+    else {
+      // Without the lock, a repair can still be done twice.
+      const lock = await lockRepairs(environment);
+      try {
+        const others = this.#parts.snapshots.othersUnsettled(batch.snapshot.policy.rw_paths);
+        this.report(takeReports(environment, batch.shared));
+        reportToOthers(environment, others, await repair());
+        if (isLast) this.#forget(batch.shared);
+      } finally {
+        if (lock.ok) lock.value.close();
+      }
+    }
+    if (isLast) await around?.end();
   }
 
   get #watchesGit(): boolean {
@@ -251,7 +309,8 @@ export class LiveCommands {
     return policy.ok && policy.value.protectWords.includes("$git");
   }
 
-  async #putRight(before: Before): Promise<void> {
+  /** @returns what was repaired */
+  async #putRight(before: Before): Promise<readonly Problem[]> {
     const { context, snapshots, notices } = this.#parts;
     const { repositories, known, removed, limits, scan, watched } = context.atStart();
     const keep = () => `${stateFolder(context.host.environment)}/moved`;
@@ -274,7 +333,7 @@ export class LiveCommands {
     if (found === undefined || (reported?.length ?? 0) > 0) found = scan.scan(stats = new StatCache());
     this.#fileChanges.push(...watched.changed(found.wanted, stats));
     this.report(reported ?? []);
-    if (!watchesGit) return;
+    if (!watchesGit) return reported ?? [];
     const snapshot = new FsSnapshot(stats);
     notices.add(repositories.todos(found, snapshot));
     known.add(repositories.all(found, snapshot));
@@ -286,10 +345,12 @@ export class LiveCommands {
     notices.add(partial.map(partialScanNotice));
     const caches = context.policy.ok ? context.policy.value.caches : null;
     if (caches !== null) notices.add(linksIntoCaches(context.fix().workingFolders, caches));
+    return reported ?? [];
   }
 
   /** Removes the record of a command that has ended. If this fails, the command still returns its result. */
   #forget(record: string): void {
+    this.#parts.snapshots.records.delete(record);
     try {
       removeRecord(record);
     } catch (thrown) {
@@ -324,7 +385,8 @@ export class LiveCommands {
     let recorded: string | undefined;
     let neverBegan: Promise<unknown> | undefined;
     let watch: SettingsWatch | undefined;
-    const { policy: { rw_paths: writable, protect: protectedPaths }, before } = batch.snapshot;
+    const { policy: { rw_paths: writable, protect: protectedPaths } } = batch.snapshot;
+    const { before } = batch;
     const { tracked } = context.atStart();
     let trackedBefore = waits ? NOTHING_TRACKED : tracked.now(protectedPaths);
     const recordedAs = (leader: number): Problem | null => {
@@ -334,11 +396,7 @@ export class LiveCommands {
         mark: preparation.mark,
       });
       if (!written.ok) return written.problem;
-      // Checked after the record is written, so that of two runs that start at the same time at least one sees the other.
-      if (batch.snapshot.repairs && this.#parts.snapshots.othersUnsettled(writable)) {
-        this.#forget(written.value);
-        return BUSY;
-      }
+      this.#parts.snapshots.records.add(written.value);
       recorded = written.value;
       return null;
     };
@@ -438,19 +496,5 @@ const OUTDATED: Problem = {
   message: "Another process changed a protected path while the command was starting, so it did not run.",
   next: "Run it again.",
 };
-
-/** The failure of a command that must not run at the same time as that of another run. */
-const BUSY: Problem = {
-  code: "sandbox-busy",
-  message:
-    "The command did not run: another run's command can write to the same folders, and this sandbox cannot keep apart what they change.",
-  next: "Run it again when the other one has ended.",
-};
-
-/** Milliseconds that a command waits for commands of other runs. */
-const MOST_WAIT = 30_000;
-
-/** The runs of this process whose commands can change protected files now, with their writable paths. */
-const repairing = new Map<LiveCommands, readonly string[]>();
 
 const NOTHING_TRACKED: TrackedFiles = new Map();

@@ -6,7 +6,7 @@ import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { unmaskedSockets } from "../policy/sockets.ts";
-import { type CommandRecord, othersAlive, othersUnsettled } from "../process/leftovers.ts";
+import { type CommandRecord, othersAlive, othersUnsettledThan, type Recorded } from "../process/leftovers.ts";
 import { mountablePolicy } from "../protect/mountable.ts";
 import { canRemember } from "../protect/compared.ts";
 import { findComparedPaths, findSettings, type Protection, traceProtected } from "../protect/protect.ts";
@@ -43,6 +43,8 @@ export class PolicySnapshots {
   #last: PolicySnapshot | undefined;
   /** True if the backend cannot keep protected paths read-only, so that they are all compared after a command. */
   repairs = false;
+  /** The files of this run's records of commands. */
+  readonly records = new Set<string>();
 
   constructor(context: RunContext, notices: Notices) {
     this.#context = context;
@@ -171,9 +173,10 @@ export class PolicySnapshots {
     return overlap(paths, othersAlive(this.#context.host.environment));
   }
 
-  /** Like `othersReach`, but also true until the changes of such a command are repaired. */
-  othersUnsettled(paths: readonly string[]): boolean {
-    return overlap(paths, othersUnsettled(this.#context.host.environment));
+  /** The commands of other runs that can write to these paths, and whose changes are not repaired yet. */
+  othersUnsettled(paths: readonly string[]): Recorded[] {
+    return othersUnsettledThan(this.records, this.#context.host.environment)
+      .filter((command) => overlap(paths, [command]));
   }
 
   /**

@@ -164,39 +164,89 @@ test("protected files are restored after a command, with their modes, also if th
   assert.equal(read(`${project}/notes.chat`), "text of project/notes.chat\n");
 });
 
-test("a command waits for those of other runs, so that what they changed is never taken for the state to restore", async (root) => {
-  plant(root, "project/notes.chat", "project/.flemma/config.yaml");
-  const [one, two] = [sandboxIn(root), sandboxIn(root)];
-  const order: string[] = [];
-  const first = await one.prepare(["/bin/sh", "-c", "echo evil > .flemma/config.yaml; echo done; read -r _"]);
-  assert.ok(first.ok);
-  const where = { cwd: `${root}/project`, env: one.host.environment.variables };
+/** Starts a command that says a line, and ends when its input does. */
+async function startWaiting(sandbox: ReturnType<typeof sandboxIn>, shell: string) {
+  const prepared = await sandbox.prepare(["/bin/sh", "-c", `${shell}; echo done; read -r _; true`]);
+  assert.ok(prepared.ok);
   const input = new TransformStream<Uint8Array>();
-  const started = first.value.start({ ...where, stdin: input.readable });
+  const { cwd, variables: env } = sandbox.host.environment;
+  const started = prepared.value.start({ cwd, env, stdin: input.readable });
   assert.ok(started.ok);
-  const reader = started.value.stdout.getReader();
+  const { stdout, stderr, status } = started.value;
+  stderr.cancel().catch(() => {});
+  const reader = stdout.getReader();
   await reader.read();
-  // Seen from another process, the first command belongs to another run.
-  const other = new Deno.Command(Deno.execPath(), {
+  return {
+    end: async () => {
+      await input.writable.getWriter().close();
+      await status;
+      reader.cancel().catch(() => {});
+      await prepared.value.dispose();
+    },
+  };
+}
+
+test("commands of several runs run at the same time, and each end restores what was there before the first of them", async (root) => {
+  plant(root, "project/notes.chat", "project/.flemma/config.yaml", "project/.vscode/settings.json");
+  git(`${root}/project`, "init", "-q");
+  const project = `${root}/project`;
+  const attack =
+    `echo evil > .flemma/config.yaml; rm .vscode/settings.json; mkdir -p .idea; echo evil > .vscode/tasks.json
+    echo evil > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`;
+  const intact = (when: string) => {
+    for (const file of ["project/.flemma/config.yaml", "project/.vscode/settings.json"]) {
+      assert.equal(read(`${root}/${file}`), `text of ${file}\n`, when);
+    }
+    for (const file of [".vscode/tasks.json", ".git/hooks/pre-commit"]) {
+      assert.ok(!exists(`${project}/${file}`), `${file} ${when}`);
+    }
+  };
+  for (const endsFirst of ["the attacker", "the other"]) {
+    const [attacker, other, third] = [sandboxIn(root), sandboxIn(root), sandboxIn(root)];
+    const attacking = await startWaiting(attacker, attack);
+    const beside = await startWaiting(other, "cat .flemma/config.yaml");
+    const [first, second] = endsFirst === "the attacker" ? [attacking, beside] : [beside, attacking];
+    await first.end();
+    intact(`after ${endsFirst}`);
+    // It begins while one of them lives, and adopts what that one restores.
+    assert.equal(
+      (await run(third, `cat .flemma/config.yaml; ${attack}`)).out.split("\n")[0],
+      "text of project/.flemma/config.yaml",
+    );
+    intact("after the third");
+    await second.end();
+    intact("after all");
+    assert.deepEqual([...Deno.readDirSync(`${root}/home/.local/state/flemma/started`)], []);
+    for (const sandbox of [attacker, other, third]) {
+      assert.match(sandbox.takeRepaired().join("\n"), /Restored .*config\.yaml/, "each run learns it");
+    }
+  }
+});
+
+test("another process adopts what a living command's run restores", async (root) => {
+  plant(root, "project/notes.chat", "project/.flemma/config.yaml");
+  const sandbox = sandboxIn(root);
+  const attacking = await startWaiting(sandbox, "echo evil > .flemma/config.yaml");
+  const { code } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--quiet", new URL("./busy.ts", import.meta.url).pathname, root],
     stdout: "piped",
     stderr: "piped",
-  }).spawn();
-  const said = other.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  assert.equal((await said.read()).value, "preparing\n");
-  // Another run of this process waits, too.
-  const beside = run(two, "cat .flemma/config.yaml").then(({ out }) => order.push(out));
-  await input.writable.getWriter().close();
-  await started.value.status;
-  order.push("ended");
-  await first.value.dispose();
-  assert.equal((await said.read()).value, "ended 0\n");
-  await other.status;
-  for (const stream of [started.value.stderr, other.stderr]) stream.cancel().catch(() => {});
-  reader.cancel().catch(() => {});
+  }).output();
+  assert.equal(code, 0);
   assert.equal(read(`${root}/project/.flemma/config.yaml`), "text of project/.flemma/config.yaml\n");
-  await beside;
-  assert.deepEqual(order, ["ended", "text of project/.flemma/config.yaml\n"]);
+  await attacking.end();
+  assert.equal(read(`${root}/project/.flemma/config.yaml`), "text of project/.flemma/config.yaml\n");
+  assert.match(sandbox.takeRepaired().join("\n"), /Restored .*config\.yaml/);
+});
+
+test("if a command ends while another one of its run lives, its changes are restored immediately", async (root) => {
+  plant(root, "project/notes.chat", "project/.flemma/config.yaml");
+  const sandbox = sandboxIn(root);
+  const server = await startWaiting(sandbox, "true");
+  await run(sandbox, "echo evil > .flemma/config.yaml");
+  assert.equal(read(`${root}/project/.flemma/config.yaml`), "text of project/.flemma/config.yaml\n");
+  assert.match(sandbox.takeRepaired().join("\n"), /Restored .*config\.yaml/);
+  await server.end();
 });
 
 test("status names the kind, the kernel interface, and what is not covered", async (root) => {
