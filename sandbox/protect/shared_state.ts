@@ -24,8 +24,9 @@ export async function lockRepairs(environment: Environment): Promise<Outcome<Den
   const until = performance.now() + PATIENCE;
   let file: Deno.FsFile;
   try {
-    Deno.mkdirSync(stateFolder(environment), { recursive: true, mode: 0o700 });
-    file = Deno.openSync(`${stateFolder(environment)}/repairs.lock`, {
+    const folder = `${stateFolder(environment)}/commands`;
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    file = Deno.openSync(`${folder}/.repairs`, {
       create: true,
       write: true,
       mode: 0o600,
