@@ -6,6 +6,7 @@ import { type Outcome, problemLine, success } from "../base/problem.ts";
 import { openFile } from "../cycle/storage/file_store.ts";
 import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { checkText, knownPath } from "../cycle/storage/read.ts";
+import type { BatchedRequest } from "../cycle/send/options.ts";
 import type { DocumentStore } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 import { lockPlaceOf } from "./settings.ts";
@@ -18,8 +19,16 @@ import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./typ
 /** Limits parallel requests. Several documents of one process can share one limiter. */
 export { RequestLimiter } from "../providers/http/limiter.ts";
 
+/** Options with which only the parts of this program open a document. */
+export interface OwnOpenOptions extends OpenOptions {
+  /** The batch that takes the requests. @default requests go to the provider */
+  readonly batch?: BatchedRequest;
+  /** Returns the store that the session uses in place of the file's own. @default the file's own */
+  readonly around?: (store: DocumentStore) => DocumentStore;
+}
+
 /** Opens a file, for the parts of this program, which may pass options of several functions together. */
-export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<Session>> {
+export async function openChat(path: string, options: OwnOpenOptions = {}): Promise<Outcome<Session>> {
   const system = systemFor("openChat");
   if (!system.ok) return system;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
@@ -39,7 +48,13 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
       return { ok: false, problem };
     }
   }
-  const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };
+  const opened = {
+    store: options.around?.(store) ?? store,
+    label: path,
+    file: path,
+    locked: !readOnly,
+    close: () => store.close(),
+  };
   // The link may now lead to another project, and settings may have changed while this process waited for another
   // run.
   const sources = store.path === named && wait === 0 ? found?.sources : undefined;

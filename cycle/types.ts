@@ -296,6 +296,8 @@ export interface UsageRecord {
   readonly cost: number | null;
   /** The model that could not answer and for which this one was asked, as `PROVIDER/MODEL`; absent if there is none. */
   readonly instead_of?: string;
+  /** Id of the request in a batch; absent for other requests. Two records with one id are of one request. */
+  readonly item?: string;
 }
 
 /** State of the autopilot: inactive, about to continue, waiting for a reply, waiting for the user. */
@@ -485,6 +487,8 @@ export type RequestEnd =
   }
   /** The document was changed while the request waited, so the next step must be decided again. */
   | { readonly kind: "changed" }
+  /** The request was not sent, because it goes into a batch. */
+  | { readonly kind: "batched" }
   /** The request was not sent, because of problems in the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }
@@ -516,6 +520,8 @@ export type StopReason =
   | "last-word"
   /** Nothing was written since the model answered, so there is nothing to do. */
   | "answered"
+  /** The request is in a batch, whose reply is still to come. */
+  | "batched"
   | "pending"
   /** Calls have no result although none waits for a person, because they have not run. */
   | "unanswered"
@@ -552,7 +558,7 @@ export interface Stop {
   readonly line: number | null;
   /**
    * Present with `done` if part of the reply may be missing, with `cut` if the context window is full, and with
-   * `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget`, and if the run was
+   * `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget`, `batched`, and if the run was
    * refused.
    */
   readonly problem?: Problem;

@@ -50,6 +50,7 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
       return info(
         `Stopped before ${calls}: the turn limit is reached. Advance to continue.`,
       );
+    case "batched":
     case "repeats":
     case "context-full":
     case "budget":

@@ -34,6 +34,7 @@ const HOOKS: Readonly<Record<StopReason, Notification | null>> = {
   "yield": "on_pending",
   // The run did nothing, so there is nothing to report.
   "answered": null,
+  "batched": null,
   "throttled": null,
   "stepped": null,
   "diagnostics": "on_error",

@@ -2,6 +2,7 @@
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/mod.ts";
+import { brokenPlaceholder } from "../../cycle/plan/batched.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import type { DocumentStore, Emit } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
@@ -59,7 +60,7 @@ export async function compose(
   if (!approval.ok) return approval;
   const { decide, approvalOf, askedAlthough, untrustedDocument, doubts, doubtsNow } = approval.value;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
-  const blockers = () => [...errors, ...conflictMarks(store.chat)];
+  const blockers = () => [...errors, ...conflictMarks(store.chat), ...brokenPlaceholder(store.chat)];
   const blockersNow = () =>
     haveSameSettings(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)];
   const previews = previewing(tools);

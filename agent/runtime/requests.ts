@@ -23,7 +23,7 @@ export function createRequestParts(
     readonly blockers: () => readonly Diagnostic[];
     readonly pause: Pause | undefined;
   },
-  { environment, provider, fetch, stream = true, retry = true, limiter, compacts }: RuntimeOptions,
+  { environment, provider, fetch, stream = true, retry = true, limiter, compacts, batch }: RuntimeOptions,
   emit: Emit,
 ):
   & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated" | "limits">
@@ -55,6 +55,7 @@ export function createRequestParts(
     stream,
     retry,
     limiter,
+    batch,
     helpers: helperPlace(settings, environment, store.path),
     usage: openUsageLog(environment),
     limits,

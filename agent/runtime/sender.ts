@@ -25,7 +25,9 @@ export function createSender(options: SenderOptions, evaluated: () => Promise<Ev
     if (!provider.ok) return provider;
     const made = { ...options, settings, provider: provider.value, frontmatter };
     // A host that brings its own provider must not reach another one.
-    if (settings.fallback.models.length === 0 || options.provider !== undefined) {
+    if (
+      settings.fallback.models.length === 0 || options.provider !== undefined || options.batch !== undefined
+    ) {
       return success(createSend(made));
     }
     const [{ createFallbackSend }, { RequestLimiter }] = await Promise.all([

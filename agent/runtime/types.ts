@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { SettingsSources } from "../../config/sources/find.ts";
 import type { Cycle, CycleParts } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
-import type { Pause } from "../../cycle/send/options.ts";
+import type { BatchedRequest, Pause } from "../../cycle/send/options.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
@@ -92,6 +92,8 @@ export interface Runtime {
 export type RuntimeOptions = ChatOptions & Partial<GuardedOptions> & {
   readonly environment: Environment;
   readonly readOnly: boolean;
+  /** The batch that takes the requests. @default requests go to the provider */
+  readonly batch?: BatchedRequest;
 };
 
 /** Data that was read for a document before it is opened, so that it is not read again. */

@@ -2,11 +2,13 @@
 // names.
 
 import type { Environment } from "../../base/environment.ts";
+import { brokenPlaceholder } from "../../cycle/plan/batched.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { firstLine, lastWordIsModels } from "../../cycle/plan/open_calls.ts";
 import { approvedCalls } from "../trust/approved_calls.ts";
 import { markerMeantLast, noMarkerSentence } from "../../parser/view/near_marker.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
+import { replyPlaceholder } from "../../parser/view/placeholder.ts";
 import { evaluateChat } from "../../prompt/evaluate.ts";
 import type { SubjectSettings } from "../settings.ts";
 import type { Diagnosis } from "../types.ts";
@@ -26,8 +28,9 @@ export async function diagnoseDocument(
     settings,
     attaches: "looks",
   });
-  const conflicts = conflictMarks(chat);
-  const diagnostics = [...prompt.diagnostics, ...further, ...lastWord(chat), ...conflicts].sort(byPlace);
+  const conflicts = [...conflictMarks(chat), ...brokenPlaceholder(chat)];
+  const diagnostics = [...prompt.diagnostics, ...further, ...lastWord(chat), ...batched(chat), ...conflicts]
+    .sort(byPlace);
   return { diagnostics, blocked: prompt.blocked || further.some(isError) || conflicts.length > 0 };
 }
 
@@ -61,6 +64,15 @@ function lastWord(chat: Chat): Diagnostic[] {
       (near === null ? "" : ` ${noMarkerSentence(near)}`),
     ...(line === undefined ? {} : { start: line, end: line }),
   }];
+}
+
+/** Returns a finding if the request is in a batch, because nothing can be sent until its reply is there. */
+function batched(chat: Chat): Diagnostic[] {
+  const placeholder = replyPlaceholder(chat);
+  if (placeholder === null) return [];
+  const { place: { start, end }, batch } = placeholder;
+  const message = `The request is in the batch ${batch}: flemma batch fetch writes the reply here.`;
+  return [{ code: "batched", type: "parse", severity: "info", message, start, end }];
 }
 
 function byPlace(a: Place, b: Place): number {

@@ -1,6 +1,7 @@
 // Finds the status of a document without open calls, without opening a `ChatSession`. No code that decides about calls
 // is loaded.
 
+import { brokenPlaceholder } from "../../cycle/plan/batched.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { plan } from "../../cycle/plan/plan.ts";
@@ -54,7 +55,7 @@ export async function settledStatus(
   if (!journal.ok || journal.value.tamperCheck() !== null || journal.value.tampered() !== null) {
     return unsettled;
   }
-  const blockers = conflictMarks(chat);
+  const blockers = [...conflictMarks(chat), ...brokenPlaceholder(chat)];
   const sources = {
     journal: journal.value,
     settings,

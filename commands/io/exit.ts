@@ -33,6 +33,7 @@ const CODES: Readonly<Record<string, number>> = {
   "price-unknown": Exit.usage,
   "first-block-invalid": Exit.diagnostics,
   "last-word": Exit.person,
+  "batched": Exit.person,
   "document-locked": Exit.conflict,
   "document-changed": Exit.conflict,
 };
@@ -56,6 +57,7 @@ export function exitOfStop(
     case "throttled":
       return Exit.ok;
     case "last-word":
+    case "batched":
     case "unanswered":
     case "pending":
     case "protected":

@@ -1,5 +1,6 @@
 // The table of all commands, which parsing, help, suggestions and the reference page read.
 
+import { BATCH_COMMANDS } from "./rows/batch.ts";
 import { BEGIN_COMMANDS } from "./rows/begin.ts";
 import { COMPACT, FORK } from "./rows/conversation.ts";
 import { GIT_COMMANDS } from "./rows/git.ts";
@@ -16,6 +17,7 @@ import type { Command, CommandGroup } from "./spec.ts";
 /** Groups of commands in reading order. */
 export const GROUPS: readonly CommandGroup[] = [
   { title: "Work on a document", commands: [...WORK_COMMANDS, CANCEL, COMPACT, FORK, UNDO, WATCH] },
+  { title: "Many documents at half price", commands: BATCH_COMMANDS },
   { title: "Look at a document", commands: READ_COMMANDS },
   { title: "Begin", commands: BEGIN_COMMANDS },
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },

@@ -95,6 +95,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
       advance(run)
     }`,
   }],
+  "batched": problemOf,
   "repeats": problemOf,
   "budget": problemOf,
   "hook": problemOf,

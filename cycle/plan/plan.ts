@@ -1,5 +1,6 @@
 // Plans one step of a run: decides what to do with a document before any of it is done.
 
+import { replyPlaceholder } from "../../parser/view/placeholder.ts";
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
@@ -14,6 +15,8 @@ import type { PlanEnd, PlanInputs, Step } from "./types.ts";
  * without side effects.
  */
 export function plan(chat: Chat, inputs: PlanInputs): Step[] {
+  // Nothing may change above the placeholder of a batched reply, which belongs to the text above it.
+  if (replyPlaceholder(chat) !== null) return [{ do: "rest", at: "batched", ids: [] }];
   const planner = new Planner(chat, inputs);
   for (const call of liveCalls(chat)) planner.consider(call);
   return planner.steps();

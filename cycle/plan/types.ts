@@ -42,7 +42,7 @@ export interface PlanInputs {
 
 /** The end of a step that sends no request: a reason to stop, or a point from which the run may continue. */
 export type PlanEnd =
-  | Extract<StopReason, "pending" | "protected" | "last-word" | "answered">
+  | Extract<StopReason, "pending" | "protected" | "last-word" | "answered" | "batched">
   /** Some calls were approved; `ids` are those that wait for a free slot. */
   | "ran"
   /** Only error results were written. */

@@ -7,7 +7,7 @@ import type { Runs } from "../execute/runs.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { PlanEnd } from "../plan/types.ts";
 import { blockedBy, lastWord } from "../plan/refusals.ts";
-import { createStop, createStopAfterReply, createStopAt, createStopBy } from "./stop.ts";
+import { createStop, createStopAfterReply, createStopAt, createStopBy, stopForBatch } from "./stop.ts";
 import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
@@ -50,6 +50,9 @@ export class FollowUp {
         return false;
       case "answered":
         state.stop(createStop("answered", { line: this.#chat.lineCount }));
+        return false;
+      case "batched":
+        state.stop(stopForBatch(this.#chat));
         return false;
       case "running":
         announcements.notice("busy", "Tools are still running; advance again when they are done.");
@@ -101,6 +104,9 @@ export class FollowUp {
           line: outcome.diagnostics[0]?.start ?? null,
           problem: blockedBy(outcome.diagnostics),
         }));
+        return false;
+      case "batched":
+        state.stop(createStop("batched"));
         return false;
       case "failed":
         return state.failed(outcome.problem);

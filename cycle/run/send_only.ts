@@ -1,11 +1,12 @@
 // Decides whether a request may be sent without running anything, and how the run stops after the request.
 
 import { isLifecycle } from "../../parser/text/status_words.ts";
+import { replyPlaceholder } from "../../parser/view/placeholder.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import { noMessages } from "../plan/refusals.ts";
 import type { SendOutcome, Stop } from "../types.ts";
-import { createStop, createStopAfterReply, createStopAt, createStopBy } from "./stop.ts";
+import { createStop, createStopAfterReply, createStopAt, createStopBy, stopForBatch } from "./stop.ts";
 
 /** A diagnostic, with its line if known. */
 export type Blocker = Diagnostic & { readonly line?: number };
@@ -17,6 +18,7 @@ export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | 
     const { code, message, line, start } = blocker;
     return createStop("diagnostics", { line: line ?? start ?? 1, problem: { code, message } });
   }
+  if (replyPlaceholder(chat) !== null) return stopForBatch(chat);
   const open = unanswered(chat);
   if (open.length === 0) return null;
   const { pending, protected: guarded } = summarizeOpenCalls(chat);
@@ -48,6 +50,8 @@ export function stopAfter(outcome: Exclude<SendOutcome, { kind: "changed" }>, ch
     }
     case "cancelled":
       return createStop("cancelled");
+    case "batched":
+      return createStop("batched");
     case "failed":
       return createStopBy(outcome.problem);
   }

@@ -2,6 +2,8 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
+import { replyPlaceholder } from "../../parser/view/placeholder.ts";
+import { waitsForBatch } from "../plan/batched.ts";
 import { firstLine, summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { ProviderError } from "../../providers/types.ts";
 import type { CompletedReply, Stop, StopReason } from "../types.ts";
@@ -83,6 +85,13 @@ export function createStopBy(problem: Problem, rest: Partial<Omit<Stop, "reason"
 /** True if the account's rate limit ended the run, so that a later run can go on. Spent credit is not such a case. */
 function isLimited(problem: Problem & Partial<Pick<ProviderError, "retry">>): boolean {
   return problem.retry?.trouble === "limited";
+}
+
+/** Creates the stop of a document whose request is in a batch. */
+export function stopForBatch(chat: Chat): Stop {
+  const problem = waitsForBatch(chat);
+  const line = replyPlaceholder(chat)?.place.start ?? null;
+  return createStop("batched", problem === null ? { line } : { line, problem });
 }
 
 /** Creates a stop about some calls, with the line of the first of them. */

@@ -6,12 +6,51 @@ import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RequestLimiter } from "../../providers/http/limiter.ts";
 import type { Clock } from "../../providers/http/patience.ts";
 import type { CredentialResolver, HelperPlace } from "../../providers/keys/types.ts";
-import type { OfferedTool, Provider, Trouble } from "../../providers/types.ts";
+import type { OfferedTool, Provider, ProviderRequest, Trouble } from "../../providers/types.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { DocumentStore, Emit, Journal, Reclaim } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
 import type { RunLimits } from "./limits.ts";
+
+/** A request that goes into a batch, or the reply to such a request. */
+export interface BatchedRequest {
+  /** The reply that the batch brought, which answers the first request; null if requests are only collected. */
+  readonly answer: BatchAnswer | null;
+  /**
+   * Takes a request in place of the network.
+   *
+   * @returns why the request cannot go into a batch; null if it was taken
+   */
+  take(request: TakenRequest): Problem | null;
+}
+
+/** A whole reply of a batch. */
+export interface BatchAnswer {
+  /** Id of the request in the batch. */
+  readonly item: string;
+  /** SHA-256 of the body that was sent. */
+  readonly body: string;
+  /** Time at which the batch was sent. */
+  readonly sent: Date;
+  /** Returns the response as the provider would have sent it. Called once. */
+  response(): Response;
+}
+
+/** A request that is ready for a batch. */
+export interface TakenRequest {
+  readonly request: ProviderRequest;
+  readonly provider: string;
+  /** API of the provider, as `Provider.kind`, or the provider's own name. */
+  readonly kind: string;
+  readonly model: string;
+  /** Tokens estimated from the length of the body. */
+  readonly tokens: number;
+  /** Estimated dollars at the price of a batch, without the reply; null if the price is unknown. */
+  readonly cost: number | null;
+  /** Most dollars for a run, by the settings; null without limit. */
+  readonly most: number | null;
+}
 
 /** Options that all sends of one document share. */
 export interface SendOptions {
@@ -62,6 +101,8 @@ export interface SendOptions {
   readonly blockers?: () => readonly Diagnostic[];
   /** Limits how many requests the provider gets in parallel. @default the send's own limiter */
   readonly limiter?: RequestLimiter;
+  /** The batch that takes the requests, and whose reply answers the first one. @default requests go to the provider */
+  readonly batch?: BatchedRequest;
   /** Clock for waits and times. @default the clock of this machine */
   readonly clock?: Clock;
 }
@@ -74,4 +115,9 @@ export interface Pause {
 }
 
 /** Options with their defaults filled in. */
-export type TimedOptions = SendOptions & { readonly clock: Clock; readonly limits: RunLimits };
+export type TimedOptions = SendOptions & {
+  readonly clock: Clock;
+  readonly limits: RunLimits;
+  /** The reply of a batch that answers this request. @default the provider answers */
+  readonly answer?: BatchAnswer;
+};

@@ -66,18 +66,21 @@ export async function reportUsage(
 /** Returns the usage record of a request; null if the provider did not report its usage. */
 function recordEnded(
   { prepared, begun, usage, status, answered }: Omit<EndedRequest, "error" | "losses">,
-  { store, provider, settings, clock, insteadOf }: TimedOptions,
+  { store, provider, settings, clock, insteadOf, answer }: TimedOptions,
 ): UsageRecord | null {
   if (usage === null) return null;
   return recordOf({
-    begun: begun.date,
-    seconds: (clock.now() - begun.at) / 1000,
+    begun: answer?.sent ?? begun.date,
+    seconds:
+      (answer === undefined ? clock.now() - begun.at : clock.date().getTime() - answer.sent.getTime()) / 1000,
     document: store.path,
     provider: provider.name,
     model: prepared.model,
     ended: status,
-    usage,
+    // Some providers name the usual tier in replies of a batch.
+    usage: answer === undefined ? usage : { ...usage, tier: "batch" },
     ...(insteadOf === undefined ? {} : { instead_of: insteadOf }),
+    ...(answer === undefined ? {} : { item: answer.item }),
   }, {
     settings,
     answered,

@@ -1,11 +1,13 @@
 // Asks the provider, with retries and fallbacks, until a reply is in the document.
 
+import { sha256 } from "../../base/hash.ts";
 import { type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { RequestLimiter, type RequestPlace } from "../../providers/http/limiter.ts";
 import { openNetwork } from "../../providers/http/network.ts";
 import { Patience, systemClock, timeIn } from "../../providers/http/patience.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
+import { bodyBytes } from "../../providers/http/body.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf } from "../../providers/models/find.ts";
 import type { ProviderError, RequestFallback } from "../../providers/types.ts";
@@ -17,10 +19,12 @@ import {
   rememberedRefusals,
   rememberRefusals,
 } from "../memory/refusals.ts";
+import { expectedCost } from "../usage/fill.ts";
 import { MOST_RESUMES } from "./ending.ts";
-import { describeUpcoming, RunLimits } from "./limits.ts";
-import type { SendOptions, TimedOptions } from "./options.ts";
-import { prepareRequest } from "./request.ts";
+import { describeUpcoming, RunLimits, type Upcoming } from "./limits.ts";
+import type { BatchAnswer, BatchedRequest, SendOptions, TimedOptions } from "./options.ts";
+import { prepareRequest, type ReadyRequest } from "./request.ts";
+import { ThinkingLog } from "./thinking/log.ts";
 import { describeRemembered } from "./thinking/notices.ts";
 import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
@@ -48,6 +52,8 @@ class Sends {
   readonly #refused = new Set<RequestFallback>();
   /** Keys of earlier thinking that the provider rejected. */
   readonly #omitted = new Set<string>();
+  /** True once the reply of a batch was read. */
+  #isAnswered = false;
   /** Refusals of earlier runs; null until they are read. */
   #remembered: Promise<readonly Refusal[]> | null = null;
 
@@ -71,7 +77,8 @@ class Sends {
     for (;;) {
       const may = {
         fallBack: refused.length < MOST_FALLBACKS,
-        resume: resumes < MOST_RESUMES,
+        // Between two batches, a reply must be complete.
+        resume: resumes < MOST_RESUMES && this.#options.batch === undefined,
         renew: !isRenewed,
       };
       const outcome = await this.#attempt(signal, {
@@ -160,11 +167,16 @@ class Sends {
     if (prepared.kind === "failed") return { ...prepared, unanswered: true };
     this.#tellFindings(prepared.diagnostics);
     if (prepared.kind === "blocked") return prepared;
-    const problem = limits.refusal({
-      ...describeUpcoming(prepared, this.#options, this.#options.clock.date()),
-      byPerson,
-    });
+    const answer = this.#answer;
+    const upcoming = describeUpcoming(prepared, this.#options, this.#options.clock.date());
+    // A reply that a batch brought is paid for already.
+    const problem = answer === null ? limits.refusal({ ...upcoming, byPerson }) : null;
     if (problem !== null) return { kind: "failed", problem, unanswered: true };
+    const batch = this.#options.batch;
+    if (batch !== undefined && answer === null) return this.#intoBatch(batch, prepared, upcoming);
+    if (answer !== null && prepared.log instanceof ThinkingLog) {
+      if (await sha256(bodyBytes(prepared.request)) !== answer.body) prepared.log.forget();
+    }
     const warnings = [...reported.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
     const outcome = await this.#overNetwork(
       signal,
@@ -175,6 +187,29 @@ class Sends {
     return outcome;
   }
 
+  /** The reply of a batch for the next request; null if there is none, or none any more. */
+  get #answer(): BatchAnswer | null {
+    return this.#isAnswered ? null : this.#options.batch?.answer ?? null;
+  }
+
+  #intoBatch(
+    batch: BatchedRequest,
+    { request, model }: ReadyRequest,
+    { rough: tokens, prices }: Omit<Upcoming, "byPerson">,
+  ): RequestEnd {
+    const { provider, settings } = this.#options;
+    const problem = batch.take({
+      request,
+      provider: provider.name,
+      kind: provider.kind ?? provider.name,
+      model,
+      tokens,
+      cost: prices === null ? null : expectedCost(tokens, prices, null) / 2,
+      most: settings.run.max_cost,
+    });
+    return problem === null ? { kind: "batched" } : { kind: "failed", problem };
+  }
+
   /** Waits until the limiter admits the request, then sends it over a network connection of its own. */
   async #overNetwork(
     signal: AbortSignal,
@@ -183,7 +218,10 @@ class Sends {
   ): Promise<RequestEnd | Again> {
     const { settings, environment, provider, clock, emit } = this.#options;
     const { url } = parts.prepared.request;
-    const network = this.#options.fetch === undefined ? await openNetwork(url, environment) : success(null);
+    const answer = this.#answer;
+    this.#isAnswered = true;
+    const isDirect = this.#options.fetch === undefined && answer === null;
+    const network = isDirect ? await openNetwork(url, environment) : success(null);
     if (!network.ok) return { kind: "failed", problem: network.problem, unanswered: true };
     try {
       const enter = () =>
@@ -200,10 +238,11 @@ class Sends {
           },
         });
       const explain = (error: ProviderError) => this.#keys.explain(provider.name, error);
-      const begin = () => new Sending(this.#options, { ...parts, explain, network: network.value });
+      const options = answer === null ? this.#options : { ...this.#options, ...answeredBy(answer) };
+      const begin = () => new Sending(options, { ...parts, explain, network: network.value });
       const renew = async () =>
         parts.may.renew && await this.#keys.renew({ provider, environment, settings });
-      return await sendPatiently(this.#options, { enter, begin, renew, chat }, turn, signal);
+      return await sendPatiently(options, { enter, begin, renew, chat }, turn, signal);
     } finally {
       network.value?.close();
     }
@@ -223,6 +262,11 @@ class Sends {
   #isNew(words: string): boolean {
     return !this.#reported.has(words) && this.#reported.add(words).size > 0;
   }
+}
+
+/** Options with which a reply of a batch is read. It is one response, and reading it again would not change it. */
+function answeredBy(answer: BatchAnswer): Pick<TimedOptions, "fetch" | "stream" | "retry" | "answer"> {
+  return { fetch: () => Promise.resolve(answer.response()), stream: false, retry: false, answer };
 }
 
 /** Fallbacks whose effect is limited to the thinking that a request contains. */

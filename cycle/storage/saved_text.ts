@@ -1,6 +1,6 @@
 // Saves the current text of a filter run to disk, so that it can be recovered if the output is lost.
 
-import { isMissing, writeAllSync } from "../../base/files.ts";
+import { isMissing, replaceSmallFile, writeAllSync } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { commonPrefix } from "../../base/bytes.ts";
 import { stateNotice } from "../../base/folders.ts";
@@ -81,7 +81,9 @@ export class SavedText {
   #open(): Deno.FsFile {
     const folder = recoverFolder(this.#environment);
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const kept = listSavedTexts(this.#environment).filter(({ running }) => !running);
+    const kept = listSavedTexts(this.#environment).filter(({ id, running }) =>
+      !running && !id.startsWith(KEPT)
+    );
     for (const { path } of kept.slice(MAX_SAVED - 1)) Deno.removeSync(path);
     this.#path = `${folder}/${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}${SUFFIX}`;
     const file = Deno.openSync(this.#path, { createNew: true, read: true, write: true, mode: 0o600 });
@@ -89,6 +91,20 @@ export class SavedText {
     file.tryLockSync(true);
     return this.#file = file;
   }
+}
+
+/** Prefix of the ids of texts that are kept until the person removes them. */
+const KEPT = "batch-";
+
+/**
+ * Saves a text for `flemma recover` until the person removes it.
+ *
+ * @param id its id, which begins with `batch-`; an earlier text with this id is replaced
+ */
+export async function keepText(environment: Environment, id: string, text: Uint8Array): Promise<void> {
+  const folder = recoverFolder(environment);
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  await replaceSmallFile(`${folder}/${id}${SUFFIX}`, text, { durable: true });
 }
 
 /** Returns all saved texts, newest first. */

@@ -69,7 +69,21 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 async function read(path: string): Promise<readonly UsageRecord[]> {
   const bytes = await readOrNull(path);
   if (bytes === null) return [];
-  return new TextDecoder().decode(bytes).split("\n").map(readRecord).filter((record) => record !== null);
+  const records = new TextDecoder().decode(bytes).split("\n").map(readRecord).filter((record) =>
+    record !== null
+  );
+  return eachItemOnce(records);
+}
+
+/** Omits repeated records of one request: after a kill, the reply of a batch is written again. */
+function eachItemOnce(records: readonly UsageRecord[]): readonly UsageRecord[] {
+  const items = new Set<string>();
+  return records.filter(({ item }) => {
+    if (item === undefined) return true;
+    const isNew = !items.has(item);
+    items.add(item);
+    return isNew;
+  });
 }
 
 function folderOf(environment: Environment): string {

@@ -413,6 +413,7 @@ exit code.  Answers the process."
   '(("done" . "the reply is complete")
     ("cut" . "the reply is incomplete; C-u C-c C-c continues it")
     ("cancelled" . "stopped; write below a line @You:, or C-u C-c C-c continues the reply")
+    ("batched" . "the request is in a batch; flemma batch fetch writes the reply")
     ("last-word" . "the last message is the model's; write below a line @You:, or C-u C-c C-c continues it"))
   "The messages for the ways in which a run ends.")
 
@@ -708,7 +709,7 @@ The model chose the id, so it may look like an option."
 
 (defvar flemma--font-lock
   `((,(concat flemma--role ".*$") . font-lock-keyword-face)
-    ("^\\*\\*Tool \\(?:Use\\|Result\\):\\*\\*.*$" . font-lock-function-name-face)
+    ("^\\*\\*\\(?:Tool \\(?:Use\\|Result\\)\\|Reply\\):\\*\\*.*$" . font-lock-function-name-face)
     ("status=\\(pending\\)\\|(pending)" (0 'warning t))
     ("status=\\(approved\\)\\|(approved)" (0 'success t))
     ("status=\\(?:rejected\\|denied\\|aborted\\)\\|(\\(?:rejected\\|denied\\|aborted\\|error\\))" (0 'error t))

@@ -17,7 +17,7 @@ hook global WinSetOption filetype=chat %{
     add-highlighter window/flemma regions
     add-highlighter window/flemma/text default-region group
     add-highlighter window/flemma/text/ regex '^@(You|Assistant|System):' 0:title
-    add-highlighter window/flemma/text/ regex '^\*\*Tool (Use|Result):\*\*' 0:function
+    add-highlighter window/flemma/text/ regex '^\*\*(Tool (Use|Result)|Reply):\*\*' 0:function
     add-highlighter window/flemma/text/ regex '\(pending\)' 0:yellow
     add-highlighter window/flemma/text/ regex '\(approved\)' 0:green
     add-highlighter window/flemma/text/ regex '\((rejected|denied|aborted|error)\)' 0:red
@@ -26,6 +26,7 @@ hook global WinSetOption filetype=chat %{
     # What looks like a marker inside a fence is text.
     add-highlighter window/flemma/fence region -match-capture '^(`{3,})[^`\n]*$' '^(`{3,})\h*$' group
     add-highlighter window/flemma/fence/ regex '^`{3,}flemma:tool [^\n]*status=pending' 0:yellow
+    add-highlighter window/flemma/fence/ regex '^`{3,}flemma:reply [^\n]*status=batched' 0:yellow
     add-highlighter window/flemma/fence/ regex '^`{3,}flemma:tool [^\n]*status=approved' 0:green
     add-highlighter window/flemma/fence/ regex '^`{3,}flemma:tool [^\n]*status=(rejected|denied|aborted)' 0:red
     map window user m ':enter-user-mode flemma<ret>' -docstring 'conversation'
@@ -343,6 +344,7 @@ declare-option -hidden str flemma_awk %§
         if (reason == "done") said = "flemma: the reply is complete"
         else if (reason == "pending") said = held != "" ? held : "flemma: a call waits for you: space m a approves, space m r rejects, space m v shows it"
         else if (reason == "cancelled") said = "flemma: stopped; write below a line @You:, or flemma-advance --continue"
+        else if (reason == "batched") said = "flemma: the request is in a batch; flemma batch fetch writes the reply"
         else if (reason == "last-word") said = "flemma: the last message is the model's; write below a line @You:, or flemma-advance --continue"
         else if (rule != "") said = rule
         else if (code == 0 && (command == "approve" || command == "reject")) {

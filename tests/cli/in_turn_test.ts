@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runInTurn } from "../../commands/run/many/in_turn.ts";
+import { runInTurn } from "../../batch/in_turn.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -180,7 +180,7 @@ export function nextStep(chat: Chat, steps: readonly Step[]): Next {
     return "categorise";
   }
   if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
-  if (ends(steps, "last-word") || ends(steps, "answered")) return "idle";
+  if ((["last-word", "answered", "batched"] as const).some((end) => ends(steps, end))) return "idle";
   return steps.at(-1)?.do === "send" ? "send" : "wait";
 }
 
@@ -230,6 +230,7 @@ export function nextSentence(
     case "idle":
       if (blockers[0]?.code === "conflict_marks") return blockers[0].message;
       if (blockers.length > 0) return `correct the frontmatter: ${blockers[0]!.message}`;
+      if (ends(steps, "batched")) return "flemma batch fetch writes the reply when it is there";
       return ends(steps, "last-word")
         ? lastWordSentence(document)
         : `write a message below @You:, then ${advance}`;

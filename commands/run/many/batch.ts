@@ -1,7 +1,7 @@
 // Advances several documents in one process. Each has its own lock and settings, and all share the provider limits.
 
 import { RequestLimiter } from "../../../providers/http/limiter.ts";
-import { runInTurn } from "./in_turn.ts";
+import { runInTurn } from "../../../batch/in_turn.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
 import { drive, goesOn } from "../drive.ts";

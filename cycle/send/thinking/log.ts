@@ -34,6 +34,9 @@ export function preserve(outline: Outline, journal: Journal | undefined): Preser
   };
 }
 
+/** A prefix that no text has. */
+const FORGOTTEN = "another request";
+
 /** Follows a reply, and records at its end what the next request has to know. */
 export class ThinkingLog {
   /** These results exclude the outline, which would keep the texts of the conversation in memory. */
@@ -44,6 +47,7 @@ export class ThinkingLog {
   /** Digests of the received thinking, in order. */
   readonly #received: { readonly key: string; readonly text: string }[] = [];
   readonly #dropped: DroppedThinking[] = [];
+  #isForgotten = false;
 
   constructor(
     { digests, evaluation, outline }: Preserved,
@@ -53,6 +57,11 @@ export class ThinkingLog {
     this.#preserved = { digests, evaluation, mismatch: outline.mismatch };
     this.#model = model;
     this.#sent = sent;
+  }
+
+  /** Makes later requests omit the received thinking, because the reply belongs to another text than this request. */
+  forget(): void {
+    this.#isForgotten = true;
   }
 
   note(effect: Effect): void {
@@ -105,7 +114,7 @@ export class ThinkingLog {
         kind: "thinking",
         key,
         text,
-        prefix: mismatch === null ? null : digests.prefixes.at(-1)!,
+        prefix: mismatch === null ? null : this.#isForgotten ? FORGOTTEN : digests.prefixes.at(-1)!,
         before,
         model: this.#model,
       });

@@ -7,6 +7,7 @@ unlet! b:current_syntax
 
 syntax match chatRole "^@\%(You\|Assistant\|System\):.*$"
 syntax match chatBlock "^\*\*Tool \%(Use\|Result\):\*\*.*$" contains=chatName,chatError,chatPending,chatApproved,chatRefused
+syntax match chatBlock "^\*\*Reply:\*\* `batch .*$" contains=chatName
 syntax match chatName "`[^`]*`" contained
 syntax match chatError "(error)" contained
 syntax match chatPending "(pending)" contained
@@ -14,8 +15,8 @@ syntax match chatApproved "(approved)" contained
 syntax match chatRefused "(\%(rejected\|denied\|aborted\))" contained
 " What looks like a marker inside a fence is text.
 syntax region chatCode matchgroup=chatFence start="^\z(`\{3,}\)[^`]*$"rs=s+3 end="^\z1`*\s*$" keepend contains=chatStatus
-syntax match chatStatus "flemma:tool.*$" contained contains=chatPendingWord,chatApprovedWord,chatRefusedWord
-syntax match chatPendingWord "status=\zs\cpending\>" contained
+syntax match chatStatus "flemma:\%(tool\|reply\).*$" contained contains=chatPendingWord,chatApprovedWord,chatRefusedWord
+syntax match chatPendingWord "status=\zs\c\%(pending\|batched\)\>" contained
 syntax match chatApprovedWord "status=\zs\capproved\>" contained
 syntax match chatRefusedWord "status=\zs\c\%(rejected\|denied\|aborted\)\>" contained
 syntax match chatTemplate "{{.\{-}}}\|{%.\{-}%}"

@@ -15,7 +15,7 @@ function words(look: Look): string {
 }
 
 const ROLES = ROLE_NAMES.join("|");
-const BLOCKS = "Tool Use|Tool Result|Job Result";
+const BLOCKS = "Tool Use|Tool Result|Job Result|Reply";
 const NOTE = "Made by `deno task generate`. Do not edit.";
 
 // deno-lint-ignore require-await

@@ -183,6 +183,7 @@ let s:SENTENCES = {
       \ 'cut': 'the reply is incomplete; continue with :Flemma advance --continue',
       \ 'ended': 'there was nothing to do; see :Flemma status',
       \ 'cancelled': 'stopped; write below a line @You:, or :Flemma advance --continue',
+      \ 'batched': 'the request is in a batch; flemma batch fetch writes the reply',
       \ 'last-word': "the last message is the model's; write below a line @You:, or :Flemma advance --continue"}
 
 " A call was decided. With g:flemma_go_on, the run continues once no call is waiting.

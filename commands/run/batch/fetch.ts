@@ -1,0 +1,52 @@
+// `flemma batch fetch`: writes the replies that are there, and goes on with documents whose models called tools.
+
+import { fetchDocuments } from "../../../batch/mod.ts";
+import { plural } from "../../../base/text/plural.ts";
+import type { Invocation } from "../../invocation.ts";
+import { hostOptions } from "../../document/host.ts";
+import { Exit } from "../../io/exit.ts";
+import { Interrupts } from "../../io/interrupt.ts";
+import { refuse } from "../../io/refuse.ts";
+import { numberOption, switchOption } from "../../line/options.ts";
+import { namedDocuments } from "./files.ts";
+import { BatchLines } from "./report.ts";
+
+/** Batches that a fetch sends at most, unless told otherwise. */
+const ROUNDS = 1;
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { messages, arguments: given } = invocation;
+  const host = hostOptions(invocation);
+  if (!host.ok) return refuse(invocation, host.problem);
+  const files = await namedDocuments(invocation);
+  if (!files.ok) return refuse(invocation, files.problem);
+  const interrupts = new Interrupts((_fault, exit) => exit);
+  const finishesLive = switchOption(given, "finish-live") === true;
+  let lines = new BatchLines(invocation, { finishesLive });
+  let written = 0;
+  try {
+    const result = await fetchDocuments({
+      ...host.value,
+      files: files.value,
+      rounds: numberOption(given, "rounds") ?? ROUNDS,
+      jobs: numberOption(given, "jobs") ?? 1,
+      waits: switchOption(given, "wait") === true,
+      finishesLive,
+      signal: interrupts.signal,
+      hear: (name) => lines.hear(name),
+      tell: (event) => lines.tell(event),
+      begins: () => {
+        written += lines.written;
+        // What an earlier look said about a batch is out of date.
+        lines = new BatchLines(invocation, { finishesLive });
+      },
+    });
+    written += lines.written;
+    if (interrupts.received) return Exit.interrupted;
+    if (result.out === 0 && written === 0 && lines.exit === Exit.ok) messages.note("No batch is out.");
+    else if (written > 0) messages.note(`${plural(written, "reply", "replies")} written, ${result.out} out.`);
+    return lines.exit === Exit.ok && (result.out > 0 || result.needsPerson) ? Exit.person : lines.exit;
+  } finally {
+    interrupts.dispose();
+  }
+}

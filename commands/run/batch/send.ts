@@ -1,0 +1,66 @@
+// `flemma batch send`: sends the requests of many documents as batches, at half price.
+
+import { isLeftOut, sendDocuments } from "../../../batch/mod.ts";
+import type { CollectedRequest } from "../../../batch/collect.ts";
+import { plural } from "../../../base/text/plural.ts";
+import type { Invocation } from "../../invocation.ts";
+import { hostOptions } from "../../document/host.ts";
+import { formatCount, money } from "../../io/amounts.ts";
+import { Exit } from "../../io/exit.ts";
+import { Interrupts } from "../../io/interrupt.ts";
+import { refuse } from "../../io/refuse.ts";
+import { numberOption, switchOption } from "../../line/options.ts";
+import { namedDocuments } from "./files.ts";
+import { asksAt, confirmed } from "./question.ts";
+import { BatchLines } from "./report.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { messages, arguments: given } = invocation;
+  const host = hostOptions(invocation);
+  if (!host.ok) return refuse(invocation, host.problem);
+  const files = await namedDocuments(invocation);
+  if (!files.ok) return refuse(invocation, files.problem);
+  if (files.value.length === 0) {
+    return refuse(invocation, {
+      code: "usage",
+      message: "No document is named.",
+      next: "Name documents, or a list of them: flemma batch send --from LIST",
+    });
+  }
+  const lines = new BatchLines(invocation);
+  const interrupts = new Interrupts((_fault, exit) => exit);
+  try {
+    await sendDocuments(files.value, {
+      ...host.value,
+      jobs: numberOption(given, "jobs") ?? 1,
+      signal: interrupts.signal,
+      hear: lines.hear,
+      tell: (event) => isLeftOut(event) ? lines.leftOut(event) : lines.tell(event),
+      agree: async (requests, notices) => {
+        for (const notice of notices) messages.say(`flemma: ${notice}`);
+        messages.note(estimateLine(requests));
+        if (switchOption(given, "yes") === true || !asksAt()) return true;
+        return await confirmed(`Send ${plural(requests.length, "document")}?`);
+      },
+    });
+    return interrupts.received ? Exit.interrupted : lines.exit;
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+/** Says what the requests cost, without their replies. */
+function estimateLine(requests: readonly CollectedRequest[]): string {
+  const tokens = requests.reduce((sum, request) => sum + request.tokens, 0);
+  const costs = requests.flatMap(({ cost }) => cost ?? []);
+  const unpriced = requests.length - costs.length;
+  const sum = costs.reduce((total, cost) => total + cost, 0);
+  const dollars = costs.length === 0 ? "price unknown" : `about ${money(sum)} at half price`;
+  const more = unpriced > 0 && costs.length > 0
+    ? ` and ${plural(unpriced, "document")} of unknown price`
+    : "";
+  return `${plural(requests.length, "document")}, about ${
+    formatCount(tokens)
+  } tokens in, ${dollars}${more}; the replies ` +
+    "come on top.";
+}
