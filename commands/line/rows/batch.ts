@@ -1,7 +1,7 @@
 // The commands for many documents at half price.
 
 import type { Command, Option } from "../spec.ts";
-import { APPROVE, BACKEND, CONFIG, HELP, LIMITS, MODEL, QUIET_RUN, SANDBOX } from "./options.ts";
+import { APPROVE, BACKEND, CONFIG, HELP, LIMITS, MODEL, NO_HOOKS, QUIET_RUN, SANDBOX } from "./options.ts";
 
 const JOBS: Option = {
   name: "jobs",
@@ -35,6 +35,7 @@ export const BATCH_COMMANDS: readonly Command[] = [
       LIMITS[0]!,
       SANDBOX,
       BACKEND,
+      NO_HOOKS,
       ...MODEL,
       APPROVE,
       ...CONFIG,
@@ -78,6 +79,7 @@ export const BATCH_COMMANDS: readonly Command[] = [
       LIMITS[0]!,
       SANDBOX,
       BACKEND,
+      NO_HOOKS,
       APPROVE,
       ...CONFIG,
       QUIET_RUN,
