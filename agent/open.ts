@@ -11,6 +11,7 @@ import type { DocumentStore } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 import { lockPlaceOf } from "./settings.ts";
 import { checkOptions } from "./runtime/check_options.ts";
+import { oneLineNotices } from "./runtime/notices.ts";
 import { guardCallbacks } from "./runtime/host_callbacks.ts";
 import { type Session, startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
@@ -33,7 +34,8 @@ export async function openChat(path: string, options: OwnOpenOptions = {}): Prom
   if (!system.ok) return system;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
   const notify = options.notify ?? ((problem) => {
-    emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
+    if (emit === undefined) return;
+    oneLineNotices(emit)({ event: "notice", code: problem.code, message: problemLine(problem) });
   });
   const named = absolutePath(environment, path);
   const found = readOnly ? undefined : await lockPlaceOf({ ...options, environment }, named);

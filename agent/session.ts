@@ -39,6 +39,7 @@ import { FinishedRequests } from "./conversation/finished_requests.ts";
 import { HostFault } from "./runtime/host_callbacks.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
+import { oneLineNotices } from "./runtime/notices.ts";
 import { requestParts } from "./runtime/request_parts.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
 import { ruleFor } from "./rules/proposed_rule.ts";
@@ -76,7 +77,7 @@ export async function startSession(
   options: RuntimeOptions,
   before: ReadBefore = {},
 ): Promise<Outcome<Session>> {
-  const requests = new FinishedRequests(options.emit);
+  const requests = new FinishedRequests(options.emit && oneLineNotices(options.emit));
   const observed = { ...options, emit: requests.emit };
   const runtime = await compose(opened.store, observed, before);
   if (runtime.ok) return success(new Session(opened, observed, runtime.value, requests));
@@ -556,7 +557,9 @@ export class Session implements ChatSession {
       document: this.path,
       stop,
     });
-    if (problem !== null) this.#options.emit?.({ event: "notice", ...problem });
+    if (problem !== null) {
+      this.#options.emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
+    }
   }
 
   /**

@@ -124,7 +124,7 @@ export interface ToolDefinition {
   /** True if the tool does all file work through the context's `disk`. @default false */
   readonly on_disk?: boolean;
   /**
-   * Harm the tool can do, by its author. Only tool files set it, and approval uses it. @default medium for tool files,
+   * Harm the tool can do, by its author. Approval uses it; it counts only in tool files. @default medium for tool files,
    * otherwise none
    */
   readonly risk?: "low" | "medium" | "high";

@@ -47,6 +47,8 @@ export class ToolRegistry {
   readonly #problems: Problem[] = [];
   /** Problems of lower registries' sources that were already reported. */
   readonly #reported = new WeakSet<Problem>();
+  /** Sentences about tools that are not offered, which were already reported. */
+  readonly #refused = new Set<string>();
   #sources: ToolSources;
 
   /** Creates an empty registry. */
@@ -128,14 +130,16 @@ export class ToolRegistry {
 
   /**
    * True if a tool is offered by default. If the tool's `enabled` function throws, the tool is not offered, and the
-   * problem is reported.
+   * problem is reported once.
    */
   isEnabled({ name, enabled = true }: Pick<ToolDefinition, "name" | "enabled">, config?: Settings): boolean {
     if (typeof enabled !== "function") return enabled;
     if (config === undefined) return false;
     const refuse = (why: string): false => {
       const message = `The tool ${name} is not offered: its enabled function ${why}`;
-      this.#options.onProblem?.({ code: "tool-enabled", message });
+      // The tools are listed for each request.
+      if (!this.#refused.has(message)) this.#options.onProblem?.({ code: "tool-enabled", message });
+      this.#refused.add(message);
       return false;
     };
     try {

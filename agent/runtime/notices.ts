@@ -83,3 +83,11 @@ export function reportStateOnce(emit: Emit): Emit {
 export function emitWithoutSecrets(emit: Emit): Emit {
   return (event) => emit(event.event === "text" || event.event === "thinking" ? event : hideSecretsIn(event));
 }
+
+/** Forwards events. A notice is one line, whatever the text of another program in it. */
+export function oneLineNotices(emit: Emit): Emit {
+  return (event) => {
+    if (event.event !== "notice" || !event.message.includes("\n")) return emit(event);
+    emit({ ...event, message: event.message.trim().replaceAll(/\s*\n\s*/g, " ") });
+  };
+}

@@ -411,6 +411,17 @@ test("hooks of another file run in the sandbox; a missing or broken file stops t
   assert.match((await place.exits(2, step)).stderr, /not a regular expression/);
 });
 
+test("a notice is one line, however many lines the words of a hook have", async (place) => {
+  const words = JSON.stringify(JSON.stringify({ systemMessage: "one\n\n  two\n" }));
+  place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", `printf '%s' ${words}\n`)}`));
+  place.write("a.chat", withCall("echo ran"));
+  const { stdout } = await place.exits(0, [...step, "--json"]);
+  const notices = stdout.trim().split("\n").map((line) => JSON.parse(line)).filter(({ event }) =>
+    event === "notice"
+  );
+  assert.deepEqual(notices.map(({ message }) => message), ["guard.sh: one two"]);
+});
+
 test("hooks test runs the hooks before a call, shows their answers, and leaves call and document alone", async (place) => {
   const rows: readonly (readonly [text: string, code: number, stdout: RegExp])[] = [
     [

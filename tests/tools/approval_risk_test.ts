@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.generated.ts";
 import { createApproval } from "../../tools/approval/mod.ts";
+import type { ToolOrigin } from "../../tools/definition.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import { createSandbox } from "../../sandbox/mod.ts";
 
@@ -16,9 +17,14 @@ const OFF = createSandbox({
   protect: [],
 });
 
-async function decided(settings: Partial<ToolSettings>, risk?: Risk): Promise<string> {
+async function decided(
+  settings: Partial<ToolSettings>,
+  risk?: Risk,
+  origin: ToolOrigin = risk === undefined ? "host" : "file",
+): Promise<string> {
   const tools = new ToolRegistry();
-  tools.register("t", { input_schema: { type: "object" }, risk, execute: () => ({ success: true }) });
+  const tool = { name: "t", input_schema: { type: "object" }, risk, execute: () => ({ success: true }) };
+  tools.registerFrom(origin, tool);
   const approval = createApproval({
     settings: { ...DEFAULT_SETTINGS.tools, ...settings },
     sandbox: OFF,
@@ -69,6 +75,17 @@ Deno.test("a low risk approves no tool that the document removed, and none that 
     await decided({ document: { ...own, auto_approve: null } }, "low"),
     "require_approval default",
   );
+});
+
+Deno.test("a risk counts only if a tool file states it", async () => {
+  for (const origin of ["built-in", "host", "module", "server"] as const) {
+    assert.equal(await decided({}, "low", origin), "require_approval default", origin);
+    assert.equal(
+      await decided({ require_approval: false }, "high", origin),
+      "approve catch-all",
+      origin,
+    );
+  }
 });
 
 Deno.test("the risk resolver ignores a tool without a declared risk, and the report for the tool does not mention the resolver", async () => {

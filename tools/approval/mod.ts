@@ -88,7 +88,8 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   }
   const riskOf: RiskOf = (name) => {
     const tool = parts.tools.get?.(name);
-    return tool?.risk ?? (tool?.origin === "file" && tool.fault === undefined ? "medium" : undefined);
+    if (tool?.origin !== "file") return undefined;
+    return tool.risk ?? (tool.fault === undefined ? "medium" : undefined);
   };
   registry.register("urn:flemma:approval:risk", riskResolver(parts.settings, riskOf));
   registry.register("urn:flemma:approval:sandbox", sandboxResolver(parts.settings, parts.sandbox, facts));

@@ -84,6 +84,7 @@ export function checkDefinition(
     origin,
     file: origin === "file" ? registration.file ?? null : file,
     fault: origin === "file" ? registration.fault : undefined,
+    risk: origin === "file" ? registration.risk : undefined,
     server: origin === "server" ? registration.server : undefined,
     name,
     description: registration.description ?? "",
