@@ -45,6 +45,7 @@ export {
   type SandboxSettings,
   type Settings,
   type SkillSettings,
+  type SubagentSettings,
   type ToolSettings,
   type ToolVariables,
   type TrustSettings,
@@ -241,6 +242,7 @@ export {
   ToolRegistry,
   type ToolServer,
   type ToolSource,
+  type WaitsElsewhere,
 } from "./tools/mod.ts";
 
 /**

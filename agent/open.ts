@@ -13,6 +13,7 @@ import { lockPlaceOf } from "./settings.ts";
 import { checkOptions } from "./runtime/check_options.ts";
 import { oneLineNotices } from "./runtime/notices.ts";
 import { guardCallbacks } from "./runtime/host_callbacks.ts";
+import type { AskingOptions } from "./runtime/helpers/types.ts";
 import { type Session, startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
@@ -29,7 +30,10 @@ export interface OwnOpenOptions extends OpenOptions {
 }
 
 /** Opens a file, for the parts of this program, which may pass options of several functions together. */
-export async function openChat(path: string, options: OwnOpenOptions = {}): Promise<Outcome<Session>> {
+export async function openChat(
+  path: string,
+  options: OwnOpenOptions & AskingOptions = {},
+): Promise<Outcome<Session>> {
   const system = systemFor("openChat");
   if (!system.ok) return system;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
@@ -60,7 +64,11 @@ export async function openChat(path: string, options: OwnOpenOptions = {}): Prom
   // The link may now lead to another project, and settings may have changed while this process waited for another
   // run.
   const sources = store.path === named && wait === 0 ? found?.sources : undefined;
-  const session = await startSession(opened, { ...options, environment, readOnly }, { sources });
+  const session = await startSession(
+    opened,
+    { ...options, environment, readOnly, openHelper: openChat },
+    { sources },
+  );
   if (!session.ok) return session;
   store.inPlaceWhile = () => session.value.commandsLive;
   store.checkForeign = (foreign) => session.value.checkForeign(foreign);
@@ -87,7 +95,8 @@ export async function openRead(
   const store = new MemoryStore(chat.bytes, path, undefined, named);
   const label = file ?? path ?? "-";
   const opened = { store, label, file, locked: false, close: () => Promise.resolve() };
-  return await startSession(opened, { ...options, readOnly: file !== null }, before);
+  const openHelper = file === null ? undefined : openChat;
+  return await startSession(opened, { ...options, readOnly: file !== null, openHelper }, before);
 }
 
 /** Opens a text, for the parts of this program, which may pass options of several functions together. */
@@ -106,7 +115,9 @@ export async function chatInMemory(
     new MemoryStore(bytes, path, undefined, named === null ? null : absolutePath(environment, named));
   const opened = { store, label: label ?? "-", file: null, locked: false, close: () => Promise.resolve() };
   const readOnly = options.readOnly ?? false;
-  const session = await startSession(opened, { ...options, environment, readOnly });
+  // Only a text that a host stores, such as an editor, has a place for helpers.
+  const openHelper = options.store === undefined ? undefined : openChat;
+  const session = await startSession(opened, { ...options, environment, readOnly, openHelper });
   return session.ok ? success(session.value) : session;
 }
 

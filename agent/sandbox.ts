@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
-import { resolvePath, workFolderOf } from "../base/paths.ts";
+import { callerOf, helperFolderOf, resolvePath, workFolderOf } from "../base/paths.ts";
 import { lockBeside } from "../cycle/storage/lock.ts";
 import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
 import { protectedSkillFolders } from "../tools/skills/protected_folders.ts";
@@ -22,7 +22,7 @@ export function sandboxOf(
   { settings, loaded: { files, code } }: Pick<SubjectSettings, "settings" | "loaded">,
   more: Pick<SandboxOptions, "ignoreCache" | "around"> = {},
 ): RunSandbox {
-  const documents = [path, named].filter((each) => each !== null);
+  const documents = [path, named].filter((each) => each !== null).flatMap(treeOf);
   // The lock is protected, because a command that removes it would let a second run in.
   const locks = path !== null && settings.lock.place === "beside" ? [lockBeside(path)] : [];
   const { enabled, dirs } = settings.skills;
@@ -37,6 +37,13 @@ export function sandboxOf(
     configFiles: [...files, ...code, ...toolFolders, ...skills, ...locks],
   });
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
+}
+
+/** Returns a document with the folder of its helpers, and if it is a helper itself, those that called it. */
+function treeOf(document: string): string[] {
+  if (!document.endsWith(".chat")) return [document];
+  const caller = callerOf(document);
+  return [document, helperFolderOf(document), ...caller === null ? [] : treeOf(caller)];
 }
 
 /** Returns paths that stay read-only for tools even in a writable folder: the document, configuration and state. */

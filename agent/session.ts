@@ -40,7 +40,7 @@ import { HostFault } from "./runtime/host_callbacks.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
 import { oneLineNotices } from "./runtime/notices.ts";
-import { requestParts } from "./runtime/request_parts.ts";
+import { requestParts } from "./runtime/requests.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
 import { ruleFor } from "./rules/proposed_rule.ts";
 import type {
@@ -518,8 +518,13 @@ export class Session implements ChatSession {
       this.#recovered(runtime.value).then((recovered) => {
         recovered.limits.begin();
         recovered.hooks?.begin();
+        recovered.helpers?.place.prepare();
         return work(recovered);
-      }).finally(() => runtime.value.endTools()),
+      }).finally(async () => {
+        runtime.value.limits.end();
+        await runtime.value.endTools();
+        runtime.value.helpers?.place.tidy();
+      }),
     );
     await runtime.value.changes.done();
     if (this.path !== null && !callsWait(this.chat)) {

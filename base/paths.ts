@@ -29,6 +29,17 @@ export function workFolderOf(
   return workFolder ?? (document === null ? cwd : folderOfDocument(document));
 }
 
+/** Returns the folder with the helpers of a document. */
+export function helperFolderOf(document: string): string {
+  return `${document}.d`;
+}
+
+/** Returns the document whose helper this is, by the folder in which it lies; null if it is not a helper. */
+export function callerOf(path: string): string | null {
+  const folder = parentOf(path);
+  return folder.endsWith(".chat.d") ? folder.slice(0, -2) : null;
+}
+
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -230,6 +230,18 @@ export interface RunSettings {
   readonly wait_for_limit: number;
 }
 
+/** Bounds on sub-agents: helper documents that a model asks with the tool `ask_document`. */
+export interface SubagentSettings {
+  /** How deep helpers may ask helpers of their own; 0 forbids all helpers. */
+  readonly depth: number;
+  /** Maximum helpers of one document that work in parallel. */
+  readonly max_concurrent: number;
+  /** Maximum questions to helpers in one run, including those that helpers ask. */
+  readonly max_calls: number;
+  /** Maximum replies with tool calls of a helper to one question. */
+  readonly max_turns: number;
+}
+
 /** Other models to ask if the provider cannot answer. Their providers receive the conversation. */
 export interface FallbackSettings {
   /** Models to ask in turn: `MODEL`, `PROVIDER/MODEL` or a `$preset`. They apply to one reply. */
@@ -339,6 +351,8 @@ export interface Settings {
   readonly context: ContextSettings;
   /** Limits on one run. */
   readonly run: RunSettings;
+  /** Bounds on sub-agents: helper documents that a model asks with the tool `ask_document`. */
+  readonly subagents: SubagentSettings;
   /** Other models to ask if the provider cannot answer. Their providers receive the conversation. */
   readonly fallback: FallbackSettings;
   /** Your own commands around runs: hooks, which may decide about calls, and notifications (`on_…`), which do not. */
@@ -511,6 +525,12 @@ export const DEFAULT_SETTINGS: Settings = {
     max_cost: null,
     max_tokens: null,
     wait_for_limit: 0
+  },
+  subagents: {
+    depth: 1,
+    max_concurrent: 4,
+    max_calls: 8,
+    max_turns: 20
   },
   fallback: {
     models: [],

@@ -108,6 +108,10 @@ export interface ApprovalPreset {
   readonly model?: string;
   /** Parameters by their name below `parameters`, as written; a value of `null` clears the parameter. */
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Instructions to a helper that is asked with the preset. */
+  readonly system?: string;
+  /** Whether such a helper works in a git worktree of its own. */
+  readonly worktree?: boolean;
 }
 
 /** Presets by name, including the `$`. */

@@ -338,6 +338,18 @@ export type CycleEvent =
     readonly status: "success" | "error";
     readonly note?: string;
   }
+  /** A call waits in the document of a helper, so it has no result yet. */
+  | {
+    readonly event: "tool:waiting";
+    readonly id: string;
+    readonly name: string;
+    /** Short name of the helper. */
+    readonly helper: string;
+    /** Path of the helper's document, relative to the folder of the document that asked. */
+    readonly path: string;
+    /** What it waits for, as a sentence. */
+    readonly message: string;
+  }
   /** A request is sent to the model. */
   | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
   /** The provider could not answer; the request is repeated after `wait` seconds. */

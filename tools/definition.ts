@@ -1,6 +1,7 @@
 // Types of a tool: its definition, the context of a call and the result.
 
 import type { Environment } from "../base/environment.ts";
+import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { FileAccess, Sandbox } from "../sandbox/types.ts";
 
@@ -26,6 +27,20 @@ export interface ExecutionResult {
    * Names of attached images and files, kept in the state folder under their SHA-256. The text has a line about each.
    */
   readonly attachments?: readonly string[];
+  /** Present if the call has no result yet, because it waits in another document. Only built-in tools may say so. */
+  readonly waits?: WaitsElsewhere;
+}
+
+/** A call that waits in the document of a helper. */
+export interface WaitsElsewhere {
+  /** Short name of the helper. */
+  readonly helper: string;
+  /** Path of its document. */
+  readonly document: string;
+  /** What it waits for, as a sentence. */
+  readonly message: string;
+  /** Ends the whole run, such as a limit of the run that was reached. @default the run goes on */
+  readonly ends?: Problem;
 }
 
 /** Preview of a call: a string, or a label and details that are joined. */
@@ -130,6 +145,16 @@ export interface ToolDefinition {
   readonly risk?: "low" | "medium" | "high";
   /** True if only this call of a reply runs; the others get an error result that explains it. @default false */
   readonly exclusive?: boolean;
+  /**
+   * True if a call goes on when it is run again, after its run was killed or while it waits in another document. Only
+   * built-in tools may set it. @default false
+   */
+  readonly continues?: boolean;
+  /**
+   * Maximum number of calls in parallel, counted apart from `tools.max_concurrent`. Only built-in tools may set it.
+   * @default the setting
+   */
+  readonly most_parallel?: number;
   /** Category given by the tool's author. */
   readonly category?: string;
   /** Absolute path of the tool file that defines the tool. Only tool files have it. */

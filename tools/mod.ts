@@ -23,6 +23,7 @@ export type {
   ToolInput,
   ToolOrigin,
   ToolServer,
+  WaitsElsewhere,
 } from "./definition.ts";
 export { previewCall, previewIsCut, previewResult } from "./preview.ts";
 export { processTools, type RegistryOptions, ToolRegistry } from "./registry.ts";

@@ -13,7 +13,7 @@ import type { Edit } from "../../parser/edits/edit.ts";
 import { applyEdits } from "../../parser/edits/edit.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { requestParts } from "../runtime/request_parts.ts";
+import { requestParts } from "../runtime/requests.ts";
 import type { Runtime, RuntimeOptions } from "../runtime/types.ts";
 import type { ChatSession } from "../types.ts";
 import { callsWait } from "../views/next_need.ts";

@@ -3,6 +3,7 @@
 import { type Outcome, success } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/mod.ts";
 import { brokenPlaceholder } from "../../cycle/plan/batched.ts";
+import { RunLimits } from "../../cycle/send/limits.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import type { DocumentStore, Emit } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
@@ -49,9 +50,16 @@ export async function compose(
   const { journal, guard } = guarded.value;
   const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
   const composed = { store, blocks, subject: subject.value, journal };
-  const equipped = await createTooling({ ...composed, sandbox }, options, tell);
+  const { compacts, above } = options;
+  const limits = new RunLimits(subject.value.settings, { compacts, purse: above?.purse });
+  const deciding: { decide: Decide | null } = { decide: null };
+  const equipped = await createTooling(
+    { ...composed, sandbox, purse: limits.purse, decide: () => deciding.decide! },
+    options,
+    tell,
+  );
   if (!equipped.ok) return equipped;
-  const { tools, ruled, servers, end } = equipped.value;
+  const { tools, ruled, servers, end, helpers } = equipped.value;
   const hooks = await hooksOf({ ...composed, tools, ruled, emit: tell });
   const approval = await createDocumentApproval(
     { ...composed, tools, guard, hooks: hooks?.deciding ?? null },
@@ -59,6 +67,7 @@ export async function compose(
   );
   if (!approval.ok) return approval;
   const { decide, approvalOf, askedAlthough, untrustedDocument, doubts, doubtsNow } = approval.value;
+  deciding.decide = decide;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
   const blockers = () => [...errors, ...conflictMarks(store.chat), ...brokenPlaceholder(store.chat)];
   const blockersNow = () =>
@@ -74,13 +83,13 @@ export async function compose(
   );
   const pause = createPause({ store, guard, sandbox, environment, emit });
   const { send, ...requests } = createRequestParts(
-    { ...composed, tools: tools.tools, servers, blockers: blockersNow, pause },
+    { ...composed, tools: tools.tools, servers, blockers: blockersNow, pause, limits },
     options,
     emit,
   );
   const cycle = cycleOf(
     { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers: blockersNow },
-    { decide: keepingReasons(decide, tools, reasons), emit, options, hooks },
+    { decide: keepingReasons(decide, tools, reasons), emit, options, hooks, helpers },
   );
   return success({
     servers,
@@ -96,6 +105,8 @@ export async function compose(
     journal,
     cycle,
     hooks,
+    helpers,
+    limits,
     pause,
     ...requests,
     get blockers() {
@@ -183,8 +194,9 @@ function cycleOf(
     & Pick<Runtime, "written" | "preview">
     & Pick<CycleParts, "approvalOf" | "askedAlthough" | "send">
     & { readonly tools: ToolsSubject; readonly blockers: () => readonly Diagnostic[] },
-  { decide, emit, options, hooks }: {
+  { decide, emit, options, hooks, helpers }: {
     readonly hooks: RunHooks | null;
+    readonly helpers: Runtime["helpers"];
     readonly decide: Decide;
     readonly emit: Emit;
     readonly options: RuntimeOptions;
@@ -203,6 +215,7 @@ function cycleOf(
     decide,
     run: hooks?.run(run) ?? run,
     checkInput,
+    goesOn: helpers === null ? undefined : (call) => helpers.goesOn(call),
     preview,
     diff: (call: Call) => written.diff(call),
     prefill: async () => {

@@ -1,32 +1,41 @@
 // Builds and sends the requests of a document, after every tool source has answered.
 
-import { RunLimits } from "../../cycle/send/limits.ts";
+import type { RunLimits } from "../../cycle/send/limits.ts";
 import type { Pause } from "../../cycle/send/options.ts";
 import { openUsageLog } from "../../cycle/usage/log.ts";
 import type { CycleParts } from "../../cycle/mod.ts";
-import type { Emit, Send } from "../../cycle/types.ts";
+import type { DocumentStore, Emit, Journal, Send } from "../../cycle/types.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import { listedTools } from "../../tools/registration/personality.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
 import { fileResultTools, offeredTools, unknownTools } from "../extensions/offered.ts";
 import { waitForTools } from "../extensions/waiting.ts";
 import { helperPlace } from "../extensions/helper_place.ts";
-import { createSender } from "./sender.ts";
+import { createSender, providerOf } from "./sender.ts";
 import type { ToolsSubject } from "../tools.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.generated.ts";
+import type { RequestOptions } from "../../cycle/send/request.ts";
+import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import { withLearned } from "../../providers/models/learned.ts";
+import { KeyMemory } from "../../providers/keys/memory.ts";
+import type { OfferedTool, Provider } from "../../providers/types.ts";
 
 /** Creates the list of offered tools, the other parts of requests, and the function that sends them. */
 export function createRequestParts(
-  { tools, servers, subject, store, blocks, journal, blockers, pause }: Composed & {
+  { tools, servers, subject, store, blocks, journal, blockers, pause, limits }: Composed & {
+    readonly limits: RunLimits;
     readonly tools: ToolsSubject["tools"];
     readonly servers: ToolServers;
     readonly blockers: () => readonly Diagnostic[];
     readonly pause: Pause | undefined;
   },
-  { environment, provider, fetch, stream = true, retry = true, limiter, compacts, batch }: RuntimeOptions,
+  { environment, provider, fetch, stream = true, retry = true, limiter, batch }: RuntimeOptions,
   emit: Emit,
 ):
-  & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated" | "limits">
+  & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated">
   & Pick<CycleParts, "send"> {
   const { settings } = subject;
   const offered = () => offeredTools(tools, settings);
@@ -41,7 +50,6 @@ export function createRequestParts(
       tools: (personality) => listedTools(offered(), personality),
       day: journal.promptDay() ?? localDay(new Date()),
     });
-  const limits = new RunLimits(settings, { compacts });
   const request = createSender({
     store,
     settings,
@@ -67,11 +75,50 @@ export function createRequestParts(
     for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
     return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal, how);
   };
-  return { offered, templatedTools, unknownTools: unknown, toolsReady, evaluated, limits, send };
+  return { offered, templatedTools, unknownTools: unknown, toolsReady, evaluated, send };
 }
 
 /** Returns the date in the person's time zone, as `2026-11-28`. */
 function localDay(date: Date): string {
   const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
   return `${date.getFullYear()}-${month}-${day}`;
+}
+
+/** What a request is made from. */
+interface RequestSources {
+  readonly subject: { readonly settings: Settings };
+  /** Waits for every tool source; returns the findings that prevent a request. */
+  toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
+  offered(): readonly OfferedTool[];
+  templatedTools(): readonly string[];
+  evaluated(): Promise<EvaluatedFrontmatter>;
+  readonly journal: Journal;
+}
+
+/** Collects the parts of a request, for showing it or counting its tokens without sending it. */
+export async function requestParts(
+  store: Pick<DocumentStore, "chat" | "path">,
+  { subject: { settings }, toolsReady, offered, templatedTools, evaluated, journal }: RequestSources,
+  { environment, provider: given, signal }: {
+    readonly environment: Environment;
+    readonly provider?: Provider;
+    readonly signal?: AbortSignal;
+  },
+): Promise<Outcome<RequestOptions>> {
+  const [unknown] = await toolsReady(signal);
+  if (unknown !== undefined) return failure(unknown.code, unknown.message);
+  const provider = await providerOf({ provider: given, settings });
+  if (!provider.ok) return provider;
+  return success({
+    chat: store.chat,
+    document: store.path,
+    settings: await withLearned(environment, settings),
+    environment,
+    provider: provider.value,
+    tools: offered(),
+    templatedTools: templatedTools(),
+    frontmatter: await evaluated(),
+    keys: new KeyMemory(() => 0, undefined, helperPlace(settings, environment, store.path)),
+    journal,
+  });
 }

@@ -7,7 +7,7 @@ import { type Outcome, type Problem, problemLine, success } from "../../base/pro
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
-import { DecidedPaths } from "../../tools/approval/mod.ts";
+import { type Decide, DecidedPaths } from "../../tools/approval/mod.ts";
 import { folderOfCalls, rulesOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { Caller } from "../../tools/definition.ts";
 import { FileHelper } from "../../tools/files/file_helper.ts";
@@ -15,21 +15,30 @@ import { offeredTools } from "../extensions/offered.ts";
 import { registerSkills } from "../extensions/skills.ts";
 import { SavedFiles } from "../undo/saved_files.ts";
 import { type RegisteredTools, registerTools, type ToolsSubject } from "../tools.ts";
-import type { Composed, RuntimeOptions } from "./types.ts";
+import type { Settings } from "../../config/settings.generated.ts";
+import type { RunPurse } from "../../cycle/usage/purse.ts";
+import { ASK_TOOL } from "../../tools/approval/presets.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import { authorityIn, isAgreed } from "../trust/agreement.ts";
+import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
-export interface Tooling extends Pick<RegisteredTools, "servers" | "end"> {
+export interface Tooling extends Pick<RegisteredTools, "servers" | "end">, Pick<Runtime, "helpers"> {
   readonly tools: ToolsSubject;
   readonly ruled: RuleSubject;
 }
 
 /** Registers tools and skills, and emits their problems. Fails like `registerTools` and `registerSkills`. */
 export async function createTooling(
-  { subject: { settings, loaded }, store: { path }, journal, sandbox }: Composed & {
+  parts: Composed & {
     readonly sandbox: RunSandbox;
+    readonly purse: RunPurse;
+    /** Decides about a call, once everything is composed. */
+    readonly decide: () => Decide;
   },
   options: RuntimeOptions,
   tell: Emit,
 ): Promise<Outcome<Tooling>> {
+  const { subject: { settings, loaded }, store: { path }, journal, sandbox } = parts;
   const { environment, fetch } = options;
   const searchesFiles = options.settings?.noConfig !== true;
   const changed = (module: string) => changeSince(module, loaded.seals.get(module), environment.home);
@@ -39,6 +48,8 @@ export async function createTooling(
   const { tools, warnings, end, servers } = registered.value;
   const skills = await registerSkills(tools, { environment, settings, document: path });
   if (!skills.ok) return skills;
+  const helpers = await helpersOf(tools, parts, options, tell);
+  if (!helpers.ok) return helpers;
   tellAll([...warnings, ...skills.value], tell);
   const seen = await openSeenFiles(environment, path, (problem) => tellAll([problem], tell));
   const ruled = { tools, settings, sandbox, environment, document: path, loaded };
@@ -73,6 +84,42 @@ export async function createTooling(
     ruled,
     servers,
     end,
+    helpers: helpers.value,
+  });
+}
+
+/** Registers the tool that asks helpers, if the document may offer it. Its code is loaded only then. */
+async function helpersOf(
+  tools: ToolRegistry,
+  { subject, blocks, store, purse, decide }: Parameters<typeof createTooling>[0],
+  options: RuntimeOptions,
+  emit: Emit,
+): Promise<Outcome<Tooling["helpers"]>> {
+  const { openHelper, environment } = options;
+  const { path } = store;
+  const isOffered = (of: Settings) => of.tools.offered?.includes(ASK_TOOL) === true;
+  if (openHelper === undefined || path === null || !isOffered(subject.settings)) return success(null);
+  const { loaded, settings } = subject;
+  const agreed = await isAgreed(environment, path, await authorityIn(subject, blocks.frontmatter));
+  if (!agreed.ok) return agreed;
+  const { registerHelpers, offeredByUntrusted } = await import("./helpers/register.ts");
+  if (!isOffered(loaded.settings) && !agreed.value && loaded.settings.trust.documents !== "always") {
+    tellAll([offeredByUntrusted(path)], emit);
+    return success(null);
+  }
+  if (settings.subagents.depth === 0) return success(null);
+  return registerHelpers(tools, {
+    path,
+    chat: () => store.chat,
+    environment,
+    subject,
+    tools,
+    options,
+    openHelper,
+    purse,
+    emit,
+    decide,
+    isAgreed: agreed.value,
   });
 }
 

@@ -19,6 +19,8 @@ import type { WrittenFiles } from "../review/written_files.ts";
 import type { Blocks, SubjectSettings } from "../settings.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
 import type { UntrustedDocument } from "../trust/untrusted.ts";
+import type { DocumentHelpers } from "./helpers/ask.ts";
+import type { AskingOptions } from "./helpers/types.ts";
 import type { ChatOptions } from "../types.ts";
 import type { GuardedOptions } from "./host_callbacks.ts";
 
@@ -34,6 +36,8 @@ export interface Runtime {
   readonly cycle: Cycle;
   /** The hooks; null if none is configured. */
   readonly hooks: RunHooks | null;
+  /** The helpers that the document may ask; null if it may ask none. */
+  readonly helpers: DocumentHelpers | null;
   /** Takes the document back after a wait that was canceled; undefined if no other run can use the document. */
   readonly pause: Pick<Pause, "reclaim"> | undefined;
   /** What remains of the limits of a run. */
@@ -89,7 +93,7 @@ export interface Runtime {
 }
 
 /** The options of a host, with the environment filled in. */
-export type RuntimeOptions = ChatOptions & Partial<GuardedOptions> & {
+export type RuntimeOptions = ChatOptions & Partial<GuardedOptions> & AskingOptions & {
   readonly environment: Environment;
   readonly readOnly: boolean;
   /** The batch that takes the requests. @default requests go to the provider */

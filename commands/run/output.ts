@@ -227,6 +227,8 @@ function noteOf(event: CycleEvent): string | null {
     }
     case "context:compacted":
       return compactedSentence(event);
+    case "tool:waiting":
+      return event.message;
     case "approval:denied":
       return `denied by ${decidedBy(event.source)}: ${event.preview}`;
     default:

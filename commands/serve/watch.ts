@@ -265,6 +265,7 @@ function wordsOf(event: CycleEvent): string | null {
     case "context:compacted":
       return compactedSentence(event);
     case "notice":
+    case "tool:waiting":
       return event.message;
     case "diagnostic":
       return `line ${event.diagnostic.start ?? 1}: ${event.diagnostic.message}`;

@@ -17,13 +17,20 @@ export interface Authority {
   readonly lines: readonly string[];
 }
 
+/** The tool with which a model asks helpers. */
+const ASK_TOOL = "ask_document";
+
 /** Keys about what may run and how, including all keys below them. */
 const KEYS = ["cwd", "sandbox", "tools.auto_approve", "tools.presets", "presets", "tools.require_approval"];
 
 /** Extracts the authority from the frontmatter's operations; `code` is its text. Empty without frontmatter. */
 export function authorityOf(logs: readonly LayerLog[], code: string | null): Authority {
   const log = logs.find(({ layer }) => layer === "M");
-  const operationsByKey = byKey((log?.operations ?? []).filter(({ path }) => isAuthority(path.join("."))));
+  const operations = log?.operations ?? [];
+  const operationsByKey = byKey([
+    ...operations.filter(({ path }) => isAuthority(path.join("."))),
+    ...operations.some(offersHelpers) ? [{ op: "append", path: ["tools"], value: ASK_TOOL } as const] : [],
+  ]);
   return {
     text: canonical(operationsByKey, code),
     lines: [...operationsByKey.values()].flat().map(describeOperation),
@@ -62,6 +69,11 @@ function keyAt(path: readonly string[]): SettingKey {
   if (node.node === "group" && node.list !== undefined) return node.list;
   if (node.node !== "key") throw new Error(`${path.join(".")} is not a key.`);
   return node;
+}
+
+/** True if an operation offers the tool that asks helpers. */
+function offersHelpers({ op, path, value }: SettingOperation): boolean {
+  return op !== "remove" && path.join(".") === "tools" && [value].flat().includes(ASK_TOOL);
 }
 
 /** Groups operations by key; `set` discards earlier operations. */

@@ -13,4 +13,5 @@ export const BUILTIN_TOOLS: readonly BuiltinFact[] = [
   {"name":"calculator"},
   {"name":"calculator_async","enabled":false},
   {"name":"skill"},
+  {"name":"ask_document","enabled":false},
 ];

@@ -16,6 +16,7 @@ import {
   newDocumentGroup,
   runGroup,
 } from "./extensions/work.ts";
+import { subagentsGroup } from "./extensions/subagents.ts";
 import { toolsGroup } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
@@ -53,6 +54,7 @@ export const SCHEMA: Group = group("All settings.", {
   ask: askGroup,
   context: contextGroup,
   run: runGroup,
+  subagents: subagentsGroup,
   fallback: fallbackGroup,
   hooks: hooksGroup,
   instructions: instructionsGroup,

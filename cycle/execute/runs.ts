@@ -4,8 +4,9 @@ import { failed, type Outcome, type Problem, success } from "../../base/problem.
 import { after } from "../../base/system/timer.ts";
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
+import { placeholderStyle, setWaiting } from "../../parser/edits/result_block.ts";
 import type { Call } from "../../parser/types.ts";
-import type { Effects, ExecutionResult } from "../../tools/definition.ts";
+import type { Effects, ExecutionResult, WaitsElsewhere } from "../../tools/definition.ts";
 import { finalBlock, stoppedBlock } from "../plan/final_block.ts";
 import type { RunningCalls } from "../plan/types.ts";
 import { CANCELLED } from "../plan/sentences.ts";
@@ -42,6 +43,10 @@ export interface RunsParts {
   mayStart(): boolean;
   /** Tracks background work. */
   spawn(work: Promise<void>): void;
+  /** Returns the document in which a call waits instead of having a result; null if it has one. */
+  waitsElsewhere(call: Call, result: ExecutionResult): WaitsElsewhere | null;
+  /** Called when the document shows that a call waits in another one. */
+  onWait(waits: WaitsElsewhere): void;
   /** Called when the result of a call is in the document, or could not be written. */
   onEnd(id: string, yielded: boolean, problem: Problem | null): void;
 }
@@ -159,11 +164,33 @@ export class Runs implements RunningCalls {
     if (run.over) return;
     run.over = true;
     try {
-      if (run.stopped === null && result !== null) await this.#write(run, finalBlock(result), result);
+      const waits = run.stopped !== null || result === null
+        ? null
+        : this.#parts.waitsElsewhere(run.call, result);
+      if (waits !== null) await this.#leaveOpen(run, waits);
+      else if (run.stopped === null && result !== null) await this.#write(run, finalBlock(result), result);
       else await this.#write(run, stoppedBlock(result ?? { success: false, output: run.output }), null);
     } finally {
       run.stopped?.();
     }
+  }
+
+  /** Sets the block of a call that waits in another document to pending. */
+  async #leaveOpen({ call: { id, name } }: Run, waits: WaitsElsewhere): Promise<void> {
+    const { writer, emit, onEnd, onWait } = this.#parts;
+    const problem = await writer.commit((chat) => {
+      const result = chat.result(id);
+      // A block with a text, or one that the person decided meanwhile, stays as it is.
+      const isOpen = result?.status === "approved" || result?.status === "pending";
+      if (result === undefined || !isOpen || result.content !== "") return success([]);
+      return success(setWaiting(chat, result, waits.helper, placeholderStyle(chat, "auto")));
+    });
+    if (problem === null) await writer.recordEnd(id);
+    this.#running.delete(id);
+    const { helper, document: path, message } = waits;
+    emit({ event: "tool:waiting", id, name, helper, path, message });
+    onWait(waits);
+    onEnd(id, false, problem);
   }
 
   /** Writes the block of a run into the document; `result` is null for a cancelled run. */

@@ -43,6 +43,9 @@ export function stepEdits(chat: Chat, steps: readonly Step[], settings: ToolSett
       case "strip":
         if (result !== undefined) changes.push(...stripStatus(chat, result));
         break;
+      case "go-on":
+        if (result !== undefined) changes.push(...setStatus(chat, result, "approved", style));
+        break;
       case "demote":
         if (result !== undefined) changes.push(...setStatus(chat, result, "pending", style));
         break;

@@ -3,6 +3,7 @@
 import { STATE_REMEDY } from "../../base/folders.ts";
 import { type Outcome, type Problem, problemLine, thrownText } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
+import { helperOf } from "../../parser/edits/result_block.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { callHash } from "../plan/call_hash.ts";
 import { turnsBefore } from "../plan/conversation.ts";
@@ -80,7 +81,10 @@ export class Writer {
       for (const { id } of waiting) {
         // The user withdrew the approval in the text. A host may still return the text from before it approved the
         // call itself; nothing was withdrawn then.
-        const isWithdrawn = hasApproved(journal, id) && !journal.isFromThisRun(id);
+        // A call that waits in another document is pending although it is approved.
+        const result = this.#store.chat.result(id);
+        const waits = result !== undefined && helperOf(result) !== null;
+        const isWithdrawn = hasApproved(journal, id) && !journal.isFromThisRun(id) && !waits;
         if (isWithdrawn && !approvals.has(id)) approvals.set(id, { ...QUESTION, hash: held.get(id)!.hash });
       }
       await journal.recordApprovals(approvals, held);

@@ -37,7 +37,9 @@ class Planner {
   /** Caches `#aloneIn` per reply, which may contain thousands of calls. */
   readonly #alone = new Map<Turn, Call | undefined>();
   /** Number of occupied slots; a synchronous tool frees its slot before the next call starts. */
-  #taken: number;
+  #taken = 0;
+  /** The same for each tool with its own limit. */
+  readonly #takenApart = new Map<string, number>();
   /** True if any block was approved, even if its call cannot start now. */
   #approvedSeen = false;
   #resolved = false;
@@ -45,7 +47,15 @@ class Planner {
   constructor(chat: Chat, inputs: PlanInputs) {
     this.#chat = chat;
     this.#inputs = inputs;
-    this.#taken = inputs.running.size;
+    const { running, ownLimit } = inputs;
+    if (ownLimit === undefined || running.size === 0) this.#taken = running.size;
+    else {
+      for (const { id, name } of liveCalls(chat)) {
+        if (!running.has(id)) continue;
+        if (ownLimit(name) === undefined) this.#taken++;
+        else this.#takenApart.set(name, (this.#takenApart.get(name) ?? 0) + 1);
+      }
+    }
     this.#broken = new Map(chat.brokenResults.map(({ id, line }) => [id, line]));
   }
 
@@ -190,18 +200,28 @@ class Planner {
     }
     // This is checked before the user decides, because the call could not run in any case.
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
+    if (this.#inputs.goOn?.has(call.id) === true) {
+      this.#edits.push({ do: "go-on", id: call.id });
+      this.#run(call.id);
+      this.#approvedSeen = true;
+      return;
+    }
     this.#waiting.push(call.id);
     if (this.#wasRunning(call)) this.#wasRunningNotice(call);
   }
 
   #run(id: string): void {
-    const { maxConcurrent, toolKind } = this.#inputs;
-    if (maxConcurrent > 0 && this.#taken >= maxConcurrent) {
+    const { maxConcurrent, toolKind, ownLimit } = this.#inputs;
+    const name = this.#chat.call(id)?.name ?? "";
+    const apart = ownLimit?.(name);
+    const taken = apart === undefined ? this.#taken : this.#takenApart.get(name) ?? 0;
+    const most = apart ?? maxConcurrent;
+    if (most > 0 && taken >= most) {
       this.#deferred.push(id);
       return;
     }
-    const name = this.#chat.call(id)?.name ?? "";
-    if (toolKind(name) === "async") this.#taken++;
+    if (apart !== undefined) this.#takenApart.set(name, taken + 1);
+    else if (toolKind(name) === "async") this.#taken++;
     this.#runs.push({ do: "run", id });
   }
 
@@ -252,7 +272,7 @@ class Planner {
    */
   #wasRunning({ id, name }: Call): boolean {
     const started = this.#inputs.interrupted.get(id);
-    if (started === undefined) return false;
+    if (started === undefined || this.#inputs.continues?.(name) === true) return false;
     const effects = (tool: string) => this.#inputs.effects?.(tool) ?? "writes";
     return effects(name) === "writes" || (started.effects ?? effects(started.tool)) === "writes";
   }

@@ -1,6 +1,7 @@
 // Gathers the inputs of a plan: checks tool inputs, compares approvals with the text, asks the approval chain.
 
 import type { Settings } from "../../config/settings.generated.ts";
+import { helperOf } from "../../parser/edits/result_block.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { type ApprovalDecision, waitsForSource } from "../../tools/approval/types.ts";
 import type { HookQuestion } from "../../tools/approval/downgrades.ts";
@@ -39,6 +40,11 @@ export interface PlanSources {
     definition: ToolDefinition,
     input: Call["input"],
   ): readonly string[] | Promise<readonly string[]>;
+  /**
+   * Returns whether a call that waits in another document can go on. Asked only about approved calls. @default no call
+   * waits in another document
+   */
+  goesOn?(call: Call, helper: string): Promise<boolean>;
   /** True if the model can continue its own turn, and the user wants it to. @default false */
   prefill?(): boolean | Promise<boolean>;
 }
@@ -84,10 +90,34 @@ export async function gatherPlanInputs(
     closestTool: (name) => tools.closestMatch(name),
     runsAlone: (name) => tools.get(name)?.exclusive === true,
     unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
+    continues: (name) => tools.get(name)?.continues === true,
+    goOn: await continuingCalls(chat, sources, running),
+    ownLimit: (name) => tools.get(name)?.most_parallel,
     maxConcurrent: sources.settings.tools.max_concurrent,
     prefill: await sources.prefill?.() ?? false,
     byPerson,
   };
+}
+
+/** Returns the pending calls that wait in another document, were approved here, and can go on. */
+async function continuingCalls(
+  chat: Chat,
+  sources: PlanSources,
+  running: RunningCalls,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  if (sources.goesOn === undefined) return found;
+  for (const result of chat.results) {
+    const helper = helperOf(result);
+    const call = chat.call(result.id);
+    if (helper === null || call === undefined || result.status !== "pending" || running.has(call.id)) {
+      continue;
+    }
+    const approval = await recordedApproval(sources, call.id);
+    const isApproved = approval !== null && approval.asked !== true && approval.hash === await callHash(call);
+    if (isApproved && await sources.goesOn(call, helper)) found.add(call.id);
+  }
+  return found;
 }
 
 /** Returns why a call cannot run even if approved; empty if it can run, and for an unknown tool. */

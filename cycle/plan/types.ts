@@ -32,6 +32,15 @@ export interface PlanInputs {
   readonly runsAlone?: (name: string) => boolean;
   /** Returns the source that may provide an `unasked` tool. @default unknown */
   readonly unaskedSource?: (name: string) => string | null;
+  /**
+   * Returns whether a call of this tool goes on when it is run again, so that a killed run need not be reported.
+   * @default no tool does
+   */
+  readonly continues?: (name: string) => boolean;
+  /** Calls that waited in another document and go on now. @default none */
+  readonly goOn?: ReadonlySet<string>;
+  /** Returns the maximum number of calls of a tool that takes no slot of the others; undefined for all other tools. */
+  readonly ownLimit?: (name: string) => number | undefined;
   /** Maximum number of calls in parallel; 0 means no limit. */
   readonly maxConcurrent: number;
   /** True if the model continues its own turn. */
@@ -73,6 +82,8 @@ export type Step =
   | { readonly do: "demote"; readonly id: string; readonly source: string }
   /** Bind an approval to the new text of a changed call that policy approves again. */
   | { readonly do: "confirm"; readonly id: string; readonly decided: ApprovalDecision }
+  /** Set a call that waited in another document to approved, because it goes on. */
+  | { readonly do: "go-on"; readonly id: string }
   | { readonly do: "run"; readonly id: string }
   | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }
   /** Every plan ends with either `rest` or `send`. */

@@ -77,6 +77,8 @@ export interface CycleParts {
   ) => Promise<ExecutionResult>;
   /** Returns the problems of an input by the tool's schema. */
   readonly checkInput: PlanSources["checkInput"];
+  /** Returns whether a call that waits in another document can go on. @default no call waits in another document */
+  readonly goesOn?: PlanSources["goesOn"];
   /** Returns one line that describes a call. */
   readonly preview: (call: Call) => string;
   /**
@@ -129,6 +131,9 @@ export class Cycle {
       emit: parts.emit,
       mayStart: () => mayStart(state.phase),
       spawn: (work) => this.#background.spawn(work),
+      waitsElsewhere: ({ name }, { waits }) =>
+        parts.tools.get(name)?.continues === true ? waits ?? null : null,
+      onWait: ({ ends }) => ends === undefined ? undefined : state.fail(ends),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
     const { store, journal, approvalOf, tools } = parts;

@@ -9,6 +9,7 @@ import type { ProviderError, ProviderRequest } from "../../providers/types.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Prices } from "../../providers/models/types.ts";
 import { estimateRequestTokens } from "../../providers/request/count.ts";
+import { RunPurse } from "../usage/purse.ts";
 import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
 import { mostCost } from "../../providers/usage.ts";
 import type { UsageRecord } from "../types.ts";
@@ -72,10 +73,10 @@ export function replySizeError(bytes: number, waiting: number): ProviderError | 
 /** The limits of one run, and what it has used so far. */
 export class RunLimits {
   readonly #settings: Pick<Settings, "context" | "run">;
-  /** The seconds that the run may wait for limits of providers. */
-  readonly waits: WaitBudget;
-  #dollars = 0;
-  #tokens = 0;
+  /** What the run has used, together with its helpers. */
+  readonly purse: RunPurse;
+  /** True if this document is a helper, and its caller began the run. */
+  readonly #isShared: boolean;
   #last: Measured | null = null;
   /** True if this run has already warned that the window is filling. */
   #warned = false;
@@ -83,18 +84,25 @@ export class RunLimits {
   /** How often this run has compacted its document. */
   #compactions = 0;
 
-  /** @param options `compacts: true` if the run can compact its document */
-  constructor(settings: Pick<Settings, "context" | "run">, { compacts = false } = {}) {
+  /** @param options `compacts: true` if the run can compact its document; `purse` of the caller's run */
+  constructor(
+    settings: Pick<Settings, "context" | "run">,
+    { compacts = false, purse }: { readonly compacts?: boolean; readonly purse?: RunPurse } = {},
+  ) {
     this.#settings = settings;
     this.#compacts = compacts;
-    this.waits = new WaitBudget(settings.run.wait_for_limit);
+    this.#isShared = purse !== undefined;
+    this.purse = purse ?? new RunPurse(new WaitBudget(settings.run.wait_for_limit));
+  }
+
+  /** The seconds that the run may wait for limits of providers. */
+  get waits(): WaitBudget {
+    return this.purse.waits;
   }
 
   /** Starts another run with nothing used. */
   begin(): void {
-    this.waits.begin();
-    this.#dollars = 0;
-    this.#tokens = 0;
+    if (!this.#isShared) this.purse.begin();
     this.#last = null;
     this.#warned = false;
     this.#compactions = 0;
@@ -122,7 +130,12 @@ export class RunLimits {
   /** Returns why the request may not be made; null if it may be. */
   refusal(request: Upcoming): Problem | null {
     const tokens = this.expected(request.rough);
-    return this.#overCost(request, tokens) ?? this.#overTokens(tokens) ?? this.#overWindow(request, tokens);
+    const problem = this.#overCost(request, tokens) ?? this.#overTokens(tokens) ??
+      this.#overWindow(request, tokens);
+    const dollars = request.prices === null ? 0 : expectedCost(tokens, request.prices, this.#last);
+    if (problem === null) this.purse.reserve(this, { dollars, tokens: this.#nextTokens(tokens) });
+    else this.purse.release(this);
+    return problem;
   }
 
   /** Counts a request; returns a warning for the user, or null. */
@@ -133,9 +146,18 @@ export class RunLimits {
     return this.#warning(record);
   }
 
+  /** Releases what was reserved for a request that was never counted. */
+  end(): void {
+    this.purse.release(this);
+  }
+
   #spend(record: UsageRecord): void {
-    this.#dollars += record.cost ?? costAtMost(record);
-    this.#tokens += usedTokens(record);
+    this.purse.release(this);
+    this.purse.spend({ dollars: record.cost ?? costAtMost(record), tokens: usedTokens(record) });
+  }
+
+  #nextTokens(tokens: number): number {
+    return tokens + (this.#last?.record.usage.output ?? 0);
   }
 
   #overCost({ provider, model, prices }: Upcoming, tokens: number): Problem | null {
@@ -152,26 +174,27 @@ export class RunLimits {
       };
     }
     const next = expectedCost(tokens, prices, this.#last);
-    if (this.#dollars + next <= most) return null;
+    const spent = this.purse.spent(this).dollars;
+    if (spent + next <= most) return null;
     return {
       code: "budget-reached",
-      message:
-        `Not sent: the next request would cost about ${dollars(next)}, and ${dollars(this.#dollars)} of ` +
+      message: `Not sent: the next request would cost about ${dollars(next)}, and ${dollars(spent)} of ` +
         `${dollars(most)} is spent (run.max_cost).`,
-      next: `Raise --max-cost to ${roundUp(this.#dollars + next)}, or run.max_cost where it is set.`,
+      next: `Raise --max-cost to ${roundUp(spent + next)}, or run.max_cost where it is set.`,
     };
   }
 
   #overTokens(tokens: number): Problem | null {
     const { max_tokens: most } = this.#settings.run;
-    const next = tokens + (this.#last?.record.usage.output ?? 0);
-    if (most === null || this.#tokens + next <= most) return null;
+    const next = this.#nextTokens(tokens);
+    const spent = this.purse.spent(this).tokens;
+    if (most === null || spent + next <= most) return null;
     return {
       code: "budget-reached",
       message:
-        `Not sent: the next request would use about ${next} tokens, and ${this.#tokens} of ${most} are used ` +
+        `Not sent: the next request would use about ${next} tokens, and ${spent} of ${most} are used ` +
         "(run.max_tokens).",
-      next: `Raise --max-tokens to ${roundUp(this.#tokens + next)}, or run.max_tokens where it is set.`,
+      next: `Raise --max-tokens to ${roundUp(spent + next)}, or run.max_tokens where it is set.`,
     };
   }
 

@@ -143,6 +143,8 @@ export class PromptTurn {
       case "approval:pending":
       case "approval:denied":
         return await this.#show(event.id);
+      case "tool:waiting":
+        return this.#host.notice(event.message);
       case "tool:finished":
         if (this.#session !== null) this.#tellResults(this.#session);
         return;

@@ -252,7 +252,7 @@ const NOTHING = new Uint8Array(0);
 
 /** True if an event affects what is shown about calls. */
 export function concernsCalls({ event }: CycleEvent): boolean {
-  return event === "tool:executing" || event === "tool:finished" || event === "approval:pending";
+  return ["tool:executing", "tool:waiting", "tool:finished", "approval:pending"].includes(event);
 }
 
 function textEdit(counted: Counted, { from, to, insert }: Edit) {

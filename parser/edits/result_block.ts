@@ -130,6 +130,31 @@ export function setStatus(chat: Chat, result: Result, status: Lifecycle, style: 
   return edits;
 }
 
+/** Returns the short name of the helper in whose document the call of a block waits; null if there is none. */
+export function helperOf({ meta }: Pick<Result, "meta">): string | null {
+  const name = Array.isArray(meta) || meta === null
+    ? null
+    : (meta as Readonly<Record<string, unknown>>).helper;
+  return name === undefined || name === null ? null : String(name);
+}
+
+/** Sets a placeholder to pending, and names the helper in whose document its call waits. */
+export function setWaiting(chat: Chat, result: Result, helper: string, style: WrittenStyle): Edit[] {
+  const lines = statusLines(chat, result, "pending", style);
+  const [, name = lines.header, rest = ""] = HEADER.exec(lines.header) ?? [];
+  const [, before = " (", inside = "", after = rest.endsWith("\r") ? ")\r" : ")"] = SUFFIX.exec(rest) ?? [];
+  const others = readTokens(inside).filter(({ key }) => key !== "helper")
+    .map(({ from, to }) => inside.slice(from, to));
+  const plain = readTokens(`helper=${helper}`)[0]?.value === helper;
+  const token = plain ? `helper=${helper}` : `helper="${helper}"`;
+  const header = `${name}${before}${[...others, token].join(" ")}${after}`;
+  const edits: Edit[] = [];
+  const was = { header: chat.lineText(result.header.start), opener: chat.lineText(result.opener.start) };
+  if (header !== was.header) edits.push(lineEdit(chat, result.header.start, was.header, header));
+  if (lines.opener !== was.opener) edits.push(lineEdit(chat, result.opener.start, was.opener, lines.opener));
+  return edits;
+}
+
 /** Marks a placeholder as rejected with a message, which replaces the body. */
 export function rejectWith(chat: Chat, result: Result, message: string, style: WrittenStyle): Edit {
   const { header, opener } = statusLines(chat, result, "rejected", style);

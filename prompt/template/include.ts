@@ -1,6 +1,6 @@
 // The Lua function `include`: inserts another file as template text or as an attachment.
 
-import { folderOfDocument, resolvePath } from "../../base/paths.ts";
+import { callerOf, folderOfDocument, resolvePath } from "../../base/paths.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Engine } from "../../lua/engine.ts";
@@ -98,7 +98,8 @@ class Includes {
       inner.spend(STEPS_PER_FILE);
       const text = generated.text(name, {
         folder: workFolder ?? (document === null ? cwd : folderOfDocument(document)),
-        document: document === null ? null : baseName(document),
+        // Helpers of one document share their system message, so that the provider caches it once.
+        document: document === null || callerOf(document) !== null ? null : baseName(document),
         readFile,
         imports,
       });

@@ -121,7 +121,8 @@ export class PolicySnapshots {
       apart: [...compared],
       ...(this.repairs
         ? {
-          kept: held.filter((path) => path !== document),
+          // flemma itself writes the documents of callers and helpers meanwhile.
+          kept: held.filter((path) => path !== document && !/\.chat(?:\.d)?$/.test(path)),
           present: held.filter((path) => path === document),
           places: [...policy.inner, ...held],
           modes: this.#modes(resolved, protection.real, snapshot),

@@ -56,7 +56,7 @@ Deno.test("for a misspelled key, the nearest key is suggested; for a known key t
     'unknown key "rw_paths"; it belongs to "sandbox.policy.rw_paths"',
   ]);
   assert.deepEqual(messages({ max_turns: 3 }), [
-    'unknown key "max_turns"; it belongs to "tools.autopilot.max_turns"',
+    'unknown key "max_turns"; it belongs to "tools.autopilot.max_turns" or "subagents.max_turns"',
   ]);
   assert.match(messages({ thinking: "hgih" })[0]!, /, found "hgih"; did you mean "high"\?$/);
 });

@@ -25,6 +25,8 @@ function lineFor(event: CycleEvent): string {
       return `${event.id} shows ${JSON.stringify(event.content)}`;
     case "tool:finished":
       return `${event.name} (${event.id}): ${event.status} ${event.note ?? ""}`;
+    case "tool:waiting":
+      return `${event.name} (${event.id}) waits for ${event.helper} (${event.path}): ${event.message}`;
     case "request:sending":
       return `${event.provider} ${event.model}`;
     case "request:retrying":

@@ -82,6 +82,8 @@ export function checkDefinition(
     ...rightsOf({ ...registration, capabilities }, origin),
     capabilities,
     origin,
+    continues: origin === "built-in" && registration.continues === true,
+    most_parallel: origin === "built-in" ? registration.most_parallel : undefined,
     file: origin === "file" ? registration.file ?? null : file,
     fault: origin === "file" ? registration.fault : undefined,
     risk: origin === "file" ? registration.risk : undefined,

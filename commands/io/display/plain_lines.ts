@@ -44,6 +44,9 @@ export class PlainLines implements Display {
         this.#labels.delete(event.id);
         break;
       }
+      case "tool:waiting":
+        this.#labels.delete(event.id);
+        break;
       case "request:sending":
         this.#since.set("", this.#world.now());
         this.#line("request", `${event.provider} ${event.model}`);

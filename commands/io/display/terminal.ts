@@ -83,6 +83,9 @@ export class Terminal implements Display {
       case "tool:finished":
         this.#end(event.id, event.status === "success" ? "\x1b[32m✓\x1b[0m" : "\x1b[31m✗\x1b[0m", event.note);
         break;
+      case "tool:waiting":
+        this.#end(event.id, "\x1b[33m?\x1b[0m", undefined);
+        break;
       case "request:sending":
         this.#request = `${event.provider} ${event.model}`;
         this.#nameModel(this.#request);

@@ -7,7 +7,7 @@ const presetType: Type = {
   is: "custom",
   ts: "ApprovalPreset",
   expected:
-    'a line "PROVIDER MODEL key=value …", or a table with approve, deny, tools, provider, model and parameters',
+    'a line "PROVIDER MODEL key=value …", or a table with approve, deny, tools, provider, model, parameters, system and worktree',
   // The value is checked by `readPreset`, which knows both forms.
   accepts: () => true,
   json: {
@@ -23,6 +23,8 @@ const presetType: Type = {
           provider: { type: "string" },
           model: { type: "string" },
           parameters: { type: "object" },
+          system: { type: "string" },
+          worktree: { type: "boolean" },
         },
       },
     ],

@@ -1,0 +1,353 @@
+// Asks a helper: makes its document or continues it, advances it, and returns its last reply.
+
+import type { Environment } from "../../../base/environment.ts";
+import { isThere, makeFile } from "../../../base/files.ts";
+import { parentOf, resolvePath, workFolderOf } from "../../../base/paths.ts";
+import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
+import { agreeToFolder } from "../../../config/document/work_folder.ts";
+import type { ApprovalPreset } from "../../../config/values.ts";
+import { callHash } from "../../../cycle/plan/call_hash.ts";
+import { openJournal } from "../../../cycle/storage/journal.ts";
+import type { RunPurse } from "../../../cycle/usage/purse.ts";
+import type { CycleEvent, Emit } from "../../../cycle/types.ts";
+import { parse } from "../../../parser/mod.ts";
+import type { Call, Chat } from "../../../parser/types.ts";
+import type { RequestLimiter } from "../../../providers/http/limiter.ts";
+import type { Decide } from "../../../tools/approval/mod.ts";
+import type { ExecutionContext, ExecutionResult, ToolInput } from "../../../tools/definition.ts";
+import type { ToolRegistry } from "../../../tools/registry.ts";
+import { lastReply } from "../../conversation/last_reply.ts";
+import { textOfNewChat } from "../../conversation/new_chat.ts";
+import { offeredTools } from "../../extensions/offered.ts";
+import type { SubjectSettings } from "../../settings.ts";
+import type { ChatOptions, ChatSession } from "../../types.ts";
+import { type HelperQuestion, readQuestion, refuseCycle, refuseQuestion } from "./bounds.ts";
+import { depthOf, helperLine, nameForPreset, shownPath } from "./names.ts";
+import { type AskedHelper, failedHelper, helperResult } from "./outcome.ts";
+import { type FoundHelper, HelperFolder } from "./place.ts";
+import {
+  helperInstructions,
+  isAnswered,
+  isAsked,
+  nextTurn,
+  removeUnfinished,
+  writeQuestion,
+} from "./question.ts";
+import type { RecordedQuestion } from "./record.ts";
+import { helperSettings } from "./rights.ts";
+import type { AskingOptions, OpenHelper } from "./types.ts";
+
+/** The document that asks. */
+export interface AskingDocument {
+  /** Real path. */
+  readonly path: string;
+  chat(): Chat;
+  readonly environment: Environment;
+  readonly subject: SubjectSettings;
+  readonly tools: ToolRegistry;
+  readonly options: ChatOptions & AskingOptions;
+  readonly openHelper: OpenHelper;
+  /** What the run has used of its limits. */
+  readonly purse: RunPurse;
+  readonly emit: Emit;
+  /** Decides about a call of this document; known once the document is open. */
+  decide(): Decide;
+  /** True if the person trusts the frontmatter of this document in its current version. */
+  readonly isAgreed: boolean;
+}
+
+export class DocumentHelpers {
+  readonly #asking: AskingDocument;
+  readonly place: HelperFolder;
+  #limiter: RequestLimiter | null = null;
+  /** DocumentHelpers that work now, by the path of their document. A second question waits for the first. */
+  readonly #working = new Map<string, Promise<unknown>>();
+
+  constructor(asking: AskingDocument) {
+    this.#asking = asking;
+    this.place = new HelperFolder(asking.environment, asking.path);
+  }
+
+  /** Answers a call of the tool. */
+  async ask(input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
+    const question = readQuestion(input);
+    const call = this.#asking.chat().call(context.toolId);
+    if (call === undefined) return refused("The call is no longer in the document.");
+    const found = await this.#helperFor(call, question, context);
+    if (!found.ok) return refused(found.problem.message);
+    const { helper, asked, files } = found.value;
+    const before = this.#working.get(helper.path);
+    const work = (before ?? Promise.resolve()).catch(() => {}).then(() =>
+      context.signal.aborted
+        ? refused("Canceled before the helper was asked.")
+        : this.#work(helper, asked, { question, files, context })
+    );
+    this.#working.set(helper.path, work);
+    return await work;
+  }
+
+  /** True if a call that waits for this helper can go on: it waits for nobody, and no other run uses it. */
+  async goesOn(call: Call): Promise<boolean> {
+    const found = await this.place.ofCall(await identify(this.#asking.chat(), call));
+    if (found === null || !isThere(found.path)) return true;
+    const chat = parse(await Deno.readFile(found.path));
+    return !chat.results.some(({ status, content }) => status === "pending" && content === "");
+  }
+
+  /** Finds the helper that a call asked before, or chooses the one to ask, after all checks. */
+  async #helperFor(call: Call, question: HelperQuestion, context: ExecutionContext): Promise<
+    Outcome<
+      { readonly helper: FoundHelper; readonly asked: RecordedQuestion; readonly files: readonly string[] }
+    >
+  > {
+    const { path, subject, purse } = this.#asking;
+    const chat = this.#asking.chat();
+    const identity = await identify(chat, call);
+    const known = await this.place.ofCall(identity);
+    const files = await this.#files(question.files, context);
+    if (known !== null) {
+      const asked = { ...identity, turn: known.turn };
+      return success({ helper: known, asked, files: files.ok ? files.value : [] });
+    }
+    if (!path.endsWith(".chat")) {
+      return failure("helper-place", "Only a document whose name ends in .chat can ask helpers.");
+    }
+    const presets = subject.settings.tools.presets;
+    const why = refuseQuestion(question, {
+      bounds: subject.settings.subagents,
+      depth: depthOf(path),
+      asked: purse.questions,
+      presets: Object.keys(presets),
+    });
+    if (why !== null) return failure("helper-refused", why);
+    if (!files.ok) return files;
+    if (question.document === null) {
+      purse.questions++;
+      const added = await this.place.add(question.name ?? nameForPreset(question.preset), identity);
+      if (!added.ok) return added;
+      return success({ helper: added.value, asked: { ...identity, turn: 0 }, files: files.value });
+    }
+    const others = await Promise.all(
+      chat.calls.filter(({ name }) => name === call.name).map((each) => identify(chat, each)),
+    );
+    const helper = await this.place.find(question.document, others);
+    if (!helper.ok) return helper;
+    const cycle = refuseCycle(helper.value.path, this.#above);
+    if (cycle !== null) return failure("helper-cycle", cycle);
+    purse.questions++;
+    // The place of the question is recorded under the lock of the helper.
+    return success({ helper: helper.value, asked: { ...identity, turn: -1 }, files: files.value });
+  }
+
+  get #above(): readonly string[] {
+    return [...this.#asking.options.above?.documents ?? [], this.#asking.path];
+  }
+
+  /** Decides about files to attach as about calls of `read`. Fails for the model. */
+  async #files(paths: readonly string[], context: ExecutionContext): Promise<Outcome<readonly string[]>> {
+    const { environment, path } = this.#asking;
+    const base = { folder: workFolderOf(environment, path), home: environment.home };
+    const found: string[] = [];
+    for (const [at, each] of paths.entries()) {
+      const id = `${context.toolId}#${at}`;
+      const decided = await this.#asking.decide()({ id, name: "read", input: { path: each } });
+      const isApproved = decided.decision === "approve" ||
+        (decided.decision === "require_approval" && context.caller?.approvedByPerson === true);
+      const real = resolvePath(each, base);
+      if (!isApproved || !context.sandbox.isPathReadable(real)) {
+        return failure("helper-file", `The file ${each} cannot be attached, because read may not read it.`);
+      }
+      if (!isThere(real)) return failure("helper-file", `The file ${each} does not exist.`);
+      found.push(relativePath(this.place.folder, real));
+    }
+    return success(found);
+  }
+
+  async #work(
+    helper: FoundHelper,
+    asked: RecordedQuestion,
+    { question, files, context }: {
+      readonly question: HelperQuestion;
+      readonly files: readonly string[];
+      readonly context: ExecutionContext;
+    },
+  ): Promise<ExecutionResult> {
+    const { name, path } = helper;
+    const line = helperLine(callerPath(path), name);
+    const shown: AskedHelper = { name, document: shownPath(callerPath(path), name), line, notes: [] };
+    context.onOutput(`${line}\n`);
+    const made = isThere(path) ? success(undefined) : await this.#make(helper, question);
+    if (!made.ok) return failedHelper(shown, made.problem.message);
+    const opened = await this.#open(path, name, context);
+    if (!opened.ok) {
+      const { code, message } = opened.problem;
+      if (code !== "document-locked") return failedHelper(shown, `The helper cannot be opened: ${message}`);
+      const why = `The helper ${name} (${shown.document}) is being advanced by another run.`;
+      return { success: false, waits: { helper: name, document: shown.document, message: why } };
+    }
+    await using session = opened.value;
+    const ready = await this.#ready(session, helper, asked, { question, files });
+    if (!ready.ok) return failedHelper(shown, ready.problem.message);
+    if (ready.value.answered) {
+      return helperResult({ reason: "answered" }, shown, { reply: lastReply(session.chat), open: [] });
+    }
+    const stop = await session.advance();
+    const open = stop.reason === "pending" ? await session.calls() : [];
+    return helperResult(stop, shown, { reply: lastReply(session.chat), open });
+  }
+
+  /** Brings a helper's document to the point from which it is advanced. Nothing is written twice. */
+  async #ready(
+    session: ChatSession,
+    helper: FoundHelper,
+    asked: RecordedQuestion,
+    { question, files }: { readonly question: HelperQuestion; readonly files: readonly string[] },
+  ): Promise<Outcome<{ readonly answered: boolean }>> {
+    let { turn } = asked;
+    if (turn < 0) {
+      turn = nextTurn(session.chat);
+      const recorded = await this.place.ask(helper, { ...asked, turn });
+      if (!recorded.ok) return recorded;
+    }
+    if (!isAsked(session.chat, turn)) {
+      const tags = session.settings.templating.enabled;
+      const edit = writeQuestion(session.chat, question.question, { files, tags });
+      if (!edit.ok) return edit;
+      const problem = await session.edit([edit.value]);
+      return problem === null ? success({ answered: false }) : { ok: false, problem };
+    }
+    if (isAnswered(session.chat, turn)) return success({ answered: true });
+    const journal = await openJournal({ path: helper.path, environment: this.#asking.environment });
+    if (!journal.ok) return journal;
+    const edit = removeUnfinished(session.chat, journal.value.unfinished());
+    const problem = edit === null ? null : await session.edit([edit]);
+    return problem === null ? success({ answered: false }) : { ok: false, problem };
+  }
+
+  /** Makes the document of a new helper, and agrees to what the caller was allowed. */
+  async #make({ path }: FoundHelper, { preset: presetName }: HelperQuestion): Promise<Outcome<void>> {
+    const { environment, subject, tools } = this.#asking;
+    const preset = presetName === null ? null : subject.settings.tools.presets[presetName] ?? null;
+    const folder = workFolderOf(environment, this.#asking.path);
+    const settings = helperSettings(
+      {
+        logs: subject.logs,
+        settings: subject.settings,
+        tools: tools.getAll({ includeDisabled: true }).map(({ name }) => name),
+        offered: offeredTools(tools, subject.settings).map(({ name }) => name),
+      },
+      {
+        cwd: relativePath(parentOf(path), folder),
+        preset,
+        presetName,
+        mayAsk: depthOf(path) < subject.settings.subagents.depth,
+      },
+    );
+    if (!settings.ok) return settings;
+    const system = await systemText(preset, environment);
+    if (!system.ok) return system;
+    const tags = subject.settings.templating.enabled;
+    const bytes = textOfNewChat({
+      settings: settings.value,
+      system: helperInstructions(system.value, { tags }),
+    });
+    try {
+      await makeFile(path, bytes, 0o666);
+    } catch (thrown) {
+      return failure("helper-folder", `The document of the helper cannot be created: ${thrownText(thrown)}.`);
+    }
+    return await agreeToFolder(environment, path, await Deno.realPath(folder));
+  }
+
+  async #open(path: string, name: string, context: ExecutionContext): Promise<Outcome<ChatSession>> {
+    const { options, openHelper, purse, environment } = this.#asking;
+    const { provider, fetch, retry, stream, compacts, interactive, askSecret, tools, resolvers } = options;
+    const { approve: _, ...settings } = options.settings ?? {};
+    const { workFolder: _folder, ...own } = environment;
+    const opened = await openHelper(path, {
+      ...defined({ provider, fetch, retry, stream, compacts, interactive, askSecret, tools, resolvers }),
+      settings,
+      environment: own,
+      limiter: options.limiter ?? (this.#limiter ??= await newLimiter()),
+      signal: context.signal,
+      emit: (event) => report(event, name, context),
+      above: { purse, documents: this.#above },
+    });
+    if (!opened.ok || !this.#asking.isAgreed) return opened;
+    // The person agreed to the same for the caller.
+    const agreement = await opened.value.agreement();
+    const trusted = !agreement.ok || agreement.value.agreed ? agreement : await opened.value.trust();
+    if (trusted.ok) return opened;
+    await opened.value.close();
+    return trusted;
+  }
+}
+
+/** Identifies a call, also after its document was renamed. */
+async function identify(chat: Chat, call: Call): Promise<Omit<RecordedQuestion, "turn">> {
+  const hash = await callHash(call);
+  const same = chat.calls.filter(({ id, name, inputText }) =>
+    id === call.id && name === call.name && inputText === call.inputText
+  );
+  return { id: call.id, hash, nth: same.findIndex(({ place }) => place.from === call.place.from) };
+}
+
+function callerPath(helper: string): string {
+  return parentOf(helper).slice(0, -2);
+}
+
+/** Reports what a helper does as output of the call. */
+function report(event: CycleEvent, name: string, context: ExecutionContext): void {
+  const text = event.event === "tool:executing" || event.event === "approval:pending"
+    ? `${event.event === "tool:executing" ? "" : "waits: "}${event.preview}`
+    : event.event === "notice"
+    ? event.message
+    : null;
+  if (text !== null) context.onOutput(`${name}: ${text}\n`);
+}
+
+async function newLimiter(): Promise<RequestLimiter> {
+  const { RequestLimiter } = await import("../../../providers/http/limiter.ts");
+  return new RequestLimiter();
+}
+
+/** Reads the instructions of a preset: a text, or a file of the person. */
+async function systemText(
+  preset: ApprovalPreset | null,
+  environment: Environment,
+): Promise<Outcome<string | undefined>> {
+  const system = preset?.system;
+  if (system === undefined || !/^(?:\.{1,2}|~)?\/[^\n]*$/.test(system)) return success(system);
+  const [{ configFolder }, { expandHome }] = await Promise.all([
+    import("../../../base/folders.ts"),
+    import("../../../base/paths.ts"),
+  ]);
+  const path = expandHome(system, environment.home);
+  try {
+    const file = path.startsWith("/") ? path : `${configFolder(environment)}/${path}`;
+    return success((await Deno.readTextFile(file)).trimEnd());
+  } catch (thrown) {
+    return failure(
+      "preset-invalid",
+      `The file ${system} of the preset cannot be read: ${thrownText(thrown)}.`,
+    );
+  }
+}
+
+/** Returns a path relative to a folder. Both are absolute. */
+function relativePath(folder: string, path: string): string {
+  const [from, to] = [folder, path].map((each) => each.split("/").filter((name) => name !== ""));
+  let shared = 0;
+  while (shared < from!.length && shared < to!.length && from![shared] === to![shared]) shared++;
+  const up = from!.slice(shared).map(() => "..");
+  const names = [...up, ...to!.slice(shared)];
+  return up.length === 0 ? `./${names.join("/")}` : names.join("/");
+}
+
+function defined<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+function refused(error: string): ExecutionResult {
+  return { success: false, error };
+}

@@ -1,0 +1,89 @@
+// What this machine knows of the helpers of one document, in the state folder. It belongs to the folder of the helpers,
+// whatever the folder or the document is called.
+
+import type { Environment } from "../../../base/environment.ts";
+import { isThere, replaceSmallFile } from "../../../base/files.ts";
+import { sha256 } from "../../../base/hash.ts";
+import { isObject } from "../../../base/is_object.ts";
+import { stateFolder } from "../../../cycle/storage/state_files.ts";
+
+/** A question that was asked, or is about to be. */
+export interface RecordedQuestion {
+  /** The call that asks: its id, the hash of its text, and how many calls of the document before it are the same. */
+  readonly id: string;
+  readonly hash: string;
+  readonly nth: number;
+  /** The turn of the helper's document from which on the question is written. */
+  readonly turn: number;
+}
+
+/** A git worktree of a helper. */
+export interface HelperWorktree {
+  readonly path: string;
+  readonly branch: string;
+  /** Folder of the repository that it belongs to. */
+  readonly repository: string;
+}
+
+/** A helper that this machine made. */
+export interface KnownHelper {
+  readonly asked: readonly RecordedQuestion[];
+  readonly worktree?: HelperWorktree;
+}
+
+/** The helpers of a document. */
+export interface KnownHelpers {
+  /** The folder of the helpers, and the document that asked them, when they were last used. */
+  readonly folder: string;
+  readonly caller: string;
+  readonly helpers: Readonly<Record<string, KnownHelper>>;
+}
+
+/** Identifies the folder at a path; null if there is no folder, or a link in its place. */
+async function folderKey(path: string): Promise<string | null> {
+  try {
+    const { isDirectory, dev, ino, birthtime } = Deno.lstatSync(path);
+    return isDirectory ? (await sha256(`${dev} ${ino} ${birthtime?.getTime()}`)).slice(0, 32) : null;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return null;
+    throw thrown;
+  }
+}
+
+/** The records of this machine. */
+export class HelperRecords {
+  readonly #folder: string;
+
+  constructor(environment: Environment) {
+    this.#folder = `${stateFolder(environment)}/helpers`;
+  }
+
+  /** Returns the record of a folder; null if this machine did not make it. */
+  async read(folder: string): Promise<KnownHelpers | null> {
+    const key = await folderKey(folder);
+    return key === null ? null : this.#at(`${key}.json`);
+  }
+
+  /** Records the helpers of a folder, durably. */
+  async write(folder: string, known: KnownHelpers): Promise<void> {
+    const key = await folderKey(folder);
+    if (key === null) throw new Error(`${folder} is not a folder`);
+    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const bytes = new TextEncoder().encode(JSON.stringify(known));
+    await replaceSmallFile(`${this.#folder}/${key}.json`, bytes, { durable: true });
+  }
+
+  /** Returns all records. */
+  all(): KnownHelpers[] {
+    if (!isThere(this.#folder)) return [];
+    return [...Deno.readDirSync(this.#folder)].filter(({ name }) => name.endsWith(".json"))
+      .flatMap(({ name }) => this.#at(name) ?? []);
+  }
+
+  #at(name: string): KnownHelpers | null {
+    const path = `${this.#folder}/${name}`;
+    if (!isThere(path)) return null;
+    const value: unknown = JSON.parse(Deno.readTextFileSync(path));
+    return isObject(value) && isObject(value.helpers) ? value as unknown as KnownHelpers : null;
+  }
+}
