@@ -215,6 +215,8 @@ export {
   createContext,
   type DiskAccess,
   type Effects,
+  type BackgroundRun,
+  type CommandOutput,
   type ExecutionContext,
   type ExecutionResult,
   type JsonSchema,

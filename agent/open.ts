@@ -15,7 +15,7 @@ import { oneLineNotices } from "./runtime/notices.ts";
 import { guardCallbacks } from "./runtime/host_callbacks.ts";
 import type { AskingOptions } from "./runtime/helpers/types.ts";
 import { type Session, startSession } from "./session.ts";
-import type { ReadBefore } from "./runtime/types.ts";
+import type { ReadBefore, RuntimeOptions } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
 /** Limits parallel requests. Several documents of one process can share one limiter. */
@@ -66,7 +66,7 @@ export async function openChat(
   const sources = store.path === named && wait === 0 ? found?.sources : undefined;
   const session = await startSession(
     opened,
-    { ...options, environment, readOnly, openHelper: openChat },
+    { ...options, environment, readOnly, jobs: true, openHelper: openChat },
     { sources },
   );
   if (!session.ok) return session;
@@ -96,13 +96,13 @@ export async function openRead(
   const label = file ?? path ?? "-";
   const opened = { store, label, file, locked: false, close: () => Promise.resolve() };
   const openHelper = file === null ? undefined : openChat;
-  return await startSession(opened, { ...options, readOnly: file !== null, openHelper }, before);
+  return await startSession(opened, { ...options, readOnly: file !== null, jobs: file !== null, openHelper }, before);
 }
 
 /** Opens a text, for the parts of this program, which may pass options of several functions together. */
 export async function chatInMemory(
   bytes: Uint8Array,
-  options: MemoryOptions = {},
+  options: MemoryOptions & Partial<Pick<RuntimeOptions, "jobs">> = {},
 ): Promise<Outcome<Session>> {
   const system = systemFor("chatInMemory");
   if (!system.ok) return system;
@@ -114,10 +114,10 @@ export async function chatInMemory(
   const store: DocumentStore = options.store ??
     new MemoryStore(bytes, path, undefined, named === null ? null : absolutePath(environment, named));
   const opened = { store, label: label ?? "-", file: null, locked: false, close: () => Promise.resolve() };
-  const readOnly = options.readOnly ?? false;
+  const { readOnly = false, jobs = false } = options;
   // Only a text that a host stores, such as an editor, has a place for helpers.
   const openHelper = options.store === undefined ? undefined : openChat;
-  const session = await startSession(opened, { ...options, environment, readOnly, openHelper });
+  const session = await startSession(opened, { ...options, environment, readOnly, jobs, openHelper });
   return session.ok ? success(session.value) : session;
 }
 

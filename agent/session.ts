@@ -158,13 +158,14 @@ export class Session implements ChatSession {
   }
 
   advance(options: { readonly goOn?: boolean } = {}): Promise<RunResult> {
-    return this.#act((runtime) =>
-      this.#withStopHooks(
-        runtime,
-        ({ goOn }: { readonly goOn?: boolean } = options) =>
-          this.#advance(runtime, () => runtime.cycle.advance({ goOn })),
-      )
-    );
+    return this.#act((runtime) => {
+      const advance = ({ goOn }: { readonly goOn?: boolean }) =>
+        this.#withStopHooks(
+          runtime,
+          (now = { goOn }) => this.#advance(runtime, () => runtime.cycle.advance(now)),
+        );
+      return this.#withJobs(runtime, () => advance(options), () => advance({}));
+    });
   }
 
   /** Runs the cycle. If the context window is full, compacts the document as the settings allow, and goes on. */
@@ -194,11 +195,14 @@ export class Session implements ChatSession {
   }
 
   execute(target: CallTarget): Promise<RunResult> {
-    return this.#act(({ cycle }) => {
+    return this.#act((runtime) => {
+      const { cycle } = runtime;
       const found = resolveAll(this.chat, [specOf(target)]);
       if (!found.ok) return Promise.resolve(createStop("failed", { problem: found.problem }));
       const [id, ...more] = found.value.ids;
-      if (id !== undefined && more.length === 0) return cycle.executeOne(id);
+      if (id !== undefined && more.length === 0) {
+        return this.#withJobs(runtime, () => cycle.executeOne(id), () => cycle.advance());
+      }
       const message = `Only one call can be executed at a time, not ${joinNames(found.value.ids)}.`;
       return Promise.resolve(createStop("failed", { problem: { code: "target-ambiguous", message } }));
     });
@@ -532,6 +536,11 @@ export class Session implements ChatSession {
     }
     await this.#tellHook(stop);
     return stop;
+  }
+
+  /** Works, and ends the background jobs of the run. */
+  #withJobs({ jobs }: Runtime, work: () => Promise<Stop>, goOn: () => Promise<Stop>): Promise<Stop> {
+    return jobs.around(work, goOn, this.#options.signal ?? new AbortController().signal);
   }
 
   /** Works, and lets hooks make the model continue after a complete reply. */

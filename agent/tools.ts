@@ -27,7 +27,7 @@ import type { DecidedCall } from "../tools/approval/downgrades.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, findUnchanged } from "../tools/builtin/seen_files.ts";
-import type { Caller, DiskAccess, SeenFiles } from "../tools/definition.ts";
+import type { BackgroundRun, Caller, DiskAccess, SeenFiles } from "../tools/definition.ts";
 import { processTools, ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
@@ -69,7 +69,8 @@ export async function registerTools(
   const tell = (problem: Problem) =>
     emit({ event: "notice", code: problem.code, message: problemLine(problem) });
   const builtin = new ToolRegistry();
-  const registered = builtin.registerFrom("built-in", builtinTools(settings));
+  const jobs = { ...settings.jobs, enabled: settings.jobs.enabled && subject.jobs !== false };
+  const registered = builtin.registerFrom("built-in", builtinTools({ ...settings, jobs }));
   if (!registered.ok) return registered;
   const tools = new ToolRegistry({
     defaultTimeout: settings.default_timeout,
@@ -123,6 +124,8 @@ export interface ToolsSubject {
    * run
    */
   readonly changed?: (path: string) => Promise<string | null>;
+  /** The background jobs, by the signal of their run. @default none */
+  readonly background?: Pick<WeakMap<AbortSignal, BackgroundRun>, "get">;
   /** Returns information about the caller of a call, for the tool. @default unknown */
   readonly caller?: (id: string) => Caller;
 }
@@ -288,6 +291,7 @@ function runnerOfTools(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
         };
       },
       caller: subject.caller?.(id),
+      background: subject.background?.get(signal),
     });
     if (definition.origin === "module") {
       // The modules are checked at each call, because a module may load another file each time.

@@ -125,6 +125,15 @@ export interface ToolSettings extends ResolvedTools {
     /** How often in a row a call may give the same result before the autopilot stops; 0 means no limit. */
     readonly max_repeats: number;
   };
+  /** Background jobs: commands that keep running while the model goes on. */
+  readonly jobs: {
+    /** Let bash run commands in the background. */
+    readonly enabled: boolean;
+    /** Maximum background jobs of one document at the same time. */
+    readonly max: number;
+    /** Seconds that a run waits in total for its jobs after a complete reply, before it stops them. */
+    readonly wait: number;
+  };
   /** Maximum calls of one document in parallel; 0 means no limit. */
   readonly max_concurrent: number;
   /** Time limit for a tool, in seconds. */
@@ -447,6 +456,11 @@ export const DEFAULT_SETTINGS: Settings = {
       enabled: true,
       max_turns: 100,
       max_repeats: 3
+    },
+    jobs: {
+      enabled: true,
+      max: 4,
+      wait: 0
     },
     max_concurrent: 2,
     default_timeout: 30,

@@ -7,7 +7,7 @@ import type { FileRead } from "../prompt/types.ts";
 import type { ProviderError, RequestFallback, Usage } from "../providers/types.ts";
 import type { Prices } from "../providers/models/types.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
-import type { Effects } from "../tools/definition.ts";
+import type { Effects, ExecutionResult } from "../tools/definition.ts";
 
 /** Stores the current text of one document: in a file, or in memory in filter mode. */
 export interface DocumentStore {
@@ -416,6 +416,27 @@ export type CycleEvent =
     readonly record?: UsageRecord;
     readonly error?: ProviderError;
   }
+  /** A background job starts. */
+  | {
+    readonly event: "job:started";
+    /** Id of the job. */
+    readonly job: string;
+    /** The call that started the job. */
+    readonly id: string;
+    readonly name: string;
+    readonly preview: string;
+  }
+  /** Output of a background job. */
+  | { readonly event: "job:output"; readonly job: string; readonly text: string }
+  /** A background job has ended. Its result follows in the document. */
+  | {
+    readonly event: "job:finished";
+    readonly job: string;
+    readonly id: string;
+    readonly status: "success" | "error" | "stopped";
+    /** Seconds that the job ran. */
+    readonly seconds: number;
+  }
   /** A call changed a file. */
   | {
     readonly event: "file:changed";
@@ -469,6 +490,18 @@ export type CycleEvent =
   | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
   /** The line at which an editor should place the cursor, 1-based. */
   | { readonly event: "cursor"; readonly line: number };
+
+/** The result of a call, which may have started a background job. */
+export type CallResult = ExecutionResult & { readonly job?: StartedJob };
+
+/** A background job whose command has not started. */
+export interface StartedJob {
+  readonly id: string;
+  /** Starts the command. Called when the document names the job. */
+  begin(): void;
+  /** Forgets the job, because the document could not name it. */
+  abandon(): void;
+}
 
 /** Receives the events of a run. It must not throw. */
 export type Emit = (event: CycleEvent) => void;

@@ -161,9 +161,10 @@ export class RunSandbox implements Sandbox {
 
   async prepare(
     inner: readonly string[],
-    { waits = false }: PrepareOptions = {},
+    options: PrepareOptions = {},
   ): Promise<Outcome<PreparedCommand>> {
     if (inner.length === 0) return failure("empty-command", "There is no command to run.");
+    const { waits = false } = options;
     const kept = keepDescriptors();
     if (!kept.ok) return kept;
     if (!this.enabled) return success(prepareUnsandboxed(inner, waits, this.host.environment));
@@ -183,7 +184,7 @@ export class RunSandbox implements Sandbox {
     if (unchosen !== null) this.#notices.add([unchosen]);
     // A leftover command of another run may still change what the preparation is about to inspect.
     this.#commands.report(await this.recover());
-    return await this.#commands.prepare(found.value, this.#policy.value, inner, waits);
+    return await this.#commands.prepare(found.value, this.#policy.value, inner, options);
   }
 
   /**

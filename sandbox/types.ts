@@ -179,6 +179,11 @@ export interface PrepareOptions {
    * @default false
    */
   readonly waits?: boolean;
+  /**
+   * True for a command that lives while other calls run. File tools that run apart from commands do not wait for it.
+   * @default false
+   */
+  readonly background?: boolean;
 }
 
 /** How a process ended. */
@@ -218,6 +223,11 @@ export interface Running {
    * leader. Resolves when the group is gone or SIGKILL was sent. May be called repeatedly.
    */
   kill(): Promise<void>;
+  /**
+   * Sends SIGTERM to the command and everything it started, but not to the processes of the sandbox around it, and waits
+   * for their end, at most this many milliseconds. Call `kill` afterwards.
+   */
+  endGently(milliseconds: number): Promise<void>;
 }
 
 /** A command that is ready to start. It can tell a failed set-up of the sandbox from a failed command. */

@@ -8,6 +8,7 @@ import { expandPath } from "../sandbox/paths/expand.ts";
 import { folderOfDocument, resolvePath, workFolderOf } from "../base/paths.ts";
 import type { PreparedCommand, Sandbox } from "../sandbox/types.ts";
 import type {
+  BackgroundRun,
   Caller,
   DiskAccess,
   ExecutionContext,
@@ -52,6 +53,8 @@ export interface ContextOptions {
   onWait?(message: string): void;
   /** Performs the built-in tools' file work. @default this process */
   readonly disk?: DiskAccess;
+  /** Set if a command runs as a background job. */
+  readonly background?: BackgroundRun;
 }
 
 /** A wrapped command, or why nothing may run. */
@@ -191,6 +194,10 @@ class CallContext implements PluginContext {
 
   get disk(): DiskAccess | undefined {
     return this.#options.disk;
+  }
+
+  get background(): BackgroundRun | undefined {
+    return this.#options.background;
   }
 
   get caller(): Caller | undefined {

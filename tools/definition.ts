@@ -273,6 +273,8 @@ export interface ExecutionContext {
   keepReplaced?(file: ReplacedFile): Promise<() => Promise<void>>;
   /** Who made the call, and which services of the program the tool may use. @default unknown */
   readonly caller?: Caller;
+  /** Set if a command runs as a background job. @default the command runs while the call waits */
+  readonly background?: BackgroundRun;
   /** Shows output while the tool runs. */
   onOutput(chunk: string): void;
   /** Reports to the person what the tool waits for before it starts. */
@@ -281,6 +283,24 @@ export interface ExecutionContext {
   getConfig(): Record<string, unknown> | null;
   /** Releases what the context prepared. The code that runs the tool calls it once; the tool never does. */
   release?(): Promise<void>;
+}
+
+/** A command that runs as a background job: without a time limit of its own, and with its own place for output. */
+export interface BackgroundRun {
+  /** Creates the place for the output. Called again if the command has to be started again. */
+  createOutput(): CommandOutput;
+  /** Returns why the command was stopped, as a sentence. */
+  stopped(): string;
+}
+
+/** Takes the output of a command in bounded memory. */
+export interface CommandOutput {
+  /** Adds bytes; await it before adding more. */
+  push(chunk: Uint8Array): Promise<void>;
+  /** Returns the text to show. Call once. */
+  finish(): Promise<string>;
+  /** Ends without a text, and removes what was stored. */
+  abandon(): Promise<void>;
 }
 
 /** A file that a tool is about to change. */
@@ -433,3 +453,12 @@ export const STOPPED = "The user stopped this tool before it finished.";
 export function notExecutable(name: string): string {
   return `The tool ${name} cannot run: it has no implementation here.`;
 }
+
+/** Input member that makes a command a background job. */
+export const BACKGROUND = "flemma.background";
+
+/** Name of the tool that reads the state and the output of a background job. */
+export const JOB_STATUS = "flemma.jobs.status";
+
+/** Name of the tool that stops a background job. */
+export const JOB_STOP = "flemma.jobs.stop";

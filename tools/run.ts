@@ -3,6 +3,7 @@
 import { thrownText } from "../base/problem.ts";
 import { after } from "../base/system/timer.ts";
 import { realPath } from "../base/disk/real_path.ts";
+import { BackgroundBusy } from "../sandbox/process/turns.ts";
 import type { FileTurn } from "../sandbox/types.ts";
 import {
   type ExecutionContext,
@@ -76,6 +77,7 @@ async function inTurn(
     return await sandbox.betweenCommands(definition.files, turn, work);
   } catch (thrown) {
     if (signal.aborted) return { success: false, error: STOPPED };
+    if (thrown instanceof BackgroundBusy) return { success: false, error: thrown.message };
     throw thrown;
   }
 }
@@ -150,7 +152,8 @@ function resultOf(value: unknown): ExecutionResult {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { success: false, error: NO_RESULT };
   }
-  const { error, ...given } = value as Partial<Record<keyof ExecutionResult, unknown>>;
+  // Only the run itself may name a job.
+  const { error, job: _, ...given } = value as Partial<Record<keyof ExecutionResult | "job", unknown>>;
   const errorMessage = errorText(error);
   return {
     ...given,

@@ -13,6 +13,8 @@ export interface SourcesSubject {
   readonly sandbox?: Sandbox;
   /** True to search for tool files that nobody named. @default true */
   readonly searchesFiles?: boolean;
+  /** False if no run can own background jobs. @default true */
+  readonly jobs?: boolean;
   /** Returns why the code of a module of the settings must not run, as a sentence; null if it may run. */
   changed?(path: string): Promise<string | null>;
   /** Sends the HTTP requests to MCP servers. @default a fetch that follows the environment variables */

@@ -23,6 +23,7 @@ import type { AroundRun, RunHooks } from "../conversation/hooks/around_run.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
 import { createDocumentApproval } from "./approval.ts";
+import { JobsOnDemand } from "./jobs/on_demand.ts";
 import { createPause } from "./pause.ts";
 import { createRequestParts } from "./requests.ts";
 import { createTooling, tellAll } from "./tools.ts";
@@ -87,9 +88,19 @@ export async function compose(
     options,
     emit,
   );
+  const jobs = new JobsOnDemand({
+    store,
+    environment,
+    settings: subject.value.settings.tools,
+    available: options.jobs,
+    emit,
+    preview: previews.preview,
+    background: tools.background,
+    apart: () => null,
+  });
   const cycle = cycleOf(
     { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers: blockersNow },
-    { decide: keepingReasons(decide, tools, reasons), emit, options, hooks, helpers },
+    { decide: keepingReasons(decide, tools, reasons), emit, options, hooks, helpers, jobs },
   );
   return success({
     servers,
@@ -104,6 +115,7 @@ export async function compose(
     sandbox,
     journal,
     cycle,
+    jobs,
     hooks,
     helpers,
     limits,
@@ -194,9 +206,10 @@ function cycleOf(
     & Pick<Runtime, "written" | "preview">
     & Pick<CycleParts, "approvalOf" | "askedAlthough" | "send">
     & { readonly tools: ToolsSubject; readonly blockers: () => readonly Diagnostic[] },
-  { decide, emit, options, hooks, helpers }: {
+  { decide, emit, options, hooks, helpers, jobs }: {
     readonly hooks: RunHooks | null;
     readonly helpers: Runtime["helpers"];
+    readonly jobs: JobsOnDemand;
     readonly decide: Decide;
     readonly emit: Emit;
     readonly options: RuntimeOptions;
@@ -213,7 +226,7 @@ function cycleOf(
     tools: registry,
     awaitTool: (name, signal) => waitForTool(name, registry, emit, { signal }),
     decide,
-    run: hooks?.run(run) ?? run,
+    run: jobs.run(hooks?.run(run) ?? run),
     checkInput,
     goesOn: helpers === null ? undefined : (call) => helpers.goesOn(call),
     preview,
@@ -224,7 +237,7 @@ function cycleOf(
       const provider = await providerOf({ provider: options.provider, settings });
       return provider.ok && provider.value.takesPrefill(settings);
     },
-    send: hooks?.send(send) ?? send,
+    send: jobs.send(hooks?.send(send) ?? send),
     emit,
     blockers,
     signal: options.signal,

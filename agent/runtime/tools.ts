@@ -20,10 +20,11 @@ import type { RunPurse } from "../../cycle/usage/purse.ts";
 import { ASK_TOOL } from "../../tools/approval/presets.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import { authorityIn, isAgreed } from "../trust/agreement.ts";
+import type { JobsParts } from "./jobs/jobs.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
 export interface Tooling extends Pick<RegisteredTools, "servers" | "end">, Pick<Runtime, "helpers"> {
-  readonly tools: ToolsSubject;
+  readonly tools: ToolsSubject & Pick<JobsParts, "background">;
   readonly ruled: RuleSubject;
 }
 
@@ -39,10 +40,10 @@ export async function createTooling(
   tell: Emit,
 ): Promise<Outcome<Tooling>> {
   const { subject: { settings, loaded }, store: { path }, journal, sandbox } = parts;
-  const { environment, fetch } = options;
+  const { environment, fetch, jobs } = options;
   const searchesFiles = options.settings?.noConfig !== true;
   const changed = (module: string) => changeSince(module, loaded.seals.get(module), environment.home);
-  const subject = { settings, environment, document: path, sandbox, searchesFiles, fetch, changed };
+  const subject = { settings, environment, document: path, sandbox, searchesFiles, fetch, changed, jobs };
   const registered = await registerTools(subject, options.tools, tell);
   if (!registered.ok) return registered;
   const { tools, warnings, end, servers } = registered.value;
@@ -80,6 +81,7 @@ export async function createTooling(
       paths: rules === null ? null : new DecidedPaths(rules, resolve),
       disk: new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) }),
       caller,
+      background: new WeakMap(),
     },
     ruled,
     servers,

@@ -22,6 +22,7 @@ import type { UntrustedDocument } from "../trust/untrusted.ts";
 import type { DocumentHelpers } from "./helpers/ask.ts";
 import type { AskingOptions } from "./helpers/types.ts";
 import type { ChatOptions } from "../types.ts";
+import type { JobsOnDemand } from "./jobs/on_demand.ts";
 import type { GuardedOptions } from "./host_callbacks.ts";
 
 export interface Runtime {
@@ -34,6 +35,7 @@ export interface Runtime {
   /** Changes of commands to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
+  readonly jobs: JobsOnDemand;
   /** The hooks; null if none is configured. */
   readonly hooks: RunHooks | null;
   /** The helpers that the document may ask; null if it may ask none. */
@@ -98,6 +100,8 @@ export type RuntimeOptions = ChatOptions & Partial<GuardedOptions> & AskingOptio
   readonly readOnly: boolean;
   /** The batch that takes the requests. @default requests go to the provider */
   readonly batch?: BatchedRequest;
+  /** True if runs of the document may have background jobs. */
+  readonly jobs: boolean;
 };
 
 /** Data that was read for a document before it is opened, so that it is not read again. */

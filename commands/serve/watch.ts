@@ -254,6 +254,10 @@ function wordsOf(event: CycleEvent): string | null {
       return `running ${event.preview}`;
     case "tool:finished":
       return event.status === "success" ? null : `${event.id} failed`;
+    case "job:started":
+      return `background job ${event.job}: ${event.preview}`;
+    case "job:finished":
+      return `background job ${event.job}: ${event.status} after ${event.seconds} s`;
     case "request:sending":
       return `waiting for ${event.model}`;
     case "request:retrying":

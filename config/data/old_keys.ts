@@ -46,7 +46,6 @@ export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
   "tools.pending_press": { says: "has no effect. To run a pending call: flemma advance FILE --only TARGET" },
   "tools.show_spinner": { says: "has no effect here; each editor shows running calls in its own way" },
   "tools.store": NEWER,
-  "tools.jobs": NEWER,
   "tools.autopilot.resume_delay": NEWER,
   "secrets.chatgpt": NEWER,
   "tools.mcporter.path": { says: "has no effect; flemma no longer starts mcporter" },

@@ -12,6 +12,8 @@ export const BUILTIN_TOOLS: readonly BuiltinFact[] = [
   {"name":"grep","reads":true,"searches":"contents","hasFolder":true},
   {"name":"calculator"},
   {"name":"calculator_async","enabled":false},
+  {"name":"flemma.jobs.status"},
+  {"name":"flemma.jobs.stop"},
   {"name":"skill"},
   {"name":"ask_document","enabled":false},
 ];

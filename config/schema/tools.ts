@@ -239,6 +239,24 @@ export const toolsGroup = group(
         { default: 3, narrows: "lower", documentNarrows: true, zeroIsUnlimited: true },
       ),
     }, { short: asEnabled, hint: switchHint }),
+    jobs: group("Background jobs: commands that keep running while the model goes on.", {
+      enabled: key(BOOLEAN, "Let bash run commands in the background.", {
+        default: true,
+        who: ["G", "P", "M", "C"],
+        narrows: "false",
+        documentNarrows: true,
+      }),
+      max: key(natural(1), "Maximum background jobs of one document at the same time.", {
+        default: 4,
+        narrows: "lower",
+        documentNarrows: true,
+      }),
+      wait: key(
+        natural(),
+        "Seconds that a run waits in total for its jobs after a complete reply, before it stops them.",
+        { default: 0, narrows: "lower", documentNarrows: true },
+      ),
+    }, { short: asEnabled, hint: switchHint }),
     max_concurrent: key(natural(), "Maximum calls of one document in parallel; 0 means no limit.", {
       default: 2,
       narrows: "lower",

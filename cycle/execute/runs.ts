@@ -10,7 +10,7 @@ import type { Effects, ExecutionResult, WaitsElsewhere } from "../../tools/defin
 import { finalBlock, stoppedBlock } from "../plan/final_block.ts";
 import type { RunningCalls } from "../plan/types.ts";
 import { CANCELLED } from "../plan/sentences.ts";
-import type { Emit } from "../types.ts";
+import type { CallResult, Emit } from "../types.ts";
 import { Results } from "./results.ts";
 import type { Writer } from "./writer.ts";
 
@@ -36,7 +36,7 @@ const STOP_PATIENCE = 2500;
 export interface RunsParts {
   readonly writer: Writer;
   effects(call: Call): Effects;
-  run(call: Call, signal: AbortSignal, onOutput: (text: string) => void): Promise<ExecutionResult>;
+  run(call: Call, signal: AbortSignal, onOutput: (text: string) => void): Promise<CallResult>;
   preview(call: Call): string;
   readonly emit: Emit;
   /** False once nothing more may be started. */
@@ -160,7 +160,8 @@ export class Runs implements RunningCalls {
   }
 
   /** Takes the first answer of a run; null if a stopped run gave none. */
-  async #deliver(run: Run, result: ExecutionResult | null): Promise<void> {
+  async #deliver(run: Run, result: CallResult | null): Promise<void> {
+    if (run.over || run.stopped !== null) result?.job?.abandon();
     if (run.over) return;
     run.over = true;
     try {
@@ -194,13 +195,15 @@ export class Runs implements RunningCalls {
   }
 
   /** Writes the block of a run into the document; `result` is null for a cancelled run. */
-  async #write(run: Run, block: FinalBlock, result: ExecutionResult | null): Promise<void> {
+  async #write(run: Run, block: FinalBlock, result: CallResult | null): Promise<void> {
     const { writer, emit, onEnd } = this.#parts;
     const { id, name } = run.call;
     const problem = await this.#results.put({ id, block, written: () => run.written });
     if (problem === null) {
       await writer.recordEnd(id, { ran: true });
+      result?.job?.begin();
     } else {
+      result?.job?.abandon();
       // The start stays in the journal, so the next run asks the user instead of running the call again.
       const why = `Could not write the result of ${id} into the document`;
       const keep = (content: string) =>

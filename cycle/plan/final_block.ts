@@ -3,12 +3,17 @@
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { failed, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
+import type { CallResult } from "../types.ts";
 import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
 
 /** Returns the block for a result. If JSON cannot express the output, the block is an error. */
-export function finalBlock(result: ExecutionResult): FinalBlock {
-  const { attachments = [] } = result;
-  return attachments.length === 0 ? blockOf(result) : { ...blockOf(result), attachments };
+export function finalBlock(result: CallResult): FinalBlock {
+  const { attachments = [], job } = result;
+  return {
+    ...blockOf(result),
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(job === undefined ? {} : { job: job.id }),
+  };
 }
 
 function blockOf(result: ExecutionResult): FinalBlock {

@@ -3,7 +3,6 @@
 import { type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import type { ExecutionResult } from "../../tools/definition.ts";
 import { startAutopilot } from "./autopilot.ts";
 import { endOf, mayStart, mayStep, phaseOf } from "./phase.ts";
 import { type Blocker, sendObstacle, stopAfter } from "./send_only.ts";
@@ -45,6 +44,7 @@ import { takeSteps } from "../execute/take_steps.ts";
 import type {
   AskedAlthough,
   AutopilotState,
+  CallResult,
   DocumentStore,
   Emit,
   Journal,
@@ -74,7 +74,7 @@ export interface CycleParts {
     call: Call,
     signal: AbortSignal,
     onOutput: (text: string) => void,
-  ) => Promise<ExecutionResult>;
+  ) => Promise<CallResult>;
   /** Returns the problems of an input by the tool's schema. */
   readonly checkInput: PlanSources["checkInput"];
   /** Returns whether a call that waits in another document can go on. @default no call waits in another document */

@@ -1,5 +1,6 @@
 // Detects a model that repeats the same calls with the same results, with no text in between.
 
+import { JOB_STATUS } from "../../tools/definition.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat, Result, Segment } from "../../parser/types.ts";
 
@@ -57,6 +58,8 @@ function isWords(segment: Segment): boolean {
 /** Returns what is compared of a call and its result; null while it has no result. */
 function keyOf({ id, name, input, inputText, flaw }: Call, result: Result | undefined): string | null {
   if (result === undefined || isLifecycle(result.status)) return null;
+  // A call that waited for a background job does not repeat another one, although the job may be in the same state.
+  if (name === JOB_STATUS && typeof input.wait_seconds === "number" && input.wait_seconds > 0) return null;
   const { status, content } = result;
   // The label is for the user, and a model may word it differently for the same call, so it is not compared.
   const { label: _, ...rest } = input;

@@ -162,6 +162,7 @@ export class OpenDocument {
       environment,
       limiter: this.#host.limiter,
       store: this.store,
+      jobs: this.path !== null,
       emit: (event) => {
         if (event.event === "request:sending") this.store.expectReply(true);
         options.emit?.(event);

@@ -5,7 +5,7 @@ import { attachmentsToken } from "../text/attachments.ts";
 import { readSuffix, readTokens } from "../text/status_words.ts";
 import { isLifecycle } from "../text/status_words.ts";
 import type { Edit } from "./edit.ts";
-import type { Chat, Lifecycle, Result, StatusStyle } from "../types.ts";
+import type { Chat, Lifecycle, Result, Status, StatusStyle } from "../types.ts";
 
 /** The status spellings this program writes; `pending-fence` is only read. */
 export type WrittenStyle = Exclude<StatusStyle, "pending-fence">;
@@ -20,6 +20,8 @@ export interface FinalBlock {
   readonly language: "" | "json";
   /** Names of attached files for the header. Names that are not a SHA-256 are omitted. @default none */
   readonly attachments?: readonly string[];
+  /** Id of the background job that the call started, for the header. @default none */
+  readonly job?: string;
 }
 
 const HEADER = /^(\*\*Tool Result:\*\*\s*`[^`]+`)(.*)$/s;
@@ -57,6 +59,7 @@ export function finalLines(id: string, block: FinalBlock): string[] {
   const attachments = (block.attachments ?? []).filter(isSha256);
   const words = [
     ...(error ? ["error"] : []),
+    ...(block.job === undefined ? [] : [`job=${block.job}`]),
     ...(attachments.length === 0 ? [] : [attachmentsToken(attachments)]),
   ];
   const header = `**Tool Result:** \`${id}\`${words.length === 0 ? "" : ` (${words.join(" ")})`}`;
@@ -155,6 +158,13 @@ export function setWaiting(chat: Chat, result: Result, helper: string, style: Wr
   return edits;
 }
 
+/** Writes `error` into the header of a final result, and keeps everything else. */
+export function markError(chat: Chat, result: Result): Edit[] {
+  if (result.status !== null) return [];
+  const header = chat.lineText(result.header.start);
+  return [lineEdit(chat, result.header.start, header, headerWithStatus(header, "error"))];
+}
+
 /** Marks a placeholder as rejected with a message, which replaces the body. */
 export function rejectWith(chat: Chat, result: Result, message: string, style: WrittenStyle): Edit {
   const { header, opener } = statusLines(chat, result, "rejected", style);
@@ -187,7 +197,7 @@ function infoWithStatus(info: string, status: Lifecycle): string {
 }
 
 /** Replaces the status word of a header, or inserts one as the first token. */
-function headerWithStatus(header: string, status: Lifecycle): string {
+function headerWithStatus(header: string, status: Status): string {
   const [, name = header, rest = ""] = HEADER.exec(header) ?? [];
   const [, before = " (", inside = "", after = rest.endsWith("\r") ? ")\r" : ")"] = SUFFIX.exec(rest) ?? [];
   const token = readSuffix(inside).found?.token ?? null;

@@ -44,6 +44,57 @@ export async function endFamily(leader: number | null, mark?: string): Promise<v
   }
 }
 
+/** Milliseconds for which SIGTERM goes only to processes without children, because a shell would end before them. */
+const LEAVES_FIRST = 1000;
+
+/**
+ * Sends SIGTERM to every process of the family but those of the sandbox around the command, whose end would end all
+ * others. Waits until none of the others lives, or until the time is over.
+ *
+ * @param wrapped true if the leader belongs to the sandbox
+ */
+export async function endGently(
+  leader: number,
+  { mark, wrapped, milliseconds }: {
+    readonly mark: string | undefined;
+    readonly wrapped: boolean;
+    readonly milliseconds: number;
+  },
+): Promise<void> {
+  const began = performance.now();
+  const family = new Family(leader, mark);
+  const signaled = new Set<string>();
+  for (
+    let pause = FIRST_CHECK;
+    performance.now() - began < milliseconds;
+    pause = Math.min(2 * pause, LAST_CHECK)
+  ) {
+    if (!family.meet()) return;
+    const commands = family.members.filter(({ pid }) => pid === leader ? !wrapped : !isFirstInside(pid));
+    if (commands.length === 0) return;
+    const parents = new Set(
+      performance.now() - began < LEAVES_FIRST ? commands.map(({ parent }) => parent) : [],
+    );
+    for (const { pid, started } of commands) {
+      const key = `${pid} ${started}`;
+      if (parents.has(pid) || signaled.has(key)) continue;
+      signal(pid, "SIGTERM");
+      signaled.add(key);
+    }
+    await new Promise<void>((resolve) => after(pause, resolve));
+  }
+}
+
+/** True for the first process of a process namespace. If it ends, the kernel ends all others. */
+function isFirstInside(pid: number): boolean {
+  try {
+    const ids = /^NSpid:\t(.*)$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))?.[1]?.split("\t") ?? [];
+    return ids.length > 1 && ids.at(-1) === "1";
+  } catch {
+    return true; // It has ended, or it belongs to another user.
+  }
+}
+
 /** Kills the family immediately, without SIGTERM, for a program that is about to exit. */
 export function killFamily(leader: number | null, mark?: string): void {
   const family = new Family(leader, mark);
@@ -57,6 +108,7 @@ class Family {
   readonly #mark: string | undefined;
   /** Members outside the group. */
   readonly #others = new Map<number, ProcessEntry>();
+  #members: ProcessEntry[] = [];
 
   constructor(leader: number | null, mark: string | undefined) {
     this.#leader = leader;
@@ -71,8 +123,10 @@ class Family {
     const carriers = new Set(this.#mark === undefined ? [] : findMarked(this.#mark, table));
     const family = new Set<number>();
     let alive = false;
+    this.#members = [];
     const take = (entry: ProcessEntry) => {
       family.add(entry.pid);
+      if (entry.alive) this.#members.push(entry);
       if (entry.group !== this.#leader) this.#others.set(entry.pid, entry);
       alive ||= entry.alive;
     };
@@ -87,6 +141,11 @@ class Family {
       }
     }
     return alive;
+  }
+
+  /** The living members that the last `meet` found. Empty without a process table. */
+  get members(): readonly ProcessEntry[] {
+    return this.#members;
   }
 
   /** Signals the group and the other members. Returns false if nothing is left that this user may signal. */

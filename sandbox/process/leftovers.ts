@@ -53,6 +53,27 @@ export function isAlive({ pid, started }: ProcessId): boolean {
   return identify(pid)?.started === started;
 }
 
+/** A process of this program, on one of the machines that may share the state folder. */
+export interface ProgramProcess {
+  readonly machine: string;
+  readonly owner: ProcessId;
+}
+
+/** Identifies this process. */
+export function thisProgram(): ProgramProcess {
+  return {
+    machine: machineOf(),
+    owner: thisProcess ??= identify(Deno.pid) ?? { pid: Deno.pid, started: "" },
+  };
+}
+
+/** Whether a process of this program runs; `elsewhere` if another machine knows it. */
+export function programState({ machine, owner }: ProgramProcess): "runs" | "gone" | "elsewhere" {
+  const when = whenOf(machine, machineOf());
+  if (when === "now") return isAlive(owner) ? "runs" : "gone";
+  return when === "earlier" ? "gone" : "elsewhere";
+}
+
 /**
  * Records that a command is about to start. Throws errors of the file system: without the record, no later run would
  * end the command or repair what it did.

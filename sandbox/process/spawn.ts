@@ -4,7 +4,7 @@ import { failure, type Outcome, type Problem, success, thrownText } from "../../
 import { onExit } from "../../base/system/exit.ts";
 import { after } from "../../base/system/timer.ts";
 import type { Running, SpawnOptions } from "../types.ts";
-import { endFamily, killFamily } from "./end_family.ts";
+import { endFamily, endGently, killFamily } from "./end_family.ts";
 import { MARK } from "./marks.ts";
 import { processEntry } from "./process_table.ts";
 
@@ -38,6 +38,8 @@ export interface Gate {
   mayRunAgain?(): boolean;
   /** Identifies descendants that cannot be found in another way. */
   readonly mark?: string;
+  /** True if the process that starts belongs to a sandbox around the command. @default it becomes the command */
+  readonly wrapped?: true;
 }
 
 /**
@@ -76,6 +78,8 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
     stdout: isFinal ? child.stdout : streamOf(last.then(({ stdout }) => stdout)),
     stderr: isFinal ? child.stderr : streamOf(last.then(({ stderr }) => stderr)),
     status: last.then(({ status }) => status).then(({ code, signal }) => ({ code, signal })),
+    endGently: (milliseconds) =>
+      endGently(child.pid, { mark, wrapped: gate?.wrapped === true, milliseconds }),
     kill: () => killing ??= endFamily(child.pid, mark).then(() => void living.delete(child.pid)),
   });
 }

@@ -6,6 +6,15 @@ import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { FileAccess, FileTurn } from "../types.ts";
 import { announceCommand, type LivingCommand, tryBetweenCommands, waitForPoll } from "./command_registry.ts";
 
+/** Thrown if a file tool would have to wait for a background command, which may live as long as the run. */
+export class BackgroundBusy extends Error {
+  constructor() {
+    super(
+      "This tool cannot work on files while a background job runs. Stop the job first, with flemma.jobs.stop.",
+    );
+  }
+}
+
 /**
  * The turns of one run. Commands run in parallel, and so do reads. Commands and file tools never overlap, nor do two
  * writes.
@@ -14,6 +23,8 @@ export class Turns {
   readonly #environment: Environment;
   readonly #note: (problem: Problem) => void;
   #commands = 0;
+  /** Number of live background commands, in addition to the other commands. */
+  #background = 0;
   #files = 0;
   #announced: Promise<Outcome<LivingCommand>> | null = null;
   #writing: Promise<unknown> = Promise.resolve();
@@ -29,24 +40,27 @@ export class Turns {
    * Waits until no file tool runs. From then until `commandEnded` is called, a command that can write below `writable`
    * counts as live. If this fails with `files-busy`, the command does not count as live.
    */
-  async commandBegins(writable: readonly string[]): Promise<Outcome<void>> {
+  async commandBegins(writable: readonly string[], background = false): Promise<Outcome<void>> {
     while (this.#files > 0) await this.#changed.promise;
-    this.#commands++;
+    if (background) this.#background++;
+    else this.#commands++;
     const announced = await (this.#announced ??= announceCommand(writable, this.#environment));
     if (announced.ok) return success(undefined);
     if (announced.problem.code !== "files-busy") {
       this.#note(announced.problem);
       return success(undefined);
     }
-    await this.commandEnded();
+    await this.commandEnded(background);
     return announced;
   }
 
-  async commandEnded(): Promise<void> {
-    if (--this.#commands > 0) return;
+  async commandEnded(background = false): Promise<void> {
+    if (background) this.#background--;
+    else this.#commands--;
+    if (this.#commands === 0) this.#wake();
+    if (this.#commands + this.#background > 0) return;
     const announced = this.#announced;
     this.#announced = null;
-    this.#wake();
     const living = await announced;
     if (living?.ok) living.value.release();
   }
@@ -55,7 +69,7 @@ export class Turns {
    * Runs the work of a file tool while no command of this run lives. A write also waits for commands of any run on this
    * machine that can write there.
    *
-   * @throws the reason of the signal, if it aborts during the wait
+   * @throws the reason of the signal, if it aborts during the wait, or `BackgroundBusy`
    */
   async files<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T> {
     if (access === "read") return await this.#between(turn, work);
@@ -84,13 +98,14 @@ export class Turns {
     }
   }
 
-  async #between<T>({ signal, waiting }: FileTurn, work: () => Promise<T>): Promise<T> {
+  async #between<T>({ signal, waiting, runsApart }: FileTurn, work: () => Promise<T>): Promise<T> {
     if (this.#commands > 0) waiting("this run");
     while (this.#commands > 0) {
       signal.throwIfAborted();
       await Promise.race([this.#changed.promise, aborted(signal)]);
     }
     signal.throwIfAborted();
+    if (this.#background > 0 && runsApart !== true) throw new BackgroundBusy();
     this.#files++;
     try {
       return await work();

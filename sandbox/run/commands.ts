@@ -20,7 +20,7 @@ import { type Before, repairChanges } from "../protect/repair.ts";
 import { adoptState, lockRepairs, reportToOthers, takeReports } from "../protect/shared_state.ts";
 import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tracked.ts";
 import type { FileChange } from "../protect/watched.ts";
-import type { BackendPreparation, MountablePolicy, PreparedCommand } from "../types.ts";
+import type { BackendPreparation, MountablePolicy, PreparedCommand, PrepareOptions } from "../types.ts";
 import type { BackendInUse } from "./backend_in_use.ts";
 import { tryRecord } from "../process/unsandboxed.ts";
 import { linksIntoCaches } from "./cache_links.ts";
@@ -120,26 +120,31 @@ export class LiveCommands {
     entry: BackendEntry,
     resolved: ResolvedPolicy,
     inner: readonly string[],
-    waits: boolean,
+    { waits = false, background = false }: PrepareOptions,
   ): Promise<Outcome<PreparedCommand>> {
     const { turns } = this.#parts.context;
-    const turn = await turns.commandBegins(resolved.rw_paths);
+    const turn = await turns.commandBegins(resolved.rw_paths, background);
     if (!turn.ok) return turn;
     const begun = entry.repairs === true
       ? await this.#beginShared(resolved, waits)
       : await this.#beginWatched(resolved, waits);
     if (!begun.ok) {
-      await turns.commandEnded();
+      await turns.commandEnded(background);
       return begun;
     }
     const { policy, batch } = begun.value;
     const wrapped = await this.#parts.backend.wrap(entry, resolved, policy, inner);
     if (wrapped.ok) {
       return success(
-        this.#track(wrapped.value, batch, { inner, waits, socketGroups: resolved.socketGroups }),
+        this.#track(wrapped.value, batch, {
+          inner,
+          waits,
+          background,
+          socketGroups: resolved.socketGroups,
+        }),
       );
     }
-    await this.#end();
+    await this.#end(background);
     return wrapped;
   }
 
@@ -262,11 +267,11 @@ export class LiveCommands {
   }
 
   /** Repairs leftovers once no command lives that could interfere. New commands wait for it. */
-  async #end(): Promise<void> {
+  async #end(background: boolean): Promise<void> {
     try {
       await this.#settle();
     } finally {
-      await this.#parts.context.turns.commandEnded();
+      await this.#parts.context.turns.commandEnded(background);
     }
   }
 
@@ -373,9 +378,10 @@ export class LiveCommands {
   #track(
     preparation: BackendPreparation,
     batch: Batch,
-    { inner, waits, socketGroups }: {
+    { inner, waits, background, socketGroups }: {
       readonly inner: readonly string[];
       readonly waits: boolean;
+      readonly background: boolean;
       readonly socketGroups: readonly string[];
     },
   ): PreparedCommand {
@@ -443,6 +449,7 @@ export class LiveCommands {
           },
           isTied: preparation.isTied,
           mayRunAgain: preparation.mayRunAgain,
+          wrapped: true,
         });
       },
       handOut: (end) => {
@@ -478,7 +485,7 @@ export class LiveCommands {
           }.`;
           notices.add([{ code: "backend-failed", message }]);
         } finally {
-          await this.#end();
+          await this.#end(background);
           // The record is removed last: until the effects of the command are repaired, a later run may need it.
           if (recorded !== undefined) this.#forget(recorded);
         }

@@ -77,7 +77,7 @@ async function run(
     : `providers: { anthropic: { models: { ${name}: { context: ${window} } } } }\n`;
   place.settings(
     `model: ${name}\n${facts}` +
-      `parameters: { max_tokens: 1000 }\ntools: { auto_approve: [echo], autopilot: { max_turns: 1000 } }\n` +
+      `parameters: { max_tokens: 1000 }\ntools: { jobs: false, auto_approve: [echo], autopilot: { max_turns: 1000 } }\n` +
       `context: { ${context} }\n${lines}`,
   );
   const events: CycleEvent[] = [];

@@ -98,6 +98,8 @@ Deno.test("from an untrusted project's settings only restrictions take effect, a
       "find",
       "grep",
       "calculator",
+      "flemma.jobs.status",
+      "flemma.jobs.stop",
       "skill",
     ], false],
     ["tools: [bash, read]", "tools.offered", ["bash", "read"], true],

@@ -53,6 +53,12 @@ function lineFor(event: CycleEvent): string {
       return `${event.name} for ${event.on} ${event.id ?? ""}: ${
         event.failed ?? event.decision ?? "no decision"
       }`;
+    case "job:started":
+      return `${event.job} starts for ${event.id}: ${event.name} ${event.preview}`;
+    case "job:output":
+      return `${event.job}: ${event.text}`;
+    case "job:finished":
+      return `${event.job} of ${event.id}: ${event.status} after ${event.seconds} seconds`;
     case "boot:complete":
       return "ready";
     case "notice":

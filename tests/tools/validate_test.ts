@@ -29,8 +29,9 @@ Deno.test("a missing field that may be null is treated as null", async () => {
     label: "l",
     command: "ls",
     timeout: null,
+    "flemma.background": null,
   });
-  const complete = { label: "l", command: "ls", timeout: 1 };
+  const complete = { label: "l", command: "ls", timeout: 1, "flemma.background": null };
   assert.equal(completeInput(bash, complete), complete);
 });
 

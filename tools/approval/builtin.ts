@@ -2,7 +2,7 @@
 
 import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import { type Effects, type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
+import { type Effects, JOB_STATUS, JOB_STOP, type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
 import type { ResolverDefinition } from "./types.ts";
 
 /** Facts about tools and the process that the sandbox resolver needs. */
@@ -114,6 +114,18 @@ export function riskResolver(settings: ToolSettings, riskOf: RiskOf): ResolverDe
       if (riskObstacle(tool, risk, settings) === null) return "approve";
       return risk === "high" ? "require_approval" : null;
     },
+  };
+}
+
+/** Approves calls that read or stop a background job. They reach only jobs of their own run. */
+export function jobsResolver(): ResolverDefinition {
+  const isJobTool = (tool: string) => tool === JOB_STATUS || tool === JOB_STOP;
+  return {
+    priority: 26,
+    description: "background jobs of the same run",
+    concerns: isJobTool,
+    explain: (tool) => isJobTool(tool) ? ["it reaches only jobs of its own run"] : [],
+    resolve: (tool) => isJobTool(tool) ? "approve" : null,
   };
 }
 

@@ -4,6 +4,7 @@ import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import {
   catchAllResolver,
+  jobsResolver,
   type RiskOf,
   riskResolver,
   type SandboxFacts,
@@ -92,6 +93,7 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
     return tool.risk ?? (tool.fault === undefined ? "medium" : undefined);
   };
   registry.register("urn:flemma:approval:risk", riskResolver(parts.settings, riskOf));
+  if (parts.settings.jobs.enabled) registry.register("urn:flemma:approval:jobs", jobsResolver());
   registry.register("urn:flemma:approval:sandbox", sandboxResolver(parts.settings, parts.sandbox, facts));
   if (parts.settings.require_approval === false) {
     registry.register("urn:flemma:approval:catch-all", catchAllResolver());

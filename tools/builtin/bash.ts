@@ -9,8 +9,10 @@ import { findProgram } from "../../sandbox/process/program.ts";
 import { LONGEST_ARGUMENT, RUN_INPUT, WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import {
+  BACKGROUND,
   type BuiltinTool,
   CODING_ASSISTANT,
+  type CommandOutput,
   type ExecutionContext,
   type ExecutionResult,
   SANDBOX_CAPABILITY,
@@ -51,10 +53,15 @@ export interface BashOptions {
   readonly truncate: TruncateSettings;
   /** Default timeout of a command, in seconds. */
   readonly defaultTimeout: number;
+  /** True if commands may run as background jobs. */
+  readonly jobs: boolean;
 }
 
+/** Milliseconds for which a background job may end after SIGTERM. */
+const JOB_PATIENCE = 3000;
+
 /** Defines bash for the given limits, which its description names. */
-export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool {
+export function bashTool({ truncate, defaultTimeout, jobs }: BashOptions): BuiltinTool {
   return {
     name: "bash",
     description:
@@ -69,6 +76,16 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool
         type: ["number", "null"],
         description: `Time limit in seconds (null: ${defaultTimeout}).`,
       },
+      ...(jobs
+        ? {
+          [BACKGROUND]: {
+            type: ["boolean", "null"],
+            description:
+              "true: keep the command running as a background job, for a server or a long build, and return at once " +
+              "with the id of the job. A job has no time limit unless timeout is given.",
+          },
+        }
+        : {}),
     }),
     strict: true,
     async: true,
@@ -95,7 +112,10 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool
       },
     },
     validate: inputValidator(validators.bash),
-    format_preview: (input) => `$ ${textOrEmpty(input.command)}${labelComment(input)}`,
+    format_preview: (input) =>
+      `$ ${textOrEmpty(input.command)}${input[BACKGROUND] === true ? "  (background job)" : ""}${
+        labelComment(input)
+      }`,
     execute: (input, context) => runCommand(input, context, truncate),
   };
 }
@@ -111,7 +131,9 @@ async function runCommand(
     return failed("The command contains a NUL character, which a shell cannot accept. Remove it.");
   }
   const config = context.getConfig() ?? {};
-  const seconds = timeoutOf(input.timeout, context.timeout, config.max_timeout);
+  const seconds = context.background === undefined
+    ? timeoutOf(input.timeout, context.timeout, config.max_timeout)
+    : jobTimeoutOf(input.timeout);
   const { cwd } = context;
   if (!await isFolder(cwd)) return failed(`The working directory ${cwd} is not a folder.`);
 
@@ -152,7 +174,8 @@ interface Command {
   /** The command itself, if it is too long for an argument. */
   readonly stdin: Uint8Array | undefined;
   readonly cwd: string;
-  readonly seconds: number;
+  /** Time limit; null if there is none. */
+  readonly seconds: number | null;
 }
 
 /** Runs the command once. Returns why it did not run if another attempt follows. */
@@ -162,17 +185,18 @@ async function attempt(
   truncate: TruncateSettings,
   left: Retries,
 ): Promise<ExecutionResult | keyof Retries> {
-  const prepared = await context.sandbox.prepare(argv, { waits: true });
+  const { background } = context;
+  const prepared = await context.sandbox.prepare(argv, { waits: true, background: background !== undefined });
   if (!prepared.ok) return failed(sandboxSentence(prepared.problem));
   try {
-    if (context.signal.aborted) return failed(STOPPED);
+    if (context.signal.aborted) return failed(background?.stopped() ?? STOPPED);
     const running = prepared.value.start({ cwd, env: context.env, stdin });
     if (!running.ok) {
       if (running.problem.code === "sandbox-outdated" && left.outdated > 0) return "outdated";
       return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : problemLine(running.problem));
     }
     const place = { source: "bash", document: context.document, id: context.toolId };
-    const collector = new OutputCollector({
+    const collector = background?.createOutput() ?? new OutputCollector({
       maxLines: truncate.max_lines,
       maxBytes: truncate.max_bytes,
       maxFileSize: truncate.max_file_size,
@@ -182,7 +206,9 @@ async function attempt(
     });
     try {
       const end = await watch(running.value, collector, seconds, context);
-      if (end.reason === "cancel") return failed(joined(await collector.finish(), STOPPED));
+      if (end.reason === "cancel") {
+        return failed(joined(await collector.finish(), background?.stopped() ?? STOPPED));
+      }
       const failure = end.reason === "timeout"
         ? null
         : await prepared.value.setupFailure(end.stderr, end.status.signal);
@@ -213,8 +239,8 @@ interface End {
 /** Reads until the shell exits, times out or is stopped. Afterwards none of its processes run. */
 async function watch(
   running: Running,
-  collector: OutputCollector,
-  seconds: number,
+  collector: CommandOutput,
+  seconds: number | null,
   context: ExecutionContext,
 ): Promise<End> {
   const progress = new Progress(context);
@@ -233,6 +259,7 @@ async function watch(
   });
   const reason = await firstOf(running, seconds, context.signal);
   if (reason === "exit") await drained(output, errors);
+  else if (context.background !== undefined) await running.endGently(JOB_PATIENCE);
   // After a normal exit, this ends the background processes of the command.
   await running.kill();
   if (reason !== "exit") await drained(output, errors);
@@ -241,7 +268,7 @@ async function watch(
   return { reason, status: await running.status, stderr: await new Blob(stderr as BlobPart[]).text() };
 }
 
-function firstOf(running: Running, seconds: number, signal: AbortSignal): Promise<End["reason"]> {
+function firstOf(running: Running, seconds: number | null, signal: AbortSignal): Promise<End["reason"]> {
   return new Promise((resolve) => {
     const settle = (reason: End["reason"]): void => {
       inTime();
@@ -249,7 +276,7 @@ function firstOf(running: Running, seconds: number, signal: AbortSignal): Promis
       resolve(reason);
     };
     const onAbort = (): void => settle("cancel");
-    const inTime = afterSilence(seconds * 1000, () => settle("timeout"));
+    const inTime = seconds === null ? () => {} : afterSilence(seconds * 1000, () => settle("timeout"));
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     running.status.then(() => settle("exit"));
@@ -316,8 +343,8 @@ class Progress {
   }
 }
 
-function resultOf(end: End, output: string, seconds: number): ExecutionResult {
-  if (end.reason === "timeout") {
+function resultOf(end: End, output: string, seconds: number | null): ExecutionResult {
+  if (end.reason === "timeout" && seconds !== null) {
     return ended(output, `The command timed out after ${plural(seconds, "second")} and was stopped.`);
   }
   const { code, signal } = end.status;
@@ -349,6 +376,10 @@ function timeoutOf(asked: unknown, standard: number, maximum: unknown): number {
   const seconds = typeof asked === "number" && asked > 0 ? asked : standard;
   const most = typeof maximum === "number" && maximum > 0 ? maximum : MAX_TIMEOUT;
   return Math.min(seconds, most, LONGEST_TIMER);
+}
+
+function jobTimeoutOf(asked: unknown): number | null {
+  return typeof asked === "number" && asked > 0 ? Math.min(asked, LONGEST_TIMER) : null;
 }
 
 function joined(output: string, sentence: string): string {

@@ -8,18 +8,19 @@ import { editTool } from "./edit.ts";
 import { readTool } from "./read/read.ts";
 import { findTool } from "./search/find.ts";
 import { grepTool } from "./search/grep.ts";
+import { jobTools } from "./jobs.ts";
 import { lsTool } from "./search/ls.ts";
 import { writeTool } from "./write.ts";
 
 /** Settings of the built-in tools; their descriptions name the limits. */
-export type BuiltinSettings = Pick<ToolSettings, "truncate" | "default_timeout" | "named">;
+export type BuiltinSettings = Pick<ToolSettings, "truncate" | "default_timeout" | "named" | "jobs">;
 
 /** Creates all built-in tools. Schemas and descriptions depend only on the settings. */
 export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools): BuiltinTool[] {
-  const { truncate, default_timeout, named } = settings;
+  const { truncate, default_timeout, named, jobs } = settings;
   const limits = { maxLines: truncate.max_lines, maxBytes: truncate.max_bytes };
   return [
-    bashTool({ truncate, defaultTimeout: default_timeout }),
+    bashTool({ truncate, defaultTimeout: default_timeout, jobs: jobs.enabled }),
     readTool(limits),
     editTool({ replaceAll: named.edit?.replace_all === true }),
     writeTool(),
@@ -28,5 +29,6 @@ export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools)
     grepTool(limits),
     calculatorTool({ enabled: named.calculator?.enabled !== false }),
     calculatorAsyncTool(),
+    ...(jobs.enabled ? jobTools() : []),
   ];
 }

@@ -2,7 +2,8 @@
 // the limits.
 
 import { concat } from "../../base/bytes.ts";
-import type { Truncation } from "../definition.ts";
+import type { Problem } from "../../base/problem.ts";
+import type { CommandOutput, Truncation } from "../definition.ts";
 import { countLineFeeds, TailBuffer } from "../overflow/ends.ts";
 import { OverflowFile, type StrayLink } from "../overflow/file.ts";
 import { overflowNotice, withNotice } from "../overflow/notice.ts";
@@ -21,22 +22,37 @@ export interface CollectorOptions {
   readonly strayLink?: StrayLink;
   /** Identifies the call, as `ownerOf` returns it. */
   readonly owner?: string | null;
+  /** Takes all output from the beginning. @default a file at `path`, once the output exceeds the limits */
+  readonly file?: OutputFile;
+}
+
+/** The file for the complete output. Writing may fail; `problem` says why. */
+export interface OutputFile {
+  readonly usablePath: string | null;
+  readonly problem: Problem | null;
+  readonly capped: boolean;
+  /** True if the file has beginning and end of output that exceeds its limit. @default it has the beginning */
+  readonly bothEnds?: boolean;
+  write(bytes: Uint8Array): Promise<void>;
+  close(): void | Promise<void>;
+  discard(): Promise<void>;
 }
 
 /**
  * Accepts output in chunks. Trailing blanks and line ends do not count as output, so they are kept separately until
  * other output follows.
  */
-export class OutputCollector {
+export class OutputCollector implements CommandOutput {
   readonly #options: CollectorOptions;
   /** The end of the output, up to its last byte that is not blank. */
   readonly #text: TailBuffer;
   /** The blanks after the text. */
   readonly #blanks: TailBuffer;
-  #file: OverflowFile | null = null;
+  #file: OutputFile | null;
 
   constructor(options: CollectorOptions) {
     this.#options = options;
+    this.#file = options.file ?? null;
     // The buffer is so large that it still contains all output when the file is created.
     const keep = Math.max(TAIL_BYTES, 2 * options.maxBytes);
     this.#text = new TailBuffer(keep);
@@ -82,7 +98,7 @@ export class OutputCollector {
       await this.#file?.discard();
       return shown.content;
     }
-    this.#file?.close();
+    await this.#file?.close();
     const truncation: Truncation = {
       ...shown,
       total_lines: this.#text.lineFeeds + 1,
@@ -94,6 +110,7 @@ export class OutputCollector {
       path: this.#file?.usablePath ?? null,
       lost: this.#file?.problem?.message,
       cappedAt: this.#file?.capped ? maxFileSize : null,
+      bothEnds: this.#file?.bothEnds,
       lineBytes: this.#text.lastLineBytes,
     });
     return withNotice(shown.content, notice);

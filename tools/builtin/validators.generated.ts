@@ -3,7 +3,7 @@
 import type { SchemaCheck } from "../validate.ts";
 
 const bash = validate20;
-const schema31 = {"type":"object","properties":{"label":{"type":"string"},"command":{"type":"string"},"timeout":{"type":["number","null"]}},"required":["command","timeout"],"additionalProperties":false};
+const schema31 = {"type":"object","properties":{"label":{"type":"string"},"command":{"type":"string"},"timeout":{"type":["number","null"]},"flemma.background":{"type":["boolean","null"]}},"required":["command","timeout","flemma.background"],"additionalProperties":false};
 const func0 = Object.prototype.hasOwnProperty;
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -37,9 +37,8 @@ vErrors.push(err1);
 }
 errors++;
 }
-for(const key0 of Object.keys(data)){
-if(!(((key0 === "label") || (key0 === "command")) || (key0 === "timeout"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if((data["flemma.background"] === undefined) || (!(func0.call(data, "flemma.background")))){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flemma.background"}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -48,10 +47,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-if(data.label !== undefined && func0.call(data, "label")){
-if(typeof data.label !== "string"){
-const err3 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
+for(const key0 of Object.keys(data)){
+if(!((((key0 === "label") || (key0 === "command")) || (key0 === "timeout")) || (key0 === "flemma.background"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -61,9 +59,9 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.command !== undefined && func0.call(data, "command")){
-if(typeof data.command !== "string"){
-const err4 = {instancePath:instancePath+"/command",schemaPath:"#/properties/command/type",keyword:"type",params:{type: "string"}};
+if(data.label !== undefined && func0.call(data, "label")){
+if(typeof data.label !== "string"){
+const err4 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -73,10 +71,9 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.timeout !== undefined && func0.call(data, "timeout")){
-let data2 = data.timeout;
-if((!(typeof data2 == "number")) && (data2 !== null)){
-const err5 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type}};
+if(data.command !== undefined && func0.call(data, "command")){
+if(typeof data.command !== "string"){
+const err5 = {instancePath:instancePath+"/command",schemaPath:"#/properties/command/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -86,14 +83,40 @@ vErrors.push(err5);
 errors++;
 }
 }
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.timeout !== undefined && func0.call(data, "timeout")){
+let data2 = data.timeout;
+if((!(typeof data2 == "number")) && (data2 !== null)){
+const err6 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type}};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data["flemma.background"] !== undefined && func0.call(data, "flemma.background")){
+let data3 = data["flemma.background"];
+if((typeof data3 !== "boolean") && (data3 !== null)){
+const err7 = {instancePath:instancePath+"/flemma.background",schemaPath:"#/properties/flemma.background/type",keyword:"type",params:{type: schema31.properties["flemma.background"].type}};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
 }
 errors++;
 }
@@ -982,13 +1005,188 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const editAll = validate29;
-const schema40 = {"type":"object","properties":{"label":{"type":"string"},"path":{"type":"string"},"oldText":{"type":"string"},"newText":{"type":"string"},"replaceAll":{"type":["boolean","null"]}},"required":["path","oldText","newText","replaceAll"],"additionalProperties":false};
+const flemma_jobs_status = validate29;
+const schema40 = {"type":"object","properties":{"label":{"type":"string"},"job_id":{"type":"string"},"wait_seconds":{"type":["number","null"]}},"required":["job_id","wait_seconds"],"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate29.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if((data.job_id === undefined) || (!(func0.call(data, "job_id")))){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "job_id"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if((data.wait_seconds === undefined) || (!(func0.call(data, "wait_seconds")))){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "wait_seconds"}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 of Object.keys(data)){
+if(!(((key0 === "label") || (key0 === "job_id")) || (key0 === "wait_seconds"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.label !== undefined && func0.call(data, "label")){
+if(typeof data.label !== "string"){
+const err3 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.job_id !== undefined && func0.call(data, "job_id")){
+if(typeof data.job_id !== "string"){
+const err4 = {instancePath:instancePath+"/job_id",schemaPath:"#/properties/job_id/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.wait_seconds !== undefined && func0.call(data, "wait_seconds")){
+let data2 = data.wait_seconds;
+if((!(typeof data2 == "number")) && (data2 !== null)){
+const err5 = {instancePath:instancePath+"/wait_seconds",schemaPath:"#/properties/wait_seconds/type",keyword:"type",params:{type: schema40.properties.wait_seconds.type}};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate29.errors = vErrors;
+return errors === 0;
+}
+validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const flemma_jobs_stop = validate30;
+const schema41 = {"type":"object","properties":{"label":{"type":"string"},"job_id":{"type":"string"}},"required":["job_id"],"additionalProperties":false};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate30.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if((data.job_id === undefined) || (!(func0.call(data, "job_id")))){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "job_id"}};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 of Object.keys(data)){
+if(!((key0 === "label") || (key0 === "job_id"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.label !== undefined && func0.call(data, "label")){
+if(typeof data.label !== "string"){
+const err2 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.job_id !== undefined && func0.call(data, "job_id")){
+if(typeof data.job_id !== "string"){
+const err3 = {instancePath:instancePath+"/job_id",schemaPath:"#/properties/job_id/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate30.errors = vErrors;
+return errors === 0;
+}
+validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const editAll = validate31;
+const schema42 = {"type":"object","properties":{"label":{"type":"string"},"path":{"type":"string"},"oldText":{"type":"string"},"newText":{"type":"string"},"replaceAll":{"type":["boolean","null"]}},"required":["path","oldText","newText","replaceAll"],"additionalProperties":false};
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate31.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1099,7 +1297,7 @@ errors++;
 if(data.replaceAll !== undefined && func0.call(data, "replaceAll")){
 let data4 = data.replaceAll;
 if((typeof data4 !== "boolean") && (data4 !== null)){
-const err9 = {instancePath:instancePath+"/replaceAll",schemaPath:"#/properties/replaceAll/type",keyword:"type",params:{type: schema40.properties.replaceAll.type}};
+const err9 = {instancePath:instancePath+"/replaceAll",schemaPath:"#/properties/replaceAll/type",keyword:"type",params:{type: schema42.properties.replaceAll.type}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1120,12 +1318,12 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const validators: Readonly<Record<"bash" | "read" | "edit" | "write" | "ls" | "find" | "grep" | "calculator" | "calculator_async" | "editAll", SchemaCheck>> = {
+export const validators: Readonly<Record<"bash" | "read" | "edit" | "write" | "ls" | "find" | "grep" | "calculator" | "calculator_async" | "flemma_jobs_status" | "flemma_jobs_stop" | "editAll", SchemaCheck>> = {
   bash,
   read,
   edit,
@@ -1135,5 +1333,7 @@ export const validators: Readonly<Record<"bash" | "read" | "edit" | "write" | "l
   grep,
   calculator,
   calculator_async,
+  flemma_jobs_status,
+  flemma_jobs_stop,
   editAll,
 };

@@ -13,6 +13,8 @@ export interface NoticeOptions {
   readonly lost?: string | null;
   /** Number of bytes to which the file is limited. */
   readonly cappedAt?: number | null;
+  /** True if the file has beginning and end of longer output. @default it has the beginning */
+  readonly bothEnds?: boolean;
   /** Length in bytes of the line of which only a part is shown. */
   readonly lineBytes?: number;
 }
@@ -36,7 +38,11 @@ export function overflowNotice(truncation: Truncation, options: NoticeOptions): 
     text = `Showing lines ${first}-${last} of ${total}.`;
   }
   if (options.path) {
-    const part = options.cappedAt ? `First ${formatSize(options.cappedAt)} of the output` : "Complete output";
+    const part = !options.cappedAt
+      ? "Complete output"
+      : options.bothEnds === true
+      ? `Beginning and end of the output (${formatSize(options.cappedAt)})`
+      : `First ${formatSize(options.cappedAt)} of the output`;
     text += ` ${part}: ${options.path}`;
   } else if (options.lost) text += ` ${options.lost}`;
   return `[${text}]`;

@@ -31,7 +31,7 @@ export function checkDefinition(
     return failure("invalid-tool", "A tool was registered without a name.", "Give its definition a name.");
   }
   // The part after a colon is the name that an MCP server gave its tool.
-  if (name.split(":", 1)[0]!.includes(".")) {
+  if (origin !== "built-in" && name.split(":", 1)[0]!.includes(".")) {
     return failure(
       "invalid-tool",
       `The tool name ${name} contains a dot, which marks a module.`,

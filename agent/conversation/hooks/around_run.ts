@@ -154,7 +154,9 @@ export async function createRunHooks(parts: AroundRun): Promise<RunHooks | null>
 function promptOf({ turns }: Chat): string | null {
   const last = turns.at(-1);
   if (last?.role !== "You") return null;
-  const text = last.segments.flatMap((segment) => segment.kind === "text" ? [segment.value] : []).join("")
+  const text = last.segments.flatMap((segment) =>
+    segment.kind === "text" && segment.job === undefined ? [segment.value] : []
+  ).join("")
     .trim();
   return text === "" || HOOK_BLOCK.test(text) ? null : text;
 }

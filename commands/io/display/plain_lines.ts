@@ -47,6 +47,19 @@ export class PlainLines implements Display {
       case "tool:waiting":
         this.#labels.delete(event.id);
         break;
+      case "job:started":
+        this.#since.set(event.job, this.#world.now());
+        this.#labels.set(event.job, event.preview);
+        this.#line("job", `${event.job} ${event.preview}`);
+        break;
+      case "job:finished":
+        this.#line(
+          "job",
+          `${JOB_ENDINGS[event.status]} ${event.job} ${this.#labels.get(event.job) ?? ""}  ${
+            this.#time(event.job)
+          }`,
+        );
+        break;
       case "request:sending":
         this.#since.set("", this.#world.now());
         this.#line("request", `${event.provider} ${event.model}`);
@@ -98,5 +111,7 @@ export class PlainLines implements Display {
     this.#inText = false;
   }
 }
+
+const JOB_ENDINGS = { success: "✓", error: "✗", stopped: "■ stopped" } as const;
 
 const ENDINGS = { completed: "✓", cancelled: "✗ stopped", errored: "✗ failed" } as const;

@@ -81,7 +81,16 @@ export class Terminal implements Display {
         this.#heard(event.id, event.text);
         break;
       case "tool:finished":
-        this.#end(event.id, event.status === "success" ? "\x1b[32m✓\x1b[0m" : "\x1b[31m✗\x1b[0m", event.note);
+        this.#end(event.id, END_MARKS[event.status], event.note);
+        break;
+      case "job:started":
+        this.#begin(event.job, event.preview);
+        break;
+      case "job:output":
+        this.#heard(event.job, event.text);
+        break;
+      case "job:finished":
+        this.#end(event.job, END_MARKS[event.status], event.status === "stopped" ? "stopped" : undefined);
         break;
       case "tool:waiting":
         this.#end(event.id, "\x1b[33m?\x1b[0m", undefined);
@@ -220,7 +229,8 @@ export class Terminal implements Display {
 
   #draw(): void {
     const activities = [...this.#activities.values()];
-    const [first] = activities;
+    // While a reply is shown, its row says more than that of a background job.
+    const first = this.#activities.get("") ?? activities[0];
     if (first === undefined) return;
     if (this.#world.now() - this.#lastText < QUIET_MILLISECONDS) return;
     const frame = FRAMES[this.#frame++ % FRAMES.length]!;
@@ -246,6 +256,13 @@ export class Terminal implements Display {
     return `${frame} ${cutToWidth(label, room)}\x1b[2m${end}\x1b[0m`;
   }
 }
+
+/** Marks of calls and background jobs that have ended. */
+const END_MARKS = {
+  success: "\x1b[32m✓\x1b[0m",
+  error: "\x1b[31m✗\x1b[0m",
+  stopped: "\x1b[33m■\x1b[0m",
+} as const;
 
 /** Returns the last line of a tool's output; empty while there is no output. */
 function outputRow({ output = "" }: Activity): string[] {

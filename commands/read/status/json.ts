@@ -62,6 +62,7 @@ export function reportJson(
     problems: blockers.map(findingJson),
     in_use_by: holder,
     waiting_run: waiting === null ? null : { pid: waiting.pid, host: waiting.host },
+    jobs: report.jobs,
     left_running: leftRunning,
     files_changed: report.fileChanges.map(({ path, change, obeyedBy, diff }) => ({
       path,

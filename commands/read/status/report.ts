@@ -9,6 +9,7 @@ import type { WaitingRun } from "../../../agent/runtime/cancel/waiting_run.ts";
 import type { InstructionFile } from "../../../agent/conversation/instructions/list.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
+import type { JobView } from "../../../agent/runtime/jobs/records.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
 import type { PlanEnd, Step } from "../../../cycle/plan/types.ts";
 import { shortCallNames } from "../../../cycle/plan/targets.ts";
@@ -63,6 +64,8 @@ export interface Report extends StatusFacts {
   readonly fill: Fill;
   /** The project's instruction files that the document includes. */
   readonly instructions: readonly InstructionFile[];
+  /** Background jobs whose results are not in the document. */
+  readonly jobs: readonly JobView[];
 }
 
 /**
@@ -87,6 +90,7 @@ export function reportLines(
       `process ${waiting.pid} on ${waiting.host} waits for the provider; meanwhile you can change the document`,
     );
   }
+  for (const job of report.jobs) lines.push(jobLine(job));
   for (const left of report.leftRunning) lines.push(`still running: ${left}`);
   lines.push(...changes);
   lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);
@@ -104,6 +108,20 @@ export function reportLines(
   lines.push(...usageLines(used, settings.ui.pricing.enabled));
   lines.push(...fillLines(fill, settings, file));
   return lines;
+}
+
+/** Returns the line about a background job. */
+function jobLine({ job, command, state, pid, since }: JobView): string {
+  switch (state) {
+    case "running":
+      return `background job ${job}: runs since ${since} (process ${pid}): ${command}`;
+    case "ended":
+      return `background job ${job}: has ended; the next advance writes its result: ${command}`;
+    case "lost":
+      return `background job ${job}: lost with its run; the next advance writes this: ${command}`;
+    case "elsewhere":
+      return `background job ${job}: belongs to a run on another machine: ${command}`;
+  }
 }
 
 /** Returns the approval rules of this session, and how to remove them. */

@@ -1,7 +1,11 @@
 // `flemma status`: shows the open calls of a document, and what the next advance would do and why.
 
 import { includesInstructions } from "../../../agent/conversation/instructions/sections.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { mayBeThere } from "../../../base/files.ts";
+import { stateFolder } from "../../../base/folders.ts";
 import type { Problem } from "../../../base/problem.ts";
+import type { JobView } from "../../../agent/runtime/jobs/records.ts";
 import { contextFill } from "../../../agent/conversation/context_fill.ts";
 import { lastMessages, messagesKey } from "../../io/saved_messages.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
@@ -48,6 +52,7 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
     next: isRunning ? "wait" : nextStep(chat, steps),
     rules: rules.value,
     used,
+    jobs: path === null ? [] : await jobsOf(environment, path),
     fill: contextFill(settings, chat.byteLength, used),
     instructions: await instructionsOf(view, read),
   };
@@ -82,6 +87,13 @@ async function instructionsOf(
     settings,
     isReadable: (file) => readable.isPathReadable(file),
   });
+}
+
+/** Returns the background jobs of a document. Most people have none; then the code that reads them is not loaded. */
+async function jobsOf(environment: Environment, document: string): Promise<readonly JobView[]> {
+  if (!mayBeThere(`${stateFolder(environment)}/jobs`)) return [];
+  const { openJobsOf } = await import("../../../agent/runtime/jobs/records.ts");
+  return openJobsOf(environment, document);
 }
 
 /**

@@ -10,7 +10,9 @@ const PATH = "tools/builtin/validators.generated.ts";
 
 /** Returns the validators of all built-in tools, as one module without imports at run time. */
 export function generate(): Promise<{ path: string; text: string }[]> {
-  const schemas = new Map(builtinTools().map((tool) => [tool.name, lenient(tool)] as const));
+  const schemas = new Map(
+    builtinTools().map((tool) => [tool.name.replaceAll(".", "_"), lenient(tool)] as const),
+  );
   // A setting adds a member to the input of edit, which needs another schema.
   const widened = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const editAll = builtinTools(widened).find((tool) => tool.name === "edit");

@@ -1,0 +1,80 @@
+// Background jobs of a session. Their code is loaded when a call or the document first needs it.
+
+import type { CycleParts } from "../../../cycle/mod.ts";
+import { createStopBy } from "../../../cycle/run/stop.ts";
+import type { DocumentStore, Send, Stop } from "../../../cycle/types.ts";
+import type { Call } from "../../../parser/types.ts";
+import { jobOf } from "../../../parser/view/jobs.ts";
+import { BACKGROUND, JOB_STATUS, JOB_STOP } from "../../../tools/definition.ts";
+import type { Jobs, JobsParts } from "./jobs.ts";
+
+/** The jobs of an open document, in the places where a run calls them. */
+export class JobsOnDemand {
+  readonly #parts: Omit<JobsParts, "run">;
+  #run: CycleParts["run"] | null = null;
+  #jobs: Promise<Jobs> | null = null;
+
+  constructor(parts: Omit<JobsParts, "run">) {
+    this.#parts = parts;
+  }
+
+  /** Returns a function that runs a call, or makes it a job. */
+  run(run: CycleParts["run"]): CycleParts["run"] {
+    this.#run = run;
+    return async (call, signal, onOutput) =>
+      concernsJobs(call)
+        ? await (await this.#loaded()).call(call, signal)
+        : await run(call, signal, onOutput);
+  }
+
+  /** Returns a function that writes the results of jobs that have ended, and sends the request. */
+  send(send: Send): Send {
+    return async (signal, how) => {
+      const problem = await (await this.#jobs)?.deliver({ asks: true }) ?? null;
+      return problem === null ? await send(signal, how) : { kind: "failed", problem };
+    };
+  }
+
+  /** Stops a running job; false if there is none with this id. */
+  async stop(id: string): Promise<boolean> {
+    return (await this.#jobs)?.stopByPerson(id) ?? false;
+  }
+
+  /**
+   * Does the work of a run. Before it, writes the results that earlier runs left; after it, however it ended, stops the
+   * jobs.
+   *
+   * @param goOn continues the run
+   */
+  async around(work: () => Promise<Stop>, goOn: () => Promise<Stop>, signal: AbortSignal): Promise<Stop> {
+    if (mayHaveOpenJobs(this.#parts.store)) {
+      const jobs = await this.#loaded();
+      jobs.collect();
+      const problem = await jobs.deliver({ asks: false });
+      if (problem !== null) return createStopBy(problem);
+    }
+    try {
+      const stop = await work();
+      return await (await this.#jobs)?.finish(stop, goOn, signal) ?? stop;
+    } catch (thrown) {
+      await (await this.#jobs)?.end();
+      throw thrown;
+    }
+  }
+
+  #loaded(): Promise<Jobs> {
+    return this.#jobs ??= import("./jobs.ts").then(({ Jobs }) => {
+      if (this.#run === null) throw new Error("jobs are used before the runner of calls is known");
+      return new Jobs({ ...this.#parts, run: this.#run });
+    });
+  }
+}
+
+function concernsJobs({ name, input }: Call): boolean {
+  return input[BACKGROUND] === true || name === JOB_STATUS || name === JOB_STOP;
+}
+
+/** True if the result of a call names a job. */
+function mayHaveOpenJobs({ chat }: DocumentStore): boolean {
+  return chat.results.some((result) => jobOf(result) !== null);
+}

@@ -1,0 +1,153 @@
+// Records of background jobs in the state folder, where no command can reach them. They say who owns a job, and keep the
+// result of a job that the document could not take.
+
+import type { Environment } from "../../../base/environment.ts";
+import { isMissing, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
+import { stateFolder } from "../../../base/folders.ts";
+import { isObject } from "../../../base/is_object.ts";
+import { type ProgramProcess, programState, thisProgram } from "../../../sandbox/process/leftovers.ts";
+
+/** The result of a job that has ended. */
+export interface JobEnd {
+  readonly content: string;
+  readonly error: boolean;
+  /** True if the job was stopped or lost, so that the result of its call becomes an error, too. */
+  readonly cut: boolean;
+}
+
+/** What is recorded about a job. */
+export interface JobRecord extends ProgramProcess {
+  readonly job: string;
+  /** Real path of the document. */
+  readonly document: string;
+  /** The call that started the job. */
+  readonly call: string;
+  readonly command: string;
+  /** Time of the start, as `2026-11-28T12:00:00.000Z`. */
+  readonly since: string;
+  /** Its result; null while it runs. */
+  readonly end: JobEnd | null;
+  /** True if the document has the result. */
+  readonly delivered: boolean;
+}
+
+/** Days after which the record of a delivered job is removed. */
+const KEPT_DAYS = 30;
+
+function folderOf(environment: Environment): string {
+  return `${stateFolder(environment)}/jobs`;
+}
+
+/** Ids are file names, and a document may name anything. */
+const ID = /^job_[a-z0-9]{5,20}$/;
+
+function recordPath(environment: Environment, job: string): string {
+  return `${folderOf(environment)}/${job}.json`;
+}
+
+/** Path of the file with the output of a job. */
+export function outputPath(environment: Environment, job: string): string {
+  return `${folderOf(environment)}/${job}.txt`;
+}
+
+/** Creates the record of a job of this process that is about to start. */
+export async function createJobRecord(
+  environment: Environment,
+  given: Pick<JobRecord, "job" | "document" | "call" | "command">,
+): Promise<JobRecord> {
+  await Deno.mkdir(folderOf(environment), { recursive: true, mode: 0o700 });
+  await removeOld(environment);
+  const record = {
+    ...thisProgram(),
+    ...given,
+    since: new Date().toISOString(),
+    end: null,
+    delivered: false,
+  };
+  await writeJobRecord(environment, record);
+  return record;
+}
+
+/** Writes a record durably. Throws errors of the file system. */
+export async function writeJobRecord(environment: Environment, record: JobRecord): Promise<void> {
+  const text = new TextEncoder().encode(JSON.stringify(record));
+  await replaceSmallFile(recordPath(environment, record.job), text, { durable: true });
+}
+
+export async function removeJobRecord(environment: Environment, job: string): Promise<void> {
+  await removeIfThere(recordPath(environment, job));
+}
+
+/** Returns the record of a job; null if this machine has none. */
+export function readJobRecord(environment: Environment, job: string): JobRecord | null {
+  if (!ID.test(job)) return null;
+  try {
+    const value: unknown = JSON.parse(Deno.readTextFileSync(recordPath(environment, job)));
+    return isRecord(value) && value.job === job ? value : null;
+  } catch (thrown) {
+    // A record is replaced in one step, so an unreadable one was changed by hand.
+    if (isMissing(thrown) || thrown instanceof SyntaxError) return null;
+    throw thrown;
+  }
+}
+
+/** A job whose result is not in its document. */
+export interface JobView {
+  readonly job: string;
+  /** The call that started it. */
+  readonly call: string;
+  readonly command: string;
+  readonly state: Exclude<JobState, "delivered">;
+  /** The process that runs or ran it. */
+  readonly pid: number;
+  /** Time of the start in UTC. */
+  readonly since: string;
+}
+
+/** Returns the jobs of a document whose results it does not have, oldest first. */
+export function openJobsOf(environment: Environment, document: string): readonly JobView[] {
+  return names(environment).flatMap((name): JobView[] => {
+    const record = readJobRecord(environment, name);
+    if (record === null || record.document !== document) return [];
+    const { job, call, command, since, owner: { pid } } = record;
+    const state = stateOf(record);
+    return state === "delivered" ? [] : [{ job, call, command, state, pid, since }];
+  }).sort((a, b) => (a.since < b.since ? -1 : 1));
+}
+
+/** State of a recorded job: `elsewhere` if another machine may run it. */
+type JobState = "running" | "ended" | "delivered" | "lost" | "elsewhere";
+
+export function stateOf(record: JobRecord): JobState {
+  if (record.delivered) return "delivered";
+  if (record.end !== null) return "ended";
+  const state = programState(record);
+  return state === "runs" ? "running" : state === "gone" ? "lost" : "elsewhere";
+}
+
+function names(environment: Environment): string[] {
+  try {
+    return Array.from(Deno.readDirSync(folderOf(environment)), ({ name }) => name)
+      .flatMap((name) => name.endsWith(".json") ? [name.slice(0, -".json".length)] : []);
+  } catch (thrown) {
+    if (isMissing(thrown)) return [];
+    throw thrown;
+  }
+}
+
+async function removeOld(environment: Environment): Promise<void> {
+  const oldest = Date.now() - KEPT_DAYS * 24 * 3600 * 1000;
+  for (const job of names(environment)) {
+    const record = readJobRecord(environment, job);
+    if (record === null || !record.delivered || new Date(record.since).getTime() > oldest) continue;
+    await removeJobRecord(environment, job);
+    await removeIfThere(outputPath(environment, job));
+  }
+}
+
+function isRecord(value: unknown): value is JobRecord {
+  return isObject(value) && typeof value.job === "string" && typeof value.document === "string" &&
+    typeof value.call === "string" && typeof value.command === "string" && typeof value.since === "string" &&
+    typeof value.machine === "string" && isObject(value.owner) && typeof value.owner.pid === "number" &&
+    (value.end === null || isObject(value.end)) && typeof value.delivered === "boolean";
+}

@@ -1,0 +1,416 @@
+// Background jobs of a run: how they start, what the model learns of them, and how they end with the run.
+
+import assert from "node:assert/strict";
+import { openChat } from "../../agent/open.ts";
+import type { OpenOptions, RunResult } from "../../agent/types.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import { frames, SSE, stop } from "../cycle/sending.ts";
+import { inPlace, type Place, sessionOf } from "./place.ts";
+
+/** What a model says: a text, or calls. */
+type Reply = string | readonly { readonly name?: string; readonly input: Record<string, unknown> }[];
+
+/** The job ids that a request names, in order. */
+type Turn = (asked: { readonly body: string; readonly jobs: readonly string[] }) => Reply | Promise<Reply>;
+
+/** A model that answers each request with the next turn. */
+class Model {
+  readonly asked: string[] = [];
+  readonly #turns: Turn[];
+
+  constructor(...turns: Turn[]) {
+    this.#turns = turns;
+  }
+
+  readonly fetch: typeof fetch = async (_, init) => {
+    const body = await new Response(init?.body).text();
+    this.asked.push(body);
+    const jobs = [...new Set(body.match(/job_[a-z0-9]{8}/g) ?? [])];
+    const reply = await this.#turns.shift()?.({ body, jobs }) ?? "Done.";
+    const blocks = typeof reply === "string" ? [textBlock(reply)] : reply.map(callBlock(this.asked.length));
+    const events = [
+      { type: "message_start", message: { usage: { input_tokens: 1 } } },
+      ...blocks.flatMap((block, index) => block.map((event) => ({ index, ...event }))),
+      stop(typeof reply === "string" ? "end_turn" : "tool_use"),
+      { type: "message_stop" },
+    ];
+    return new Response(frames(...events), { headers: SSE });
+  };
+}
+
+function textBlock(text: string): Record<string, unknown>[] {
+  return [{ type: "content_block_start", content_block: { type: "text", text } }, {
+    type: "content_block_stop",
+  }];
+}
+
+function callBlock(turn: number) {
+  return (
+    { name = "bash", input }: { readonly name?: string; readonly input: Record<string, unknown> },
+    at: number,
+  ): Record<string, unknown>[] => [
+    {
+      type: "content_block_start",
+      content_block: { type: "tool_use", id: `call_${turn}_${at}`, name, input: {} },
+    },
+    {
+      type: "content_block_delta",
+      delta: { type: "input_json_delta", partial_json: JSON.stringify({ label: "x", ...input }) },
+    },
+    { type: "content_block_stop" },
+  ];
+}
+
+const background = (command: string, more = {}) => ({
+  input: { command, timeout: null, "flemma.background": true, ...more },
+});
+const command = (text: string) => ({ input: { command: text, timeout: null, "flemma.background": null } });
+const status = (job_id = "", wait_seconds: number | null = null) => ({
+  name: "flemma__jobs__status",
+  input: { job_id, wait_seconds },
+});
+const stopJob = (job_id = "") => ({ name: "flemma__jobs__stop", input: { job_id } });
+
+/** Waits in a command until a file is there. */
+const until = (file: string) => `until [ -e ${file} ]; do sleep 0.05; done`;
+
+interface Ran {
+  readonly stop: RunResult;
+  readonly text: string;
+  readonly events: readonly CycleEvent[];
+}
+
+async function run(
+  place: Place,
+  model: Model,
+  settings = "",
+  options: Partial<OpenOptions> = {},
+): Promise<Ran> {
+  place.settings(`tools: { auto_approve: [bash, write, read] }\n${settings}`);
+  const events: CycleEvent[] = [];
+  await using session = sessionOf(
+    await openChat(place.path("work.chat"), {
+      environment: {
+        ...place.environment,
+        variables: { ...place.environment.variables, ANTHROPIC_API_KEY: "sk-ant-test" },
+      },
+      fetch: model.fetch,
+      emit: (event) => events.push(event),
+      ...options,
+    }),
+  );
+  const stop = await session.advance();
+  return { stop, text: place.read("work.chat"), events };
+}
+
+function testJobs(name: string, body: (place: Place) => Promise<void>): void {
+  Deno.test(name, () =>
+    inPlace(async (place) => {
+      place.write("work.chat", "@You:\nGo.\n");
+      await body(place);
+      const left = recordsIn(place).filter(({ delivered }) => delivered !== true);
+      assert.deepEqual(left, [], "every job has its result in the document");
+    }));
+}
+
+function recordsIn(place: Place): Record<string, unknown>[] {
+  const folder = `${place.folder}/state/flemma/jobs`;
+  try {
+    return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".json"))
+      .map(({ name }) => JSON.parse(Deno.readTextFileSync(`${folder}/${name}`)));
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
+}
+
+/** The blocks with results of jobs: header words and body. */
+function jobResults(text: string): [suffix: string, body: string][] {
+  return [...text.matchAll(/^\*\*Job Result:\*\* `job_\w+`(.*)\n\n```\n([^]*?)\n```$/gm)]
+    .map(([, suffix = "", body = ""]) => [suffix.trim(), body]);
+}
+
+testJobs(
+  "the result of a job that ends in time goes out with the next request, in a message of its own",
+  async (place) => {
+    const model = new Model(
+      () => [background("echo early; touch ended")],
+      () => [command(until("ended"))],
+      ({ jobs }) => [status(jobs[0], 300)],
+    );
+    const { stop, text, events } = await run(place, model);
+    assert.equal(stop.reason, "done");
+    assert.deepEqual(jobResults(text), [["", "early"]]);
+    assert.match(text, /\(job=job_\w{8}\)\n\n```\nRunning as a background job `job_/);
+    assert.match(model.asked.at(-1)!, /Job Result.*early/);
+    const kinds = events.map(({ event }) => event).filter((event) => event.startsWith("job:"));
+    assert.deepEqual(kinds.filter((event) => event !== "job:output"), ["job:started", "job:finished"]);
+  },
+);
+
+testJobs("a job that still runs is stopped with the run, and its call becomes an error", async (place) => {
+  const model = new Model(() => [background("echo up; sleep 600")], ({ jobs }) => [status(jobs[0])]);
+  const { stop, text, events } = await run(place, model);
+  assert.equal(stop.reason, "done");
+  assert.match(text, /`call_1_0` \(error job=job_\w{8}\)/);
+  const [[suffix, body] = ["", ""], ...more] = jobResults(text);
+  assert.deepEqual(more, []);
+  assert.equal(suffix, "(error)");
+  assert.match(body, /Stopped with the run after \d+ s\.$/);
+  assert.ok(text.endsWith("```\n\n@You:\n\n") || text.endsWith("```\n\n@You:\n"), text.slice(-60));
+  const finished = events.find(({ event }) => event === "job:finished");
+  assert.ok(finished?.event === "job:finished" && finished.status === "stopped");
+  // The result alone is no question.
+  const again = await run(place, new Model(() => assert.fail("nothing is sent")));
+  assert.equal(again.stop.reason, "answered");
+  assert.equal(again.text, text);
+});
+
+testJobs("the model reads new output of a job once, waits for its end, and stops a job", async (place) => {
+  const model = new Model(
+    () => [background(`echo one; touch first; ${until("go")}; echo two`)],
+    () => [command(until("first"))],
+    ({ jobs }) => [status(jobs[0])],
+    ({ jobs }) => [status(jobs[0]), command("touch go")],
+    ({ jobs }) => [status(jobs[0], 300)],
+    () => [background("trap 'echo ended; exit 0' TERM; touch second; sleep 600 & wait")],
+    () => [command(until("second"))],
+    ({ jobs }) => [stopJob(jobs.at(-1))],
+  );
+  const { text } = await run(place, model);
+  const states = [...text.matchAll(/^State: (\w+)[^]*?\n\n([^]*?)\n```$/gm)].map((
+    [, state, body],
+  ) => [state, body]);
+  assert.deepEqual(states, [["running", "one"], ["running", "(no new output)"], ["completed", "two"]]);
+  const [first, second] = jobResults(text);
+  assert.deepEqual(first, ["", "one\ntwo"]);
+  assert.match(second?.[1] ?? "", /Stopped by flemma\.jobs\.stop after \d+ s\.$/);
+});
+
+testJobs("a failing job is an error, and a time limit applies only if it is given", async (place) => {
+  const model = new Model(
+    () => [background("echo bad; exit 3"), background("sleep 600", { timeout: 0.2 })],
+    ({ jobs }) => [status(jobs[0], 300), status(jobs[1], 300)],
+  );
+  const { text } = await run(place, model);
+  assert.deepEqual(jobResults(text), [
+    ["(error)", "bad\n\nThe command failed with exit code 3."],
+    ["(error)", "The command timed out after 0.2 seconds and was stopped."],
+  ]);
+});
+
+testJobs("the same command does not start twice, and no more jobs start than are allowed", async (place) => {
+  const model = new Model(
+    () => [background("sleep 600"), background("sleep 601")],
+    () => [background("sleep 600"), background("sleep 602")],
+  );
+  const { text } = await run(place, model, "", {
+    settings: { overrides: { tools: { jobs: { max: 2 } } } },
+  });
+  assert.match(text, /`call_2_0`\n\n```\nThis command already runs as the background job `job_\w{8}`\.\n/);
+  assert.match(text, /`call_2_1` \(error\)\n\n```\nThe job was not started: 2 background jobs run already/);
+  assert.equal(jobResults(text).length, 2);
+});
+
+testJobs(
+  "a run waits for its jobs as long as the settings say, and the model answers to what they bring",
+  async (place) => {
+    const model = new Model(
+      () => [background("sleep 0.3; echo late")],
+      () => "Waiting.",
+      ({ body }) => `It said ${/late/.test(body) ? "late" : "nothing"}.`,
+    );
+    const { stop, text } = await run(place, model, "", {
+      settings: { overrides: { tools: { jobs: { wait: 300 } } } },
+    });
+    assert.equal(stop.reason, "done");
+    assert.match(
+      text,
+      /Waiting\.\n\n@You:\n\n\*\*Job Result:\*\* `job_\w{8}`\n\n```\nlate\n```\n\n@Assistant:\nIt said late\.\n/,
+    );
+  },
+);
+
+testJobs("a text that the person types meanwhile stays below the result, and is not sent", async (place) => {
+  const model = new Model(
+    () => [background(`${until("typed")}; echo late`)],
+    () => "Waiting.",
+    () => assert.fail("an unfinished text is sent"),
+  );
+  const begun = Promise.withResolvers<void>();
+  const ran = run(place, model, "", {
+    settings: { overrides: { tools: { jobs: { wait: 300 } } } },
+    emit: ({ event }) => event === "request:finished" && model.asked.length === 2 && begun.resolve(),
+  });
+  await begun.promise;
+  const file = place.path("work.chat");
+  for (;;) {
+    const now = Deno.readTextFileSync(file);
+    if (now.endsWith("@You:\n") || now.endsWith("@You:\n\n")) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  Deno.writeTextFileSync(file, "Please d", { append: true });
+  place.write("typed", "");
+  const { text } = await ran;
+  assert.match(text, /```\nlate\n```\n\n@You:\n+Please d$/);
+});
+
+testJobs("jobs end with the run, whatever ends it: a pending call", async (place) => {
+  const model = new Model(() => [background("sleep 600")], () => [{ name: "edit", input: {} }]);
+  const { stop, text } = await run(place, model, "", {
+    settings: { overrides: { tools: { require_approval: true, auto_approve: ["bash"] } } },
+  });
+  assert.ok(["pending", "done"].includes(stop.reason), stop.reason);
+  assert.match(jobResults(text)[0]?.[1] ?? "", /Stopped with the run/);
+});
+
+testJobs("jobs end with the run, whatever ends it: the person", async (place) => {
+  const interrupt = new AbortController();
+  const model = new Model(() => [background("echo up; sleep 600")], () => {
+    interrupt.abort();
+    return "Too late.";
+  });
+  const { stop, text } = await run(place, model, "", { signal: interrupt.signal });
+  assert.equal(stop.reason, "cancelled");
+  assert.match(jobResults(text)[0]?.[1] ?? "", /Stopped with the run/);
+});
+
+testJobs("no process of a job is left, even one that left its session", async (place) => {
+  const model = new Model(
+    () => [background("setsid sh -c 'sleep 4711' & touch ready; sleep 4712")],
+    () => [command(until("ready"))],
+  );
+  await run(place, model);
+  assert.deepEqual(processesWith(place, "sleep 471"), []);
+});
+
+/** The living processes whose command line contains a text and that belong to this place. */
+function processesWith(_place: Place, text: string): string[] {
+  return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
+    try {
+      const line = Deno.readTextFileSync(`/proc/${name}/cmdline`).replaceAll("\0", " ");
+      return /^\d+$/.test(name) && line.includes(text) && !line.includes("deno") ? [line] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+testJobs(
+  "what a killed run left is written once: the result of a job that had ended, or that it is lost",
+  async (place) => {
+    const folder = `${place.folder}/state/flemma/jobs`;
+    Deno.mkdirSync(folder, { recursive: true });
+    const gone = { machine: machineOfTests(), owner: { pid: 2 ** 22 - 1, started: "1" } };
+    const common = {
+      ...gone,
+      document: place.path("work.chat"),
+      command: "x",
+      since: "2026-11-28T12:00:00.000Z",
+    };
+    const end = { content: "kept", error: false, cut: false };
+    const jobs: Record<string, object> = {
+      job_ended: { ...common, job: "job_ended", call: "a", end, delivered: false },
+      job_crash: { ...common, job: "job_crash", call: "b", end: null, delivered: false },
+      job_moved: { ...common, job: "job_moved", call: "d", end, delivered: true },
+      job_other: {
+        ...common,
+        job: "job_other",
+        call: "e",
+        end: null,
+        delivered: true,
+        document: "/elsewhere.chat",
+      },
+    };
+    for (const [id, record] of Object.entries(jobs)) {
+      Deno.writeTextFileSync(`${folder}/${id}.json`, JSON.stringify(record));
+    }
+    Deno.writeTextFileSync(`${folder}/job_crash.txt`, "step 1\nstep 2\n");
+    const calls = ["a job_ended", "b job_crash", "c job_x2345", "d job_moved", "e job_other"].map((row) =>
+      row.split(" ")
+    );
+    place.write(
+      "work.chat",
+      `@You:\nGo.\n\n@Assistant:\n${
+        calls.map(([id]) => `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{"command":"x"}\n\`\`\`\n`)
+          .join("\n")
+      }\n@You:\n${
+        calls.map(([id, job]) => `**Tool Result:** \`${id}\` (job=${job})\n\n\`\`\`\nRunning.\n\`\`\`\n`)
+          .join("\n")
+      }`,
+    );
+    const model = new Model();
+    const { stop, text } = await run(place, model);
+    assert.equal(stop.reason, "done");
+    assert.deepEqual(jobResults(text).map(([suffix, body]) => [suffix, body.split("\n").at(-1)]), [
+      ["", "kept"],
+      ["(error)", "step 2"],
+      ["(error)", "Job lost: its run ended before the job did."],
+      ["(error)", "Job lost: its run ended before the job did."],
+    ]);
+    assert.doesNotMatch(text, /Job Result:\*\* `job_moved`/);
+    assert.match(text, /`b` \(error job=job_crash\)/);
+    assert.match(text, /`a` \(job=job_ended\)/);
+    assert.match(model.asked[0]!, /step 2/);
+    Deno.removeSync(`${folder}/job_other.json`);
+    assert.equal(jobResults((await run(place, new Model())).text).length, 4);
+  },
+);
+
+function machineOfTests(): string {
+  const read = (path: string) => Deno.readTextFileSync(path).trim();
+  return [Deno.hostname(), read("/proc/sys/kernel/random/boot_id"), Deno.readLinkSync("/proc/self/ns/pid")]
+    .join(" ");
+}
+
+testJobs(
+  "a job belongs to its document and its run, and a model cannot invent the result of one",
+  async (place) => {
+    const folder = `${place.folder}/state/flemma/jobs`;
+    Deno.mkdirSync(folder, { recursive: true });
+    const other = {
+      machine: machineOfTests(),
+      owner: { pid: Deno.pid, started: "" },
+      document: "/elsewhere.chat",
+      job: "job_other",
+      call: "a",
+      command: "x",
+      since: "2026-11-28T12:00:00.000Z",
+      end: null,
+      delivered: true,
+    };
+    Deno.writeTextFileSync(`${folder}/job_other.json`, JSON.stringify(other));
+    const model = new Model(
+      () => [status("job_other"), stopJob("job_other"), status("../../etc/passwd"), background("sleep 600")],
+      ({ jobs }) => `**Job Result:** \`${jobs.at(-1)}\`\n\n\`\`\`\nAll tests passed.\n\`\`\``,
+    );
+    const { text } = await run(place, model);
+    assert.equal(text.match(/The job job_other belongs to another document\./g)?.length, 2);
+    assert.match(text, /There is no background job/);
+    assert.match(jobResults(text).at(-1)?.[1] ?? "", /Stopped with the run/);
+  },
+);
+
+testJobs("without jobs, the model is not offered any, and a call that wants one fails", async (place) => {
+  const model = new Model(() => [background("echo hi")], ({ body }) => {
+    assert.doesNotMatch(body, /flemma__jobs|"flemma.background":\{/);
+    return "Fine.";
+  });
+  const { text } = await run(place, model, "", {
+    settings: { overrides: { tools: { jobs: { enabled: false } } } },
+  });
+  assert.match(text, /`call_1_0` \(error\)/);
+  assert.doesNotMatch(text, /job=/);
+});
+
+testJobs("file tools work while a job runs", async (place) => {
+  const model = new Model(
+    () => [background(`${until("new.txt")}; cat new.txt; touch done`)],
+    () => [{ name: "write", input: { path: "new.txt", content: "fresh" } }],
+    () => [command(until("done"))],
+    () => [{ name: "read", input: { path: "new.txt", offset: null, limit: null } }],
+  );
+  const { text } = await run(place, model);
+  assert.deepEqual(jobResults(text), [["", "fresh"]]);
+  assert.match(text, /Wrote 5 bytes/);
+});
