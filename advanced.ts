@@ -17,7 +17,7 @@
  * @module
  */
 
-import { checkOptions } from "./agent/runtime/check_options.ts";
+import { checkOptions } from "./agent/runtime/host/check_options.ts";
 import { liveEnvironment, systemFor } from "./base/environment.ts";
 import type { Outcome } from "./base/problem.ts";
 import { loadSettingsLayers } from "./config/load.ts";
@@ -206,17 +206,17 @@ export type { GetAllOptions } from "./tools/registry.ts";
 export type { Checked } from "./tools/validate.ts";
 export {
   type AskedSources,
+  type BackgroundRun,
   type BuiltinSettings,
   type BuiltinTool,
   builtinTools,
   type Caller,
   checkInput,
+  type CommandOutput,
   type ContextOptions,
   createContext,
   type DiskAccess,
   type Effects,
-  type BackgroundRun,
-  type CommandOutput,
   type ExecutionContext,
   type ExecutionResult,
   type JsonSchema,

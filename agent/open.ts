@@ -10,9 +10,9 @@ import type { BatchedRequest } from "../cycle/send/options.ts";
 import type { DocumentStore } from "../cycle/types.ts";
 import type { Chat } from "../parser/types.ts";
 import { lockPlaceOf } from "./settings.ts";
-import { checkOptions } from "./runtime/check_options.ts";
+import { checkOptions } from "./runtime/host/check_options.ts";
 import { oneLineNotices } from "./runtime/notices.ts";
-import { guardCallbacks } from "./runtime/host_callbacks.ts";
+import { guardCallbacks } from "./runtime/host/callbacks.ts";
 import type { AskingOptions } from "./runtime/helpers/types.ts";
 import { type Session, startSession } from "./session.ts";
 import type { ReadBefore, RuntimeOptions } from "./runtime/types.ts";
@@ -96,7 +96,11 @@ export async function openRead(
   const label = file ?? path ?? "-";
   const opened = { store, label, file, locked: false, close: () => Promise.resolve() };
   const openHelper = file === null ? undefined : openChat;
-  return await startSession(opened, { ...options, readOnly: file !== null, jobs: file !== null, openHelper }, before);
+  return await startSession(
+    opened,
+    { ...options, readOnly: file !== null, jobs: file !== null, openHelper },
+    before,
+  );
 }
 
 /** Opens a text, for the parts of this program, which may pass options of several functions together. */

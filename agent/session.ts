@@ -36,7 +36,7 @@ import type { CompactedDocument } from "./compaction/in_place.ts";
 import { compose } from "./runtime/compose.ts";
 import { CurrentRuntime } from "./runtime/current.ts";
 import { FinishedRequests } from "./conversation/finished_requests.ts";
-import { HostFault } from "./runtime/host_callbacks.ts";
+import { HostFault } from "./runtime/host/callbacks.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
 import { oneLineNotices } from "./runtime/notices.ts";

@@ -3,8 +3,10 @@
 export { type BuiltinSettings, builtinTools } from "./builtin/mod.ts";
 export { type ContextOptions, createContext, type PluginContext } from "./context.ts";
 export type {
+  BackgroundRun,
   BuiltinTool,
   Caller,
+  CommandOutput,
   DiskAccess,
   Effects,
   ExecutionContext,

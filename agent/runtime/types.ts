@@ -23,7 +23,7 @@ import type { DocumentHelpers } from "./helpers/ask.ts";
 import type { AskingOptions } from "./helpers/types.ts";
 import type { ChatOptions } from "../types.ts";
 import type { JobsOnDemand } from "./jobs/on_demand.ts";
-import type { GuardedOptions } from "./host_callbacks.ts";
+import type { GuardedOptions } from "./host/callbacks.ts";
 
 export interface Runtime {
   /** The parts of the document from which the runtime was built. */

@@ -1,10 +1,10 @@
 // Checks the options of a host. A misspelled or misplaced option would otherwise be ignored, and with it a restriction.
 
-import { isObject, own } from "../../base/is_object.ts";
-import { nearest } from "../../base/names.ts";
-import { failure, type Outcome, success } from "../../base/problem.ts";
-import type { SettingsOptions, SettingsOverrides } from "../../config/sources/find.ts";
-import type { ChatOptions, MemoryOptions, OpenOptions } from "../types.ts";
+import { isObject, own } from "../../../base/is_object.ts";
+import { nearest } from "../../../base/names.ts";
+import { failure, type Outcome, success } from "../../../base/problem.ts";
+import type { SettingsOptions, SettingsOverrides } from "../../../config/sources/find.ts";
+import type { ChatOptions, MemoryOptions, OpenOptions } from "../../types.ts";
 
 /** The names of all members of a type. */
 type Members<T> = Readonly<Record<keyof T, true>>;

@@ -1,8 +1,8 @@
 // Guards the functions that a host passes: what they throw becomes a problem that names them.
 
-import { isObject, own } from "../../base/is_object.ts";
-import { failure, type Problem, thrownText } from "../../base/problem.ts";
-import type { MemoryOptions, OpenOptions } from "../types.ts";
+import { isObject, own } from "../../../base/is_object.ts";
+import { failure, type Problem, thrownText } from "../../../base/problem.ts";
+import type { MemoryOptions, OpenOptions } from "../../types.ts";
 
 /** An error of a host's function whose answer is needed. A run that meets it fails with its problem. */
 export class HostFault extends Error {
