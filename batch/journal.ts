@@ -12,6 +12,8 @@ const KEPT_DAYS = 60;
 
 const ENDING = ".jsonl";
 
+const NEWLINE = 10;
+
 type Line =
   | { readonly kind: "batch"; readonly head: BatchHead }
   | { readonly kind: "item"; readonly item: BatchItem }
@@ -117,6 +119,8 @@ export class BatchJournal {
   readonly #file: Deno.FsFile;
   readonly #path: string;
   #record: BatchRecord;
+  /** True if a kill or a full disk left the last line incomplete. The next line must not become a part of it. */
+  #isInLine = false;
 
   private constructor(environment: Environment, file: Deno.FsFile, path: string, record: BatchRecord) {
     this.#environment = environment;
@@ -168,10 +172,15 @@ export class BatchJournal {
       if (isMissing(thrown)) return null;
       throw new StateUnwritable(environment, thrown);
     }
-    const record = await file.tryLock(true) ? await readRecord(path) : null;
-    if (record !== null) return new BatchJournal(environment, file, path, record);
-    file.close();
-    return null;
+    const bytes = await file.tryLock(true) ? await readOrNull(path) : null;
+    const record = bytes === null ? null : recordOf(new TextDecoder().decode(bytes));
+    if (record === null) {
+      file.close();
+      return null;
+    }
+    const journal = new BatchJournal(environment, file, path, record);
+    journal.#isInLine = bytes?.at(-1) !== NEWLINE;
+    return journal;
   }
 
   get record(): BatchRecord {
@@ -222,9 +231,12 @@ export class BatchJournal {
   }
 
   async #append(lines: readonly Line[], { durable = false } = {}): Promise<void> {
-    const bytes = new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const bytes = new TextEncoder().encode(this.#isInLine ? `\n${text}` : text);
     try {
+      this.#isInLine = true;
       for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
+      this.#isInLine = false;
       if (durable) await this.#file.syncData();
     } catch (thrown) {
       throw new StateUnwritable(this.#environment, thrown);
