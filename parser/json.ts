@@ -46,6 +46,20 @@ export interface ThinkingJson extends LinesJson {
   readonly redacted?: true;
 }
 
+/** A tool that the provider ran, or the citations of the text before it. */
+export interface ServerToolJson extends LinesJson {
+  /** Distinguishes the parts of a message. */
+  readonly kind: "server_tool";
+  /** What the tag names: the provider's blocks, or citations of the text before. */
+  readonly what: "blocks" | "citations";
+  /** The provider, as the tag names it. */
+  readonly provider: string;
+  /** Base64 of JSON, or `sha256:` and the digest of stored JSON. */
+  readonly value: string;
+  /** The lines between the tags. */
+  readonly content: string;
+}
+
 /** A tool call. */
 export interface CallJson extends LinesJson {
   /** Distinguishes the parts of a message. */
@@ -83,7 +97,14 @@ export interface AbortJson extends LinesJson {
 }
 
 /** A part of a message. */
-export type SegmentJson = TextJson | TemplateJson | ThinkingJson | CallJson | ResultJson | AbortJson;
+export type SegmentJson =
+  | TextJson
+  | TemplateJson
+  | ThinkingJson
+  | ServerToolJson
+  | CallJson
+  | ResultJson
+  | AbortJson;
 
 /** A message: a role marker and the text after it, up to the next marker. */
 export interface MessageJson extends LinesJson {
@@ -169,6 +190,10 @@ function segmentJson(segment: Segment): SegmentJson {
         ...(segment.redacted ? { redacted: true } : {}),
         ...linesOf(segment.place),
       };
+    case "server_tool": {
+      const { what, provider, value, content, place } = segment;
+      return { kind, what, provider, value, content, ...linesOf(place) };
+    }
     case "tool_use":
       return { kind, id: segment.id, name: segment.name, input: segment.input, ...linesOf(segment.place) };
     case "tool_result":

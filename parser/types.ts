@@ -17,6 +17,7 @@ export type ParseCode =
   | "status_unknown"
   | "tool_use_duplicate"
   | "thinking_unclosed"
+  | "server_tool_unclosed"
   | "fence_unclosed"
   | "role_unknown"
   | "text_before_first_message"
@@ -145,6 +146,22 @@ export interface ThinkingSegment {
   readonly place: Place;
 }
 
+/** A tool that the provider ran during the reply, or the citations of the text before it. */
+export interface ServerToolSegment {
+  /** Distinguishes such a block from the other segments. */
+  readonly kind: "server_tool";
+  /** What the attribute names: the provider's blocks, or citations of the text before. */
+  readonly what: "blocks" | "citations";
+  /** The provider, as tags name it: only letters and digits. */
+  readonly provider: string;
+  /** The attribute's value: Base64 of JSON, or `sha256:` and the digest of stored JSON. */
+  readonly value: string;
+  /** The lines between the tags, a rendering for readers. */
+  readonly content: string;
+  /** Range of the block in the document. */
+  readonly place: Place;
+}
+
 /** The marker below a reply that was cut short. */
 export interface AbortSegment {
   /** Distinguishes the marker from the other segments. */
@@ -215,7 +232,14 @@ export interface Result {
 }
 
 /** One piece of a message. */
-export type Segment = TextSegment | TemplateSegment | ThinkingSegment | AbortSegment | Call | Result;
+export type Segment =
+  | TextSegment
+  | TemplateSegment
+  | ThinkingSegment
+  | ServerToolSegment
+  | AbortSegment
+  | Call
+  | Result;
 
 /** One message: a role marker and the text after it, up to the next marker outside a fence. */
 export interface Turn {

@@ -66,6 +66,8 @@ function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): Part
         redacted: segment.redacted,
         line: segment.place.start,
       };
+    case "server_tool":
+      return { kind: "server_tool", text: lines(segment.content), line: segment.place.start };
     case "aborted":
       return { kind: "aborted", text: segment.message, line: segment.place.start };
     case "tool_use":

@@ -43,6 +43,7 @@ export function withoutSecrets(
         };
       case "result":
         return resultOf(part);
+      case "server_tool":
       case "thinking":
         return { ...part, text: text(part.text, part.line + 1) };
       default:

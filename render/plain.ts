@@ -22,6 +22,8 @@ function partText(part: PartView): string {
       return part.text;
     case "thinking":
       return part.redacted ? "Thinking, hidden by the provider" : `Thinking:\n${part.text}`;
+    case "server_tool":
+      return part.text === "" ? "Provider's tool, without a rendering" : `Provider's tool:\n${part.text}`;
     case "aborted":
       return `Interrupted: ${part.text}`;
     case "call": {

@@ -13,6 +13,7 @@ import {
   bareTicks,
   fenceOpen,
   markerRole,
+  serverToolTag,
   thinkingClose,
   thinkingTag,
   toolUseHeader,
@@ -34,10 +35,11 @@ function isMarker(line: string): boolean {
   return line.startsWith("@") && matches(markerRole, line);
 }
 
-/** A tool use header, an opening or self-closed thinking tag, or an abort marker. */
+/** A tool use header, an opening or self-closed thinking tag, a server tool tag, or an abort marker. */
 function isBlockLine(line: string): boolean {
   if (line.startsWith("*")) return matches(toolUseHeader, line);
   if (line.startsWith("<t")) return matches(thinkingTag, line);
+  if (line.startsWith("<s")) return matches(serverToolTag, line);
   return line.startsWith("<!") && matches(abortMarker, line);
 }
 
@@ -241,6 +243,10 @@ const BEGINNINGS: readonly RegExp[] = [
   new RegExp(`^<thinking${SPACE}+(?:redacted>|[A-Za-z0-9]*)$`),
   new RegExp(`^<thinking${SPACE}+[A-Za-z0-9]+${optionally(':signature="')}$`),
   new RegExp(`^<thinking${SPACE}+[A-Za-z0-9]+:signature="[^"]*(?:"${SPACE}*/?>?)?$`),
+  new RegExp(`^${optionally("<server_tool")}$`),
+  new RegExp(`^<server_tool${SPACE}+[A-Za-z0-9]*$`),
+  new RegExp(`^<server_tool${SPACE}+[A-Za-z0-9]+(?:${optionally(':blocks="')}|${optionally(':citations="')})$`),
+  new RegExp(`^<server_tool${SPACE}+[A-Za-z0-9]+:(?:blocks|citations)="[^"]*(?:"${SPACE}*>?)?$`),
   new RegExp(`^${optionally("<!--")}$`),
   new RegExp(`^<!--${SPACE}*${optionally("flemma:aborted:")}$`),
   new RegExp(`^<!--${SPACE}*flemma:aborted:`),

@@ -15,12 +15,12 @@ const styles: NodePropSource = styleTags({
   Header: tags.keyword,
   "Opener Closer": tags.processingInstruction,
   Tag: tags.processingInstruction,
-  "AbortMarker Preamble/Lines Skipped/Lines Thinking/Body/Lines": tags.comment,
+  "AbortMarker Preamble/Lines Skipped/Lines Thinking/Body/Lines ServerTool/Body/Lines": tags.comment,
 });
 
 /** Nodes with a first line and foldable content below it. */
 const folds: NodePropSource = foldNodeProp.add({
-  "Turn ToolUse ToolResult Thinking Frontmatter Code": ({ from, to }, { doc }) => {
+  "Turn ToolUse ToolResult Thinking ServerTool Frontmatter Code": ({ from, to }, { doc }) => {
     const { to: shown } = doc.lineAt(from);
     const text = doc.sliceString(shown, to);
     const end = shown + text.trimEnd().length;

@@ -10,6 +10,8 @@ import {
   jobResultHeader,
   legacyMarker,
   markerRole,
+  serverToolClose,
+  serverToolTag,
   thinkingClose,
   thinkingTag,
   toolResultHeader,
@@ -38,6 +40,9 @@ export const ABORT = 1 << 11;
 export const NEEDS_CRLF = 1 << 12;
 /** The header of a background job's result. */
 export const JOB = 1 << 13;
+/** The opening tag of a tool that the provider ran. */
+export const SERVER_TOOL_OPEN = 1 << 14;
+export const SERVER_TOOL_CLOSE = 1 << 15;
 
 /** Numbers of markers, by role. */
 export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
@@ -45,7 +50,7 @@ export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
 const TICK = 0x60;
 
 /** Factor for the number in a code: a code is the bits of a mark plus its number times this factor. */
-const NUMBERS = 1 << 14;
+const NUMBERS = 1 << 16;
 
 export function bitsOf(code: number): number {
   return code & (NUMBERS - 1);
@@ -115,6 +120,8 @@ function tagBits(bytes: Uint8Array, from: number, to: number): number {
   const tag = thinkingTag(bytes, from, to);
   if (tag !== null) return tag.selfClosed ? THINKING_TAG : THINKING_OPEN;
   if (thinkingClose(bytes, from, to)) return THINKING_CLOSE;
+  if (serverToolTag(bytes, from, to) !== null) return SERVER_TOOL_OPEN;
+  if (serverToolClose(bytes, from, to)) return SERVER_TOOL_CLOSE;
   return abortMarker(bytes, from, to) === null ? 0 : ABORT;
 }
 

@@ -45,6 +45,10 @@ const THINKING = literal("<thinking");
 const THINKING_CLOSE = literal("</thinking>");
 const REDACTED = literal("redacted>");
 const SIGNATURE = literal(':signature="');
+const SERVER_TOOL = literal("<server_tool");
+const SERVER_TOOL_CLOSE = literal("</server_tool>");
+const BLOCKS = literal(':blocks="');
+const CITATIONS = literal(':citations="');
 const COMMENT_OPEN = literal("<!--");
 const COMMENT_CLOSE = literal("-->");
 const ABORTED = literal("flemma:aborted:");
@@ -246,6 +250,37 @@ function isTagEnd(bytes: Uint8Array, at: number, to: number): boolean {
 /** True for exactly the line `</thinking>`. */
 export function thinkingClose(bytes: Uint8Array, from: number, to: number): boolean {
   return to - from === THINKING_CLOSE.length && startsWith(bytes, from, to, THINKING_CLOSE);
+}
+
+/** The contents of an opening tag of a tool that the provider ran. */
+export interface ServerToolTag {
+  readonly what: "blocks" | "citations";
+  readonly provider: Span;
+  readonly value: Span;
+}
+
+/** Reads an opening tag of a tool that the provider ran, such as `<server_tool anthropic:blocks="…">`. */
+export function serverToolTag(bytes: Uint8Array, from: number, to: number): ServerToolTag | null {
+  if (!startsWith(bytes, from, to, SERVER_TOOL)) return null;
+  const afterName = from + SERVER_TOOL.length;
+  const provider = skipSpace(bytes, afterName, to);
+  const providerEnd = skipWord(bytes, provider, to);
+  if (provider === afterName || providerEnd === provider) return null;
+  const isBlocks = startsWith(bytes, providerEnd, to, BLOCKS);
+  if (!isBlocks && !startsWith(bytes, providerEnd, to, CITATIONS)) return null;
+  const value = providerEnd + (isBlocks ? BLOCKS : CITATIONS).length;
+  const quote = indexOf(bytes, QUOTE, value, to);
+  if (quote < 0 || !isTagEnd(bytes, skipSpace(bytes, quote + 1, to), to)) return null;
+  return {
+    what: isBlocks ? "blocks" : "citations",
+    provider: { from: provider, to: providerEnd },
+    value: { from: value, to: quote },
+  };
+}
+
+/** True for exactly the line `</server_tool>`. */
+export function serverToolClose(bytes: Uint8Array, from: number, to: number): boolean {
+  return to - from === SERVER_TOOL_CLOSE.length && startsWith(bytes, from, to, SERVER_TOOL_CLOSE);
 }
 
 /** Reads an abort marker that is the whole line; returns the span of its trimmed message. */

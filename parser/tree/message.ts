@@ -16,6 +16,8 @@ import {
   OPENS,
   RESULT,
   Role,
+  SERVER_TOOL_CLOSE,
+  SERVER_TOOL_OPEN,
   THINKING_CLOSE,
   THINKING_OPEN,
   THINKING_TAG,
@@ -28,7 +30,7 @@ import type { Text } from "../text/text.ts";
 const LF = 0x0a;
 const HEADERS = USE | RESULT | JOB;
 /** Kinds of lines in a reply that end a run of plain text lines, because they may be structure. */
-const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT;
+const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT | SERVER_TOOL_OPEN;
 
 /** A finding whose position is relative to the beginning of its message. */
 export interface Finding {
@@ -80,6 +82,8 @@ export interface Message {
   readonly legacy: readonly number[];
   /** Opening lines of thinking blocks that are never closed. */
   readonly looseThinking: readonly number[];
+  /** Opening lines of server tool tags that are never closed. */
+  readonly looseServerTools: readonly number[];
   /** Tree of the message if it is large, cached on first use (trees.ts). */
   tree: Tree | null;
   /** Blocks of the message, derived from its decoded text and cached on first use (message_index.ts). */
@@ -97,10 +101,12 @@ export class MessageReader {
   #end = 0;
   /** A fence with this many backticks, or more, is not closed by any line in the rest of the message. */
   #unclosable = Infinity;
-  #tagCloses = true;
+  #thinkingCloses = true;
+  #serverToolCloses = true;
   #hasTools = false;
   #swallowing: Message["swallowing"] = null;
   #looseThinking: number[] = [];
+  #looseServerTools: number[] = [];
 
   constructor(text: Text) {
     this.#text = text;
@@ -120,9 +126,11 @@ export class MessageReader {
     this.#nodes.begin(offset);
     this.#base = offset;
     this.#unclosable = Infinity;
-    this.#tagCloses = true;
+    this.#thinkingCloses = true;
+    this.#serverToolCloses = true;
     this.#hasTools = false;
     this.#looseThinking = NOTHING;
+    this.#looseServerTools = NOTHING;
     let term: number = Term.PlainTurn;
     if (role === Role.Assistant) {
       term = Term.ReplyTurn;
@@ -147,6 +155,7 @@ export class MessageReader {
       swallowing: this.#swallowing,
       legacy,
       looseThinking: this.#looseThinking,
+      looseServerTools: this.#looseServerTools,
       tree: null,
       blocks: null,
       findings: null,
@@ -215,7 +224,8 @@ export class MessageReader {
       cursor.reach(at);
       const bits = cursor.at === at && cursor.is(REPLY_STOPS) ? cursor.bits : 0;
       const isBlock = (bits & (USE | ABORT | THINKING_TAG)) !== 0 ||
-        ((bits & THINKING_OPEN) !== 0 && this.#closingTag());
+        ((bits & THINKING_OPEN) !== 0 && this.#closingThinking()) ||
+        ((bits & SERVER_TOOL_OPEN) !== 0 && this.#closingServerTool());
       if (isBlock) {
         if (text >= 0) nodes.close(text, at);
         text = -1;
@@ -223,6 +233,8 @@ export class MessageReader {
           at = this.#tool(Term.ToolUse, Term.UseHeader);
         } else if ((bits & THINKING_OPEN) !== 0) {
           at = this.#enclosed(Term.Thinking, Term.ThinkingOpener, THINKING_BODY);
+        } else if ((bits & SERVER_TOOL_OPEN) !== 0) {
+          at = this.#enclosed(Term.ServerTool, Term.ServerToolOpener, SERVER_TOOL_BODY);
         } else {
           if ((bits & ABORT) !== 0) nodes.leaf(Term.AbortMarker, at, cursor.next);
           else nodes.pair(Term.Thinking, Term.ThinkingTag, at, cursor.next);
@@ -238,6 +250,10 @@ export class MessageReader {
       if ((bits & THINKING_OPEN) !== 0) {
         if (this.#looseThinking === NOTHING) this.#looseThinking = [];
         this.#looseThinking.push(at - this.#base);
+      }
+      if ((bits & SERVER_TOOL_OPEN) !== 0) {
+        if (this.#looseServerTools === NOTHING) this.#looseServerTools = [];
+        this.#looseServerTools.push(at - this.#base);
       }
       if (cursor.at === at) cursor.step();
       const end = cursor.find(REPLY_STOPS, this.#end) ? cursor.at : this.#end;
@@ -324,11 +340,19 @@ export class MessageReader {
   }
 
   /** Finds the line of this message that closes the thinking opened at the cursor. */
-  #closingTag(): boolean {
-    if (!this.#tagCloses) return false;
+  #closingThinking(): boolean {
+    return this.#thinkingCloses = this.#thinkingCloses && this.#findsBelow(THINKING_CLOSE);
+  }
+
+  /** Finds the line of this message that closes the server tool tag at the cursor. */
+  #closingServerTool(): boolean {
+    return this.#serverToolCloses = this.#serverToolCloses && this.#findsBelow(SERVER_TOOL_CLOSE);
+  }
+
+  #findsBelow(kind: number): boolean {
     this.#ahead.follow(this.#cursor);
     this.#ahead.step();
-    return this.#tagCloses = this.#ahead.find(THINKING_CLOSE, this.#end);
+    return this.#ahead.find(kind, this.#end);
   }
 }
 
@@ -336,3 +360,4 @@ const NOTHING: number[] = [];
 const ROLE_WORDS = [undefined, "You", "Assistant", "System"];
 const CODE_BODY = [Term.CodeBody, Term.CodeLines, Term.CodeCloser] as const;
 const THINKING_BODY = [Term.ThinkingBody, Term.ThinkingLines, Term.ThinkingCloser] as const;
+const SERVER_TOOL_BODY = [Term.ServerToolBody, Term.ServerToolLines, Term.ServerToolCloser] as const;

@@ -20,6 +20,9 @@ export const NAMES: readonly string[] = [
   "Opener",
   "Lines",
   "Closer",
+  "Opener",
+  "Lines",
+  "Closer",
   "Header",
   "Header",
   "Header",
@@ -46,6 +49,8 @@ export const NAMES: readonly string[] = [
   "Code",
   "Body",
   "Thinking",
+  "Body",
+  "ServerTool",
   "Body",
   "ToolUse",
 ];

@@ -89,7 +89,7 @@ function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sent
  * so for most messages.
  */
 function isPlain(text: Text, message: Message, offset: number): boolean {
-  if (message.hasTools || message.looseThinking.length > 0) return false;
+  if (message.hasTools || message.looseThinking.length > 0 || message.looseServerTools.length > 0) return false;
   if (message.term === Term.ReplyTurn) {
     const header = new Cursor(text);
     header.seek(offset);
@@ -124,7 +124,7 @@ class Reader {
   }
 
   read(): readonly Finding[] {
-    const { nodes: { list: nodes, first, end }, looseThinking } = this.#message;
+    const { nodes: { list: nodes, first, end }, looseThinking, looseServerTools } = this.#message;
     for (let index = first; index < end; index = nodes[index + 3]!) {
       const from = this.#offset + nodes[index + 1]!;
       const to = this.#offset + nodes[index + 2]!;
@@ -148,6 +148,13 @@ class Reader {
       this.#find(
         "thinking_unclosed",
         'This thinking tag has no closing line "</thinking>" in its message, so flemma reads it as text.',
+        this.#offset + at,
+      );
+    }
+    for (const at of looseServerTools) {
+      this.#find(
+        "server_tool_unclosed",
+        'This server tool tag has no closing line "</server_tool>" in its message, so flemma reads it as text.',
         this.#offset + at,
       );
     }

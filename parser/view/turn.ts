@@ -1,7 +1,7 @@
 // One message of the typed view. Its parts are read, and its text is decoded, on first use.
 
 import { messageBlocks } from "./message_index.ts";
-import { abortMarker, thinkingTag } from "../text/lines.ts";
+import { abortMarker, serverToolTag, thinkingTag } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
 import { isLifecycle } from "../text/status_words.ts";
 import { readTemplate, textSegment } from "./template.ts";
@@ -163,6 +163,9 @@ export class ChatTurn implements Turn {
         case Term.Thinking:
           segments.push(this.#thinking(index, from, to));
           break;
+        case Term.ServerTool:
+          segments.push(this.#serverTool(index, from, to));
+          break;
         case Term.AbortMarker: {
           const line = this.#text.slice(from, this.#text.textEnd(from, to));
           const message = abortMarker(line, 0, line.length);
@@ -203,12 +206,6 @@ export class ChatTurn implements Turn {
     const nodes = this.#message.nodes.list;
     const opener = text.slice(from, text.textEnd(from, this.#offset + nodes[index + 6]!));
     const tag = thinkingTag(opener, 0, opener.length);
-    const body = index + 8;
-    const hasBody = body < nodes[index + 3]! && nodes[body] === Term.ThinkingBody;
-    const bodyFrom = this.#offset + (hasBody ? nodes[body + 1]! : 0);
-    const content = hasBody
-      ? text.text(bodyFrom, text.textEnd(bodyFrom, this.#offset + nodes[body + 2]!))
-      : "";
     const signature = tag?.signature
       ? {
         signature: {
@@ -219,11 +216,36 @@ export class ChatTurn implements Turn {
       : {};
     return {
       kind: "thinking",
-      content,
+      content: this.#bodyOf(index, Term.ThinkingBody),
       redacted: tag?.redacted ?? false,
       place: linesOf(text, from, text.textEnd(from, to)),
       ...signature,
     };
+  }
+
+  #serverTool(index: number, from: number, to: number): Segment {
+    const text = this.#text;
+    const opener = text.slice(from, text.textEnd(from, this.#offset + this.#message.nodes.list[index + 6]!));
+    const tag = serverToolTag(opener, 0, opener.length);
+    if (tag === null) throw new Error("the opening line of a server tool was read, but now it cannot be");
+    return {
+      kind: "server_tool",
+      what: tag.what,
+      provider: spanText(opener, tag.provider),
+      value: spanText(opener, tag.value),
+      content: this.#bodyOf(index, Term.ServerToolBody),
+      place: linesOf(text, from, text.textEnd(from, to)),
+    };
+  }
+
+  /** Returns the lines between the tags of a node; empty if there are none. */
+  #bodyOf(index: number, term: number): string {
+    const text = this.#text;
+    const nodes = this.#message.nodes.list;
+    const body = index + 8;
+    if (body >= nodes[index + 3]! || nodes[body] !== term) return "";
+    const from = this.#offset + nodes[body + 1]!;
+    return text.text(from, text.textEnd(from, this.#offset + nodes[body + 2]!));
   }
 }
 

@@ -126,6 +126,8 @@ class Writer {
         return part.redacted || part.text.trim() === ""
           ? '<p class="state good">thinking, hidden by the provider</p>'
           : this.details("thinking", part.text.trim(), "thinking");
+      case "server_tool":
+        return this.details("provider's tool", part.text.trim(), "thinking");
       case "aborted":
         return `<p class="state open">interrupted: ${escapeHtml(part.text)}</p>`;
       case "call":

@@ -75,6 +75,11 @@ function partLines(part: PartView, options: ScreenOptions): readonly string[] {
           colorize("thinking", ["dim", "italic"], options),
           ...block(part.text.trim(), foldOf(options, { head: 3, tail: 0 }), options, () => ["dim"]),
         ];
+    case "server_tool":
+      return [
+        colorize("provider's tool", ["dim", "italic"], options),
+        ...block(part.text.trim(), foldOf(options, { head: 6, tail: 0 }), options, () => ["dim"]),
+      ];
     case "aborted":
       return wrapSpans([span(`interrupted: ${part.text}`, "yellow")], options.width).map((line) =>
         drawSpans(line, options)

@@ -22,6 +22,8 @@ const LIVE = [
   "<thinking redacted>",
   '<thinking anthropic:signature="c2ln">',
   '<thinking  a:signature="" />',
+  '<server_tool anthropic:blocks="sha256:00">',
+  '<server_tool  a:citations="" >',
   "<!-- flemma:aborted: stopped -->",
   "<!--flemma:aborted:-->",
 ];
@@ -36,6 +38,9 @@ const PLAIN = [
   "<thinking> ",
   "<thinking/>",
   "</thinking>",
+  "</server_tool>",
+  "<server_tool>",
+  '<server_tool a:other="">',
   "<!-- aborted -->",
   "\\plain",
   "```",

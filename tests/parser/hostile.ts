@@ -54,6 +54,10 @@ export const PIECES: readonly string[] = [
   "<!--flemma:aborted:-->",
   '<thinking a:signature="" >',
   "<thinking redacted />",
+  '<server_tool anthropic:blocks="e30=">',
+  '<server_tool x:citations="" >',
+  "<server_tool",
+  "</server_tool>",
   "{}",
   '{"a": null}',
   "[1]",
@@ -87,6 +91,7 @@ const BLOCKS: readonly string[] = [
   "**Tool Use:** `bash` (`a`)\n\n```json\n{}\n```\n",
   "**Tool Result:** `a`\n\n```\nout\n```\n",
   "<thinking>\nhm\n</thinking>\n",
+  '<server_tool a:blocks="e30=">\nweb_search: x\n</server_tool>\n',
   "```js\ncode\n```\n",
 ];
 const HEADS: readonly string[] = ["", "", "", "\ufeff", "```lua\nx = 1\n```\n", "```json\n", "@Assistant:\n"];

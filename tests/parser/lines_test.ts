@@ -108,6 +108,30 @@ Deno.test("the header of a tool result has a suffix if it ends in parentheses", 
   assert.equal(parts("**Tool Result:**"), null);
 });
 
+Deno.test("a server tool tag fills its whole line and has one attribute", () => {
+  const parts = (line: string) => {
+    const { answer, text } = read(lines.serverToolTag, line);
+    return answer && [answer.what, text(answer.provider), text(answer.value)];
+  };
+  assert.deepEqual(parts('<server_tool anthropic:blocks="e30=">'), ["blocks", "anthropic", "e30="]);
+  assert.deepEqual(parts('<server_tool \t x:citations="a>b" >'), ["citations", "x", "a>b"]);
+  for (
+    const line of [
+      "<server_tool>",
+      '<server_tool x:blocks="y"/>',
+      '<server_tool x:blocks="y"> ',
+      '<server_tool x:other="y">',
+      '<server_tool a-b:blocks="y">',
+      '<server_tool :blocks="y">',
+      '<server_toolx:blocks="y">',
+      '<server_tool x:blocks="y>',
+      ' <server_tool x:blocks="y">',
+    ]
+  ) assert.equal(parts(line), null, line);
+  const closes = (line: string) => read(lines.serverToolClose, line).answer;
+  assert.deepEqual(["</server_tool>", "</server_tool> ", " </server_tool>"].map(closes), [true, false, false]);
+});
+
 Deno.test("a thinking tag fills its whole line and has at most one attribute", () => {
   const parts = (line: string) => {
     const { answer, text } = read(lines.thinkingTag, line);

@@ -40,6 +40,7 @@ const blocks = fc.array(
       "**Tool Use:** `bash` (`a`)\n\n```json\n{}\n```\n",
       "**Tool Result:** `a`\n\n```\nout\n```\n",
       "<thinking>\nhm\n</thinking>\n",
+      '<server_tool a:blocks="e30=">\nweb_search: x\n</server_tool>\n',
       "```js\ncode\n```\n",
     ),
   ),

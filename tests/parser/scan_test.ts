@@ -57,6 +57,8 @@ function tags(bytes: Uint8Array, from: number, to: number): number {
   const tag = lines.thinkingTag(bytes, from, to);
   return (tag?.selfClosed ? marks.THINKING_TAG : tag ? marks.THINKING_OPEN : 0) |
     (lines.thinkingClose(bytes, from, to) ? marks.THINKING_CLOSE : 0) |
+    (lines.serverToolTag(bytes, from, to) !== null ? marks.SERVER_TOOL_OPEN : 0) |
+    (lines.serverToolClose(bytes, from, to) ? marks.SERVER_TOOL_CLOSE : 0) |
     (lines.abortMarker(bytes, from, to) !== null ? marks.ABORT : 0);
 }
 

@@ -19,7 +19,7 @@ const KIND = { message: 3, call: 12, result: 13, thinking: 15, settings: 19 } as
 /** Maximum length of a message's name in characters. */
 const NAME_LENGTH = 60;
 
-/** Returns the folding ranges: frontmatter, messages, thinking, calls and results. */
+/** Returns the folding ranges: frontmatter, messages, thinking, server tools, calls and results. */
 export function foldingRanges(
   chat: Chat,
   { foldsWithText }: Pick<Abilities, "foldsWithText">,
@@ -39,6 +39,7 @@ export function foldingRanges(
     add({ start: turn.place.start, end: lastLineWithText(chat, turn) }, null, turnName(turn));
     for (const segment of turn.segments) {
       if (segment.kind === "thinking") add(segment.place, "region", "thinking");
+      if (segment.kind === "server_tool") add(segment.place, "region", serverToolName(segment));
       if (segment.kind === "tool_use") add(segment.place, "region", visible(`call: ${segment.name}`));
       if (segment.kind === "tool_result") add(segment.place, "region", resultName(chat, segment));
     }
@@ -111,6 +112,11 @@ export function selectionRanges(
   });
 }
 
+/** Returns the first line of a server tool's rendering. */
+function serverToolName({ content }: Extract<Segment, { kind: "server_tool" }>): string {
+  return visible(content.split("\n", 1)[0]!.trim().slice(0, NAME_LENGTH)) || "provider's tool";
+}
+
 /** Returns the name of a message: its role and its first words. */
 function turnName({ role, segments }: Turn): string {
   const text = segments.find((segment) => segment.kind === "text" && segment.value.trim() !== "");
@@ -128,6 +134,8 @@ function blockSymbols(counted: Counted, segment: Segment, { answers, inCall }: P
   switch (segment.kind) {
     case "thinking":
       return [symbol(counted, segment.place, "thinking", "", KIND.thinking)];
+    case "server_tool":
+      return [symbol(counted, segment.place, serverToolName(segment), "", KIND.result)];
     case "tool_use": {
       const result = answers.get(segment.id);
       const detail = result === undefined ? "open" : result.status ?? "done";

@@ -85,6 +85,7 @@ type Add = (from: number, to: number, type: Type) => void;
 function addSegment(chat: Chat, segment: Segment, add: Add): void {
   switch (segment.kind) {
     case "thinking":
+    case "server_tool":
     case "aborted":
       for (let line = segment.place.start; line <= segment.place.end; line++) {
         addLine(chat, line, "comment", add);

@@ -94,6 +94,11 @@ function textMate() {
         name: "comment.block.thinking.chat",
       },
       { match: "^<thinking\\b.*/>\\s*$", name: "comment.block.thinking.chat" },
+      {
+        begin: '^<server_tool\\s+[A-Za-z0-9]+:(?:blocks|citations)="[^"]*"\\s*>\\s*$',
+        end: "^</server_tool>\\s*$",
+        name: "comment.block.server-tool.chat",
+      },
       { match: "^<!-- flemma:aborted:.*-->\\s*$", name: "invalid.aborted.chat" },
       { match: "\\{\\{.*?\\}\\}|\\{%.*?%\\}", name: "meta.template.chat keyword.other.template.chat" },
       { match: "@(?:\\.{1,2}|~|/)/\\S+", name: "markup.underline.link.chat" },
@@ -126,6 +131,10 @@ rules:
       start: "^<thinking"
       end: "^</thinking>|/>$"
       rules: []
+  - comment:
+      start: "^<server_tool"
+      end: "^</server_tool>"
+      rules: []
   - constant:
       start: "^\`\`\`+[a-z]*$"
       end: "^\`\`\`+$"
@@ -147,6 +156,7 @@ color brightred "\\((${words("ends")})[ )]"
 color brightred "^<!-- flemma:aborted:.*-->"
 color bold,brightwhite "^@(${ROLES}):[[:blank:]]*$"
 color cyan start="^<thinking[^/]*>$" end="^</thinking>"
+color cyan start="^<server_tool[^>]*>$" end="^</server_tool>"
 color green start="^\`\`\`+" end="^\`\`\`+[[:blank:]]*$"
 color brightyellow "^\`\`\`+flemma:tool.*status=(${words("waits")})"
 color brightgreen "^\`\`\`+flemma:tool.*status=(${words("passes")})"

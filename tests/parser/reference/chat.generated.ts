@@ -5,16 +5,16 @@ import {LRParser} from "@lezer/lr"
 import {lineTokens, blockTicks} from "./tokens.ts"
 export const parser = LRParser.deserialize({
   version: 14,
-  states: ")`QcOQOOOjOQO'#CyOOOQ'#C{'#C{OrORO'#C|O!TORO'#DOO!lORO'#DUOOOQ'#D]'#D]QWOQOOQWOQOOQTOQOOQQOQOOOOOQ'#Cz'#CzOOOQ,59e,59eO#^OQO,59eOOOQ'#C}'#C}OOOQ,59h,59hOOOQ'#DP'#DPO#cORO'#DQO$TORO'#DTO$uORO'#D^O%^ORO,59jO%^ORO,59jO%rOQO'#DWOOOQ'#D_'#D_O%zORO'#DVOOOQ'#DY'#DYO&lOQO'#DYO&tORO'#D[O'oORO'#D`O(aORO,59pO(aORO,59pOOOQ-E7Z-E7ZOOOQ1G/P1G/PO({OQO'#DcO)TORO'#DcOOOQ,59l,59lO*RORO,59lOOOQ,59o,59oO*pORO,59oOOOQ,59x,59xOOOQ-E7[-E7[O+_ORO1G/UOOOQ'#DX'#DXOOOQ,59r,59rO+sOQO,59rOOOQ-E7]-E7]OOOQ'#DZ'#DZOOOQ,59t,59tO+xOQO,59tOOOQ,59v,59vO+}ORO,59vOOOQ,59z,59zOOOQ-E7^-E7^O,uORO1G/[OOOQ'#DR'#DROOOQ,59},59}O-aOQO,59}OOOQ'#DS'#DSOOOQ1G/W1G/WOOOQ1G/Z1G/ZOOOQ1G/^1G/^OOOQ1G/`1G/`OOOQ1G/b1G/bOOOQ1G/i1G/i",
-  stateData: "-f~OQPOTQOUROWSOYTO~OPYO~PQORZOS[O~OV^OUpXWpXYpX!TpX~OX`OdaOebOUrXWrXYrX!TrX~OZgO[fO_iO`jOckOklOUxXWxXYxX!TxX~OSpO~OfqOgrO!UtOUtXWtXXtXYtXdtXetX!TtX~OfqOgrO!UvOUwXWwXXwXYwXdwXewX!TwX~OX`OU!QXW!QXY!QXd!QXe!QX!T!QX~OdaOebOUraWraYra!Tra~O]zO^{O~OZgO[fOUyXWyXYyX_yX`yXcyXkyX!TyX~Oa!OOb!PO~OfqOgrO!U!SOU!OXW!OXY!OXZ!OX[!OX_!OX`!OXc!OXk!OX!T!OX~OZgO[fOU!SXW!SXY!SX_!SX`!SXc!SXk!SX!T!SX~O_iO`jOckOklOUxaWxaYxa!Txa~Oh!WOi!XO~Oj!ZOU!VXW!VXX!VXY!VXd!VXe!VX!T!VXZ!VX[!VX_!VX`!VXc!VXk!VX~OfqOgrOUtaWtaXtaYtadtaeta!Tta~OfqOgrOUwaWwaXwaYwadwaewa!Twa~OdaOebOUriWriYri!Tri~O^!^O~Ob!_O~OfqOgrOU!OaW!OaY!OaZ!Oa[!Oa_!Oa`!Oac!Oak!Oa!T!Oa~O_iO`jOckOklOUxiWxiYxi!Txi~Oi!aO~O",
-  goto: "$r!WPPPPPPPPPPPPPPPPPPPPPPPPPPPPP!X!]!`!e!l!e!o!u!{#O!u!e#R#X#^#a#g#a#j#s#}$UPP$`TXOYR]PVWOXYZUOVWXYR_RQeSRwcXcSdeyR!YqR!XrQnTR!TlVgThlR|fXlTmn!VR!QjWVOWXYRoVQdSSxdyRyeShTlR}hQmTS!Um!VR!VnQsaQubQ!RkQ![tQ!]vR!`!S",
-  nodeNames: "⚠ Bom Opener Lines Closer Lines Marker Lines Marker Lines Marker Lines Opener Lines Closer Tag Opener Lines Closer Header Header Header Opener Opener Lines Closer Lines AbortMarker Document Frontmatter Body Preamble Turn Text Turn Text ToolResult Body Skipped JobResult Turn Text Code Body Thinking Body ToolUse",
-  maxTerm: 53,
+  states: "*OQcOQOOOjOQO'#C|OOOQ'#DO'#DOOrORO'#DPO!TORO'#DRO!}ORO'#DXOOOQ'#Db'#DbQWOQOOQWOQOOQTOQOOQQOQOOOOOQ'#C}'#C}OOOQ,59h,59hO#eOQO,59hOOOQ'#DQ'#DQOOOQ,59k,59kOOOQ'#DS'#DSO#jORO'#DTO$[ORO'#DWO$|ORO'#DcO%eORO,59mO%eORO,59mO%yOQO'#DZOOOQ'#Dd'#DdO&RORO'#DYOOOQ'#D]'#D]O&vOQO'#D]O'OOQO'#D_O'WORO'#DaO(UORO'#DeO(yORO,59sO(yORO,59sOOOQ-E7`-E7`OOOQ1G/S1G/SO)ZOQO'#DhO)cORO'#DhOOOQ,59o,59oO*dORO,59oOOOQ,59r,59rO+RORO,59rOOOQ,59},59}OOOQ-E7a-E7aO+pORO1G/XOOOQ'#D['#D[OOOQ,59u,59uO,UOQO,59uOOOQ-E7b-E7bOOOQ'#D^'#D^OOOQ,59w,59wO,ZOQO,59wOOOQ'#D`'#D`OOOQ,59y,59yO,`OQO,59yOOOQ,59{,59{O,eORO,59{OOOQ,5:P,5:POOOQ-E7c-E7cO-`ORO1G/_OOOQ'#DU'#DUOOOQ,5:S,5:SO-pOQO,5:SOOOQ'#DV'#DVOOOQ1G/Z1G/ZOOOQ1G/^1G/^OOOQ1G/a1G/aOOOQ1G/c1G/cOOOQ1G/e1G/eOOOQ1G/g1G/gOOOQ1G/n1G/n",
+  stateData: "-u~OQPOTQOUROWSOYTO~OPYO~PQORZOS[O~OV^OUsXWsXYsX!YsX~OX`OgaOhbOUuXWuXYuX!YuX~O_iO`jOckOflOnmO~OZgO[fOU{XW{XY{X!Y{X~P!lOSqO~OirOjsO!ZuOUwXWwXXwXYwXgwXhwX!YwX~OirOjsO!ZwOUzXWzXXzXYzXgzXhzX!YzX~OX`OU!VXW!VXY!VXg!VXh!VX!Y!VX~OgaOhbOUuaWuaYua!Yua~O]{O^|O~OZgO[fOU|XW|XY|X_|X`|Xc|Xf|Xn|X!Y|X~Oa!POb!QO~Od!SOe!TO~OirOjsO!Z!WOU!TXW!TXY!TXZ!TX[!TX_!TX`!TXc!TXf!TXn!TX!Y!TX~OZgO[fOU!XXW!XXY!XX_!XX`!XXc!XXf!XXn!XX!Y!XX~OU{aW{aY{a!Y{a~P!lOk![Ol!]O~Om!_OU![XW![XX![XY![Xg![Xh![X!Y![XZ![X[![X_![X`![Xc![Xf![Xn![X~OirOjsOUwaWwaXwaYwagwahwa!Ywa~OirOjsOUzaWzaXzaYzagzahza!Yza~OgaOhbOUuiWuiYui!Yui~O^!bO~Ob!cO~Oe!dO~OirOjsOU!TaW!TaY!TaZ!Ta[!Ta_!Ta`!Tac!Taf!Tan!Ta!Y!Ta~OU{iW{iY{i!Y{i~P!lOl!fO~O",
+  goto: "$z!]PPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPP!^!b!e!j!q!j!t!z#Q#T!z!j#W#^#c#f#l#f#o#f#r#{$V$^PP$hTXOYR]PVWOXYZUOVWXYR_RQeSRxcXcSdezR!^rR!]sQoTR!XmVgThmR}fXmTno!ZR!RjR!UkWVOWXYRpVQdSSydzRzeShTmR!OhQnTS!Yn!ZR!ZoQtaQvbQ!VlQ!`uQ!awR!e!W",
+  nodeNames: "⚠ Bom Opener Lines Closer Lines Marker Lines Marker Lines Marker Lines Opener Lines Closer Tag Opener Lines Closer Opener Lines Closer Header Header Header Opener Opener Lines Closer Lines AbortMarker Document Frontmatter Body Preamble Turn Text Turn Text ToolResult Body Skipped JobResult Turn Text Code Body Thinking Body ServerTool Body ToolUse",
+  maxTerm: 58,
   context: blockTicks,
   skippedNodes: [0],
   repeatNodeCount: 4,
   tokenData: "RORO",
   tokenizers: [0, lineTokens],
-  topRules: {"Document":[0,28]},
+  topRules: {"Document":[0,31]},
   tokenPrec: 0
 })

@@ -15,6 +15,7 @@ const JOB = new RegExp(`^\\*\\*Job Result:\\*\\*${S}\`[^\`]+\``);
 const SUFFIX = new RegExp(`^${S}\\(([^]*)\\)${S}$`);
 const SIGNED = new RegExp(`^<thinking[\\t-\\r ]+([A-Za-z0-9]+):signature="([^"]*)"${S}(/?)>$`);
 const REDACTED = /^<thinking[\t-\r ]+redacted>$/;
+const SERVER_TOOL = new RegExp(`^<server_tool[\\t-\\r ]+([A-Za-z0-9]+):(blocks|citations)="([^"]*)"${S}>$`);
 const ABORTED = new RegExp(`^<!--${S}flemma:aborted:${S}([^]*?)${S}-->$`);
 const FRONT = new RegExp(`^\`\`\`[A-Za-z0-9]+${S}$`);
 const BLANK = new RegExp(`^${S}$`);
@@ -84,6 +85,16 @@ export function thinking(line: string): Thinking | null {
 
 export function closesThinking(line: string): boolean {
   return line === "</thinking>";
+}
+
+/** The opening tag of a tool that the provider ran. */
+export function serverTool(line: string): { provider: string; what: string; value: string } | null {
+  const found = SERVER_TOOL.exec(line);
+  return found && { provider: found[1]!, what: found[2]!, value: found[3]! };
+}
+
+export function closesServerTool(line: string): boolean {
+  return line === "</server_tool>";
 }
 
 /** The message of an abort marker. */

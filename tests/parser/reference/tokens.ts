@@ -96,6 +96,12 @@ class TokenReader {
       else this.#upTo(input, Term.ThinkingLines, close);
       return true;
     }
+    if (stack.canShift(Term.ServerToolCloser)) {
+      const close = this.#closingServerTool(line, end)!;
+      if (close === line) this.#upTo(input, Term.ServerToolCloser, line + 1);
+      else this.#upTo(input, Term.ServerToolLines, close);
+      return true;
+    }
     return false;
   }
 
@@ -134,12 +140,15 @@ class TokenReader {
     if (tag && this.#closingTag(line + 1, end) !== undefined) {
       return this.#upTo(input, Term.ThinkingOpener, line + 1);
     }
+    if (read.serverTool(text) !== null && this.#closingServerTool(line + 1, end) !== undefined) {
+      return this.#upTo(input, Term.ServerToolOpener, line + 1);
+    }
     if (read.aborted(text) !== null) return this.#upTo(input, Term.AbortMarker, line + 1);
     if (read.useHeader(text) !== null) return this.#upTo(input, Term.UseHeader, line + 1);
     const stops = (at: number) => {
       const next = document.line(at);
       return read.fenceTicks(next) > 0 || read.useHeader(next) !== null || read.thinking(next) !== null ||
-        read.aborted(next) !== null;
+        read.aborted(next) !== null || read.serverTool(next) !== null;
     };
     this.#upTo(input, Term.ReplyLines, this.#first(line + 1, end, stops) ?? end);
   }
@@ -157,6 +166,10 @@ class TokenReader {
 
   #closingFence(from: number, end: number, ticks: number): number | undefined {
     return this.#first(from, end, (line) => read.closingTicks(this.#document.line(line)) >= ticks);
+  }
+
+  #closingServerTool(from: number, end: number): number | undefined {
+    return this.#first(from, end, (line) => read.closesServerTool(this.#document.line(line)));
   }
 
   #closingTag(from: number, end: number): number | undefined {

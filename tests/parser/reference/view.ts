@@ -229,6 +229,9 @@ class ViewReader {
       const tag = read.thinking(text);
       const close = tag === null || tag.whole ? line : this.#first(line + 1, end, read.closesThinking);
       if (tag !== null && close === null) this.#find("thinking_unclosed", line);
+      const server = read.serverTool(text);
+      const serverClose = server === null ? null : this.#first(line + 1, end, read.closesServerTool);
+      if (server !== null && serverClose === null) this.#find("server_tool_unclosed", line);
       const message = read.aborted(text);
       const header = read.useHeader(text);
       if (tag !== null && close !== null) {
@@ -244,6 +247,18 @@ class ViewReader {
           end: close + 1,
         });
         begun = line = close + 1;
+      } else if (server !== null && serverClose !== null) {
+        flush(line);
+        segments.push({
+          kind: "server_tool",
+          what: server.what,
+          provider: server.provider,
+          value: this.#decode(server.value),
+          content: this.#join(line + 1, serverClose),
+          start: line + 1,
+          end: serverClose + 1,
+        });
+        begun = line = serverClose + 1;
       } else if (message !== null) {
         flush(line);
         segments.push({ kind: "aborted", message: this.#decode(message), start: line + 1, end: line + 1 });
