@@ -43,6 +43,7 @@ export {
   type ProviderSettings,
   type RunSettings,
   type SandboxSettings,
+  type ServerToolSettings,
   type Settings,
   type SkillSettings,
   type SubagentSettings,
@@ -94,12 +95,14 @@ export {
   startReplay,
 } from "./providers/replay/server.ts";
 export type { Prices } from "./providers/models/types.ts";
-export { replayProvider } from "./providers/replay_provider.ts";
+export { replayProvider } from "./providers/replay/provider.ts";
 export type {
   Expectation,
   Fault,
   ReplyBlock,
   ResultExpectation,
+  ScriptedPage,
+  ScriptedSearch,
   TextExpectation,
 } from "./providers/replay/script.ts";
 export type { Account as ReplayAccount } from "./providers/replay/messages.ts";
@@ -117,6 +120,10 @@ export type {
   ProviderRequest,
   RequestFallback,
   RequestInput,
+  ServerTool,
+  ServerToolAbilities,
+  ServerToolAbility,
+  ServerToolName,
   StreamReader,
   ThinkingPart,
   Trouble,

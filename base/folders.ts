@@ -18,6 +18,11 @@ export function attachmentsFolder(environment: Environment): string {
   return `${stateFolder(environment)}/attachments`;
 }
 
+/** Returns the folder of what tools of providers returned, each file named by the SHA-256 of its bytes. */
+export function serverToolsFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/server-tools`;
+}
+
 /** Returns the folder of session overrides, and whether the system removes it at logout. */
 export function sessionFolder(
   environment: Environment,

@@ -211,6 +211,18 @@ export interface McpServer {
   readonly sandbox?: boolean;
 }
 
+/** Fetching of web pages by the provider. */
+export interface ServerToolSettings {
+  /** Offer the tool to the model. */
+  readonly enabled: boolean;
+  /** Maximum number of uses in one request. */
+  readonly max_uses: number;
+  /** The only domains, with everything below them; if unset, all. */
+  readonly allowed_domains: readonly string[] | null;
+  /** Domains to leave out, with everything below them. */
+  readonly blocked_domains: readonly string[];
+}
+
 /** Limits on the context window, and how `flemma compact` works. */
 export interface ContextSettings {
   /** Share of the context window from which flemma suggests `flemma compact`. */
@@ -345,6 +357,13 @@ export interface Settings {
   readonly mcp: {
     /** MCP servers, by name. */
     readonly servers: Readonly<Record<string, McpServer>>;
+  };
+  /** Tools that the provider runs itself. Queries leave the machine without a question, and results are untrusted text. */
+  readonly server_tools: {
+    /** Search of the web by the provider. */
+    readonly web_search: ServerToolSettings;
+    /** Fetching of web pages by the provider. */
+    readonly web_fetch: ServerToolSettings;
   };
   /** New documents. */
   readonly new: {
@@ -519,6 +538,20 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   mcp: {
     servers: {}
+  },
+  server_tools: {
+    web_search: {
+      enabled: false,
+      max_uses: 5,
+      allowed_domains: null,
+      blocked_domains: []
+    },
+    web_fetch: {
+      enabled: false,
+      max_uses: 5,
+      allowed_domains: null,
+      blocked_domains: []
+    }
   },
   new: {
     system: null

@@ -398,6 +398,14 @@ export type CycleEvent =
    * comes in several events, of whole lines.
    */
   | { readonly event: "thinking"; readonly text: string }
+  /** The provider ran a tool of its own, or names the sources of the text before; `text` is what readers see. */
+  | {
+    readonly event: "reply:tool";
+    readonly what: "blocks" | "citations";
+    readonly text: string;
+    /** Line of the document on which the block begins, 1-based. */
+    readonly line: number;
+  }
   /** The reply continues without text: the model is thinking, or writing the input of a call. */
   | {
     readonly event: "reply:progress";

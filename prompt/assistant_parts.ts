@@ -6,7 +6,7 @@ import { isBlank } from "./blank.ts";
 import { addText } from "./parts.ts";
 import type { Part } from "./types.ts";
 
-/** Returns the texts, thinking and calls of a model's message in order, without blank texts at the end. */
+/** Returns the texts, thinking, server tools and calls of a model's message in order, without blank texts at the end. */
 export function assistantParts(chat: Chat, turn: Turn): readonly Part[] {
   const parts: Part[] = [];
   for (const segment of unescapeTurn(chat, turn)) {
@@ -20,6 +20,9 @@ export function assistantParts(chat: Chat, turn: Turn): readonly Part[] {
         redacted,
         line: place.start,
       });
+    } else if (segment.kind === "server_tool") {
+      const { what, provider, value, content, place } = segment;
+      parts.push({ kind: "server_tool", what, provider, value, content, line: place.start });
     } else if (segment.kind === "tool_use") {
       const { id, name, input, inputText, flaw } = segment;
       // JSON that no parser accepts would make every later request fail.

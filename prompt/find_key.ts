@@ -31,6 +31,7 @@ function textOf(part: Part): { readonly text: string; readonly files: readonly s
   switch (part.kind) {
     case "text":
       return { text: part.text, files: [] };
+    case "server_tool":
     case "thinking":
       return { text: part.content, files: [] };
     case "tool_use":

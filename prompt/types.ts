@@ -22,6 +22,21 @@ export type Part =
     readonly line?: number;
   }
   | {
+    /** A tool that a provider ran, or the citations of the text before it. */
+    readonly kind: "server_tool";
+    readonly what: "blocks" | "citations";
+    /** The provider, as tags name it. */
+    readonly provider: string;
+    /** Value of the tag's attribute; empty if nothing goes back. */
+    readonly value: string;
+    /** The lines between the tags. */
+    readonly content: string;
+    /** 1-based line of the part's tag in the document. */
+    readonly line: number;
+    /** JSON that goes back to the provider. @default it is not known yet */
+    readonly json?: string;
+  }
+  | {
     readonly kind: "tool_use";
     readonly id: string;
     readonly name: string;

@@ -49,6 +49,8 @@ export interface RequestInput {
   readonly day: string;
   /** Thinking blocks of the document to leave out. @default none */
   readonly leftOut?: ReadonlySet<ThinkingPart>;
+  /** Tools that the provider runs itself. @default none */
+  readonly serverTools?: readonly ServerTool[];
   /** Reductions to apply, because the provider refused an earlier attempt. @default none */
   readonly fallbacks?: ReadonlySet<RequestFallback>;
   /** Returns what was noted about an earlier reply under this key; null if nothing was. @default nothing was noted */
@@ -57,6 +59,48 @@ export interface RequestInput {
 
 /** A thinking block of a document. */
 export type ThinkingPart = Extract<Part, { kind: "thinking" }>;
+
+/** A block of a provider's tool, or citations, of a document. */
+export type ServerToolPart = Extract<Part, { kind: "server_tool" }>;
+
+/** Tools that a provider can run itself. */
+export type ServerToolName = "web_search" | "web_fetch";
+
+/** A tool for the provider to run. */
+export interface ServerTool {
+  /** Name of the tool in the settings. */
+  readonly name: ServerToolName;
+  /** Maximum number of uses in one request. */
+  readonly maxUses: number;
+  /** The only domains that it may use; null for all. */
+  readonly allowed: readonly string[] | null;
+  /** Domains that it may not use; empty if `allowed` is set. */
+  readonly blocked: readonly string[];
+}
+
+/** What a provider's own tool can do. */
+export interface ServerToolAbility {
+  /** Dollars for one use, in addition to its tokens; null if unknown. */
+  readonly price: number | null;
+  /** True if the tool can be limited to domains. */
+  readonly allows: boolean;
+  /** True if the tool can be kept from domains. */
+  readonly blocks: boolean;
+  /** Returns why the tool cannot be offered in a request, as a sentence; null if it can. */
+  obstacle?(request: { readonly model: string; readonly hasTools: boolean }): string | null;
+}
+
+/** The tools that a provider can run itself. */
+export interface ServerToolAbilities {
+  /** The provider, as tags in documents name it. */
+  readonly tag: string;
+  /** Search of the web. @default the provider has no such tool */
+  readonly web_search?: ServerToolAbility;
+  /** Fetching of pages by their address. @default the provider has no such tool */
+  readonly web_fetch?: ServerToolAbility;
+  /** True if citations go back with the text that they belong to. */
+  readonly returnsCitations: boolean;
+}
 
 /** Part of a request that is left out or rewritten after the provider refused it. */
 export type RequestFallback =
@@ -92,6 +136,10 @@ export type RequestFallback =
   | "token-counts"
   /** The request not to store anything is left out. */
   | "store"
+  /** The tools that the provider runs itself are left out. */
+  | "server-tools"
+  /** Blocks of such tools in earlier replies are sent as text. */
+  | "server-blocks"
   /** The tool of that name is left out, because its schema is refused. */
   | `tool ${string}`;
 
@@ -152,6 +200,8 @@ export interface Usage {
   readonly cache_read: number;
   /** Input tokens written to the prompt cache. */
   readonly cache_write: number;
+  /** Searches that the provider ran; absent if it names none. */
+  readonly searches?: number;
   /** Service tier that answered, in the provider's word; absent if the provider names none. */
   readonly tier?: string;
 }
@@ -166,6 +216,17 @@ export type Effect =
     readonly signature?: { readonly provider: string; readonly value: string };
   }
   | { readonly kind: "redacted"; readonly data: string }
+  | {
+    /** The provider ran a tool of its own, or names the sources of the text before. */
+    readonly kind: "server_tool";
+    readonly what: "blocks" | "citations";
+    /** The provider, as tags name it. */
+    readonly provider: string;
+    /** JSON text to send back; empty if nothing goes back. */
+    readonly json: string;
+    /** Rendering for readers. */
+    readonly rendering: string;
+  }
   | {
     readonly kind: "tool_use";
     readonly id: string;
@@ -306,6 +367,8 @@ export interface Provider {
   readonly display: string;
   /** API of a vendor or of an entry in the settings. @default the provider has an API of its own */
   readonly kind?: "anthropic" | "openai" | "openai_chat";
+  /** The tools that the provider can run itself. @default it has none that settings can offer */
+  readonly serverTools?: ServerToolAbilities;
   /** Base URL that is used unless the settings name another. */
   readonly defaultBaseUrl: string;
   /** Environment variables that may hold the key, in order; empty for a provider that takes no key. */

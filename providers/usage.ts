@@ -28,6 +28,8 @@ export interface CostOptions {
   readonly outputIncludesThoughts: boolean;
   /** With `long`, cache writes have the price of long cache writes. @default "short" */
   readonly retention?: "short" | "long" | "none";
+  /** Dollars for one search by the provider; null if unknown. @default searches cost nothing */
+  readonly searchPrice?: number | null;
 }
 
 /**
@@ -42,11 +44,16 @@ export function costOf(usage: Usage, prices: Prices, options: CostOptions): Cost
     usage.cache_write,
     options.retention === "long" ? prices.cache_write_long : prices.cache_write,
   );
-  if (share === null || read === null || written === null) return null;
+  const searches = (usage.searches ?? 0) === 0
+    ? 0
+    : options.searchPrice === null
+    ? null
+    : usage.searches! * (options.searchPrice ?? 0);
+  if (share === null || read === null || written === null || searches === null) return null;
   const input = (usage.input * prices.input + read + written) * share / 1e6;
   const output = (usage.output + (options.outputIncludesThoughts ? 0 : usage.thoughts)) * prices.output *
     share / 1e6;
-  return { input, output, total: input + output };
+  return { input, output, total: input + output + searches };
 }
 
 /** Returns the most that a request can have cost, for limits: unknown cache prices count as the highest usual ones. */

@@ -11,6 +11,7 @@ import type { ToolServers } from "../extensions/mcp.ts";
 import { fileResultTools, offeredTools, unknownTools } from "../extensions/offered.ts";
 import { waitForTools } from "../extensions/waiting.ts";
 import { helperPlace } from "../extensions/helper_place.ts";
+import { isTrustedDocument } from "../trust/agreement.ts";
 import { createSender, providerOf } from "./sender.ts";
 import type { ToolsSubject } from "../tools.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
@@ -35,7 +36,7 @@ export function createRequestParts(
   { environment, provider, fetch, stream = true, retry = true, limiter, batch }: RuntimeOptions,
   emit: Emit,
 ):
-  & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated">
+  & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated" | "isTrusted">
   & Pick<CycleParts, "send"> {
   const { settings } = subject;
   const offered = () => offeredTools(tools, settings);
@@ -50,6 +51,7 @@ export function createRequestParts(
       tools: (personality) => listedTools(offered(), personality),
       day: journal.promptDay() ?? localDay(new Date()),
     });
+  const isTrusted = async () => await isTrustedDocument(environment, store.path, subject, blocks.frontmatter);
   const request = createSender({
     store,
     settings,
@@ -69,13 +71,14 @@ export function createRequestParts(
     limits,
     blockers,
     pause,
+    isTrusted,
   }, evaluated);
   const send: Send = async (signal, how) => {
     const diagnostics = await toolsReady(signal);
     for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
     return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal, how);
   };
-  return { offered, templatedTools, unknownTools: unknown, toolsReady, evaluated, send };
+  return { offered, templatedTools, unknownTools: unknown, toolsReady, evaluated, isTrusted, send };
 }
 
 /** Returns the date in the person's time zone, as `2026-11-28`. */
@@ -93,12 +96,14 @@ interface RequestSources {
   templatedTools(): readonly string[];
   evaluated(): Promise<EvaluatedFrontmatter>;
   readonly journal: Journal;
+  isTrusted(): Promise<boolean>;
 }
 
 /** Collects the parts of a request, for showing it or counting its tokens without sending it. */
 export async function requestParts(
   store: Pick<DocumentStore, "chat" | "path">,
-  { subject: { settings }, toolsReady, offered, templatedTools, evaluated, journal }: RequestSources,
+  { subject: { settings }, toolsReady, offered, templatedTools, evaluated, journal, isTrusted }:
+    RequestSources,
   { environment, provider: given, signal }: {
     readonly environment: Environment;
     readonly provider?: Provider;
@@ -120,5 +125,6 @@ export async function requestParts(
     frontmatter: await evaluated(),
     keys: new KeyMemory(() => 0, undefined, helperPlace(settings, environment, store.path)),
     journal,
+    isTrusted,
   });
 }

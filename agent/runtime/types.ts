@@ -44,6 +44,8 @@ export interface Runtime {
   readonly pause: Pick<Pause, "reclaim"> | undefined;
   /** What remains of the limits of a run. */
   readonly limits: RunLimits;
+  /** True if the person trusts the document. */
+  isTrusted(): Promise<boolean>;
   /** Ends the processes of tools, and reports their end; they start again when needed. */
   endTools(): Promise<void>;
   /** Stops waiting for tool sources, so that none of them keeps the process alive. */

@@ -53,6 +53,21 @@ export async function isAgreed(
   return path === null ? success(false) : await isTrusted(environment, path, text);
 }
 
+/**
+ * True if the person trusts the document: these permissions, or every document. False for an unsaved document, and if
+ * the list of agreements cannot be read.
+ */
+export async function isTrustedDocument(
+  environment: Environment,
+  path: string | null,
+  subject: Pick<SubjectSettings, "logs" | "settings">,
+  frontmatter: Frontmatter | null,
+): Promise<boolean> {
+  if (subject.settings.trust.documents === "always") return true;
+  const agreed = await isAgreed(environment, path, await authorityIn(subject, frontmatter));
+  return agreed.ok && agreed.value;
+}
+
 /** Records the agreement, in place of any earlier agreement for this path. */
 export async function agree(
   environment: Environment,

@@ -29,9 +29,23 @@ export async function diagnoseDocument(
     attaches: "looks",
   });
   const conflicts = [...conflictMarks(chat), ...brokenPlaceholder(chat)];
-  const diagnostics = [...prompt.diagnostics, ...further, ...lastWord(chat), ...batched(chat), ...conflicts]
-    .sort(byPlace);
+  const tools = await serverTools(chat, environment);
+  const diagnostics = [
+    ...prompt.diagnostics,
+    ...tools,
+    ...further,
+    ...lastWord(chat),
+    ...batched(chat),
+    ...conflicts,
+  ].sort(byPlace);
   return { diagnostics, blocked: prompt.blocked || further.some(isError) || conflicts.length > 0 };
+}
+
+/** Returns findings about blocks of provider tools. A document without such blocks loads no code for them. */
+async function serverTools(chat: Chat, environment: Environment): Promise<readonly Diagnostic[]> {
+  if (!chat.turns.some(({ segments }) => segments.some(({ kind }) => kind === "server_tool"))) return [];
+  const { serverToolFindings } = await import("../../cycle/memory/server_tools.ts");
+  return await serverToolFindings(chat, environment);
 }
 
 /** The sentences about what waits for a person, at the first call that says `approved`. */

@@ -96,6 +96,24 @@ export function valueText(text: string, way: readonly (string | number)[]): stri
   return at === null ? null : text.slice(at, valueEnd(text, at));
 }
 
+/** Returns the text of each item of a JSON array, unchanged; empty for any other value. The text must be valid JSON. */
+export function itemTexts(text: string): readonly string[] {
+  const items: string[] = [];
+  const from = afterBlanks(text, 0);
+  if (text.charCodeAt(from) !== 0x5b) return items;
+  for (let at = afterBlanks(text, from + 1); at < text.length && text.charCodeAt(at) !== 0x5d;) {
+    items.push(text.slice(at, valueEnd(text, at)));
+    at = afterNext(text, at);
+  }
+  return items;
+}
+
+/** Returns JSON text of an object with another text as the value of a key; null if the object has no such key. */
+export function replaceMember(text: string, key: string, value: string): string | null {
+  const at = memberAt(text, afterBlanks(text, 0), key);
+  return at === null ? null : text.slice(0, at) + value + text.slice(valueEnd(text, at));
+}
+
 function afterBlanks(text: string, from: number): number {
   let at = from;
   while (at < text.length && isBlank(text.charCodeAt(at))) at++;

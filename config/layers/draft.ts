@@ -12,7 +12,7 @@ import {
   takesObjects,
 } from "../schema/check.ts";
 import { findKey, type KeyMatch } from "../schema/keys.ts";
-import { LayerLog, resolveScalar, sortLogs } from "./log.ts";
+import { LayerLog, sortLogs } from "./log.ts";
 import { modulesIn } from "../schema/module_path.ts";
 import { referenceFaults } from "./references.ts";
 import { narrows } from "./narrowing.ts";
@@ -186,7 +186,8 @@ class Draft implements LayerDraft {
     const name = path.join(".");
     const steps = op === "set" ? prefixedSteps(name, written) : null;
     if (steps !== null) return steps.flatMap(([step, value]) => this.#writeKey(step, path, key, value));
-    const given = this.#withoutNewerNames(op, name, this.#withoutGrants(op, name, key, written));
+    const allowed = this.#withoutNewDomains(op, name, key, written);
+    const given = this.#withoutNewerNames(op, name, this.#withoutGrants(op, name, key, allowed));
     if (given === undefined) return [];
     const refusal = this.#authority(op, name, key, given);
     if (refusal !== null) {
@@ -272,6 +273,25 @@ class Draft implements LayerDraft {
   /** Returns the items with absolute module paths, without modules that this layer may not name. */
   #kept(name: string, key: SettingKey, items: readonly unknown[]): readonly unknown[] {
     return key.callable || key.loads ? this.#withModules(name, items) : items;
+  }
+
+  #value(name: string, key: SettingKey): unknown {
+    return resolveValue(this.#logs, name.split("."), key);
+  }
+
+  /** Returns the part of an allow list that was allowed before, with a warning about the rest. */
+  #withoutNewDomains(op: Op, name: string, key: SettingKey, given: unknown): unknown {
+    const mayOnlyNarrow = this.layer === "M" ? key.documentNarrows : this.layer === "P" && key.projectNarrows;
+    if (key.narrows !== "subset" || !mayOnlyNarrow || op !== "set" || !Array.isArray(given)) return given;
+    const kept = given.filter((item) => narrows("set", key, [item], () => this.#value(name, key)));
+    if (kept.length === given.length) return given;
+    this.#warn({
+      code: "config_ignored_value",
+      severity: "warning",
+      key: name,
+      message: `"${name}" may only name what was allowed before; the rest is ignored`,
+    });
+    return kept;
   }
 
   /** Removes a document's grants, with a warning, from a list whose items each restrict or grant. */
@@ -374,16 +394,16 @@ class Draft implements LayerDraft {
         `may be ${JSON.stringify(value)} only in your own settings, not in the ${LAYER_NAMES.M}`,
       );
     }
-    if (
-      this.layer !== "M" || !key.documentNarrows ||
-      narrows(op, key, value, () => resolveScalar(this.#logs, name, key.default).value)
-    ) return null;
+    const mayOnlyNarrow = this.layer === "M" ? key.documentNarrows : this.layer === "P" && key.projectNarrows;
+    if (!mayOnlyNarrow || narrows(op, key, value, () => this.#value(name, key))) return null;
     return ignored(
-      `in a document may only become stricter${
+      `in a ${this.layer === "M" ? "document" : "project"} may only become stricter${
         key.narrows === "append"
           ? ": append to it"
           : key.narrows === "restrict"
           ? ": use ask and deny"
+          : key.narrows === "subset"
+          ? ": name a part of it"
           : key.narrows === "lower"
           ? ": lower it"
           : key.narrows === "earlier"

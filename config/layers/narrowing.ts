@@ -22,6 +22,14 @@ export function narrows(op: Op, key: SettingKey, value: unknown, current: () => 
       return op === "remove";
     case "append":
       return op === "append" || op === "prepend";
+    case "subset": {
+      // Without a list, everything is allowed.
+      const allowed = current();
+      if (op === "remove") return Array.isArray(allowed);
+      return op === "set" && Array.isArray(value) &&
+        (!Array.isArray(allowed) ||
+          value.every((each) => allowed.some((domain) => covers(String(domain), String(each)))));
+    }
     case "restrict":
       return op !== "remove" && [value].flat().every((rule) => isObject(rule) && rule.approve === undefined);
     case "lower": {
@@ -37,6 +45,12 @@ export function narrows(op: Op, key: SettingKey, value: unknown, current: () => 
     case undefined:
       return false;
   }
+}
+
+/** True if a domain is another one or above it: `docs.rs` covers `static.docs.rs`. */
+export function covers(domain: string, other: string): boolean {
+  const [wide, narrow] = [domain.toLowerCase(), other.toLowerCase()];
+  return wide === narrow || narrow.endsWith(`.${wide}`);
 }
 
 /** True if a table of limits keeps every existing limit and raises none. */

@@ -35,7 +35,7 @@ export type Type =
  * Kind of change that only restricts rights. Any other change may widen them. `earlier`: the words of the type are ordered
  * by the rights that they give, the fewest first.
  */
-export type Narrowing = "true" | "false" | "earlier" | "lower" | "remove" | "append" | "restrict";
+export type Narrowing = "true" | "false" | "earlier" | "lower" | "remove" | "append" | "subset" | "restrict";
 
 export interface SettingKey {
   readonly node: "key";
@@ -59,6 +59,8 @@ export interface SettingKey {
   readonly zeroIsUnlimited?: boolean;
   /** True if frontmatter may only restrict the value. */
   readonly documentNarrows?: boolean;
+  /** True if a project may only restrict the value, even if it is trusted. */
+  readonly projectNarrows?: boolean;
   /** True if the key takes effect unchanged even from an untrusted project file. */
   readonly neutral?: boolean;
   /** Expands a short form before the type is checked. */

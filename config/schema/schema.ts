@@ -6,6 +6,7 @@ import { presets } from "./presets/presets.ts";
 import { providerGroup } from "./providers.ts";
 import { sandboxGroup } from "./sandbox.ts";
 import { mcpGroup } from "./extensions/mcp.ts";
+import { serverToolsGroup } from "./extensions/server_tools.ts";
 import { skillsGroup } from "./extensions/skills.ts";
 import {
   askGroup,
@@ -50,6 +51,7 @@ export const SCHEMA: Group = group("All settings.", {
   sandbox: sandboxGroup,
   skills: skillsGroup,
   mcp: mcpGroup,
+  server_tools: serverToolsGroup,
   new: newDocumentGroup,
   ask: askGroup,
   context: contextGroup,

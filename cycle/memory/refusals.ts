@@ -35,6 +35,7 @@ const LASTING: ReadonlySet<RequestFallback> = new Set<RequestFallback>([
   "retention",
   "token-counts",
   "store",
+  "server-tools",
 ]);
 
 /** Returns what a server has refused for a model in the last days. A new version of flemma starts with nothing. */

@@ -44,6 +44,19 @@ export function redactedBlock(data: string): string | LongText {
   return blockOf("<thinking redacted>", LongText.of(shown(data)));
 }
 
+/** Returns the block of a provider's tool. Its rendering contains no line that could be structure. */
+export function serverToolBlock(
+  { provider, what, value, rendering }: {
+    readonly provider: string;
+    readonly what: "blocks" | "citations";
+    readonly value: string;
+    readonly rendering: string;
+  },
+): string {
+  const lines = rendering === "" ? "" : `${shown(rendering)}\n`;
+  return `<server_tool ${provider}:${what}="${value}">\n${lines}</server_tool>\n`;
+}
+
 /**
  * Closes a fence that the content left open, because the fence would hide the markers below. For this purpose, an empty
  * fenced block follows the tag. It closes the fence by the usual rule, and fences stay balanced for readers that do not

@@ -24,6 +24,8 @@ export interface Upcoming {
   readonly window: number | null;
   /** Prices of the model; null if unknown. */
   readonly prices: Prices | null;
+  /** The most dollars that tools which the provider runs can cost; null if their price is unknown. */
+  readonly serverToolCost: number | null;
   /** True if the user asks for this very request; a full window then does not prevent it. */
   readonly byPerson: boolean;
 }
@@ -34,7 +36,11 @@ export interface Upcoming {
  * @param now the time of the request, for the prices of that day
  */
 export function describeUpcoming(
-  { request, model }: { readonly request: ProviderRequest; readonly model: string },
+  { request, model, serverToolCost }: {
+    readonly request: ProviderRequest;
+    readonly model: string;
+    readonly serverToolCost: number | null;
+  },
   { provider: { name: provider }, settings }: {
     readonly provider: { readonly name: string };
     readonly settings: Settings;
@@ -44,7 +50,7 @@ export function describeUpcoming(
   const known = findModel(provider, model, settings);
   const rough = estimateRequestTokens(request);
   const prices = known === null ? null : pricesAt(known, dayOf(now), rough);
-  return { provider, model, rough, window: known?.context ?? null, prices };
+  return { provider, model, rough, window: known?.context ?? null, prices, serverToolCost };
 }
 
 /** Bytes reserved for the text below a reply. */
@@ -132,7 +138,8 @@ export class RunLimits {
     const tokens = this.expected(request.rough);
     const problem = this.#overCost(request, tokens) ?? this.#overTokens(tokens) ??
       this.#overWindow(request, tokens);
-    const dollars = request.prices === null ? 0 : expectedCost(tokens, request.prices, this.#last);
+    const { prices, serverToolCost } = request;
+    const dollars = prices === null ? 0 : expectedCost(tokens, prices, this.#last) + (serverToolCost ?? 0);
     if (problem === null) this.purse.reserve(this, { dollars, tokens: this.#nextTokens(tokens) });
     else this.purse.release(this);
     return problem;
@@ -160,7 +167,7 @@ export class RunLimits {
     return tokens + (this.#last?.record.usage.output ?? 0);
   }
 
-  #overCost({ provider, model, prices }: Upcoming, tokens: number): Problem | null {
+  #overCost({ provider, model, prices, serverToolCost }: Upcoming, tokens: number): Problem | null {
     const { max_cost: most } = this.#settings.run;
     if (most === null) return null;
     if (prices === null) {
@@ -173,7 +180,15 @@ export class RunLimits {
           "with --max-tokens.",
       };
     }
-    const next = expectedCost(tokens, prices, this.#last);
+    if (serverToolCost === null) {
+      return {
+        code: "price-unknown",
+        message:
+          `Not sent: no price is known for the tools that ${provider} runs, so flemma cannot enforce run.max_cost.`,
+        next: "Switch them off (server_tools), or limit the run with --max-tokens.",
+      };
+    }
+    const next = expectedCost(tokens, prices, this.#last) + serverToolCost;
     const spent = this.purse.spent(this).dollars;
     if (spent + next <= most) return null;
     return {

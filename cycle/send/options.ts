@@ -103,6 +103,8 @@ export interface SendOptions {
   readonly limiter?: RequestLimiter;
   /** The batch that takes the requests, and whose reply answers the first one. @default requests go to the provider */
   readonly batch?: BatchedRequest;
+  /** True if the document is trusted, so that it may name what tools of providers returned elsewhere. @default false */
+  readonly isTrusted?: () => Promise<boolean>;
   /** Clock for waits and times. @default the clock of this machine */
   readonly clock?: Clock;
 }

@@ -12,7 +12,14 @@ import { isBlank } from "../../prompt/blank.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../../providers/types.ts";
 import { LongText } from "../../base/text/long_text.ts";
-import { callBlock, redactedBlock, replaceLineEnds, type Signature, thinkingBlock } from "./block_text.ts";
+import {
+  callBlock,
+  redactedBlock,
+  replaceLineEnds,
+  serverToolBlock,
+  type Signature,
+  thinkingBlock,
+} from "./block_text.ts";
 import type { SentEnd } from "./ending.ts";
 import { ReplyText } from "./reply_text.ts";
 import type { Piece } from "../types.ts";
@@ -58,6 +65,13 @@ export class ReplyWriter {
     this.#opening = opening;
     this.#eol = eol;
     this.#isTaken = isTaken;
+  }
+
+  /** Writes the block of a provider's tool, whose payload is stored or in `value`. */
+  applyServerTool(effect: Extract<Effect, { kind: "server_tool" }>, value: string): void {
+    this.#block(true);
+    this.#out.add(serverToolBlock({ ...effect, value }));
+    this.#out.settle();
   }
 
   /** Ids of the calls written so far, as in the document. */

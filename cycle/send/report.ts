@@ -85,6 +85,7 @@ function recordEnded(
     settings,
     answered,
     outputIncludesThoughts: provider.outputIncludesThoughts,
+    searchPrice: provider.serverTools?.web_search?.price,
     retention: resolveParameters(settings, provider.name).cacheRetention,
   });
 }

@@ -17,11 +17,15 @@ import { withoutResultFiles } from "../../providers/request/result_files.ts";
 import { usableTools } from "../../providers/request/checks/schema.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import { sortedTools } from "../../providers/request/wire.ts";
+import { tagName } from "../../providers/request/foreign.ts";
+import type { ServerToolOffer } from "../../providers/server_tools/offer.ts";
+import type { Placed } from "../../providers/server_tools/place.ts";
 import type {
   OfferedTool,
   Provider,
   ProviderRequest,
   RequestFallback,
+  ServerToolPart,
   ThinkingPart,
 } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
@@ -63,8 +67,10 @@ export interface RequestOptions {
   readonly resumes?: boolean;
   /** Fallbacks to apply, after the provider rejected earlier attempts. @default none */
   readonly fallbacks?: ReadonlySet<RequestFallback>;
-  /** Keys of earlier thinking to leave out, because the provider rejected it in earlier attempts. @default none */
+  /** Keys of earlier thinking and blocks of provider tools to leave out, because the provider rejected it in earlier attempts. @default none */
   readonly omitted?: ReadonlySet<string>;
+  /** True if the document is trusted, so that it may name what tools of providers returned elsewhere. @default false */
+  readonly isTrusted?: () => Promise<boolean>;
   /** The time of the request. @default now */
   readonly now?: Date;
 }
@@ -98,6 +104,10 @@ export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
   readonly log: ThinkingLog | OriginLog;
   /** The signed thinking in the request. */
   readonly thinking: SentThinking;
+  /** The blocks of provider tools in the request that go back unchanged. */
+  readonly serverBlocks: readonly ServerToolPart[];
+  /** The most dollars that the tools which the provider runs can cost; null if unknown. */
+  readonly serverToolCost: number | null;
   /** The tools in the order of the request. */
   readonly tools: readonly OfferedTool[];
   /**
@@ -163,7 +173,18 @@ async function assemble(
       provider.kind ?? provider.name,
     );
   const { tools, warnings: leftOutTools } = usable(fallbacks);
-  const prompt = await evaluateChat(chat, { document, environment, templatedTools, frontmatter, settings });
+  const evaluated = await evaluateChat(chat, {
+    document,
+    environment,
+    templatedTools,
+    frontmatter,
+    settings,
+  });
+  const model = settings.model ?? provider.defaultModel ?? "";
+  const place = await serverToolPlacing(evaluated, { model, hasTools: tools.length > 0 }, options);
+  const placed = place(fallbacks);
+  const { prompt } = placed;
+  if (placed.problem !== null) return { kind: "failed", problem: placed.problem };
   const ending = endOf(prompt);
   const prefill = options.resumes === true || (settings.prefill && provider.takesPrefill(settings));
   if (ending === "model" && !prefill && lastWordIsModels(chat)) {
@@ -196,6 +217,7 @@ async function assemble(
     tools,
     settings,
     cacheKey: cachedAs,
+    serverTools: placed.offer.tools,
     key: key.value.secret,
     baseUrl: baseUrl.value,
     day,
@@ -210,17 +232,18 @@ async function assemble(
   const refused = thinkingOf(prompt).filter((part) => options.omitted?.has(thinkingKey(part)));
   const leftOut = [...(preserved?.evaluation ?? origin!).leftOut, ...refused];
   const build = (fallbacks: ReadonlySet<RequestFallback>, omitted: readonly ThinkingPart[] = []) => {
+    const { prompt, offer } = place(fallbacks);
     const reported = fallbacks.has("result-files") ? withoutResultFiles(prompt) : prompt;
     return provider.buildRequest({
       ...input,
       tools: usable(fallbacks).tools,
+      serverTools: offer.tools,
       prompt: reported,
       leftOut: new Set([...leftOut, ...omitted]),
       fallbacks,
     });
   };
   const { request, warnings, thinking = new Map() } = build(fallbacks);
-  const model = settings.model ?? provider.defaultModel ?? "";
   const notices = preserved === null
     ? otherKeyNotice(origin!.news, provider.display)
     : earlierNotices(preserved, model, cacheFacts(provider.name, model, settings, day));
@@ -229,7 +252,7 @@ async function assemble(
     request,
     model,
     diagnostics,
-    warnings: [...leftOutTools, ...notices, ...warnings],
+    warnings: [...leftOutTools, ...placed.offer.warnings, ...placed.notices, ...notices, ...warnings],
     tools: sortedTools(tools),
     files: prompt.files,
     day: prompt.day,
@@ -243,10 +266,55 @@ async function assemble(
       })
       : new ThinkingLog(preserved, model, thinking),
     thinking: sentThinking(preserved, origin, thinking, new Set(leftOut)),
+    serverBlocks: placed.sent,
+    serverToolCost: placed.offer.cost,
     mayFallBack: (fallback, omitted = []) =>
       (omitted.length === 0 || outline?.mismatch !== "error") &&
       !sameBody(build(new Set([...fallbacks, fallback]), omitted).request, request),
   };
+}
+
+/** Offers no tools that the provider runs, as most requests do. */
+const NO_OFFER = { tools: [], warnings: [], cost: 0 };
+
+/**
+ * Returns the function that decides, with given fallbacks, which blocks of provider tools go back and which such tools
+ * are offered. A conversation without such blocks and settings loads no code for them.
+ */
+async function serverToolPlacing(
+  prompt: Prompt,
+  request: { readonly model: string; readonly hasTools: boolean },
+  { provider, settings, environment, journal, resumes = false, isTrusted, omitted }: RequestOptions,
+): Promise<(fallbacks: ReadonlySet<RequestFallback>) => Placed & { readonly offer: ServerToolOffer }> {
+  const isAsked = settings.server_tools.web_search.enabled || settings.server_tools.web_fetch.enabled;
+  const isThere = prompt.history.some(({ parts }) => parts.some(({ kind }) => kind === "server_tool"));
+  if (!isAsked && !isThere) return () => ({ prompt, notices: [], problem: null, sent: [], offer: NO_OFFER });
+  const [{ offerServerTools }, { placeServerTools }, { readPayloads }] = await Promise.all([
+    import("../../providers/server_tools/offer.ts"),
+    import("../../providers/server_tools/place.ts"),
+    import("../memory/server_tools.ts"),
+  ]);
+  const payloads = await readPayloads(prompt, environment, isTrusted ?? (() => Promise.resolve(false)));
+  return (fallbacks) => {
+    const offer = fallbacks.has("server-tools") ? NO_OFFER : offerServerTools(provider, settings, request);
+    const placed = placeServerTools(prompt, {
+      provider: provider.serverTools?.tag ?? tagName(provider.name),
+      display: provider.display,
+      offered: new Set(offer.tools.map(({ name }) => name)),
+      returnsCitations: provider.serverTools?.returnsCitations === true,
+      payload: (part) => payloads.get(part) ?? { kind: "lost" },
+      isRefused: (part) =>
+        fallbacks.has("server-blocks") || journal?.thinking.stale.has(serverToolKey(part)) === true ||
+        omitted?.has(serverToolKey(part)) === true,
+      resumes,
+    });
+    return { ...placed, offer };
+  };
+}
+
+/** Returns the key under which a journal remembers that the provider refused a block. */
+export function serverToolKey({ value }: ServerToolPart): string {
+  return quickHash(`server tool ${value}`);
 }
 
 /** Returns what was noted in a journal about earlier replies. */

@@ -68,6 +68,8 @@ class Sends {
     const remembered = await (this.#remembered ??= this.#recall());
     const fallbacks = new Set([...remembered.map(({ rule }) => rule), ...this.#refused]);
     const refused: RequestFallback[] = [];
+    /** Keys of the blocks of provider tools that were refused. */
+    const blocks: string[] = [];
     let resumes = 0;
     let isRenewed = false;
     let turn = newTurn();
@@ -102,12 +104,16 @@ class Sends {
         refused.push(outcome.fallback);
         fallbacks.add(outcome.fallback);
         for (const key of outcome.omitted) this.#omitted.add(key);
+        if (outcome.fallback === "server-blocks") blocks.push(...outcome.omitted);
         // A rejection of earlier thinking is remembered only for its blocks, because thinking that is received from now
         // on was not rejected.
-        if (!ABOUT_THINKING.has(outcome.fallback)) this.#refused.add(outcome.fallback);
+        if (!ABOUT_DOCUMENT.has(outcome.fallback)) this.#refused.add(outcome.fallback);
         reported.push(...outcome.warnings);
       } else {
-        if (outcome.kind === "completed") await this.#remember(refused);
+        if (outcome.kind === "completed") {
+          await this.#remember(refused);
+          await this.#rememberBlocks(blocks);
+        }
         return outcome;
       }
     }
@@ -140,6 +146,17 @@ class Sends {
     }
   }
 
+  /** Without this, the provider would refuse the same blocks in the next run again. */
+  async #rememberBlocks(keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    try {
+      await this.#options.journal?.recordThinking([{ kind: "stale", keys }]);
+    } catch (thrown) {
+      const message = `Cannot remember what the provider refused: ${thrownText(thrown)}.`;
+      this.#options.emit({ event: "notice", code: "state-unwritable", message });
+    }
+  }
+
   async #attempt(
     signal: AbortSignal,
     { fallbacks, resumes, may, reported, byPerson, turn }: Attempt,
@@ -163,6 +180,7 @@ class Sends {
       resumes,
       fallbacks,
       omitted: this.#omitted,
+      isTrusted: this.#options.isTrusted,
     });
     if (prepared.kind === "failed") return { ...prepared, unanswered: true };
     this.#tellFindings(prepared.diagnostics);
@@ -195,7 +213,7 @@ class Sends {
   #intoBatch(
     batch: BatchedRequest,
     { request, model }: ReadyRequest,
-    { rough: tokens, prices }: Omit<Upcoming, "byPerson">,
+    { rough: tokens, prices, serverToolCost }: Omit<Upcoming, "byPerson">,
   ): RequestEnd {
     const { provider, settings } = this.#options;
     const problem = batch.take({
@@ -204,7 +222,10 @@ class Sends {
       kind: provider.kind ?? provider.name,
       model,
       tokens,
-      cost: prices === null ? null : expectedCost(tokens, prices, null) / 2,
+      // Searches have no lower price in a batch.
+      cost: prices === null || serverToolCost === null
+        ? null
+        : expectedCost(tokens, prices, null) / 2 + serverToolCost,
       most: settings.run.max_cost,
     });
     return problem === null ? { kind: "batched" } : { kind: "failed", problem };
@@ -269,8 +290,12 @@ function answeredBy(answer: BatchAnswer): Pick<TimedOptions, "fetch" | "stream" 
   return { fetch: () => Promise.resolve(answer.response()), stream: false, retry: false, answer };
 }
 
-/** Fallbacks whose effect is limited to the thinking that a request contains. */
-const ABOUT_THINKING: ReadonlySet<RequestFallback> = new Set(["earlier-thinking", "some-thinking"]);
+/** Fallbacks whose effect is limited to the thinking and the blocks of provider tools that a request contains. */
+const ABOUT_DOCUMENT: ReadonlySet<RequestFallback> = new Set([
+  "earlier-thinking",
+  "some-thinking",
+  "server-blocks",
+]);
 
 /** What one send keeps while it is tried again. */
 interface Turn {

@@ -28,7 +28,7 @@ import { replySizeError } from "./limits.ts";
 import type { TimedOptions } from "./options.ts";
 import { ReplyWriter } from "./reply.ts";
 import { reportEnd, reportUsage } from "./report.ts";
-import type { ReadyRequest } from "./request.ts";
+import { type ReadyRequest, serverToolKey } from "./request.ts";
 import { silentCut } from "./silent_cut.ts";
 import { describeFallback } from "./thinking/notices.ts";
 import { thinkingKey } from "./thinking/preserved.ts";
@@ -115,6 +115,11 @@ export class Sending {
     );
   }
 
+  /** Settles when the payload of a provider's tool is kept, and the effects after it are applied; null if none waits. */
+  #keeping: Promise<void> | null = null;
+  /** Effects that wait until a payload is kept. */
+  #waiting: Effect[] = [];
+
   /** Makes the request. The reply goes into the document meanwhile. */
   async exchange(signal: AbortSignal): Promise<Exchange> {
     const { settings, provider, emit } = this.#options;
@@ -136,7 +141,9 @@ export class Sending {
       onUnreadable: (data) => this.#unreadable(data),
       onDone: () => this.#apply(this.#reader.done?.() ?? []),
     });
+    await this.#kept();
     this.#readWhole(exchange);
+    await this.#kept();
     return exchange;
   }
 
@@ -150,6 +157,7 @@ export class Sending {
 
   /** Returns a promise to wait for if the reply arrives faster than it can be written; else undefined. */
   #room(): Promise<void> | undefined {
+    if (this.#keeping !== null) return this.#keeping;
     const waits = this.#options.stream !== false && this.#writer.waiting > MOST_WAITING;
     return waits ? this.#commits.catchUp() : undefined;
   }
@@ -222,12 +230,50 @@ export class Sending {
   #apply(effects: readonly Effect[]): "stop" | "more" {
     const { store } = this.#options;
     for (const effect of effects) {
+      if (this.#keeping !== null) {
+        this.#waiting.push(effect);
+        continue;
+      }
+      if (effect.kind === "server_tool") {
+        this.#received = true;
+        this.#keeping = this.#keepServerTool(effect).finally(() => {
+          this.#keeping = null;
+          this.#apply(this.#waiting.splice(0));
+        });
+        continue;
+      }
       this.#error = this.#effect(effect) ??
         replySizeError(store.chat.byteLength + (store.draftLength ?? 0), this.#writer.waiting);
       if (this.#error !== null) return "stop";
     }
     if (this.#options.stream !== false) this.#commits.touch();
     return this.#reader.closed ? "stop" : "more";
+  }
+
+  async #kept(): Promise<void> {
+    while (this.#keeping !== null) await this.#keeping;
+  }
+
+  /**
+   * Keeps the payload of a provider's tool before the document names it. If it cannot be kept, the lines of the tool are
+   * still shown.
+   */
+  async #keepServerTool(effect: Extract<Effect, { kind: "server_tool" }>): Promise<void> {
+    let value = "";
+    try {
+      const { keepPayload } = await import("../memory/server_tools.ts");
+      if (effect.json !== "") value = await keepPayload(effect.json, this.#options.environment);
+    } catch (thrown) {
+      this.#notices.push(
+        `Cannot keep what the provider's tool returned: ${
+          thrownText(thrown)
+        }. Later requests contain only its ` +
+          "visible lines.",
+      );
+    }
+    const line = this.#commits.line + this.#writer.lines;
+    this.#writer.applyServerTool(effect, value);
+    this.#options.emit({ event: "reply:tool", what: effect.what, text: effect.rendering, line });
   }
 
   /** A line was lost, so the open block is incomplete. The loss is reported once for all lines. */
@@ -255,7 +301,9 @@ export class Sending {
     return {
       kind: "refused",
       fallback,
-      omitted: omitted.map(thinkingKey),
+      omitted: fallback === "server-blocks"
+        ? this.#prepared.serverBlocks.map(serverToolKey)
+        : omitted.map(thinkingKey),
       warnings: [...this.#prepared.warnings, notice],
     };
   }

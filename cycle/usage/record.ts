@@ -20,6 +20,8 @@ export interface Pricing {
   /** The model that answered, whose prices apply; null if it is the requested one. */
   readonly answered?: string | null;
   readonly outputIncludesThoughts: boolean;
+  /** Dollars for one search by the provider; null if unknown. @default searches cost nothing */
+  readonly searchPrice?: number | null;
   readonly retention: "short" | "long" | "none";
 }
 
@@ -54,7 +56,7 @@ function answeringModel(
 }
 
 /** The sum of several requests. */
-export interface UsageTotal extends Omit<Usage, "tier"> {
+export interface UsageTotal extends Omit<Usage, "tier" | "searches"> {
   /** Number of requests. */
   readonly requests: number;
   /** Dollars of the requests whose cost is known; null if no cost of any request is known. */
@@ -105,7 +107,7 @@ export function readRecord(line: string): UsageRecord | null {
   }
 }
 
-const COUNTERS: readonly Exclude<keyof Usage, "tier">[] = [
+const COUNTERS: readonly Exclude<keyof Usage, "tier" | "searches">[] = [
   "input",
   "output",
   "thoughts",

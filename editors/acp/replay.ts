@@ -80,7 +80,9 @@ async function* replyOf(
         messageId,
         content: { type: "text", text: segment.value },
       };
-    } else if (segment.kind === "thinking" && segment.content.trim() !== "") {
+    } else if (
+      (segment.kind === "thinking" || segment.kind === "server_tool") && segment.content.trim() !== ""
+    ) {
       yield {
         sessionUpdate: "agent_thought_chunk",
         messageId,

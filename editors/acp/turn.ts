@@ -138,6 +138,7 @@ export class PromptTurn {
     switch (event.event) {
       case "text":
         return this.#say("agent_message_chunk", event.text);
+      case "reply:tool":
       case "thinking":
         return this.#say("agent_thought_chunk", event.text);
       case "approval:pending":

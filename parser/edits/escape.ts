@@ -245,7 +245,9 @@ const BEGINNINGS: readonly RegExp[] = [
   new RegExp(`^<thinking${SPACE}+[A-Za-z0-9]+:signature="[^"]*(?:"${SPACE}*/?>?)?$`),
   new RegExp(`^${optionally("<server_tool")}$`),
   new RegExp(`^<server_tool${SPACE}+[A-Za-z0-9]*$`),
-  new RegExp(`^<server_tool${SPACE}+[A-Za-z0-9]+(?:${optionally(':blocks="')}|${optionally(':citations="')})$`),
+  new RegExp(
+    `^<server_tool${SPACE}+[A-Za-z0-9]+(?:${optionally(':blocks="')}|${optionally(':citations="')})$`,
+  ),
   new RegExp(`^<server_tool${SPACE}+[A-Za-z0-9]+:(?:blocks|citations)="[^"]*(?:"${SPACE}*>?)?$`),
   new RegExp(`^${optionally("<!--")}$`),
   new RegExp(`^<!--${SPACE}*${optionally("flemma:aborted:")}$`),

@@ -89,7 +89,9 @@ function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sent
  * so for most messages.
  */
 function isPlain(text: Text, message: Message, offset: number): boolean {
-  if (message.hasTools || message.looseThinking.length > 0 || message.looseServerTools.length > 0) return false;
+  if (message.hasTools || message.looseThinking.length > 0 || message.looseServerTools.length > 0) {
+    return false;
+  }
   if (message.term === Term.ReplyTurn) {
     const header = new Cursor(text);
     header.seek(offset);

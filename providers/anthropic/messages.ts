@@ -4,13 +4,21 @@ import { trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking, tagName } from "../request/foreign.ts";
 import { requestName } from "../request/file_name.ts";
+import { itemTexts } from "../../base/text/json_text.ts";
 import { type JsonMembers, Raw } from "../request/json.ts";
 import type { CallPart, ResultPart } from "../request/pairing.ts";
 import { arrangeTurns, thinkingStandsLast } from "../request/turns.ts";
 import { WireIds, wireName } from "../request/wire.ts";
+import { citedPieces } from "../server_tools/citations.ts";
 import type { ThinkingPart } from "../types.ts";
 
-export type ContentBlock = JsonMembers;
+/** A block of a message; the provider's own tools go back as the JSON that was received. */
+export type ContentBlock = JsonMembers | Raw;
+
+/** Returns the type of a block; undefined for the block of a provider's tool. */
+export function typeOf(block: ContentBlock | undefined): unknown {
+  return block === undefined || block instanceof Raw ? undefined : block.type;
+}
 
 export interface WireMessage {
   readonly role: "user" | "assistant";
@@ -144,15 +152,18 @@ function assistantBlocks(
   }
   const blocks: ContentBlock[] = [];
   let adoptedYet = false;
-  for (const part of parts) {
+  for (const [at, part] of parts.entries()) {
     if (part.kind === "thinking") {
       blocks.push(...own(part));
       continue;
     }
     if (!adoptedYet) blocks.push(...adopted);
     adoptedYet = true;
-    if (part.kind === "text") blocks.push(...textBlock(part));
+    if (part.kind === "text") blocks.push(...textBlocks(part, parts[at + 1]));
     else if (part.kind === "tool_use") blocks.push(callBlock(part, ids));
+    else if (part.kind === "server_tool" && part.what === "blocks") {
+      blocks.push(...itemTexts(part.json ?? "").map((text) => new Raw(text)));
+    }
   }
   return adoptedYet ? blocks : [...blocks, ...adopted];
 }
@@ -165,6 +176,18 @@ function thinkingBlock(
   if (part.redacted) return { type: "redacted_thinking", data: part.content };
   if (part.signature === undefined || !isNative(part)) return null;
   return { type: "thinking", thinking: part.content, signature: part.signature.value };
+}
+
+/** Returns a text as one block; with the citations that follow it, as one block for each piece. */
+function textBlocks(part: Kind<"text">, next: Part | undefined): readonly ContentBlock[] {
+  const isCited = next?.kind === "server_tool" && next.what === "citations" && next.json !== undefined;
+  const pieces = isCited ? citedPieces(part.text, next.json!) : null;
+  if (pieces === null) return textBlock(part);
+  return pieces.map(({ text, citations }) => ({
+    type: "text",
+    text,
+    citations: citations.length === 0 ? undefined : citations.map((citation) => new Raw(citation)),
+  }));
 }
 
 function textBlock(part: Kind<"text">): readonly ContentBlock[] {

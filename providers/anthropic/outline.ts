@@ -3,7 +3,7 @@
 import type { Outline, PrefixPiece, RequestInput } from "../types.ts";
 import { writeJson } from "../request/json.ts";
 import { resolveParameters } from "../request/parameters.ts";
-import { type ContentBlock, type WireMessage, wireMessages } from "./messages.ts";
+import { type ContentBlock, typeOf, type WireMessage, wireMessages } from "./messages.ts";
 import { bindingOf, canRead } from "./binding.ts";
 import { wireTools } from "./tools.ts";
 
@@ -18,7 +18,7 @@ export function outline(input: RequestInput, provider: string): Outline {
   const tools: PrefixPiece = {
     what: "tools",
     line: null,
-    text: writeJson(wireTools(input.tools, undefined)),
+    text: writeJson(wireTools(input.tools, undefined, input.serverTools)),
     thinking: [],
   };
   const system: PrefixPiece = {
@@ -68,6 +68,6 @@ function wholeFrom(messages: readonly WireMessage[]): number {
   return from;
 }
 
-function isResult({ type }: ContentBlock): boolean {
-  return type === "tool_result";
+function isResult(block: ContentBlock): boolean {
+  return typeOf(block) === "tool_result";
 }

@@ -11,7 +11,14 @@ import { tagName } from "../request/foreign.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { answeredError } from "../http/errors.ts";
 import { keyHint } from "../keys/hint.ts";
-import type { Provider, ProviderError, RequestFallback } from "../types.ts";
+import type { Provider, ProviderError, RequestFallback, ServerToolAbilities } from "../types.ts";
+
+/** The tools that the API runs. Fetched pages cost only their tokens. */
+const SERVER_TOOLS: Omit<ServerToolAbilities, "tag"> = {
+  web_search: { price: 0.01, allows: true, blocks: true },
+  web_fetch: { price: 0, allows: true, blocks: true },
+  returnsCitations: true,
+};
 
 export const anthropic: Provider = anthropicProvider(KNOWN_PROVIDERS.anthropic);
 
@@ -30,6 +37,8 @@ export function anthropicProvider(known: KnownProvider): Provider {
     ...known,
     defaultModel: choiceOf(name)?.standard ?? null,
     outputIncludesThoughts: true,
+    // Vendors that imitate the API have no such tools.
+    ...(vendor === undefined ? { serverTools: { ...SERVER_TOOLS, tag: tagName(name) } } : {}),
     takesPrefill: (settings) => goesOnFromItsTurn(settings, name),
     obstacle: (settings) => budgetObstacle(name, settings),
     modelList: (key, settings = { providers: {} }) => ({
@@ -52,6 +61,11 @@ const FALLBACKS = createFallbacks([
     /bound to a different conversation|blocks? .*cannot be modified|invalid\W+signature\W+in\W+thinking/i,
     "earlier-thinking",
   ],
+  [
+    /server_tool_use|srvtoolu_|encrypted_(?:content|index)|web_(?:search|fetch)_tool_result|citations/i,
+    "server-blocks",
+  ],
+  [/web_search|web_fetch|server tool/i, "server-tools"],
   [/\b(?:temperature|top_p|top_k)\b/, "sampling"],
   [/max_tokens: \d+ > \d+/, "reply-limit"],
   FILES_REFUSED,

@@ -19,7 +19,7 @@ import {
 import { reusedIdWarnings } from "../request/pairing.ts";
 import type { BuiltRequest, RequestInput, ThinkingPart } from "../types.ts";
 import { USER_AGENT } from "../request/wire.ts";
-import { type WireMessage, wireMessages } from "./messages.ts";
+import { typeOf, type WireMessage, wireMessages } from "./messages.ts";
 import { type AskedThinking, askThinking } from "./thinking.ts";
 import { wireTools } from "./tools.ts";
 import { BINDING_BETA, bindingOf } from "./binding.ts";
@@ -55,7 +55,7 @@ export function buildRequest(input: RequestInput, known: KnownProvider): BuiltRe
     ? undefined
     : wireBinding(settings, provider, asked);
   const control = cacheControl(parameters.cacheRetention);
-  const tools = wireTools(input.tools, control);
+  const tools = wireTools(input.tools, control, input.serverTools);
   const body: JsonMembers = {
     model: name,
     max_tokens: maxTokens.tokens,
@@ -172,8 +172,8 @@ export function goesOnFromItsTurn(settings: Settings, provider: string): boolean
 function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[]): AskedThinking {
   if (asked.thinking?.type !== "enabled") return asked;
   const [caller, answer] = messages.slice(-2);
-  const isAnswer = answer?.role === "user" && answer.content.some(({ type }) => type === "tool_result");
-  const first = caller?.role === "assistant" ? caller.content[0]?.type : undefined;
+  const isAnswer = answer?.role === "user" && answer.content.some((block) => typeOf(block) === "tool_result");
+  const first = caller?.role === "assistant" ? typeOf(caller.content[0]) : undefined;
   if (!isAnswer || first === "thinking" || first === "redacted_thinking") return asked;
   const message = "The calls just answered do not follow thinking by this model; it continues " +
     "without thinking until your next message.";

@@ -1,8 +1,16 @@
 // The reader of the Anthropic Messages API's event stream.
 
 import { isObject, own, textOrEmpty } from "../../base/is_object.ts";
+import { itemTexts, replaceMember, valueText } from "../../base/text/json_text.ts";
 import { completeCallInput } from "../stream/call_input.ts";
-import { callProgress, ReplyReader, textPiece, thinkingProgress } from "../stream/reader.ts";
+import {
+  callProgress,
+  type ReaderOptions,
+  ReplyReader,
+  textPiece,
+  thinkingProgress,
+} from "../stream/reader.ts";
+import { BlockCollector, CitationCollector } from "../server_tools/collect.ts";
 import type { DroppedThinking, Effect, Usage } from "../types.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
@@ -20,6 +28,14 @@ type OpenBlock =
   }
   | { readonly kind: "thinking"; readonly content: LongText; signature: string; damaged: boolean }
   | { readonly kind: "redacted"; readonly data: string }
+  | {
+    readonly kind: "server";
+    /** The block at its beginning, as JSON text. */
+    readonly start: string;
+    readonly name: string;
+    readonly json: LongText;
+    damaged: boolean;
+  }
   | { readonly kind: "text" | "unknown" };
 
 /** Known delta types of `content_block_delta`. */
@@ -28,6 +44,7 @@ const DELTAS: ReadonlySet<unknown> = new Set([
   "thinking_delta",
   "signature_delta",
   "input_json_delta",
+  "citations_delta",
 ]);
 
 const OUTCOMES: Readonly<Record<string, "normal" | "truncated" | "blocked" | "paused">> = {
@@ -44,14 +61,22 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated" | "blocked" | "pa
 /** Reads one reply. Each content block becomes one effect, in the order in which blocks end. */
 export class AnthropicReader extends ReplyReader {
   readonly #open = new Map<number, OpenBlock>();
+  readonly #blocks: BlockCollector;
+  readonly #citations: CitationCollector;
   #stopReason: string | null = null;
   #stopDetails: string | null = null;
+
+  constructor(options: ReaderOptions) {
+    super(options);
+    this.#blocks = new BlockCollector(options.provider);
+    this.#citations = new CitationCollector(options.provider);
+  }
 
   damaged(): void {
     for (const block of this.#open.values()) if ("damaged" in block) block.damaged = true;
   }
 
-  event(data: unknown, headers: Headers | null = null): Effect[] {
+  event(data: unknown, headers: Headers | null = null, source?: string): Effect[] {
     if (!isObject(data)) return [];
     const effects: Effect[] = [];
     effects.push(...laterUsage(data.usage));
@@ -64,9 +89,9 @@ export class AnthropicReader extends ReplyReader {
           ...dropped(data.message),
         ];
       case "content_block_start":
-        return [...effects, ...this.#start(indexOf(data), data.content_block)];
+        return [...effects, ...this.#start(indexOf(data), data.content_block, source)];
       case "content_block_delta":
-        return [...effects, ...this.#delta(indexOf(data), data.delta)];
+        return [...effects, ...this.#delta(indexOf(data), data.delta, source)];
       case "content_block_stop":
         return [...effects, ...this.#stop(indexOf(data))];
       case "message_delta":
@@ -99,8 +124,28 @@ export class AnthropicReader extends ReplyReader {
     ].flatMap((event) => this.event(event));
   }
 
-  #start(index: number, block: unknown): Effect[] {
+  #start(index: number, block: unknown, source?: string): Effect[] {
     if (!isObject(block)) return [];
+    const ended = this.#endRun(block.type);
+    return [...ended, ...this.#startBlock(index, block, source)];
+  }
+
+  /** Before another kind of block, ends what consists of several blocks: a cited text, or calls with their results. */
+  #endRun(next: unknown): Effect[] {
+    return [
+      ...(next === "text" ? [] : this.#citations.flush()),
+      ...(SERVER_BLOCKS.has(next) ? [] : this.#blocks.flush()),
+    ];
+  }
+
+  #startBlock(index: number, block: JsonObject, source?: string): Effect[] {
+    if (SERVER_BLOCKS.has(block.type)) {
+      const start = (source === undefined ? null : valueText(source, ["content_block"])) ??
+        JSON.stringify(block);
+      const name = textOrEmpty(block.name) || "provider's tool";
+      this.#open.set(index, { kind: "server", start, name, json: new LongText(), damaged: false });
+      return [callProgress(name, 0)];
+    }
     switch (block.type) {
       case "tool_use": {
         const name = this.toolName(textOrEmpty(block.name));
@@ -128,19 +173,30 @@ export class AnthropicReader extends ReplyReader {
         return [];
       case "text":
         this.#open.set(index, { kind: "text" });
-        return textPiece(textOrEmpty(block.text));
+        for (const citation of citationsIn(block, source)) this.#citations.cite(citation);
+        return this.#text(block.text);
       default:
         this.#open.set(index, { kind: "unknown" });
         return this.unknownType("block", block.type);
     }
   }
 
-  #delta(index: number, delta: unknown): Effect[] {
+  #text(text: unknown): Effect[] {
+    this.#citations.add(textOrEmpty(text));
+    return textPiece(textOrEmpty(text));
+  }
+
+  #delta(index: number, delta: unknown, source?: string): Effect[] {
     if (!isObject(delta)) return [];
     const block = this.#open.get(index);
     if (block?.kind === "unknown") return [];
     if (!DELTAS.has(delta.type)) return this.unknownType("part", delta.type);
-    if (delta.type === "text_delta") return textPiece(textOrEmpty(delta.text));
+    if (delta.type === "text_delta") return this.#text(delta.text);
+    if (delta.type === "citations_delta") {
+      const citation = source === undefined ? null : valueText(source, ["delta", "citation"]);
+      this.#citations.cite(citation ?? JSON.stringify(delta.citation ?? null));
+      return [];
+    }
     if (block?.kind === "thinking") {
       if (delta.type === "thinking_delta") {
         block.content.add(textOrEmpty(delta.thinking));
@@ -148,7 +204,7 @@ export class AnthropicReader extends ReplyReader {
       }
       if (delta.type === "signature_delta") block.signature += textOrEmpty(delta.signature);
     } else if (delta.type === "input_json_delta") {
-      if (block?.kind === "tool") {
+      if (block?.kind === "tool" || block?.kind === "server") {
         block.json.add(textOrEmpty(delta.partial_json));
         return [callProgress(block.name, block.json.length)];
       }
@@ -170,6 +226,8 @@ export class AnthropicReader extends ReplyReader {
         : { signature: { provider: this.provider, value: signature } };
       return [{ kind: "thinking", content: content.value, ...signed }];
     }
+    if (block?.kind === "text") this.#citations.endBlock();
+    if (block?.kind === "server") return this.#serverBlock(block);
     if (block?.kind !== "tool") return [];
     const inputText = block.damaged ? null : toolInput(block.json, block.start);
     if (inputText === null) {
@@ -179,7 +237,26 @@ export class AnthropicReader extends ReplyReader {
     return [{ kind: "tool_use", id: block.id, name: block.name, inputText }];
   }
 
+  /** Adds a block of a tool that the API ran. A call gets its input as the model wrote it. */
+  #serverBlock({ start, name, json, damaged }: Extract<OpenBlock, { kind: "server" }>): Effect[] {
+    const { value } = json;
+    const input = typeof value === "string" ? completeCallInput(value) : null;
+    const whole = value === ""
+      ? start
+      : typeof input === "string"
+      ? replaceMember(start, "input", input)
+      : null;
+    if (damaged || whole === null) return lostServerBlock(name);
+    const block: JsonObject = JSON.parse(whole);
+    return this.#blocks.add(block, whole) ?? this.unknownType("block", block.type);
+  }
+
   #end(): Effect[] {
+    const run = this.#endRun(null);
+    return [...run, ...this.#stopEffects()];
+  }
+
+  #stopEffects(): Effect[] {
     this.close();
     for (const block of this.#open.values()) {
       if (block.kind === "tool") this.incompleteCall(block.name);
@@ -194,6 +271,24 @@ export class AnthropicReader extends ReplyReader {
       { kind: "stop", outcome: outcome ?? "normal", reason, ...details },
     ];
   }
+}
+
+/** Types of blocks of the tools that requests offer. */
+const SERVER_BLOCKS: ReadonlySet<unknown> = new Set([
+  "server_tool_use",
+  "web_search_tool_result",
+  "web_fetch_tool_result",
+]);
+
+function lostServerBlock(name: string): Effect[] {
+  return [{ kind: "notice", message: `A block of ${name} arrived incomplete; it is left out.` }];
+}
+
+/** Returns the citations at the beginning of a text block, as JSON texts. Streams send them later. */
+function citationsIn(block: JsonObject, source?: string): readonly string[] {
+  if (!Array.isArray(block.citations)) return [];
+  const list = source === undefined ? null : valueText(source, ["content_block", "citations"]);
+  return itemTexts(list ?? JSON.stringify(block.citations));
 }
 
 /** Joins the category and the explanation of a refusal; either may be missing. Returns null if both are missing. */
@@ -229,6 +324,8 @@ function laterUsage(usage: unknown): Effect[] {
   if (typeof usage.service_tier === "string") counts.tier = usage.service_tier;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   if (typeof details.thinking_tokens === "number") counts.thoughts = details.thinking_tokens;
+  const ran = isObject(usage.server_tool_use) ? usage.server_tool_use : {};
+  if (typeof ran.web_search_requests === "number") counts.searches = ran.web_search_requests;
   const iterations = Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : [];
   if (iterations.length > 0) Object.assign(counts, billOf(iterations));
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];

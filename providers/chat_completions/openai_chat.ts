@@ -14,12 +14,20 @@ import {
   resolveParameters,
 } from "../request/parameters.ts";
 import { levelOfBudget } from "../request/thinking.ts";
-import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
+import type { Provider, ProviderRequest, RequestInput, ServerToolAbilities } from "../types.ts";
 import { vendorAt } from "../vendors.ts";
 import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
 import { chatFallbacks, chatRequest } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
+
+/** The tools that OpenRouter runs, with the engines that requests name. */
+const GATEWAY_TOOLS: ServerToolAbilities = {
+  tag: "openrouter",
+  web_search: { price: 0.007, allows: true, blocks: true },
+  web_fetch: { price: 0, allows: true, blocks: true },
+  returnsCitations: false,
+};
 
 /** Creates the provider for a vendor, or for a server that the settings define. */
 export function chatProvider(known: KnownProvider): Provider {
@@ -30,6 +38,7 @@ export function chatProvider(known: KnownProvider): Provider {
     ...known,
     defaultModel: null,
     outputIncludesThoughts: true,
+    ...(name === "openrouter" ? { serverTools: GATEWAY_TOOLS } : {}),
     // The vendor behind a gateway signs thinking, whatever the gateway's key.
     owner: () => null,
     // Whether a server can continue a reply that the document begins is unknown, so a request that asks for this is

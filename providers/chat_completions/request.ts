@@ -7,7 +7,7 @@ import { entryHeaders } from "../http/entry_headers.ts";
 import { createFallbacks } from "../request/fallback.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
-import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
+import type { OfferedTool, ProviderRequest, RequestInput, ServerTool } from "../types.ts";
 import { chatUrl } from "./address.ts";
 import { type ChatDialect, IN_CONTENT, PLAIN_DIALECT } from "./dialect.ts";
 import { chatMessages } from "./messages.ts";
@@ -57,7 +57,7 @@ export function chatRequest(
     shortIds: fallbacks.has("long-ids"),
     leftOut: input.leftOut,
   });
-  const tools = sortedTools(input.tools).map(wireTool);
+  const tools = [...sortedTools(input.tools).map(wireTool), ...(input.serverTools ?? []).map(gatewayTool)];
   const body: JsonMembers = {
     model: options.model,
     [dialect.maxTokensKey]: fallbacks.has("reply-limit") ? undefined : options.maxTokens,
@@ -89,6 +89,7 @@ export function chatRequest(
 
 /** Patterns for the refusals of these servers. */
 export const chatFallbacks = createFallbacks([
+  [/openrouter:web_|server tool/i, "server-tools"],
   [/stream_options|include_usage/i, "token-counts"],
   // The first pattern matches refusals of Mistral models; the second, refusals of the chat templates of Gemma.
   [/tool call ids?\b.*\b(?:9|nine)\b/i, "long-ids"],
@@ -103,6 +104,23 @@ export const chatFallbacks = createFallbacks([
   [/temperature|top_p/i, "sampling"],
   [/reasoning|thinking|signature/i, "reasoning-field"],
 ]);
+
+/**
+ * Returns a tool that OpenRouter runs. The engines are those that keep to the limits and whose price is known, whatever
+ * the model.
+ */
+function gatewayTool({ name, maxUses, allowed, blocked }: ServerTool): JsonMembers {
+  const isSearch = name === "web_search";
+  return {
+    type: `openrouter:${name}`,
+    parameters: {
+      engine: isSearch ? "exa" : "openrouter",
+      max_uses: maxUses,
+      allowed_domains: allowed ?? undefined,
+      [isSearch ? "excluded_domains" : "blocked_domains"]: blocked.length === 0 ? undefined : blocked,
+    },
+  };
+}
 
 function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): JsonMembers {
   return {

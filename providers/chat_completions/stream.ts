@@ -9,6 +9,7 @@ import type { Effect } from "../types.ts";
 import { isPing } from "../http/ping.ts";
 import { OpenCalls } from "./calls.ts";
 import { IN_CONTENT } from "./dialect.ts";
+import { sourcesEffect } from "../server_tools/collect.ts";
 import { addDetails, detailWords, writeDetails } from "./reasoning_details.ts";
 import { tagName } from "../request/foreign.ts";
 import { ThinkTags } from "./think_tags.ts";
@@ -48,6 +49,8 @@ export class ChatReader extends ReplyReader {
   #thinking = new LongText();
   readonly #details: JsonObject[] = [];
   #field: string | null = null;
+  /** Pages that the text cites. */
+  readonly #sources: { readonly url: string; readonly title: string }[] = [];
   #damaged = false;
   #refused = false;
   #received = false;
@@ -98,6 +101,7 @@ export class ChatReader extends ReplyReader {
       ...contents(delta.content).flatMap((piece) => this.#content(piece.kind, piece.text)),
       ...this.#refusal(delta.refusal),
     ];
+    this.#sources.push(...listOrEmpty(delta.annotations).flatMap(sourceOf));
     for (const piece of listOrEmpty(delta.tool_calls)) effects.push(...this.#call(piece));
     if (isObject(delta.function_call)) effects.push(...this.#call({ function: delta.function_call }));
     return reason === "" || this.#finished ? effects : [...effects, ...this.#finish(reason)];
@@ -163,7 +167,8 @@ export class ChatReader extends ReplyReader {
     this.#finished = true;
     const outcome = this.#refused ? "blocked" : own(OUTCOMES, reason) ?? "blocked";
     const cut = outcome === "truncated";
-    const effects = [...this.#split(this.#tags.end()), ...this.#flush()];
+    const sources = sourcesEffect(tagName(this.provider), this.#sources);
+    const effects = [...this.#split(this.#tags.end()), ...this.#flush(), ...sources];
     const calls = outcome === "blocked" ? [] : this.#calls.all();
     calls.forEach(({ id, name, json, damaged }, index) => {
       // If the reply was truncated and its last call has an empty input, the reply ended before that input began.
@@ -186,15 +191,28 @@ export class ChatReader extends ReplyReader {
     this.#counted = true;
     const sent = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
     const made = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-    return [tokenCounts({
-      sent: usage.prompt_tokens,
-      output: usage.completion_tokens,
-      thoughts: made.reasoning_tokens,
-      read: numberOrNull(usage.cached_tokens) ?? sent.cached_tokens,
-      written: sent.cache_write_tokens,
-      tier: usage.service_tier ?? tier,
-    })];
+    const ran = isObject(usage.server_tool_use) ? usage.server_tool_use : {};
+    const searches = numberOrNull(ran.web_search_requests);
+    const searched: Effect[] = searches === null ? [] : [{ kind: "usage", usage: { searches } }];
+    return [
+      ...searched,
+      tokenCounts({
+        sent: usage.prompt_tokens,
+        output: usage.completion_tokens,
+        thoughts: made.reasoning_tokens,
+        read: numberOrNull(usage.cached_tokens) ?? sent.cached_tokens,
+        written: sent.cache_write_tokens,
+        tier: usage.service_tier ?? tier,
+      }),
+    ];
   }
+}
+
+/** Returns the page of an annotation, which names it directly or in a member of its own. */
+function sourceOf(annotation: unknown): readonly { readonly url: string; readonly title: string }[] {
+  if (!isObject(annotation) || annotation.type !== "url_citation") return [];
+  const page = isObject(annotation.url_citation) ? annotation.url_citation : annotation;
+  return [{ url: textOrEmpty(page.url), title: textOrEmpty(page.title) }];
 }
 
 /** True for an event that is neither part of a reply nor a ping. */

@@ -1,6 +1,7 @@
 // Conversion of the conversation to contents of Gemini's generateContent.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import { itemTexts } from "../../base/text/json_text.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
@@ -101,7 +102,7 @@ function modelParts(
   { parts }: Extract<RequestTurn, { role: "assistant" }>,
   options: ContentOptions,
   isPresent: boolean,
-): readonly JsonMembers[] {
+): readonly (JsonMembers | Raw)[] {
   const { provider, foreign, signatures: which, recall, model, leftOut } = options;
   const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
   /**
@@ -114,11 +115,13 @@ function modelParts(
   const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isReadable);
   const demanded = which === "stand-ins" || (which === "demanded" && isPresent);
   const adopted = foreignThinking(parts, isNative, foreign);
-  const wire: JsonMembers[] = adopted === null ? [] : [{ text: adopted }];
+  const wire: (JsonMembers | Raw)[] = adopted === null ? [] : [{ text: adopted }];
   let calls = 0;
   for (const part of parts) {
     if (part.kind === "text" && !isBlank(part.text)) {
       wire.push({ text: trimBlank(part.text), thoughtSignature: signatures.get(part) });
+    } else if (part.kind === "server_tool" && part.what === "blocks") {
+      wire.push(...itemTexts(part.json ?? "").map((text) => new Raw(text)));
     } else if (part.kind === "tool_use") {
       // Of several calls in one step only the first needs a signature.
       const owed = calls++ === 0 && demanded ? STAND_IN : undefined;

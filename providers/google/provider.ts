@@ -6,7 +6,7 @@ import { resolveParameters } from "../request/parameters.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { budgetObstacle } from "../request/checks/budget.ts";
 import { createFallbacks } from "../request/fallback.ts";
-import type { Provider, ProviderError } from "../types.ts";
+import type { Provider, ProviderError, ServerToolAbilities } from "../types.ts";
 import { readGoogleError } from "./errors.ts";
 import { buildRequest, type Door } from "./request.ts";
 import { GoogleReader } from "./stream.ts";
@@ -73,11 +73,14 @@ function providerOf(door: Door, keyHint: string): Provider {
     ...known,
     defaultModel: choiceOf(door.provider)!.standard,
     outputIncludesThoughts: false,
+    serverTools: serverTools(door.provider),
     takesPrefill: () => false,
     obstacle: (settings) => budgetObstacle(door.provider, settings),
     buildRequest: (input) => buildRequest(door, input),
     // Puts a stand-in in place of a signature that is missing, or that is from another model, project or key.
     fallbacks: createFallbacks([
+      [/tool_?(?:call|response)\b/i, "server-blocks"],
+      [/google_?search|url_?context|server_?side_?tool/i, "server-tools"],
       [/thought[_ ]?signature/i, "earlier-thinking"],
       [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],
       [/temperature/i, "sampling"],
@@ -88,6 +91,22 @@ function providerOf(door: Door, keyHint: string): Provider {
     ]),
     reader: (offered = []) => new GoogleReader({ provider: door.provider, offered, readError }),
     readError,
+  };
+}
+
+/** Returns the tools that the API runs. Fetched pages cost only their tokens. */
+function serverTools(provider: Door["provider"]): ServerToolAbilities {
+  const obstacle = ({ model, hasTools }: { readonly model: string; readonly hasTools: boolean }) => {
+    if (!hasTools) return null;
+    const alone = "does not combine it with your tools in one request. Offer none (tools: []) to use it.";
+    if (provider === "vertex") return `Vertex AI ${alone}`;
+    return /^(?:models\/)?gemini-[12]/.test(model) ? `${model} ${alone}` : null;
+  };
+  return {
+    tag: provider,
+    web_search: { price: 0.014, allows: false, blocks: provider === "vertex", obstacle },
+    web_fetch: { price: 0, allows: false, blocks: false, obstacle },
+    returnsCitations: false,
   };
 }
 

@@ -21,7 +21,7 @@ import { reusedIdWarnings } from "../request/pairing.ts";
 import { sentTemperature } from "../request/sampling.ts";
 import { resolveThinking } from "../request/thinking.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
-import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
+import type { OfferedTool, ProviderRequest, RequestInput, ServerTool } from "../types.ts";
 import { wireContents } from "./contents.ts";
 
 const TRAILING_KEYS = ["tools", "contents"] as const;
@@ -48,6 +48,11 @@ export function buildRequest(
   const asked = askThinking(parameters, name, model);
   const sampling = sentTemperature(parameters.temperature, model, asked.thinks);
   const tools = sortedTools(input.tools).map(declaration);
+  const { serverTools = [] } = input;
+  const wire = [
+    ...(tools.length === 0 ? [] : [{ functionDeclarations: tools }]),
+    ...serverTools.map(serverTool),
+  ];
   const system = prompt.system ?? "";
   const body: JsonMembers = {
     generationConfig: {
@@ -58,8 +63,8 @@ export function buildRequest(
     // Vertex AI has no such member; there, a project's own setting decides.
     store: provider === "vertex" || fallbacks.has("store") ? undefined : false,
     systemInstruction: system.trim() === "" ? undefined : { parts: [{ text: system }] },
-    tools: tools.length === 0 ? undefined : [{ functionDeclarations: tools }],
-    toolConfig: tools.length === 0 ? undefined : { functionCallingConfig: { mode: "AUTO" } },
+    tools: wire.length === 0 ? undefined : wire,
+    toolConfig: toolConfig(tools.length > 0, serverTools.length > 0 && provider === "gemini"),
     contents: wireContents(prompt, {
       provider,
       foreign: parameters.thinking.foreign,
@@ -119,6 +124,20 @@ function declaration(tool: OfferedTool, _at: number, offered: readonly OfferedTo
     name: wireName(tool.name, offered),
     description: toolDescription(tool),
     parametersJsonSchema: toJsonValue(tool.input_schema),
+  };
+}
+
+function serverTool({ name, blocked }: ServerTool): JsonMembers {
+  if (name === "web_fetch") return { urlContext: {} };
+  return { googleSearch: blocked.length === 0 ? {} : { excludeDomains: blocked } };
+}
+
+/** Asks for the calls of tools that the API runs, so that they can go back. Vertex AI does not know this. */
+function toolConfig(hasFunctions: boolean, includesServerTools: boolean): JsonMembers | undefined {
+  if (!hasFunctions && !includesServerTools) return undefined;
+  return {
+    functionCallingConfig: hasFunctions ? { mode: "AUTO" } : undefined,
+    includeServerSideToolInvocations: includesServerTools ? true : undefined,
   };
 }
 

@@ -9,6 +9,7 @@ import { providerError } from "../http/errors.ts";
 import { callNote, signatureNote } from "./notes.ts";
 import { LongText } from "../../base/text/long_text.ts";
 import { type ReaderOptions, ReplyReader, thinkingProgress } from "../stream/reader.ts";
+import { BlockCollector, sourcesEffect } from "../server_tools/collect.ts";
 import type { Effect, Usage } from "../types.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -64,6 +65,9 @@ export interface GoogleReaderOptions extends ReaderOptions {
  */
 export class GoogleReader extends ReplyReader {
   readonly #newId: () => string;
+  readonly #blocks: BlockCollector;
+  /** Pages that the texts are based on. */
+  readonly #sources: { readonly url: string; readonly title: string }[] = [];
   /** Thoughts that were not emitted yet. */
   #thoughts = new LongText();
   /** Signature that was not emitted in a block yet. */
@@ -79,6 +83,7 @@ export class GoogleReader extends ReplyReader {
   constructor({ newId = randomId, ...options }: GoogleReaderOptions) {
     super(options);
     this.#newId = newId;
+    this.#blocks = new BlockCollector(options.provider);
   }
 
   /**
@@ -106,6 +111,7 @@ export class GoogleReader extends ReplyReader {
         ...this.#part(part, (member) => source === undefined ? null : valueText(source, [...way, ...member])),
       );
     });
+    effects.push(...this.#grounding(candidate.groundingMetadata));
     const reason = textOrEmpty(candidate.finishReason);
     return reason === ""
       ? effects
@@ -132,6 +138,9 @@ export class GoogleReader extends ReplyReader {
     if (isObject(part.functionCall)) {
       return this.#call(part.functionCall, signature, spelled(["functionCall", "args"]));
     }
+    if (isObject(part.toolCall) || isObject(part.toolResponse)) {
+      return this.#serverTool(part, spelled([]) ?? JSON.stringify(part));
+    }
     if (typeof part.text !== "string") {
       const [kind] = Object.keys(part).filter((key) => !PART_EXTRAS.has(key));
       return kind === undefined ? [] : this.unknownType("part", kind);
@@ -155,6 +164,26 @@ export class GoogleReader extends ReplyReader {
     this.#inText = true;
     this.#answered = true;
     return [...block, { kind: "text", text }];
+  }
+
+  /** Keeps a call of a tool that the API ran, or its response. Its signature is part of it. */
+  #serverTool(part: JsonObject, json: string): Effect[] {
+    const block = this.#block();
+    this.#inText = false;
+    this.#answered = true;
+    const kind = isObject(part.toolCall) ? "toolCall" : "toolResponse";
+    return [...block, ...this.#blocks.add(part, json) ?? this.unknownType("part", kind)];
+  }
+
+  /** Collects the pages that the texts are based on, and counts the searches. */
+  #grounding(metadata: unknown): Effect[] {
+    if (!isObject(metadata)) return [];
+    for (const chunk of listOrEmpty(metadata.groundingChunks).filter(isObject)) {
+      const { web } = chunk;
+      if (isObject(web)) this.#sources.push({ url: textOrEmpty(web.uri), title: textOrEmpty(web.title) });
+    }
+    const searches = listOrEmpty(metadata.webSearchQueries).length;
+    return searches === 0 ? [] : [{ kind: "usage", usage: { searches } }];
   }
 
   #call(call: JsonObject, signature: string, spelled: string | null): Effect[] {
@@ -194,7 +223,11 @@ export class GoogleReader extends ReplyReader {
     const finish = own(FINISHES, reason) ?? null;
     if (finish === "malformed" || finish === "unsigned") return this.#fail(finish, reason, details);
     // A signature alone is not a reply.
-    const effects = this.#answered || this.#thoughts.length > 0 ? this.#block() : [];
+    const effects = [
+      ...(this.#answered || this.#thoughts.length > 0 ? this.#block() : []),
+      ...this.#blocks.flush(),
+      ...sourcesEffect(this.provider, this.#sources),
+    ];
     if (reason === "MAX_TOKENS" && !this.#answered) {
       const message =
         "The model used all its tokens for thinking and wrote nothing; raise the parameter max_tokens.";

@@ -1,6 +1,7 @@
 // Conversion of the conversation to input items of the Responses API.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
+import { itemTexts } from "../../base/text/json_text.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking, tagName } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
@@ -147,6 +148,7 @@ class ReplyItems {
     for (const part of sortForReplay(turn.parts, this.#isNative)) {
       if (part.kind === "text") this.#add(part.text);
       else if (part.kind === "thinking") this.#reasoning(part);
+      else if (part.kind === "server_tool") this.#serverTool(part);
       else if (part.kind === "tool_use") this.#call(part, turn.ids.get(part) ?? part.id);
     }
     this.#add("");
@@ -197,6 +199,14 @@ class ReplyItems {
     });
   }
 
+  /** Adds the items of a tool that the API ran, as they were received. Citations do not go back. */
+  #serverTool({ what, json = "" }: Extract<Part, { kind: "server_tool" }>): void {
+    if (what !== "blocks") return;
+    this.#add("");
+    this.#flush();
+    this.items.push(...itemTexts(json).map((text) => new Raw(text)));
+  }
+
   #reasoning(part: ThinkingPart): void {
     if (part.signature === undefined || !this.#isNative(part)) return;
     if (this.#options.leftOut?.has(part) === true) return;
@@ -226,7 +236,7 @@ class ReplyItems {
    * refuses reasoning without the item that followed it.
    */
   #dropLastReasoning(): void {
-    while (this.items.at(-1) instanceof Raw) this.items.pop();
+    while (this.items.length > 0 && this.reasoning.has(this.items.at(-1)!)) this.items.pop();
   }
 }
 

@@ -8,12 +8,14 @@ import { choiceOf } from "../models/choice.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { createFallbacks } from "../request/fallback.ts";
 import { tagName } from "../request/foreign.ts";
-import type { Provider, ProviderError } from "../types.ts";
+import type { Provider, ProviderError, ServerToolAbilities } from "../types.ts";
 import { buildRequest } from "./request.ts";
 import { OpenAIReader } from "./stream.ts";
 
 /** Patterns for the API's refusals, and what to leave out in a retry. */
 const FALLBACKS = createFallbacks([
+  [/\bws_\w+|web_search_call'?(?! *\.action)/i, "server-blocks"],
+  [/web_search|max_tool_calls/i, "server-tools"],
   [/duplicate item/i, "item-ids"],
   [/encrypted content is not supported/i, "thinking"],
   [
@@ -28,6 +30,12 @@ const FALLBACKS = createFallbacks([
   FILES_REFUSED,
   [/reasoning|thinking|encrypted|signature/i, "earlier-thinking"],
 ]);
+
+/** The tools that the API runs. A search opens pages too, so there is no tool for fetching. */
+const SERVER_TOOLS: Omit<ServerToolAbilities, "tag"> = {
+  web_search: { price: 0.01, allows: true, blocks: false },
+  returnsCitations: false,
+};
 
 export const openai: Provider = openaiProvider(KNOWN_PROVIDERS.openai);
 
@@ -44,6 +52,8 @@ export function openaiProvider(known: KnownProvider): Provider {
       ? {}
       : { owner: ({ providers }) => providers[name]?.base_url ?? null }),
     outputIncludesThoughts: true,
+    // It is not known which vendors have such tools.
+    ...(vendor === undefined ? { serverTools: { ...SERVER_TOOLS, tag: tagName(name) } } : {}),
     // It is not known which other vendors accept the key.
     usesCacheKey: vendor === undefined,
     // The API accepts a conversation that ends with the model's turn, but starts another reply instead of continuing.

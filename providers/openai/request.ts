@@ -19,7 +19,7 @@ import {
 } from "../request/parameters.ts";
 import { sentTemperature } from "../request/sampling.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
-import type { BuiltRequest, OfferedTool, RequestInput } from "../types.ts";
+import type { BuiltRequest, OfferedTool, RequestInput, ServerTool } from "../types.ts";
 import { inputItems } from "./items.ts";
 
 const TRAILING_KEYS = ["tools", "input"] as const;
@@ -53,14 +53,23 @@ export function buildRequest(input: RequestInput, provider: string): BuiltReques
     withoutIds: fallbacks.has("item-ids"),
     recall: input.recall ?? (() => null),
   });
-  const tools = sortedTools(input.tools).map(wireTool);
+  const { serverTools = [] } = input;
+  const tools = [...sortedTools(input.tools).map(wireTool), ...serverTools.map(serverTool)];
+  const reasoning = fallbacks.has("thinking")
+    ? {}
+    : reasoningMembers(effort, parameters, !fallbacks.has("summary"));
   const body: JsonMembers = {
     model: name,
     max_output_tokens: fallbacks.has("reply-limit") ? undefined : maxTokens.tokens,
     stream: true,
     store: false,
     temperature: fallbacks.has("sampling") ? undefined : sampling.temperature,
-    ...(fallbacks.has("thinking") ? {} : reasoningMembers(effort, parameters, !fallbacks.has("summary"))),
+    ...reasoning,
+    // Without this, a search names none of the pages that it found.
+    ...(serverTools.length === 0 ? {} : {
+      include: [...reasoning.include ?? [], "web_search_call.action.sources"],
+      max_tool_calls: serverTools.reduce((sum, { maxUses }) => sum + maxUses, 0),
+    }),
     ...cacheMembers(parameters.cacheRetention, model, input.cacheKey),
     ...(fallbacks.has("retention")
       ? { prompt_cache_retention: undefined, prompt_cache_options: undefined }
@@ -114,12 +123,16 @@ function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[
   };
 }
 
+function serverTool({ name, allowed }: ServerTool): JsonMembers {
+  return { type: name, filters: allowed === null ? undefined : { allowed_domains: allowed } };
+}
+
 /** Sets the effort, and requests encrypted reasoning for later requests, because the server stores nothing. */
 function reasoningMembers(
   { effort, thinks }: { readonly effort: string | null; readonly thinks: boolean },
   { own }: RequestParameters,
   summarized: boolean,
-): JsonMembers {
+): JsonMembers & { readonly include?: readonly string[] } {
   if (effort === null) return {};
   if (!thinks) return { reasoning: { effort } };
   const summary = typeof own.reasoning_summary === "string" ? own.reasoning_summary : "auto";

@@ -1,10 +1,19 @@
 // The reader of the Responses API's event stream.
 
 import { isObject, own, textOrEmpty } from "../../base/is_object.ts";
+import { valueText } from "../../base/text/json_text.ts";
 import { providerError } from "../http/errors.ts";
 import { completeCallInput } from "../stream/call_input.ts";
 import { listOrEmpty, numberOrNull } from "../stream/fields.ts";
-import { callProgress, ReplyReader, textPiece, thinkingProgress, tokenCounts } from "../stream/reader.ts";
+import {
+  callProgress,
+  type ReaderOptions,
+  ReplyReader,
+  textPiece,
+  thinkingProgress,
+  tokenCounts,
+} from "../stream/reader.ts";
+import { BlockCollector, sourcesEffect } from "../server_tools/collect.ts";
 import type { DroppedThinking, Effect } from "../types.ts";
 import { phaseNote } from "./items.ts";
 import { summaryOf, writeSignature } from "./reasoning.ts";
@@ -12,7 +21,12 @@ import { summaryOf, writeSignature } from "./reasoning.ts";
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Items whose content is written to the document. */
-const KNOWN_ITEMS: ReadonlySet<unknown> = new Set(["message", "reasoning", "function_call"]);
+const KNOWN_ITEMS: ReadonlySet<unknown> = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "web_search_call",
+]);
 
 /** Finish reasons with which the provider ends a reply early and declares its text invalid. */
 const BLOCKED: ReadonlySet<unknown> = new Set(["content_filter"]);
@@ -28,16 +42,23 @@ export class OpenAIReader extends ReplyReader {
   readonly #growing = new Map<number, { readonly name: string | null; characters: number }>();
   /** Ids of reasoning that the provider reported as unused. */
   readonly #dropped = new Set<string>();
+  readonly #blocks: BlockCollector;
+  #searches = 0;
   #calls = 0;
   #refused = false;
   /** True if a line was lost, so that emitted text may not be a prefix of the whole text. */
   #damaged = false;
 
+  constructor(options: ReaderOptions) {
+    super(options);
+    this.#blocks = new BlockCollector(options.provider);
+  }
+
   damaged(): void {
     this.#damaged = true;
   }
 
-  event(data: unknown, headers: Headers | null = null): Effect[] {
+  event(data: unknown, headers: Headers | null = null, source?: string): Effect[] {
     if (!isObject(data)) return [];
     switch (data.type) {
       case "response.created":
@@ -60,10 +81,14 @@ export class OpenAIReader extends ReplyReader {
       case "response.reasoning_text.delta":
         return this.#grown(place(data), textOrEmpty(data.delta));
       case "response.output_item.done":
-        return this.#done(place(data), data.item);
+        return this.#done(
+          place(data),
+          data.item,
+          () => source === undefined ? null : valueText(source, ["item"]),
+        );
       case "response.completed":
       case "response.incomplete":
-        return this.#end(data.response);
+        return this.#end(data.response, source);
       case "response.failed":
         return [this.#failed(data.response, headers)];
       case "error":
@@ -98,6 +123,7 @@ export class OpenAIReader extends ReplyReader {
     if (!isObject(item)) return [];
     if (!KNOWN_ITEMS.has(item.type)) return this.unknownType("item", item.type);
     if (item.type === "message") return [];
+    if (item.type === "web_search_call") return [callProgress("web_search", 0)];
     const name = item.type === "function_call" ? this.#nameOf(item) : null;
     if (name !== null) this.#open.set(at, name);
     this.#growing.set(at, { name, characters: 0 });
@@ -112,7 +138,8 @@ export class OpenAIReader extends ReplyReader {
     return [name === null ? thinkingProgress(characters) : callProgress(name, characters)];
   }
 
-  #done(at: number, item: unknown): Effect[] {
+  /** Handles a complete item; `spelled` returns its text as the provider wrote it. */
+  #done(at: number, item: unknown, spelled: () => string | null): Effect[] {
     if (!isObject(item)) return [];
     this.#open.delete(at);
     this.#growing.delete(at);
@@ -121,8 +148,11 @@ export class OpenAIReader extends ReplyReader {
       case "message":
         return [
           ...listOrEmpty(item.content).flatMap((part, index) => this.#messagePart(at, index, part)),
+          ...sourcesEffect(this.provider, listOrEmpty(item.content).flatMap(sourcesOf)),
           ...phaseOf(item),
         ];
+      case "web_search_call":
+        return this.#search(item, spelled() ?? JSON.stringify(item));
       case "reasoning":
         return [{
           kind: "thinking",
@@ -160,18 +190,33 @@ export class OpenAIReader extends ReplyReader {
     return [{ kind: "tool_use", id, name, inputText }];
   }
 
+  /** Keeps a search that the API ran; an unfinished one cannot go back. */
+  #search(item: JsonObject, json: string): Effect[] {
+    if (item.status !== "completed" && item.status !== "failed") {
+      return [{ kind: "notice", message: "A search by the provider did not finish; it is left out." }];
+    }
+    // Only a search has a price, not opening a page that it found.
+    if (!isObject(item.action) || item.action.type === "search") this.#searches++;
+    return this.#blocks.add(item, json) ?? this.unknownType("item", item.type);
+  }
+
   #nameOf(item: JsonObject): string {
     return this.toolName(textOrEmpty(item.name));
   }
 
-  #end(response: unknown): Effect[] {
+  #end(response: unknown, source?: string): Effect[] {
     this.close();
     const { usage, incomplete_details: details, status, output, service_tier: tier } = isObject(response)
       ? response
       : {};
     // The end of the reply repeats all items. Items whose own events were lost or never sent are taken from it.
-    const late = listOrEmpty(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
-    const effects = [...this.#droppedIn(response), ...late, ...usageOf(usage, tier)];
+    const late = listOrEmpty(output).flatMap((item, at) =>
+      this.#whole.has(at)
+        ? []
+        : this.#done(at, item, () =>
+          source === undefined ? null : valueText(source, ["response", "output", at]))
+    );
+    const effects = [...this.#droppedIn(response), ...late, ...usageOf(usage, tier), ...this.#searched()];
     const cut = isObject(details) || status === "incomplete";
     const reason = isObject(details) ? textOrEmpty(details.reason) || "unknown" : "unknown";
     for (const name of this.#open.values()) this.incompleteCall(name);
@@ -185,6 +230,10 @@ export class OpenAIReader extends ReplyReader {
       outcome,
       reason: reason === "max_output_tokens" ? "max_tokens" : reason,
     }];
+  }
+
+  #searched(): Effect[] {
+    return this.#searches === 0 ? [] : [{ kind: "usage", usage: { searches: this.#searches } }];
   }
 
   /** Returns the reasoning that the provider removed from the request. Several events repeat the list. */
@@ -220,6 +269,15 @@ const DROPPED: Readonly<Record<string, DroppedThinking["why"]>> = {
   end_user: "account",
   turn_boundary: "turn",
 };
+
+/** Returns the pages that a part of a message cites. */
+function sourcesOf(part: unknown): readonly { readonly url: string; readonly title: string }[] {
+  const annotations = isObject(part) ? listOrEmpty(part.annotations).filter(isObject) : [];
+  return annotations.filter(({ type }) => type === "url_citation").map(({ url, title }) => ({
+    url: textOrEmpty(url),
+    title: textOrEmpty(title),
+  }));
+}
 
 /** Stores the phase of a message as a note, because the document has no place for it. */
 function phaseOf({ phase, content }: JsonObject): Effect[] {

@@ -1,6 +1,7 @@
 // Conversion of a scripted reply into events of the Anthropic Messages stream.
 
 import type { ReplyBlock, ScriptedReply } from "./script.ts";
+import { citationOf, searchBlocks } from "./search.ts";
 
 /** Characters per text delta, about as many as a model sends. */
 const DELTA = 12;
@@ -31,12 +32,15 @@ export function replyFrames(
         ...fields,
       },
     },
-    ...blocks.flatMap(blockEvents),
+    ...blocks.flatMap(wireParts).flatMap(blockEvents),
   ];
   if (scripted.fault?.error !== undefined) {
     events.push({ type: "error", error: scripted.fault.error });
   } else {
     const asks = blocks.some((block) => "tool_use" in block);
+    const searches = blocks.filter((block) =>
+      "web_search" in block && block.web_search.query !== undefined
+    ).length;
     const reason = scripted.stop_reason ?? (asks ? "tool_use" : "end_turn");
     events.push(
       {
@@ -46,7 +50,10 @@ export function replyFrames(
           stop_sequence: null,
           ...(scripted.stop_details === undefined ? {} : { stop_details: scripted.stop_details }),
         },
-        usage: { output_tokens: output },
+        usage: {
+          output_tokens: output,
+          ...(searches === 0 ? {} : { server_tool_use: { web_search_requests: searches } }),
+        },
       },
       { type: "message_stop" },
     );
@@ -54,8 +61,10 @@ export function replyFrames(
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-function blockEvents(block: ReplyBlock, index: number): Event[] {
-  const [start, deltas] = blockParts(block);
+/** A block of the stream: its beginning and its deltas. */
+type WirePart = readonly [start: object, deltas: readonly object[]];
+
+function blockEvents([start, deltas]: WirePart, index: number): Event[] {
   return [
     { type: "content_block_start", index, content_block: start },
     ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -63,9 +72,27 @@ function blockEvents(block: ReplyBlock, index: number): Event[] {
   ];
 }
 
-function blockParts(block: ReplyBlock): readonly [object, readonly object[]] {
+/** Converts a scripted block to the blocks of the stream. A search is two of them. */
+function wireParts(block: ReplyBlock, place: number): readonly WirePart[] {
+  if (!("web_search" in block)) return [blockParts(block)];
+  return searchBlocks(block.web_search, place).map((made): WirePart => {
+    if (made.type !== "server_tool_use") return [made, []];
+    const json = pieces(JSON.stringify(made.input));
+    return [{ ...made, input: {} }, json.map((partial_json) => ({ type: "input_json_delta", partial_json }))];
+  });
+}
+
+function blockParts(block: Exclude<ReplyBlock, { web_search: unknown }>): WirePart {
   if ("text" in block) {
-    return [{ type: "text", text: "" }, pieces(block.text).map((text) => ({ type: "text_delta", text }))];
+    const cites = (block.cites ?? []).map((page) => ({
+      type: "citations_delta",
+      citation: citationOf(page),
+    }));
+    const text = pieces(block.text).map((text) => ({ type: "text_delta", text }));
+    return [{ type: "text", text: "", ...(cites.length === 0 ? {} : { citations: [] }) }, [
+      ...cites,
+      ...text,
+    ]];
   }
   if ("thinking" in block) {
     const thinking = pieces(block.thinking).map((piece) => ({ type: "thinking_delta", thinking: piece }));

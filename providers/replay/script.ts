@@ -30,9 +30,40 @@ export interface Expectation {
   readonly tools?: readonly string[];
 }
 
+/** A page that a search found. */
+export interface ScriptedPage {
+  /** Address of the page. */
+  readonly url: string;
+  /** Title of the page. */
+  readonly title: string;
+  /** Content of the page, which only the provider can read. @default none */
+  readonly content?: string;
+}
+
+/** A search by the provider. */
+export interface ScriptedSearch {
+  /** Id of the search. @default one that follows from its place */
+  readonly id?: string;
+  /** What the model searches. */
+  readonly query?: string;
+  /** The pages that were found. */
+  readonly results?: readonly ScriptedPage[];
+  /** The API's code of an error, in place of results. */
+  readonly error?: string;
+}
+
 /** One block of a scripted reply. */
 export type ReplyBlock =
-  | { readonly text: string }
+  | {
+    readonly text: string;
+    /** Pages that the text cites. */
+    readonly cites?: readonly ScriptedPage[];
+  }
+  /**
+   * A search that the provider ran. Without results and error, the result is still to come; without a query, it is the
+   * result of an earlier search with this id.
+   */
+  | { readonly web_search: ScriptedSearch }
   | { readonly thinking: string; readonly signature?: string }
   | { readonly redacted: string }
   | {
@@ -189,8 +220,12 @@ const fault = members({
 
 const toolUse = members({ id: isText, name: isText, input: anything, input_text: isText }, ["id", "name"]);
 
+const page = members({ url: isText, title: isText, content: isText }, ["url", "title"]);
+const search = members({ id: isText, query: isText, results: listOf(page), error: isText });
+
 const BLOCKS: Readonly<Record<string, Check>> = {
-  text: members({ text: isText }),
+  text: members({ text: isText, cites: listOf(page) }),
+  web_search: members({ web_search: search }),
   thinking: members({ thinking: isText, signature: isText }),
   redacted: members({ redacted: isText }),
   tool_use: members({ tool_use: toolUse }),
@@ -198,7 +233,7 @@ const BLOCKS: Readonly<Record<string, Check>> = {
 
 const block: Check = (value, path) => {
   const kind = isObject(value) ? Object.keys(BLOCKS).find((key) => key in value) : undefined;
-  if (kind === undefined) return [`${path}: must have one of text, thinking, redacted, tool_use`];
+  if (kind === undefined) return [`${path}: must have one of text, web_search, thinking, redacted, tool_use`];
   return BLOCKS[kind]!(value, path);
 };
 

@@ -85,6 +85,8 @@ export function thinkingStandsLast(
   isOwn: (part: ThinkingPart) => boolean,
 ): boolean {
   const isStated = (part: Part) => part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text));
+  // The older format had no tools of providers.
+  if (parts.some(({ kind }) => kind === "server_tool")) return false;
   const first = parts.findIndex((part) => part.kind === "thinking" && isOwn(part));
   return first > parts.findLastIndex(isStated) && parts.some(isStated);
 }

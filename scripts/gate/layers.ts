@@ -126,9 +126,10 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["types.ts"],
   ],
   providers: [
-    ["registry.ts", "replay_provider.ts"],
-    ["anthropic", "replay", "openai", "google", "chat_completions"],
+    ["registry.ts", "replay"],
+    ["anthropic", "openai", "google", "chat_completions"],
     ["stream"],
+    ["server_tools"],
     ["request"],
     ["http", "keys"],
     ["known.ts"],

@@ -5,7 +5,7 @@ import { chatInMemory } from "../../agent/open.ts";
 import type { ChatSession, MemoryOptions, OwnTool } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
-import { replayProvider } from "../../providers/replay_provider.ts";
+import { replayProvider } from "../../providers/replay/provider.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { countingApprovals } from "../cli/harness.ts";
 import { inFolder } from "../folder.ts";

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
+import type { RunLimits } from "../../cycle/send/limits.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, SendOutcome } from "../../cycle/types.ts";
-import { replayProvider } from "../../providers/replay_provider.ts";
+import { replayProvider } from "../../providers/replay/provider.ts";
 import {
   type Replay,
   type ReplayOptions,
@@ -42,6 +43,12 @@ export class Conversation {
   key = "key";
   /** Whether requests to Anthropic have a key too, instead of going to a replay as a provider. */
   takesKey = false;
+  /** Whether the person trusts the document. */
+  isTrusted = false;
+  /** Limits of the requests of a send. */
+  limits: RunLimits | undefined = undefined;
+  /** Everything that the last send reported. */
+  events: readonly CycleEvent[] = [];
 
   constructor(folder: string, replay: Replay, text: string) {
     this.folder = folder;
@@ -107,8 +114,11 @@ export class Conversation {
       emit: (event) => events.push(event),
       retry: false,
       journal: memory.value,
+      isTrusted: () => Promise.resolve(this.isTrusted),
+      limits: this.limits,
     })(new AbortController().signal);
     this.text = new TextDecoder().decode(store.chat.bytes);
+    this.events = events;
     const notices = events.flatMap((event) => event.event === "notice" ? [event.message] : []);
     return { outcome, reported: [...notices, ...(outcome.kind === "completed" ? outcome.warnings : [])] };
   }

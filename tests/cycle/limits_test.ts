@@ -21,6 +21,7 @@ const NEXT: Upcoming = {
   rough: 1000,
   window: 10_000,
   prices: PRICES,
+  serverToolCost: 0,
   byPerson: false,
 };
 

@@ -246,24 +246,24 @@ Deno.test("blocks and parts of unknown type, and lines that are not JSON, are re
     { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json: "{}" } },
     { type: "content_block_stop", index },
   ];
-  const citation = {
+  const mystery = {
     type: "content_block_delta",
     index: 0,
-    delta: { type: "citations_delta", citation: {} },
+    delta: { type: "mystery_delta", mystery: {} },
   };
   const body = frames(
-    ...unknown(3, "server_tool_use"),
-    ...unknown(4, "server_tool_use"),
+    ...unknown(3, "code_execution_tool_result"),
+    ...unknown(4, "code_execution_tool_result"),
     delta("A"),
-    citation,
-    citation,
+    mystery,
+    mystery,
   ) + 'data: {"type": "content_bl\n\ndata: oops\n\ndata: [DONE]\n\ndata: null\n\n' +
     frames(delta("B"), stop("end_turn"), END);
   const run = await sent({ headers: SSE, body });
   assert.ok(run.outcome.kind === "completed");
   assert.deepEqual(run.outcome.warnings.map((warning) => warning.replace(/\(.*\)/, "(…)")), [
-    'The reply contains a block of the unknown type "server_tool_use", which is left out.',
-    'The reply contains a part of the unknown type "citations_delta", which is left out.',
+    'The reply contains a block of the unknown type "code_execution_tool_result", which is left out.',
+    'The reply contains a part of the unknown type "mystery_delta", which is left out.',
     "2 lines of the stream were not valid JSON (…).",
   ]);
   assert.equal(run.outcome.reply, "doubtful");

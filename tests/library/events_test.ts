@@ -39,6 +39,8 @@ function lineFor(event: CycleEvent): string {
       return `${event.line ?? "?"}: ${event.text}`;
     case "thinking":
       return event.text;
+    case "reply:tool":
+      return `${event.what} at ${event.line}: ${event.text}`;
     case "reply:progress":
       return `${event.block} ${event.name ?? ""} ${event.characters}`;
     case "request:finished":

@@ -129,7 +129,11 @@ Deno.test("a server tool tag fills its whole line and has one attribute", () => 
     ]
   ) assert.equal(parts(line), null, line);
   const closes = (line: string) => read(lines.serverToolClose, line).answer;
-  assert.deepEqual(["</server_tool>", "</server_tool> ", " </server_tool>"].map(closes), [true, false, false]);
+  assert.deepEqual(["</server_tool>", "</server_tool> ", " </server_tool>"].map(closes), [
+    true,
+    false,
+    false,
+  ]);
 });
 
 Deno.test("a thinking tag fills its whole line and has at most one attribute", () => {

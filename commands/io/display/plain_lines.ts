@@ -72,6 +72,11 @@ export class PlainLines implements Display {
         this.#endText();
         this.#text(`thinks   ${event.text}\n`);
         break;
+      case "reply:tool":
+        if (!this.#showsText) break;
+        this.#endText();
+        this.#text(`provider ${event.text}\n`);
+        break;
       case "reply:progress":
         // This event is not logged, because it occurs many times a second, but it shows that the text before it is
         // complete.

@@ -114,6 +114,7 @@ export class Terminal implements Display {
         this.#relabel(this.#request);
         this.#text(event.text);
         break;
+      case "reply:tool":
       case "thinking":
         this.#line(`\x1b[2m${visible(event.text, { lines: true })}\x1b[0m`);
         break;

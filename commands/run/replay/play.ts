@@ -14,7 +14,7 @@ import { isLifecycle } from "../../../parser/text/status_words.ts";
 import type { Chat } from "../../../parser/types.ts";
 import { sayNext } from "../../../parser/edits/turn.ts";
 import { writeResult } from "../../../parser/edits/placement.ts";
-import { replayProvider } from "../../../providers/replay_provider.ts";
+import { replayProvider } from "../../../providers/replay/provider.ts";
 import { type Replay, startReplay } from "../../../providers/replay/server.ts";
 import { differences } from "./compare.ts";
 import { hadRun, type RecordedResult, type Recording, recordingOf } from "./recording.ts";

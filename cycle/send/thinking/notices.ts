@@ -166,6 +166,9 @@ const OMITTED: Readonly<Record<Exclude<RequestFallback, `tool ${string}`>, strin
   "reply-limit": "the reply limit (max_tokens)",
   "token-counts": "the request for token counts",
   "store": "the request to store nothing",
+  "server-tools": "the tools that it runs itself",
+  "server-blocks":
+    "the blocks of its own tools in earlier replies, whose visible lines the model gets as text",
 };
 
 function blocks(count: number): string {

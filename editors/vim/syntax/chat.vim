@@ -23,6 +23,7 @@ syntax match chatTemplate "{{.\{-}}}\|{%.\{-}%}"
 syntax match chatAborted "^<!-- flemma:aborted: .* -->$"
 syntax match chatFile "@\%(\./\|\.\./\|/\|\~/\)\S\+"
 syntax region chatThinking start="^<thinking\>.*[^/]>\s*$\|^<thinking>\s*$" end="^</thinking>\s*$" keepend
+syntax region chatThinking start="^<server_tool\s.*>\s*$" end="^</server_tool>\s*$" keepend
 syntax sync clear
 syntax sync match chatSync grouphere NONE "^@\%(You\|Assistant\|System\):\s*$"
 

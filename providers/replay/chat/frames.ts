@@ -32,11 +32,13 @@ export function replyFrames(
   }
   const finish = reason ?? (calls.length > 0 ? "tool_use" : "end_turn");
   const { input_tokens: input = 0, output_tokens: made = 0, cache_read_input_tokens: read = 0 } = usage;
+  const searches = blocks.filter((block) => "web_search" in block).length;
   const counts = {
     prompt_tokens: input + read,
     completion_tokens: made,
     total_tokens: input + read + made,
     prompt_tokens_details: { cached_tokens: read },
+    ...(searches === 0 ? {} : { server_tool_use: { web_search_requests: searches } }),
   };
   return [...begun, delta({}, REASONS[finish] ?? finish), chunk([], { usage: counts }), "data: [DONE]\n\n"];
 }
@@ -55,10 +57,20 @@ function details(text: string, signature: string): readonly JsonObject[] {
 }
 
 function deltas(block: ReplyBlock, index: number): readonly JsonObject[] {
-  if ("text" in block) return pieces(block.text).map((content) => ({ content }));
+  if ("text" in block) {
+    const annotations = (block.cites ?? []).map(({ url, title }) => ({
+      type: "url_citation",
+      url_citation: { url, title, start_index: 0, end_index: block.text.length },
+    }));
+    return [
+      ...pieces(block.text).map((content) => ({ content })),
+      ...(annotations.length === 0 ? [] : [{ content: "", annotations }]),
+    ];
+  }
   if ("thinking" in block && block.signature !== undefined) return details(block.thinking, block.signature);
   if ("thinking" in block) return pieces(block.thinking).map((reasoning_content) => ({ reasoning_content }));
-  if ("redacted" in block) return [];
+  // A gateway reports only the number of searches.
+  if ("redacted" in block || "web_search" in block) return [];
   const { id, name, input = {}, input_text } = block.tool_use;
   const begin = { index, id, type: "function", function: { name, arguments: "" } };
   return [

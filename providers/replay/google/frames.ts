@@ -1,6 +1,7 @@
 // Conversion of a scripted reply into responses of Gemini's stream.
 
-import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import type { ReplyBlock, ScriptedReply, ScriptedSearch } from "../script.ts";
+import { encrypt, searchId } from "../search.ts";
 import { type Asked, type JsonObject, pieces } from "../dialect.ts";
 import { writeSealed } from "../sealed.ts";
 import { modelOf } from "./address.ts";
@@ -23,7 +24,10 @@ export function replyFrames(
   const blocks = scripted.reply ?? [];
   const first = blocks.findIndex((block) => "tool_use" in block);
   const begun = blocks.flatMap((block, index) =>
-    partsOf(block, index === first ? writeSealed(`${number}`, model, asked) : undefined)
+    partsOf(block, {
+      signature: index === first ? writeSealed(`${number}`, model, asked) : undefined,
+      seal: writeSealed(`${number} ${index}`, model, asked),
+    })
   ).map((part) =>
     frame({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }], modelVersion: model })
   );
@@ -42,7 +46,7 @@ export function replyFrames(
     totalTokenCount: input + read + made,
   };
   const content = { role: "model", parts: [{ text: "" }] };
-  const last = { index: 0, content, finishReason: REASONS[reason] ?? reason };
+  const last = { index: 0, content, finishReason: REASONS[reason] ?? reason, ...grounding(blocks) };
   return [...begun, frame({ candidates: [last], usageMetadata, modelVersion: model })];
 }
 
@@ -50,10 +54,43 @@ function frame(data: JsonObject): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-function partsOf(block: ReplyBlock, signature: string | undefined): readonly JsonObject[] {
+/** Returns the signed call and response of a search. */
+function searchParts(search: ScriptedSearch, thoughtSignature: string): readonly JsonObject[] {
+  const { query, results, error } = search;
+  const id = searchId(search, 0);
+  const toolType = "GOOGLE_SEARCH_WEB";
+  const call = { toolCall: { id, toolType, args: { queries: [query] } }, thoughtSignature };
+  const pages = (results ?? []).map((page) => ({ ...page, content: undefined, seal: encrypt(page) }));
+  const response = error === undefined ? { pages } : { error };
+  return [
+    ...(query === undefined ? [] : [call]),
+    ...(results === undefined && error === undefined
+      ? []
+      : [{ toolResponse: { id, toolType, response }, thoughtSignature }]),
+  ];
+}
+
+/** Returns the sources of the texts, as the last response names them. */
+function grounding(blocks: readonly ReplyBlock[]): JsonObject {
+  const pages = blocks.flatMap((block) => "text" in block ? block.cites ?? [] : []);
+  const queries = blocks.flatMap((block) => "web_search" in block ? block.web_search.query ?? [] : []);
+  return pages.length + queries.length === 0 ? {} : {
+    groundingMetadata: {
+      webSearchQueries: queries,
+      groundingChunks: pages.map(({ url, title }) => ({ web: { uri: url, title } })),
+    },
+  };
+}
+
+/** `seal` signs searches, `signature` the first call. */
+function partsOf(
+  block: ReplyBlock,
+  { signature, seal }: { readonly signature: string | undefined; readonly seal: string },
+): readonly JsonObject[] {
   if ("text" in block) return pieces(block.text).map((text) => ({ text }));
   if ("thinking" in block) return pieces(block.thinking).map((text) => ({ text, thought: true }));
   if ("redacted" in block) return [];
+  if ("web_search" in block) return searchParts(block.web_search, seal);
   const { id, name, input = {} } = block.tool_use;
   return [{
     functionCall: { id, name, args: input },

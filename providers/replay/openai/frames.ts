@@ -73,13 +73,31 @@ function lastEvent(scripted: ScriptedReply, response: JsonObject, output: readon
 /** Converts a block into the complete item of its last event. */
 function outputItem(block: ReplyBlock, id: string, seal: string): JsonObject {
   if ("text" in block) {
-    const content = [{ type: "output_text", text: block.text, annotations: [] }];
+    const annotations = (block.cites ?? []).map(({ url, title }) => ({
+      type: "url_citation",
+      url,
+      title,
+      start_index: 0,
+      end_index: block.text.length,
+    }));
+    const content = [{ type: "output_text", text: block.text, annotations }];
     return { id: `msg_${id}`, type: "message", role: "assistant", status: "completed", content };
   }
   if ("tool_use" in block) {
     const { id: call_id, name, input = {}, input_text } = block.tool_use;
     const text = input_text ?? JSON.stringify(input);
     return { id: `fc_${id}`, type: "function_call", status: "completed", call_id, name, arguments: text };
+  }
+  if ("web_search" in block) {
+    const { query = "", results = [], error } = block.web_search;
+    const sources = results.map(({ url }) => ({ type: "url", url }));
+    const action = { type: "search", query, sources };
+    return {
+      id: `ws_${id}`,
+      type: "web_search_call",
+      status: error === undefined ? "completed" : "failed",
+      action,
+    };
   }
   const summary = "thinking" in block && block.thinking !== ""
     ? [{ type: "summary_text", text: block.thinking }]

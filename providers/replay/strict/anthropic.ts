@@ -5,6 +5,7 @@
 import { isObject } from "../../../base/is_object.ts";
 import { typeOfSignature } from "../../../base/media.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
+import { isServerTool, serverBlockProblems, serverToolProblems } from "./anthropic_search.ts";
 import { modelRefusals, takesPrefill } from "./anthropic_models.ts";
 import { type JsonObject, listOf } from "../dialect.ts";
 
@@ -43,6 +44,7 @@ export function refusals(
     ...repeatedIds(messages),
     ...repeatedTools(body),
     ...leadingThinkingProblems(body, messages),
+    ...serverBlockProblems(body, messages, resumes),
   ];
 }
 
@@ -75,6 +77,7 @@ function limitProblems({ max_tokens, thinking }: JsonObject): readonly string[] 
 }
 
 function toolProblems(tool: unknown, index: number): readonly string[] {
+  if (isServerTool(tool)) return serverToolProblems(tool, index);
   const { name, input_schema: schema } = isObject(tool) ? tool : {};
   return [
     ...(isName(name) ? [] : [`tools.${index}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`]),
@@ -197,6 +200,9 @@ const PLACES: Readonly<Record<string, readonly unknown[]>> = {
   tool_result: ["user"],
   thinking: ["assistant"],
   redacted_thinking: ["assistant"],
+  server_tool_use: ["assistant"],
+  web_search_tool_result: ["assistant"],
+  web_fetch_tool_result: ["assistant"],
 };
 
 function placeProblems({ type }: JsonObject, role: unknown, where: string): readonly string[] {

@@ -46,10 +46,12 @@ function limitProblems(body: JsonObject): readonly string[] {
 function toolProblems(
   { tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject,
 ): readonly string[] {
-  const offered = listOf(tools).filter(isObject).map(({ function: tool }) => isObject(tool) ? tool : {});
+  const all = listOf(tools).filter(isObject);
+  const offered = all.filter(({ type }) => !/^openrouter:/.test(String(type)))
+    .map(({ function: tool }) => isObject(tool) ? tool : {});
   const twice = findRepeated(offered.map(({ name }) => name));
   return [
-    ...(tools !== undefined && offered.length === 0 ? ["Invalid 'tools': empty array."] : []),
+    ...(tools !== undefined && all.length === 0 ? ["Invalid 'tools': empty array."] : []),
     ...((choice !== undefined || parallel !== undefined) && offered.length === 0
       ? ["'tool_choice' and 'parallel_tool_calls' are only allowed when 'tools' are specified."]
       : []),
@@ -57,6 +59,10 @@ function toolProblems(
       ? []
       : ["tool_choice: only 'auto', 'none' and 'required' are supported"]),
     ...(twice === null ? [] : [`Invalid 'tools': the name '${twice}' is used twice.`]),
+    ...all.filter(({ parameters: own }) =>
+      isObject(own) && own.allowed_domains !== undefined &&
+      (own.excluded_domains ?? own.blocked_domains) !== undefined
+    ).map(() => "tools: allowed and excluded domains cannot be combined"),
     ...offered.flatMap((tool, index) => [
       ...(isToolName(tool.name)
         ? []

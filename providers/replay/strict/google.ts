@@ -14,7 +14,8 @@ const MEMBERS: ReadonlySet<string> = new Set(
     ),
 );
 const PART_MEMBERS: ReadonlySet<string> = new Set(
-  "text thought thoughtSignature inlineData fileData functionCall functionResponse".split(" "),
+  "text thought thoughtSignature inlineData fileData functionCall functionResponse toolCall toolResponse"
+    .split(" "),
 );
 
 const SIGNED = /^gemini-(?:[3-9])/;
@@ -37,6 +38,7 @@ export function refusals(asked: Asked): readonly string[] {
     ...systemProblems(body.systemInstruction),
     ...configProblems(body.generationConfig, model),
     ...toolProblems(body),
+    ...searchProblems(body, contents, isVertex(path)),
     ...contents.flatMap((content, index) => contentProblems(content, index, isVertex(path))),
     ...orderProblems(contents),
     ...(SIGNED.test(model) ? signatureProblems(contents, (sealed) => isForeign(sealed, asked)) : []),
@@ -103,10 +105,10 @@ function toolProblems({ tools, toolConfig }: JsonObject): readonly string[] {
     .filter(isObject);
   const twice = findRepeated(declared.map(({ name }) => name));
   return [
-    ...(tools !== undefined && declared.length === 0
+    ...(tools !== undefined && declared.length === 0 && !hasSearch(tools)
       ? ["tools[0].tool_type: required one_of 'tool_type' must be set"]
       : []),
-    ...(toolConfig !== undefined && declared.length === 0
+    ...(toolConfig !== undefined && declared.length === 0 && !hasSearch(tools)
       ? ["Function calling config is set without function_declarations."]
       : []),
     ...(twice === null ? [] : [`Duplicate function declaration found: ${twice}`]),
@@ -124,6 +126,51 @@ function toolProblems({ tools, toolConfig }: JsonObject): readonly string[] {
   ];
 }
 
+function hasSearch(tools: unknown): boolean {
+  return listOf(tools).filter(isObject).some((tool) =>
+    tool.googleSearch !== undefined || tool.urlContext !== undefined
+  );
+}
+
+/**
+ * Returns problems of tools that the API runs: with functions they need a flag, which Vertex AI does not know, and their
+ * calls go back with id, signature and response.
+ */
+function searchProblems(
+  { tools, toolConfig }: JsonObject,
+  contents: readonly JsonObject[],
+  vertex: boolean,
+): readonly string[] {
+  const flag = isObject(toolConfig) ? toolConfig.includeServerSideToolInvocations : undefined;
+  const hasFunctions = listOf(tools).filter(isObject).some((tool) => tool.functionDeclarations !== undefined);
+  const parts = contents.flatMap((content) => listOf(content.parts).filter(isObject));
+  const calls = parts.filter((part) => isObject(part.toolCall));
+  const responses = parts.filter((part) => isObject(part.toolResponse));
+  const idOf = ({ toolCall: call, toolResponse: response }: JsonObject) => {
+    const inner = call ?? response;
+    return isObject(inner) ? inner.id : undefined;
+  };
+  return [
+    ...(vertex && flag !== undefined
+      ? ['Invalid JSON payload received. Unknown name "includeServerSideToolInvocations".']
+      : []),
+    ...(hasSearch(tools) && hasFunctions && flag !== true
+      ? ["google_search with function_declarations needs include_server_side_tool_invocations."]
+      : []),
+    ...(calls.length + responses.length > 0 && flag !== true
+      ? ["tool_call parts need include_server_side_tool_invocations."]
+      : []),
+    ...[...calls, ...responses].filter((part) =>
+      typeof idOf(part) !== "string" || part.thoughtSignature === undefined
+    )
+      .map(() => "A tool_call or tool_response part misses its id or thought_signature."),
+    ...calls.filter((call) => !responses.some((response) => idOf(response) === idOf(call)))
+      .map((call) => `The tool_call ${idOf(call)} has no tool_response.`),
+    ...responses.filter((response) => !calls.some((call) => idOf(response) === idOf(call)))
+      .map((response) => `The tool_response ${idOf(response)} has no tool_call.`),
+  ];
+}
+
 function contentProblems({ role, parts }: JsonObject, index: number, vertex: boolean): readonly string[] {
   const at = `contents[${index}]`;
   if (role !== "user" && role !== "model") return ["Please use a valid role: user, model."];
@@ -136,7 +183,15 @@ const MEDIA = /^(?:image\/(?:png|jpeg|webp|heic|heif|gif)|application\/pdf|audio
 
 function partProblems(part: JsonObject, at: string, role: unknown, vertex: boolean): readonly string[] {
   const problems = [...unknownMembers(part, PART_MEMBERS, at)];
-  const data = ["text", "inlineData", "fileData", "functionCall", "functionResponse"]
+  const data = [
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "toolCall",
+    "toolResponse",
+  ]
     .filter((key) => part[key] !== undefined);
   if (data.length !== 1) {
     return [...problems, `${at}.data: required oneof field 'data' must have one initialized field`];

@@ -4,6 +4,7 @@ import { isObject } from "../../../base/is_object.ts";
 import type { Asked, JsonObject } from "../dialect.ts";
 import type { Account, MessagesRules, Refused, Taken } from "../messages.ts";
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import { searchBlocks } from "../search.ts";
 import { keyDigest } from "../sealed.ts";
 import { refusals } from "./anthropic.ts";
 import { retiredModelError } from "./anthropic_models.ts";
@@ -82,7 +83,7 @@ export class StrictMessages implements MessagesRules {
       before = made.digest;
       blocks.push({ ...block, signature: made.signature });
     }
-    this.#replies.add(blocks.map(wireBlock), stopReason);
+    this.#replies.add(blocks.flatMap(wireBlocks), stopReason);
     return blocks;
   }
 }
@@ -97,9 +98,10 @@ function messagesOf(body: JsonObject): readonly JsonObject[] {
 }
 
 /** Converts a block of a script to its form in a conversation. */
-function wireBlock(block: ReplyBlock): JsonObject {
-  if ("text" in block) return { type: "text", text: block.text };
-  if ("thinking" in block) return { type: "thinking", signature: block.signature };
-  if ("redacted" in block) return { type: "redacted_thinking", data: block.redacted };
-  return { type: "tool_use", id: block.tool_use.id };
+function wireBlocks(block: ReplyBlock, place: number): readonly JsonObject[] {
+  if ("web_search" in block) return searchBlocks(block.web_search, place);
+  if ("text" in block) return [{ type: "text", text: block.text }];
+  if ("thinking" in block) return [{ type: "thinking", signature: block.signature }];
+  if ("redacted" in block) return [{ type: "redacted_thinking", data: block.redacted }];
+  return [{ type: "tool_use", id: block.tool_use.id }];
 }

@@ -9,7 +9,7 @@ import { findRepeated, isBase64, isObjectText, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
   ("model input stream store max_output_tokens temperature top_p tools tool_choice reasoning include prompt_cache_key " +
-    "prompt_cache_retention prompt_cache_options text truncation instructions metadata parallel_tool_calls service_tier")
+    "prompt_cache_retention prompt_cache_options max_tool_calls text truncation instructions metadata parallel_tool_calls service_tier")
     .split(" "),
 );
 
@@ -41,6 +41,7 @@ export function refusals(asked: Asked): readonly string[] {
     ...pairProblems(items),
     ...followProblems(items),
     ...idProblems(items),
+    ...searchProblems(body, items),
   ];
 }
 
@@ -113,13 +114,16 @@ function limitProblems({ max_output_tokens: most }: JsonObject): readonly string
 }
 
 function toolProblems({ tools, tool_choice: choice }: JsonObject): readonly string[] {
-  const offered = listOf(tools).filter(isObject);
+  const all = listOf(tools).filter(isObject);
+  const offered = all.filter(({ type }) => type !== "web_search");
   const twice = findRepeated(offered.map(({ name }) => name));
   return [
-    ...(choice !== undefined && offered.length === 0
+    ...(choice !== undefined && all.length === 0
       ? ["Tool choice is only allowed when 'tools' are specified."]
       : []),
     ...(twice === null ? [] : [`Invalid 'tools': the name '${twice}' is used twice.`]),
+    ...all.filter(({ type, blocked_domains: blocked }) => type === "web_search" && blocked !== undefined)
+      .map(() => "Unknown parameter: 'tools[].blocked_domains'."),
     ...offered.flatMap((tool, index) => [
       ...(isToolName(tool.name)
         ? []
@@ -173,6 +177,10 @@ function itemProblems(item: JsonObject, index: number): readonly string[] {
         : [`Invalid type for '${at}.output': expected a string or a list of content parts.`];
     case "reasoning":
       return reasoningItemProblems(item);
+    case "web_search_call":
+      return typeof item.id === "string" && isObject(item.action) && item.status !== undefined
+        ? []
+        : [`Missing required parameter: '${at}' of type web_search_call needs id, status and action.`];
     default:
       return [`Invalid value: '${type}'. '${at}.type' is none of the supported values.`];
   }
@@ -274,11 +282,21 @@ function followProblems(items: readonly JsonObject[]): readonly string[] {
   return items.flatMap((item, index) => {
     if (item.type !== "reasoning") return [];
     const next = items.slice(index + 1).find(({ type }) => type !== "reasoning");
-    const follows = next !== undefined && (next.type === "function_call" || next.role === "assistant");
+    const follows = next !== undefined &&
+      (next.type === "function_call" || next.type === "web_search_call" || next.role === "assistant");
     return follows
       ? []
       : [`Item '${item.id}' of type 'reasoning' was provided without its required following item.`];
   });
+}
+
+/** Returns the problem if a search goes back although the request does not offer the tool. */
+function searchProblems({ tools }: JsonObject, items: readonly JsonObject[]): readonly string[] {
+  const isOffered = listOf(tools).filter(isObject).some(({ type }) => type === "web_search");
+  const found = items.find(({ type }) => type === "web_search_call");
+  return isOffered || found === undefined
+    ? []
+    : [`Item '${found.id}' of type 'web_search_call' needs the tool.`];
 }
 
 function idProblems(items: readonly JsonObject[]): readonly string[] {

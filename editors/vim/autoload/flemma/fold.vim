@@ -106,6 +106,8 @@ function! s:levels(lines, from) abort
       let answer = 0
     elseif line =~# '^<thinking\>' && line !~# '/>\s*$'
       let [end, level, inner, answer] = ['</thinking>', '>2', 2, 0]
+    elseif line =~# '^<server_tool\s'
+      let [end, level, inner, answer] = ['</server_tool>', '>2', 2, 0]
     else
       let answer = 0
     endif
@@ -133,7 +135,8 @@ function! flemma#fold#text() abort
   let first = getline(v:foldstart)
   let size = ' (' . (v:foldend - v:foldstart + 1) . ' lines) '
   if first !~# '^```'
-    return '+ ' . (first =~# '^<thinking' ? 'thinking: ' . s:words(v:foldstart + 1) : first) . size
+    return '+ ' . (first =~# '^<thinking' ? 'thinking: ' . s:words(v:foldstart + 1)
+      \ : first =~# '^<server_tool' ? s:words(v:foldstart + 1) : first) . size
   endif
   let header = getline(prevnonblank(v:foldstart - 1))
   let id = matchstr(header, '`\zs[^`]*\ze`')

@@ -1,8 +1,8 @@
 // A replay server as a provider, for runs in which a script takes the place of the model.
 
-import { anthropic } from "./anthropic/provider.ts";
-import type { Replay } from "./replay/server.ts";
-import type { Provider } from "./types.ts";
+import { anthropic } from "../anthropic/provider.ts";
+import type { Replay } from "./server.ts";
+import type { Provider } from "../types.ts";
 
 /**
  * Creates the provider for a replay server. It takes no key, and settings and environment variables cannot redirect its
