@@ -222,13 +222,14 @@ export class Session implements ChatSession {
   }
 
   cancel(): boolean {
-    const { cycle, hooks } = this.#runtime;
+    const { cycle, hooks, jobs } = this.#runtime;
     const hadHooks = hooks?.cancel() === true;
-    return cycle.cancel() !== null || hadHooks;
+    return cycle.cancel() !== null || hadHooks || jobs.endWait();
   }
 
   cancelCall(id: string): boolean {
-    return this.#runtime.cycle.cancelCall(id);
+    const { cycle, jobs } = this.#runtime;
+    return cycle.cancelCall(id) || jobs.stop(id);
   }
 
   async tool(name: string): Promise<RegisteredTool | undefined> {

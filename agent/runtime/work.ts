@@ -71,6 +71,7 @@ export class Work {
 
   get #cancellable(): Cancellable {
     const cycle = () => this.#runtime().cycle;
+    const jobs = () => this.#runtime().jobs;
     const chat = () => this.#store.chat;
     return {
       get chat() {
@@ -82,8 +83,12 @@ export class Work {
       get requesting() {
         return cycle().requesting;
       },
-      cancel: () => cycle().cancel(),
+      get jobs() {
+        return jobs().running;
+      },
+      cancel: () => cycle().cancel() ?? (jobs().endWait() ? { what: "jobs" } : null),
       cancelCall: (id) => cycle().cancelCall(id),
+      stopJob: (id) => jobs().stop(id),
     };
   }
 }

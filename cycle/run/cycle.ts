@@ -98,11 +98,15 @@ export interface CycleParts {
   readonly signal?: AbortSignal;
 }
 
-/** What was cancelled: a request, a call, or a step that had started neither of them. */
+/** What was cancelled: a request, a call, a step that had started neither of them, or background jobs. */
 export type Cancelled =
   | { readonly what: "request" }
   | { readonly what: "call"; readonly id: string; readonly tool: string }
-  | { readonly what: "step" };
+  | { readonly what: "step" }
+  /** A background job. */
+  | { readonly what: "job"; readonly id: string }
+  /** The wait of a run for its background jobs. */
+  | { readonly what: "jobs" };
 
 /** The cycle of one document. One instance is one run of the program. */
 export class Cycle {

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
+import { liveRuns, sendCancelRequest } from "../../agent/runtime/cancel/ask.ts";
+import type { CancelRequest } from "../../agent/runtime/cancel/request.ts";
 import type { OpenOptions, RunResult } from "../../agent/types.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { frames, SSE, stop } from "../cycle/sending.ts";
@@ -275,6 +277,48 @@ testJobs("jobs end with the run, whatever ends it: the person", async (place) =>
   assert.match(jobResults(text)[0]?.[1] ?? "", /Stopped with the run/);
 });
 
+testJobs("another process lists and stops a job, and ends the wait for jobs", async (place) => {
+  const waits = Promise.withResolvers<void>();
+  const ids: string[] = [];
+  const model = new Model(
+    () => [background("echo up; sleep 600"), background("echo up; sleep 601")],
+    ({ jobs }) => (ids.push(...jobs), "Waiting."),
+    () => assert.fail("nothing is sent"),
+  );
+  const ran = run(place, model, "", {
+    settings: { overrides: { tools: { jobs: { wait: 300 } } } },
+    emit: ({ event }) => event === "request:finished" && model.asked.length === 2 && waits.resolve(),
+  });
+  await waits.promise;
+  const ask = async (request: CancelRequest) => {
+    const [found] = await liveRuns(place.environment);
+    assert.ok(found !== undefined);
+    const answer = await sendCancelRequest(found, request, { patience: 60_000 });
+    assert.ok(typeof answer === "object", String(answer));
+    return answer;
+  };
+  const listed = await ask({ kind: "list" });
+  assert.deepEqual(
+    listed.running.map(({ id, tool }) => [id, tool]).toSorted(),
+    [
+      [ids[0], "background job"],
+      [ids[1], "background job"],
+    ].toSorted(),
+  );
+  const [first = ""] = ids;
+  assert.deepEqual((await ask({ kind: "call", text: first })).cancelled, [{ what: "job", id: first }]);
+  assert.equal((await ask({ kind: "call", text: "job_nobody" })).problem?.code, "unknown-call");
+  let ended = (await ask({ kind: "one" })).cancelled;
+  while (ended.length === 0) ended = (await ask({ kind: "one" })).cancelled;
+  assert.deepEqual(ended, [{ what: "jobs" }]);
+  const { stop, text } = await ran;
+  assert.equal(stop.reason, "done");
+  const how = jobResults(text).map(([, body]) =>
+    /(Stopped by the user|Stopped with the run)/.exec(body)?.[1]
+  );
+  assert.deepEqual(how.toSorted(), ["Stopped by the user", "Stopped with the run"]);
+});
+
 testJobs("no process of a job is left, even one that left its session", async (place) => {
   const model = new Model(
     () => [background("setsid sh -c 'sleep 4711' & touch ready; sleep 4712")],
@@ -392,14 +436,18 @@ testJobs(
 );
 
 testJobs("without jobs, the model is not offered any, and a call that wants one fails", async (place) => {
-  const model = new Model(() => [background("echo hi")], ({ body }) => {
-    assert.doesNotMatch(body, /flemma__jobs|"flemma.background":\{/);
-    return "Fine.";
-  });
+  const model = new Model(
+    () => [background("echo hi"), { input: { command: "echo fine", timeout: null } }],
+    ({ body }) => {
+      assert.doesNotMatch(body, /flemma__jobs|"flemma.background":\{/);
+      return "Fine.";
+    },
+  );
   const { text } = await run(place, model, "", {
     settings: { overrides: { tools: { jobs: { enabled: false } } } },
   });
-  assert.match(text, /`call_1_0` \(error\)/);
+  assert.match(text, /`call_1_0` \(error\)\n\n```\nBackground jobs are not available here\./);
+  assert.match(text, /`call_1_1`\n\n```\nfine\n/);
   assert.doesNotMatch(text, /job=/);
 });
 

@@ -3,7 +3,7 @@
 import type { SchemaCheck } from "../validate.ts";
 
 const bash = validate20;
-const schema31 = {"type":"object","properties":{"label":{"type":"string"},"command":{"type":"string"},"timeout":{"type":["number","null"]},"flemma.background":{"type":["boolean","null"]}},"required":["command","timeout","flemma.background"],"additionalProperties":false};
+const schema31 = {"type":"object","properties":{"label":{"type":"string"},"command":{"type":"string"},"timeout":{"type":["number","null"]},"flemma.background":{"type":["boolean","null"]}},"required":["command","timeout"],"additionalProperties":false};
 const func0 = Object.prototype.hasOwnProperty;
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -37,8 +37,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((data["flemma.background"] === undefined) || (!(func0.call(data, "flemma.background")))){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flemma.background"}};
+for(const key0 of Object.keys(data)){
+if(!((((key0 === "label") || (key0 === "command")) || (key0 === "timeout")) || (key0 === "flemma.background"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -47,9 +48,10 @@ vErrors.push(err2);
 }
 errors++;
 }
-for(const key0 of Object.keys(data)){
-if(!((((key0 === "label") || (key0 === "command")) || (key0 === "timeout")) || (key0 === "flemma.background"))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
+}
+if(data.label !== undefined && func0.call(data, "label")){
+if(typeof data.label !== "string"){
+const err3 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -59,9 +61,9 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.label !== undefined && func0.call(data, "label")){
-if(typeof data.label !== "string"){
-const err4 = {instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"}};
+if(data.command !== undefined && func0.call(data, "command")){
+if(typeof data.command !== "string"){
+const err4 = {instancePath:instancePath+"/command",schemaPath:"#/properties/command/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -71,9 +73,10 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.command !== undefined && func0.call(data, "command")){
-if(typeof data.command !== "string"){
-const err5 = {instancePath:instancePath+"/command",schemaPath:"#/properties/command/type",keyword:"type",params:{type: "string"}};
+if(data.timeout !== undefined && func0.call(data, "timeout")){
+let data2 = data.timeout;
+if((!(typeof data2 == "number")) && (data2 !== null)){
+const err5 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type}};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -83,10 +86,10 @@ vErrors.push(err5);
 errors++;
 }
 }
-if(data.timeout !== undefined && func0.call(data, "timeout")){
-let data2 = data.timeout;
-if((!(typeof data2 == "number")) && (data2 !== null)){
-const err6 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type}};
+if(data["flemma.background"] !== undefined && func0.call(data, "flemma.background")){
+let data3 = data["flemma.background"];
+if((typeof data3 !== "boolean") && (data3 !== null)){
+const err6 = {instancePath:instancePath+"/flemma.background",schemaPath:"#/properties/flemma.background/type",keyword:"type",params:{type: schema31.properties["flemma.background"].type}};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -96,27 +99,14 @@ vErrors.push(err6);
 errors++;
 }
 }
-if(data["flemma.background"] !== undefined && func0.call(data, "flemma.background")){
-let data3 = data["flemma.background"];
-if((typeof data3 !== "boolean") && (data3 !== null)){
-const err7 = {instancePath:instancePath+"/flemma.background",schemaPath:"#/properties/flemma.background/type",keyword:"type",params:{type: schema31.properties["flemma.background"].type}};
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err7];
 }
 else {
 vErrors.push(err7);
-}
-errors++;
-}
-}
-}
-else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
 }
 errors++;
 }

@@ -12,6 +12,8 @@ export interface Cancellable {
   /** The running calls, in the order of their start. */
   readonly running: readonly Call[];
   readonly requesting: boolean;
+  /** Ids of the background jobs that run. */
+  readonly jobs: readonly string[];
   /**
    * Cancels one thing: the request; if none is running, the call that started first; if no call is running either, a
    * step that is about to begin. Returns null if there is nothing to cancel.
@@ -19,6 +21,8 @@ export interface Cancellable {
   cancel(): Cancelled | null;
   /** Cancels one call; false if that call is not running. */
   cancelCall(id: string): boolean;
+  /** Stops a background job; false if it is not running. */
+  stopJob(id: string): boolean;
 }
 
 /** Carries out a request and reports the result. */
@@ -26,7 +30,10 @@ export function answerTo(request: CancelRequest, run: Cancellable): CancelAnswer
   const done = carryOut(request, run);
   return {
     cancelled: "cancelled" in done ? done.cancelled : [],
-    running: run.running.map(({ id, name }) => ({ id, tool: name })),
+    running: [
+      ...run.running.map(({ id, name }) => ({ id, tool: name })),
+      ...run.jobs.map((id) => ({ id, tool: "background job" })),
+    ],
     requesting: run.requesting &&
       !("cancelled" in done && done.cancelled.some(({ what }) => what === "request")),
     problem: "problem" in done ? done.problem : null,
@@ -44,6 +51,7 @@ function carryOut(request: CancelRequest, run: Cancellable): Done {
     case "all":
       return all(run);
     case "call": {
+      if (run.stopJob(request.text)) return { cancelled: [{ what: "job", id: request.text }] };
       const found = resolveTargets(run.chat, { kind: "id", text: request.text });
       if (!found.ok) return { problem: found.problem };
       const [id = ""] = found.value;
@@ -62,7 +70,7 @@ function first(run: Cancellable): Done {
 }
 
 /**
- * Cancels the request and every running call. If neither a request nor a call is running, cancels a step that is about
+ * Cancels the request, every running call and every background job. If neither a request nor a call is running, cancels a step that is about
  * to begin.
  */
 function all(run: Cancellable): Done {
@@ -75,6 +83,7 @@ function all(run: Cancellable): Done {
     const done = cancelCall(call.id, run);
     if (done !== null) cancelled.push(...done.cancelled);
   }
+  for (const id of run.jobs) if (run.stopJob(id)) cancelled.push({ what: "job", id });
   return cancelled.length === 0 ? first(run) : { cancelled };
 }
 
@@ -84,8 +93,8 @@ function cancelCall(id: string, run: Cancellable): { readonly cancelled: readonl
   return { cancelled: [{ what: "call", id, tool }] };
 }
 
-function notRunning(id: string, { running, requesting }: Cancellable): Problem {
-  const others = running.map((call) => call.id);
+function notRunning(id: string, { running, requesting, jobs }: Cancellable): Problem {
+  const others = [...running.map((call) => call.id), ...jobs];
   return {
     code: "not-running",
     message: `The call ${id} is not running.`,

@@ -48,6 +48,10 @@ export function cancelledWords(cancelled: Cancelled): string {
   switch (cancelled.what) {
     case "request":
       return "the request";
+    case "job":
+      return `the background job ${cancelled.id}`;
+    case "jobs":
+      return "the wait for background jobs";
     case "step":
       return "the step about to start";
     case "call":

@@ -59,6 +59,8 @@ export class Jobs {
   readonly #open = new Set<string>();
   /** Results of jobs of earlier runs. */
   #left: Due[] = [];
+  /** Ends the wait for jobs; null while the run does not wait. */
+  #waiting: AbortController | null = null;
   readonly #work = new Set<Promise<void>>();
   #fault: { readonly thrown: unknown } | null = null;
 
@@ -66,7 +68,8 @@ export class Jobs {
     this.#parts = parts;
   }
 
-  get #running(): Job[] {
+  /** The jobs whose commands run. */
+  get running(): readonly Job[] {
     return [...this.#open].flatMap((id) => this.#jobs.get(id) ?? []).filter(({ end }) => end === null);
   }
 
@@ -84,7 +87,7 @@ export class Jobs {
       this.#parts;
     if (path === null || !available || !enabled) return failed(NO_JOBS);
     const command = textOrEmpty(call.input.command);
-    const running = this.#running;
+    const running = this.running;
     const same = running.find((job) => job.command === command);
     if (same !== undefined) {
       return { success: true, output: `This command already runs as the background job \`${same.id}\`.` };
@@ -208,7 +211,7 @@ export class Jobs {
     if (record?.delivered === true) {
       return { success: true, output: "State: completed (removed from conversation)." };
     }
-    const running = this.#running.map((job) => job.id);
+    const running = this.running.map((job) => job.id);
     const which = running.length === 0 ? "No job runs." : `Running: ${running.join(", ")}.`;
     return failed(`There is no background job ${JSON.stringify(id.slice(0, 40))} in this run. ${which}`);
   }
@@ -219,9 +222,15 @@ export class Jobs {
 
   /** Stops a running job; false if there is none with this id. */
   stopByPerson(id: string): boolean {
-    const job = this.#running.find((each) => each.id === id);
+    const job = this.running.find((each) => each.id === id);
     job?.stop("person");
     return job !== undefined;
+  }
+
+  /** Ends the wait for jobs; false if the run does not wait. */
+  endWait(): boolean {
+    this.#waiting?.abort();
+    return this.#waiting !== null;
   }
 
   /** Collects the results that earlier runs left: of jobs that ended with their run, and of lost ones. */
@@ -294,9 +303,12 @@ export class Jobs {
     let now = stop;
     while (now.reason === "done" && left > 0 && this.#open.size > 0 && !signal.aborted) {
       const began = performance.now();
-      await untilFirst(Promise.all(this.#running.map(({ ended }) => ended)), left, signal);
+      const waiting = this.#waiting = new AbortController();
+      const ended = AbortSignal.any([signal, waiting.signal]);
+      await untilFirst(Promise.all(this.running.map((job) => job.ended)), left, ended);
+      this.#waiting = null;
       left -= performance.now() - began;
-      if (this.#due().length === 0 || signal.aborted) break;
+      if (this.#due().length === 0 || ended.aborted) break;
       const problem = await this.deliver({ asks: true });
       // A text that the person types meanwhile must not be sent.
       if (problem !== null || !this.#asks()) break;
@@ -315,7 +327,7 @@ export class Jobs {
 
   /** Stops every job, and writes the results. */
   async end(): Promise<void> {
-    for (const job of this.#running) job.stop("run");
+    for (const job of this.running) job.stop("run");
     while (this.#work.size > 0) await Promise.all(this.#work);
     const problem = await this.deliver({ asks: false });
     if (problem !== null) {

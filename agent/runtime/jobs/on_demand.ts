@@ -13,6 +13,7 @@ export class JobsOnDemand {
   readonly #parts: Omit<JobsParts, "run">;
   #run: CycleParts["run"] | null = null;
   #jobs: Promise<Jobs> | null = null;
+  #made: Jobs | null = null;
 
   constructor(parts: Omit<JobsParts, "run">) {
     this.#parts = parts;
@@ -35,9 +36,19 @@ export class JobsOnDemand {
     };
   }
 
+  /** Ids of the running jobs. */
+  get running(): readonly string[] {
+    return this.#made?.running.map(({ id }) => id) ?? [];
+  }
+
   /** Stops a running job; false if there is none with this id. */
-  async stop(id: string): Promise<boolean> {
-    return (await this.#jobs)?.stopByPerson(id) ?? false;
+  stop(id: string): boolean {
+    return this.#made?.stopByPerson(id) ?? false;
+  }
+
+  /** Ends the wait for jobs after a complete reply; false if the run does not wait for any. */
+  endWait(): boolean {
+    return this.#made?.endWait() ?? false;
   }
 
   /**
@@ -65,7 +76,7 @@ export class JobsOnDemand {
   #loaded(): Promise<Jobs> {
     return this.#jobs ??= import("./jobs.ts").then(({ Jobs }) => {
       if (this.#run === null) throw new Error("jobs are used before the runner of calls is known");
-      return new Jobs({ ...this.#parts, run: this.#run });
+      return this.#made = new Jobs({ ...this.#parts, run: this.#run });
     });
   }
 }

@@ -282,7 +282,7 @@ export const CANCEL: Command = {
   summary: "stop a request or call that another process runs",
   details: TARGET +
     "Without a TARGET, stops what Ctrl-C would stop: the request, or else the call that started first. A stopped " +
-    "call keeps its output so far in its result. Without FILE, uses the only document with a run. The exit code is 1 if nothing runs.",
+    "call keeps its output so far in its result. The id of a background job stops that job. Without FILE, uses the only document with a run. The exit code is 1 if nothing runs.",
   kind: "none",
   arity: [0, 2],
   options: [
@@ -292,8 +292,8 @@ export const CANCEL: Command = {
       type: "count",
       help: "Stop the call at or nearest to line N, or else what Ctrl-C would stop.",
     },
-    { name: "all", help: "Stop the request and every running call." },
-    { name: "list", help: "List running requests and calls." },
+    { name: "all", help: "Stop the request, every running call and every background job." },
+    { name: "list", help: "List running requests, calls and background jobs." },
     JSON_REPORT,
     QUIET_RUN,
     HELP,

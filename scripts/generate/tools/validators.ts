@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import * as standalone from "ajv/dist/standalone/index.js";
 import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
-import type { JsonSchema, ToolDefinition } from "../../../tools/definition.ts";
+import { BACKGROUND, type JsonSchema, type ToolDefinition } from "../../../tools/definition.ts";
 
 const PATH = "tools/builtin/validators.generated.ts";
 
@@ -20,12 +20,15 @@ export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([{ path: PATH, text: moduleText(schemas) }]);
 }
 
-/** Returns the schema for checking inputs, without descriptions and with an optional `label`. */
+/** Members that an input may lack: a label, and the request for a job, which not every document is offered. */
+const OPTIONAL = ["label", BACKGROUND];
+
+/** Returns the schema for checking inputs, without descriptions and with fewer required members. */
 function lenient({ input_schema }: ToolDefinition): JsonSchema {
   const { required, properties } = input_schema;
   return {
     ...input_schema,
-    required: Array.isArray(required) ? required.filter((name) => name !== "label") : [],
+    required: Array.isArray(required) ? required.filter((name) => !OPTIONAL.includes(name)) : [],
     properties: Object.fromEntries(
       Object.entries(properties as Record<string, JsonSchema>)
         .map(([name, { description: _description, ...schema }]) => [name, schema]),
