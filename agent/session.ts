@@ -254,6 +254,7 @@ export class Session implements ChatSession {
       decide: runtime.ok ? decide : () => undecided(runtime.problem),
       doubted: (call) => changedSince({ journal, approvalOf }, call),
       isRunning: (id) => elsewhere.has(id) || cycle.isRunning(id),
+      helper: async (call) => await this.#runtime.helpers?.waitingFor(call) ?? null,
     });
   }
 
@@ -523,12 +524,12 @@ export class Session implements ChatSession {
       this.#recovered(runtime.value).then((recovered) => {
         recovered.limits.begin();
         recovered.hooks?.begin();
-        recovered.helpers?.place.prepare();
+        recovered.helpers?.folder.prepare();
         return work(recovered);
       }).finally(async () => {
         runtime.value.limits.end();
         await runtime.value.endTools();
-        runtime.value.helpers?.place.tidy();
+        runtime.value.helpers?.folder.tidy();
       }),
     );
     await runtime.value.changes.done();

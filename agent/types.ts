@@ -145,6 +145,18 @@ export interface OpenCall {
   readonly doubt: string | null;
   /** The current approval decision, and its source. */
   readonly decided: ApprovalDecision;
+  /** The helper in whose document the approved call waits; null if it waits here, or does not wait. */
+  readonly helper: WaitingHelper | null;
+}
+
+/** A helper that has not answered yet. */
+export interface WaitingHelper {
+  /** Short name of the helper. */
+  readonly name: string;
+  /** Absolute path of its document. */
+  readonly path: string;
+  /** The open calls in its document. */
+  readonly calls: readonly OpenCall[];
 }
 
 /** A call in one line. */

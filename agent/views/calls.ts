@@ -2,10 +2,11 @@
 
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
+import { helperOf } from "../../parser/edits/result_block.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
-import type { CallSummary, OpenCall } from "../types.ts";
+import type { CallSummary, OpenCall, WaitingHelper } from "../types.ts";
 
 export interface CallSources {
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
@@ -15,6 +16,8 @@ export interface CallSources {
   isRunning(id: string): boolean;
   /** Who made the approval that no longer counts; null if it counts. */
   doubted(call: Call): Promise<"policy" | "person" | null>;
+  /** Returns the helper in whose document a call waits. */
+  helper(call: Call): Promise<WaitingHelper | null>;
 }
 
 /** Lists the open calls in document order. */
@@ -37,6 +40,9 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
       previewIsCut: sources.previewIsCut(call),
       doubt: status === "approved" && result?.content === "" ? await doubtOf(call, decided, sources) : null,
       decided,
+      helper: status === "pending" && result !== undefined && helperOf(result) !== null
+        ? await sources.helper(call)
+        : null,
     });
   }
   return found;

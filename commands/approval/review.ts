@@ -1,5 +1,9 @@
 // `flemma review`: decides about the calls of documents one by one at a terminal, each call shown in full.
 
+import { openChat } from "../../agent/open.ts";
+import type { OpenCall, OpenOptions } from "../../agent/types.ts";
+import { mayBeThere, realPathOrNull } from "../../base/files.ts";
+import { absolutePath, helperFolderOf } from "../../base/paths.ts";
 import { settingsRule } from "../../agent/rules/settings_rule.ts";
 import { failure, type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
@@ -19,6 +23,40 @@ export async function run(invocation: Invocation): Promise<number> {
   if (!files.ok) return refuse(invocation, files.problem);
   const ending = await review(invocation, files.value);
   return "exit" in ending ? ending.exit : ended(invocation, ending, files.value);
+}
+
+/** Returns each document, followed by the documents of helpers in which its calls wait. */
+async function withHelpers(
+  { environment }: Invocation,
+  files: readonly string[],
+  opening: OpenOptions,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const file of files) {
+    found.push(file);
+    if (!existsHelper(absolutePath(environment, file))) continue;
+    const opened = await openChat(file, { ...opening, readOnly: true });
+    // The dialogue reports a document that cannot be opened.
+    if (!opened.ok) continue;
+    await using session = opened.value;
+    found.push(...helperDocuments(await session.calls()).map((path) => shortPath(path, environment.cwd)));
+  }
+  return [...new Set(found)];
+}
+
+/** True if a document may have helpers, so that it is worth opening. */
+function existsHelper(path: string): boolean {
+  return mayBeThere(helperFolderOf(realPathOrNull(path) ?? path));
+}
+
+function helperDocuments(calls: readonly OpenCall[]): readonly string[] {
+  return calls.flatMap(({ helper }) =>
+    helper === null ? [] : [helper.path, ...helperDocuments(helper.calls)]
+  );
+}
+
+function shortPath(path: string, folder: string): string {
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
 }
 
 /** Asks about the calls of a document that runs again after that; returns the exit code, 0 to go on. */
@@ -64,7 +102,8 @@ async function review(
       notify: (problem: Problem) => tell(problemLine(problem)),
     };
     const terminal = tty = new ProcessTty(environment.variables, interrupts.signal);
-    const controllers = files.map((file) => new ReviewController(file, opening));
+    const all = await withHelpers(invocation, files, opening);
+    const controllers = all.map((file) => new ReviewController(file, opening));
     const dialogue = new Dialogue(terminal, controllers, {
       edit: async (text) => {
         let edited: Outcome<string | null> = success(null);

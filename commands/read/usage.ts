@@ -1,6 +1,6 @@
 // `flemma usage`: shows tokens and cost, of one document by model, or of all documents.
 
-import { absolutePath } from "../../base/paths.ts";
+import { absolutePath, helperFolderOf } from "../../base/paths.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
 import { allRecords, recordsOf } from "../../cycle/usage/log.ts";
 import { cacheShare, totalOf } from "../../cycle/usage/record.ts";
@@ -41,14 +41,16 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const path = await knownPath(environment, file);
   const records = (await recordsOf(environment, path)).filter(wanted);
+  const helpers = path === null ? [] : await helperRows(environment, path, wanted);
   const isMissing = records.length === 0 && !await isFile(absolutePath(environment, file));
-  if (asJson) writeOutput(`${safeJson(documentJson(path, records))}\n`);
+  if (asJson) writeOutput(`${safeJson(documentJson(path, records, helpers))}\n`);
   if (isMissing) {
     return refuse(invocation, { code: "document-missing", message: `There is no file ${file}.` });
   }
   if (asJson) return Exit.ok;
-  if (records.length === 0) messages.note(`flemma: No usage of ${file} has been recorded yet.`);
-  else writeLines(table("model", byModel(records)));
+  const rows = [...byModel(records), ...helpers.map((row) => ({ ...row, name: `helper ${row.name}` }))];
+  if (rows.length === 0) messages.note(`flemma: No usage of ${file} has been recorded yet.`);
+  else writeLines(table("model", rows));
   return Exit.ok;
 }
 
@@ -76,12 +78,45 @@ function byModel(records: readonly UsageRecord[]): readonly Row[] {
   return [...rows].map(([name, records]) => ({ name, records }));
 }
 
-function documentJson(document: string, records: readonly UsageRecord[]) {
+/** Returns the requests of each helper of a document, including those of the helpers that it asked. */
+async function helperRows(
+  environment: Invocation["environment"],
+  path: string,
+  wanted: (record: UsageRecord) => boolean,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const name of helperNames(path)) {
+    const document = `${helperFolderOf(path)}/${name}.chat`;
+    const below = await helperRows(environment, document, wanted);
+    const own = (await recordsOf(environment, document)).filter(wanted);
+    rows.push({ name, records: [...own, ...below.flatMap(({ records }) => records)] });
+  }
+  return rows.filter(({ records }) => records.length > 0);
+}
+
+/** Returns the names of the documents in the folder of helpers. */
+function helperNames(path: string): readonly string[] {
+  try {
+    return [...Deno.readDirSync(helperFolderOf(path))].map(({ name }) => name)
+      .filter((name) => name.endsWith(".chat")).map((name) => name.slice(0, -".chat".length)).sort();
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return [];
+    throw thrown;
+  }
+}
+
+function documentJson(document: string | null, records: readonly UsageRecord[], helpers: readonly Row[]) {
   const models = byModel(records).map(({ records }) => {
     const [{ provider, model }] = records as [UsageRecord];
     return { provider, model, ...totalOf(records) };
   });
-  return { document, usage: usageJson(records), models, requests: records };
+  return {
+    document,
+    usage: usageJson([...records, ...helpers.flatMap(({ records }) => records)]),
+    models,
+    helpers: helpers.map(({ name, records }) => ({ name, usage: usageJson(records) })),
+    requests: records,
+  };
 }
 
 function allJson(rows: readonly Row[]) {

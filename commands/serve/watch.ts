@@ -2,7 +2,7 @@
 
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { ChatOptions } from "../../agent/types.ts";
-import { absolutePath, normalPath } from "../../base/paths.ts";
+import { absolutePath, callerOf, normalPath } from "../../base/paths.ts";
 import { type Problem, problemLine, thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { waitSentence } from "../../cycle/run/waits.ts";
@@ -38,6 +38,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const files = new Map(
     positionals.toReversed().map((label) => [normalPath(absolutePath(environment, label)), label]),
   );
+  // A pattern such as **/*.chat also matches helpers. Their callers advance them.
+  const helpers = [...files.keys()].filter((path) => callerOf(path) !== null);
+  if (helpers.length < files.size) { for (const path of helpers) files.delete(path); }
   for (const [path, label] of files) {
     const problem = label === "-" ? NO_PIPE : inTheWay(path, label);
     if (problem !== null) return refuse(invocation, problem);

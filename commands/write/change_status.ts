@@ -2,7 +2,8 @@
 
 import { joinNames } from "../../base/names.ts";
 import type { CallSummary, CallTarget, ChatSession } from "../../agent/types.ts";
-import type { Outcome } from "../../base/problem.ts";
+import { helperFolderOf } from "../../base/paths.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Invocation } from "../invocation.ts";
@@ -41,8 +42,36 @@ function callLines(calls: readonly CallSummary[]): string[] {
   return calls.map(({ number, preview, id }) => `  ${String(number).padStart(width)}  ${preview}   ${id}`);
 }
 
+/**
+ * Returns the invocation for the document of a helper if the targets have the form `NAME/CALL`. Fails if they name
+ * calls of several documents.
+ */
+function inHelper(invocation: Invocation): Outcome<Invocation> {
+  const { arguments: given } = invocation;
+  const [file, ...targets] = given.positionals;
+  const split = targets.map((target) => /^([a-z0-9-]{1,40})\/(.+)$/.exec(target));
+  if (file === undefined || file === "-" || split.every((found) => found === null)) {
+    return success(invocation);
+  }
+  const names = new Set(split.map((found) => found?.[1]));
+  const [name] = names;
+  if (names.size > 1 || name === undefined) {
+    return failure(
+      "usage",
+      "The targets are calls of several documents.",
+      "Name the calls of one helper at a time.",
+    );
+  }
+  const document = `${helperFolderOf(file)}/${name}.chat`;
+  const positionals = [document, ...split.map((found) => found![2]!)];
+  return inHelper({ ...invocation, arguments: { ...given, positionals } });
+}
+
 /** Marks the calls that the command line names. Runs nothing. */
-export async function markCalls(invocation: Invocation, marking: Marking): Promise<number> {
+export async function markCalls(outer: Invocation, marking: Marking): Promise<number> {
+  const redirected = inHelper(outer);
+  if (!redirected.ok) return refuse(outer, redirected.problem);
+  const invocation = redirected.value;
   const { messages, arguments: given } = invocation;
   const options = {
     fragments: true,

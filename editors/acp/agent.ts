@@ -318,6 +318,7 @@ class Agent {
     }
     work.turn = new PromptTurn({
       open: (emit) => this.#open(conversation, emit, signal),
+      openHelper: (path) => openChat(path, { ...this.#host(conversation), signal }),
       update: (update) => this.#update(id, update),
       notice: (message) => this.#notice(id, message),
       request: (method, params) => this.#peer.request(method, params, signal),

@@ -8,7 +8,7 @@ import type {
   ToolCall,
   ToolCallStatus,
 } from "@agentclientprotocol/sdk";
-import type { ChatSession } from "../../agent/types.ts";
+import type { ChatSession, OpenCall } from "../../agent/types.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import { callTitle } from "../../agent/views/call_title.ts";
@@ -27,6 +27,8 @@ import { buildPermission, type Version } from "./version_2.ts";
 export interface TurnHost {
   /** Opens the document under its lock. */
   open(emit: Emit): Promise<Outcome<ChatSession>>;
+  /** Opens the document of a helper under its lock. */
+  openHelper(path: string): Promise<Outcome<ChatSession>>;
   update(update: SessionUpdate): void;
   /** Tells the person something that is not part of the conversation. */
   notice(message: string): void;
@@ -50,6 +52,8 @@ export interface TurnHost {
 /** The person's decision about a call, and the call as they saw it. */
 interface Decision {
   readonly id: string;
+  /** Path of the document of the helper that made the call; null for this conversation. */
+  readonly helper: string | null;
   /** Identifies everything that was shown: the call, the change of a file, the sandbox, and the policy's answer. */
   readonly digest: string | null;
   readonly option: string;
@@ -109,7 +113,11 @@ export class PromptTurn {
         stop = await session.advance();
         await this.#telling;
         this.#tellResults(session, { atEnd: this.#host.signal.aborted });
-        if (stop.reason === "pending") asked = await this.#asked(session, stop.ids);
+        if (stop.reason === "pending") {
+          const helpers = await this.#askedByHelpers(await session.calls());
+          const ids = stop.ids.filter((id) => !helpers.ids.has(id));
+          asked = [...await this.#asked(session, ids), ...helpers.asked];
+        }
         this.#session = null;
       }
       if (this.#host.signal.aborted) return "cancelled";
@@ -244,6 +252,7 @@ export class PromptTurn {
         : [];
       asked.push({
         id,
+        helper: null,
         digest: await digestOf(session, id),
         toolCall: await this.#described(session, call),
         options: [
@@ -255,6 +264,42 @@ export class PromptTurn {
       });
     }
     return asked;
+  }
+
+  /** Returns the questions about calls of helpers, and the calls of this conversation that wait for them. */
+  async #askedByHelpers(
+    calls: readonly OpenCall[],
+    above = "",
+  ): Promise<{ readonly asked: readonly Asked[]; readonly ids: ReadonlySet<string> }> {
+    const asked: Asked[] = [];
+    const ids = new Set<string>();
+    for (const { id, helper } of calls) {
+      if (helper === null) continue;
+      ids.add(id);
+      const opened = await this.#host.openHelper(helper.path);
+      // Another run uses it; the turn ends with the call still open.
+      if (!opened.ok) continue;
+      await using session = opened.value;
+      const address = `${above}${helper.name}/`;
+      for (const waiting of helper.calls) {
+        const call = session.chat.call(waiting.id);
+        if (call === undefined || waiting.helper !== null || waiting.status !== "pending") continue;
+        const described = { ...await this.#described(session, call), toolCallId: `${address}${call.id}` };
+        if (!this.#shown.has(described.toolCallId)) {
+          this.#shown.add(described.toolCallId);
+          this.#host.update({ sessionUpdate: "tool_call", ...described });
+        }
+        asked.push({
+          id: call.id,
+          helper: helper.path,
+          digest: await digestOf(session, call.id),
+          toolCall: described,
+          options: [option("allow_once", "Allow"), option("reject_once", "Reject")],
+        });
+      }
+      asked.push(...(await this.#askedByHelpers(helper.calls, address)).asked);
+    }
+    return { asked, ids };
   }
 
   /** Returns the question about a call, with the reasons why calls that say `approved` wait. */
@@ -270,14 +315,14 @@ export class PromptTurn {
   async #ask(asked: readonly Asked[]): Promise<Decision[] | null> {
     const decisions: Decision[] = [];
     for (const each of asked) {
-      const { id, digest, options } = each;
+      const { id, helper, digest, options } = each;
       const answer = await this.#host.request("session/request_permission", this.#question(each));
       if (this.#host.signal.aborted) return null;
       const outcome = isObject(answer) && isObject(answer.outcome) ? answer.outcome : {};
       if (answer instanceof RpcRefusal || outcome.outcome !== "selected") return null;
       const chosen = options.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? "";
       const reason = chosen === "reject_once" && this.#host.asksForms ? await this.#reason() : "";
-      decisions.push({ id, digest, option: chosen, reason });
+      decisions.push({ id, helper, digest, option: chosen, reason });
     }
     return decisions;
   }
@@ -299,6 +344,22 @@ export class PromptTurn {
 
   /** Writes the decisions about calls that still wait, if all that the person saw is unchanged. */
   async #decide(session: ChatSession, decisions: readonly Decision[]): Promise<Problem | null> {
+    for (const [helper, its] of Map.groupBy(decisions, ({ helper }) => helper)) {
+      if (helper === null) {
+        const problem = await this.#decideIn(session, its);
+        if (problem !== null) return problem;
+        continue;
+      }
+      const opened = await this.#host.openHelper(helper);
+      if (!opened.ok) return opened.problem;
+      await using other = opened.value;
+      const problem = await this.#decideIn(other, its);
+      if (problem !== null) return problem;
+    }
+    return null;
+  }
+
+  async #decideIn(session: ChatSession, decisions: readonly Decision[]): Promise<Problem | null> {
     const now = new Map<string, string | null>();
     for (const { id } of decisions) now.set(id, await digestOf(session, id));
     for (const { id, digest, option, reason } of decisions) {
@@ -363,6 +424,7 @@ export class PromptTurn {
 
 interface Asked {
   readonly id: string;
+  readonly helper: string | null;
   readonly digest: string | null;
   readonly toolCall: Awaited<ReturnType<typeof toolCall>>;
   readonly options: readonly PermissionOption[];

@@ -369,3 +369,22 @@ function approve(place: Place, name: string): void {
 function names(place: Place): string[] {
   return [...Deno.readDirSync(place.path("."))].map(({ name }) => name).sort();
 }
+
+Deno.test("one list shows the calls of a document and of its helpers", () =>
+  inPlace(async (place) => {
+    place.settings(OFFERED);
+    place.write("notes.chat", CHAT);
+    const model = caller(
+      [ask("call_1", "Write it.", { name: "writer" })],
+      () => [["c1", "bash", { label: "Look", command: "echo hi", timeout: null }]],
+    );
+    const asks = { settings: { overrides: { tools: { rules: [{ ask: "bash" }] } } } };
+    await advance(place, "notes.chat", model, asks);
+    const options = { environment: withKey(place), ...asks, readOnly: true };
+    await using session = sessionOf(await openChat(place.path("notes.chat"), options));
+    const [call, ...more] = await session.calls();
+    assert.deepEqual([call?.id, call?.status, more.length], ["call_1", "pending", 0]);
+    assert.equal(call?.helper?.name, "writer");
+    assert.equal(call.helper.path, place.path("notes.chat.d/writer.chat"));
+    assert.deepEqual(call.helper.calls.map(({ id, status }) => [id, status]), [["c1", "pending"]]);
+  }));

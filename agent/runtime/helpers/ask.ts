@@ -20,7 +20,7 @@ import { lastReply } from "../../conversation/last_reply.ts";
 import { textOfNewChat } from "../../conversation/new_chat.ts";
 import { offeredTools } from "../../extensions/offered.ts";
 import type { SubjectSettings } from "../../settings.ts";
-import type { ChatOptions, ChatSession } from "../../types.ts";
+import type { ChatOptions, ChatSession, WaitingHelper } from "../../types.ts";
 import { type HelperQuestion, readQuestion, refuseCycle, refuseQuestion } from "./bounds.ts";
 import { depthOf, helperLine, nameForPreset, shownPath } from "./names.ts";
 import { type AskedHelper, failedHelper, helperResult } from "./outcome.ts";
@@ -58,14 +58,14 @@ export interface AskingDocument {
 
 export class DocumentHelpers {
   readonly #asking: AskingDocument;
-  readonly place: HelperFolder;
+  readonly folder: HelperFolder;
   #limiter: RequestLimiter | null = null;
   /** DocumentHelpers that work now, by the path of their document. A second question waits for the first. */
   readonly #working = new Map<string, Promise<unknown>>();
 
   constructor(asking: AskingDocument) {
     this.#asking = asking;
-    this.place = new HelperFolder(asking.environment, asking.path);
+    this.folder = new HelperFolder(asking.environment, asking.path);
   }
 
   /** Answers a call of the tool. */
@@ -88,10 +88,27 @@ export class DocumentHelpers {
 
   /** True if a call that waits for this helper can go on: it waits for nobody, and no other run uses it. */
   async goesOn(call: Call): Promise<boolean> {
-    const found = await this.place.ofCall(await identify(this.#asking.chat(), call));
+    const found = await this.folder.ofCall(await identify(this.#asking.chat(), call));
     if (found === null || !isThere(found.path)) return true;
     const chat = parse(await Deno.readFile(found.path));
     return !chat.results.some(({ status, content }) => status === "pending" && content === "");
+  }
+
+  /** Returns the helper in whose document a call waits, with the calls that wait there. */
+  async waitingFor(call: Call): Promise<WaitingHelper | null> {
+    const found = await this.folder.ofCall(await identify(this.#asking.chat(), call));
+    if (found === null) return null;
+    const { name, path } = found;
+    const { options: { settings, tools, resolvers }, openHelper, environment } = this.#asking;
+    const { workFolder: _folder, ...own } = environment;
+    const opened = await openHelper(path, {
+      ...defined({ settings, tools, resolvers }),
+      environment: own,
+      readOnly: true,
+    });
+    if (!opened.ok) return { name, path, calls: [] };
+    await using session = opened.value;
+    return { name, path, calls: await session.calls() };
   }
 
   /** Finds the helper that a call asked before, or chooses the one to ask, after all checks. */
@@ -103,7 +120,7 @@ export class DocumentHelpers {
     const { path, subject, purse } = this.#asking;
     const chat = this.#asking.chat();
     const identity = await identify(chat, call);
-    const known = await this.place.ofCall(identity);
+    const known = await this.folder.ofCall(identity);
     const files = await this.#files(question.files, context);
     if (known !== null) {
       const asked = { ...identity, turn: known.turn };
@@ -123,14 +140,14 @@ export class DocumentHelpers {
     if (!files.ok) return files;
     if (question.document === null) {
       purse.questions++;
-      const added = await this.place.add(question.name ?? nameForPreset(question.preset), identity);
+      const added = await this.folder.add(question.name ?? nameForPreset(question.preset), identity);
       if (!added.ok) return added;
       return success({ helper: added.value, asked: { ...identity, turn: 0 }, files: files.value });
     }
     const others = await Promise.all(
       chat.calls.filter(({ name }) => name === call.name).map((each) => identify(chat, each)),
     );
-    const helper = await this.place.find(question.document, others);
+    const helper = await this.folder.find(question.document, others);
     if (!helper.ok) return helper;
     const cycle = refuseCycle(helper.value.path, this.#above);
     if (cycle !== null) return failure("helper-cycle", cycle);
@@ -158,7 +175,7 @@ export class DocumentHelpers {
         return failure("helper-file", `The file ${each} cannot be attached, because read may not read it.`);
       }
       if (!isThere(real)) return failure("helper-file", `The file ${each} does not exist.`);
-      found.push(relativePath(this.place.folder, real));
+      found.push(relativePath(this.folder.folder, real));
     }
     return success(found);
   }
@@ -206,7 +223,7 @@ export class DocumentHelpers {
     let { turn } = asked;
     if (turn < 0) {
       turn = nextTurn(session.chat);
-      const recorded = await this.place.ask(helper, { ...asked, turn });
+      const recorded = await this.folder.ask(helper, { ...asked, turn });
       if (!recorded.ok) return recorded;
     }
     if (!isAsked(session.chat, turn)) {

@@ -171,9 +171,9 @@ export class ReviewController {
   }
 }
 
-/** True if a person must decide: the call is pending, or its approval does not count. */
-function isAsked({ status, doubt }: OpenCall): boolean {
-  return status === "pending" || doubt !== null;
+/** True if a person must decide here: the call is pending, or its approval does not count. */
+function isAsked({ status, doubt, helper }: OpenCall): boolean {
+  return helper === null && (status === "pending" || doubt !== null);
 }
 
 function blockOf(session: ChatSession, id: string): Uint8Array {

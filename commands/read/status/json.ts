@@ -1,6 +1,6 @@
 // Formats `flemma status --json` for one document, including the state of its sandbox.
 
-import type { OpenCall } from "../../../agent/types.ts";
+import type { OpenCall, WaitingHelper } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
 import { currentModel } from "../../../providers/models/choice.ts";
@@ -22,8 +22,33 @@ interface SandboxSummary {
 
 /** Returns a call with the reasons for its decision, if known. */
 export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> | undefined) {
-  const { id, number, name, status, line, preview, decided: { decision, source } } = call;
-  return { id, number, name, status, line, preview, decision, source, ...reason };
+  const { id, number, name, status, line, preview, decided: { decision, source }, helper } = call;
+  const waits_for = helper === null ? [] : helperCalls(helper);
+  return { id, number, name, status, line, preview, decision, source, ...reason, waits_for };
+}
+
+/** A call that waits in the document of a helper. */
+interface HelperCallJson {
+  /** The target that `approve` takes for it. */
+  readonly address: string;
+  readonly document: string;
+  readonly id: string;
+  readonly name: string;
+  readonly status: OpenCall["status"];
+  readonly line: number;
+  readonly preview: string;
+}
+
+/** Returns the calls that wait in the document of a helper, and in those of its own helpers. */
+function helperCalls(helper: WaitingHelper, above = ""): readonly HelperCallJson[] {
+  const { path: document, calls } = helper;
+  return calls.flatMap(({ id, name, status, line, preview, helper: below }) => {
+    const address = `${above}${helper.name}/${id}`;
+    return [
+      { address, document, id, name, status, line, preview },
+      ...below === null ? [] : helperCalls(below, `${above}${helper.name}/`),
+    ];
+  });
 }
 
 export function reportJson(

@@ -7,7 +7,7 @@ import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { WaitingRun } from "../../../agent/runtime/cancel/waiting_run.ts";
 import type { InstructionFile } from "../../../agent/conversation/instructions/list.ts";
-import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
+import type { OpenCall, ProposedRule, WaitingHelper } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { JobView } from "../../../agent/runtime/jobs/records.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
@@ -82,8 +82,11 @@ export function reportLines(
     // If the frontmatter is invalid, no approval decisions are made.
     const fateOf = blockers.length === 0 ? fate(call, steps) : "";
     const reported = fateOf === "" ? "" : `   ${fateOf}`;
-    return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${reported}`;
-  });
+    return [
+      `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${reported}`,
+      ...helperLines(call.helper, ""),
+    ];
+  }).flat();
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
   if (waiting !== null) {
     lines.push(
@@ -122,6 +125,19 @@ function jobLine({ job, command, state, pid, since }: JobView): string {
     case "elsewhere":
       return `background job ${job}: belongs to a run on another machine: ${command}`;
   }
+}
+
+/** Returns the calls that wait in the document of a helper, each with the address that `approve` takes. */
+function helperLines(helper: WaitingHelper | null, above: string): readonly string[] {
+  if (helper === null) return [];
+  const { name, path, calls } = helper;
+  return [
+    `          in ${above}${name} (${path}):`,
+    ...calls.flatMap((call) => [
+      `            ${call.status.padEnd(8)}  ${call.preview}   ${above}${name}/${call.id}`,
+      ...helperLines(call.helper, `${above}${name}/`),
+    ]),
+  ];
 }
 
 /** Returns the approval rules of this session, and how to remove them. */
@@ -197,7 +213,9 @@ export function nextStep(chat: Chat, steps: readonly Step[]): Next {
   if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
     return "categorise";
   }
-  if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
+  if (steps.some((step) => ["run", "go-on", "resolve", "confirm", "demote"].includes(step.do))) {
+    return "execute";
+  }
   if ((["last-word", "answered", "batched"] as const).some((end) => ends(steps, end))) return "idle";
   return steps.at(-1)?.do === "send" ? "send" : "wait";
 }
@@ -223,7 +241,8 @@ export function nextSentence(
   },
 ): string {
   const advance = formatCommand("advance", document);
-  const waiting = calls.filter(({ status, hasText }) => status === "pending" && !hasText).map(({ id }) => id);
+  const pending = calls.filter(({ status, hasText }) => status === "pending" && !hasText);
+  const waiting = pending.filter(({ helper }) => helper === null).map(({ id }) => id);
   switch (next) {
     case "categorise":
       return `${advance} decides about ${count(calls, "open")}`;
@@ -235,6 +254,8 @@ export function nextSentence(
           waiting.length === 1 ? ", or reject it, or write the result yourself" : ""
         }`;
       }
+      // `flemma review` also walks through the documents of helpers.
+      if (pending.length > 0) return formatCommand("review", document);
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"
         ? `check ${joinNames(end.ids)}: approved, but there is text in the block; ` +

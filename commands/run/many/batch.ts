@@ -2,6 +2,7 @@
 
 import { RequestLimiter } from "../../../providers/http/limiter.ts";
 import { runInTurn } from "../../../batch/in_turn.ts";
+import { callerOf } from "../../../base/paths.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
 import { drive, goesOn } from "../drive.ts";
@@ -50,12 +51,15 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
   }
 }
 
-/** Returns each document once, under the first of its names. */
+/** Returns each document once, under the first of its names, without the helpers of documents. */
 async function distinct({ arguments: { positionals }, environment }: Invocation): Promise<readonly string[]> {
   const byPath = new Map<string, string>();
   for (const file of positionals) {
     const path = await knownPath(environment, file);
     if (!byPath.has(path)) byPath.set(path, file);
   }
+  const helpers = [...byPath.keys()].filter((path) => callerOf(path) !== null);
+  // A pattern such as **/*.chat also matches helpers. Their callers advance them.
+  if (helpers.length < byPath.size) { for (const path of helpers) byPath.delete(path); }
   return [...byPath.values()];
 }

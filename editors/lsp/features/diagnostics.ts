@@ -3,7 +3,7 @@
 import { problemLine } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
 import type { Diagnostic as Shown } from "vscode-languageserver-types";
-import type { OpenCall } from "../../../agent/types.ts";
+import type { OpenCall, WaitingHelper } from "../../../agent/types.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
 import type { OpenDocument } from "../document.ts";
 import { type Counted, linesRange, toRange } from "../positions.ts";
@@ -73,7 +73,10 @@ function shown(
   const { code, severity, message, id } = finding;
   const { chat } = counted;
   const call = code === "tool_use_unresolved" && id !== undefined ? waiting.get(id) : undefined;
-  const related = id === undefined ? [] : otherHalf(counted, id, finding, uri);
+  const related = [
+    ...id === undefined ? [] : otherHalf(counted, id, finding, uri),
+    ...call === undefined || call.helper === null ? [] : placesOf(call.helper),
+  ];
   return {
     range: call === undefined ? rangeOf(counted, finding) : linesRange(counted, call.line, call.line),
     severity: call === undefined ? SEVERITY[severity] : SEVERITY.info,
@@ -113,6 +116,23 @@ function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string
   return [{ location: { uri, range: linesRange(counted, line, line) }, message }];
 }
 
+/** Returns the calls that wait in the document of a helper, and in those of its helpers. */
+function callsBelow({ calls }: WaitingHelper): readonly OpenCall[] {
+  return calls.flatMap((call) => call.helper === null ? [call] : callsBelow(call.helper));
+}
+
+/** Returns the places of the calls that wait in the document of a helper, for editors to jump there. */
+function placesOf({ path, calls }: WaitingHelper): ReturnType<typeof otherHalf> {
+  const uri = new URL(`file://${path.split("/").map(encodeURIComponent).join("/")}`).href;
+  return calls.flatMap(({ line, preview, helper }) => {
+    const at = { line: line - 1, character: 0 };
+    return [
+      { location: { uri, range: { start: at, end: at } }, message: visible(preview) },
+      ...helper === null ? [] : placesOf(helper),
+    ];
+  });
+}
+
 /** True if the text has a template tag that is evaluated. */
 function hasTags(chat: Chat): boolean {
   return chat.turns.some(({ role, segments }) =>
@@ -124,6 +144,10 @@ function hasTags(chat: Chat): boolean {
   );
 }
 
-function waitsText({ preview, doubt }: OpenCall): string {
+function waitsText({ preview, doubt, helper }: OpenCall): string {
+  if (helper !== null) {
+    const calls = callsBelow(helper).map(({ preview }) => preview);
+    return `waits in ${helper.path}: ${calls.length === 0 ? preview : calls.join("; ")}`;
+  }
   return `waits for you: ${preview}${doubt === null ? "" : ` (${doubt})`}`;
 }
