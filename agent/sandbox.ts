@@ -18,10 +18,19 @@ export interface DocumentPaths {
 /** Creates the sandbox of a document, or of the working folder if `path` is null. */
 export function sandboxOf(
   environment: Environment,
-  { path, named = path }: DocumentPaths,
-  { settings, loaded: { files, code } }: Pick<SubjectSettings, "settings" | "loaded">,
+  paths: DocumentPaths,
+  subject: Pick<SubjectSettings, "settings" | "loaded">,
   more: Pick<SandboxOptions, "ignoreCache" | "around"> = {},
 ): RunSandbox {
+  return createSandbox({ ...sandboxOptionsOf(environment, paths, subject), ...more });
+}
+
+/** The options for the sandbox of a document, or of the working folder if `path` is null. */
+export function sandboxOptionsOf(
+  environment: Environment,
+  { path, named = path }: DocumentPaths,
+  { settings, loaded: { files, code } }: Pick<SubjectSettings, "settings" | "loaded">,
+): SandboxOptions {
   const documents = [path, named].filter((each) => each !== null).flatMap(treeOf);
   // The lock is protected, because a command that removes it would let a second run in.
   const locks = path !== null && settings.lock.place === "beside" ? [lockBeside(path)] : [];
@@ -36,7 +45,7 @@ export function sandboxOf(
     documents,
     configFiles: [...files, ...code, ...toolFolders, ...skills, ...locks],
   });
-  return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
+  return { settings: settings.sandbox, environment, document: path, protect };
 }
 
 /** Returns a document with the folder of its helpers, and if it is a helper itself, those that called it. */

@@ -95,6 +95,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "doctor": () => import("./setup/doctor.ts"),
   "sandbox status": () => import("./sandbox/status.ts"),
   "sandbox run": () => import("./sandbox/run.ts"),
+  "sandbox compare": () => import("./sandbox/compare.ts"),
   "sandbox use": () => import("./sandbox/use.ts"),
   ...EXTENSION_MODULES,
   ...PROVIDER_MODULES,

@@ -10,7 +10,14 @@ export { type ResolvedPolicy, resolvePolicy } from "./policy/policy.ts";
 export { realPath } from "../base/disk/real_path.ts";
 export { expandHome, isInside } from "../base/paths.ts";
 export { type BackendEntry, BackendRegistry } from "./backends/registry.ts";
-export { type CommandsWatch, createSandbox, RunSandbox, type SandboxOptions } from "./sandbox.ts";
+export type { SandboxComparison } from "./run/compare.ts";
+export {
+  type CommandsWatch,
+  compareSandboxes,
+  createSandbox,
+  RunSandbox,
+  type SandboxOptions,
+} from "./sandbox.ts";
 export { type ExitStatus, type Running, spawn, type SpawnOptions } from "./process/spawn.ts";
 export { type StillHidden, stillHidden } from "./policy/keep_hidden.ts";
 export { renderStatus, type SandboxStatus, sandboxStatus, statusExitCode } from "./status.ts";

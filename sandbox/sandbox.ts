@@ -30,6 +30,7 @@ import { prepareUnsandboxed, unsandboxedNotice } from "./process/unsandboxed.ts"
 import { LiveCommands } from "./run/commands.ts";
 import { WorkerKeeper, type WorkerSandbox } from "./run/worker.ts";
 import { createWorkerSandbox, UNSANDBOXED_WORKER } from "./run/worker_sandbox.ts";
+import type { SandboxComparison } from "./run/compare.ts";
 import { RunContext } from "./run/context.ts";
 import { PolicySnapshots } from "./run/policy_snapshots.ts";
 import { Notices } from "./run/notices.ts";
@@ -56,6 +57,15 @@ export type { CommandsWatch, SandboxOptions } from "./run/options.ts";
  */
 export function createSandbox(options: SandboxOptions): RunSandbox {
   return new RunSandbox(options);
+}
+
+/** What bubblewrap and Landlock would do for a command. Runs nothing; fails as the policy does. */
+export async function compareSandboxes(
+  options: SandboxOptions,
+  command: readonly string[],
+): Promise<Outcome<SandboxComparison>> {
+  const { comparePlans } = await import("./run/compare.ts");
+  return comparePlans(options, command);
 }
 
 /** A `Sandbox` that also describes itself, for status and for code that writes protected files. */

@@ -65,6 +65,8 @@ export interface MountablePolicy extends Required<Policy> {
    * absent, there are none.
    */
   readonly held?: readonly string[];
+  /** Those of `held` that are too large to be restored completely. */
+  readonly partly?: readonly string[];
   /** Sockets that are masked. */
   readonly masked: readonly string[];
   /** Folders of runtime sockets. An empty folder is mounted over each. */

@@ -223,7 +223,8 @@ function withoutMasks(list: readonly string[], { masked }: MountablePolicy): str
 /** Policies are immutable, and most commands in a row use the same one. */
 const mountsByPolicy = new WeakMap<MountablePolicy, readonly string[]>();
 
-function mountsOf(policy: MountablePolicy): readonly string[] {
+/** The mount arguments of a policy. */
+export function mountsOf(policy: MountablePolicy): readonly string[] {
   let mounts = mountsByPolicy.get(policy);
   if (mounts === undefined) {
     mounts = mountArguments({

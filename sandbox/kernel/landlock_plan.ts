@@ -226,6 +226,9 @@ function gapsOf(policy: MountablePolicy, abi: number, compared: readonly string[
         "The text of the document can be changed by commands. Approvals that they could have written do not count.",
       ]
       : []),
+    ...(policy.partly ?? []).map((path) =>
+      `${path} is too large to restore completely: of large files and deep folders, changes are only reported.`
+    ),
     ...(policy.inner.length + policy.links.length > 0
       ? ["Folders around writable and protected paths can be moved while a command runs."]
       : []),

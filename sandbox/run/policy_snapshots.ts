@@ -104,13 +104,19 @@ export class PolicySnapshots {
     const compared = new Set(
       [...settings, ...(compares ? apart : [])].filter((path) => canRemember(path, snapshot)),
     );
-    const held = this.repairs ? this.#held(resolved, protection.real, compared, snapshot) : [];
-    const { document } = this.#context;
+    const needed = [
+      ...paths.filter(({ asked }) => asked),
+      ...this.#context.ownCode.protect.map((path) => ({ path })),
+    ];
+    const asked = this.repairs ? traceProtected(needed, environment.cwd, snapshot).real : [];
+    const held = this.repairs ? this.#held(resolved, protection.real, { compared, asked }, snapshot) : [];
     const left = new Set([...compared, ...held]);
     const mounted = { ...protection, real: protection.real.filter((path) => !left.has(path)) };
     const listening = this.#context.listening();
     const { policy: base, notices } = mountablePolicy(resolved, mounted, environment, snapshot, listening);
-    const policy = this.repairs ? { ...base, held } : base;
+    const { document } = this.#context;
+    const partly = held.filter((path) => path !== document && !canRemember(path, snapshot));
+    const policy = this.repairs ? { ...base, held, partly } : base;
     this.#notices.add(
       paths.filter(({ path, whole }) => whole && snapshot.has(path)).map(({ path }) => wholeFolder(path)),
     );
@@ -142,19 +148,24 @@ export class PolicySnapshots {
 
   /**
    * Existing protected paths in writable folders whose whole state can be recorded, and the document. This program
-   * writes the document itself, so the document is not restored: approvals in it are checked instead.
+   * writes the document itself, so the document is not restored: approvals in it are checked instead. Outside the
+   * working folders, a path that the program itself does not need may be recorded in part, because such folders often
+   * hold what others put there.
    */
   #held(
     { rw_paths }: ResolvedPolicy,
     real: readonly string[],
-    compared: ReadonlySet<string>,
+    { compared, asked }: { readonly compared: ReadonlySet<string>; readonly asked: readonly string[] },
     snapshot: FsSnapshot,
   ): string[] {
+    const { workingFolders } = this.#context.fix();
+    const isElsewhere = (path: string) =>
+      !asked.includes(path) && !workingFolders.some((folder) => isInside(path, folder));
     const own = this.#context.ownPlaces;
     const { document } = this.#context;
     return real.filter((path) =>
       !compared.has(path) && snapshot.has(path) && rw_paths.some((root) => isInside(path, root)) &&
-      (path === document || (!own.includes(path) && canRemember(path, snapshot)))
+      (path === document || (!own.includes(path) && (isElsewhere(path) || canRemember(path, snapshot))))
     );
   }
 

@@ -14,7 +14,15 @@ Deno.test("the first word is completed to a command or a file, and a command of 
   assert.ok(words("").includes("sandbox"));
   assert.equal(words("").length, new Set(COMMANDS.map(({ name }) => name.split(" ")[0])).size);
   assert.equal(candidates([""]).files, true);
-  assert.deepEqual(words("sandbox", "").toSorted(), ["disable", "enable", "reset", "run", "status", "use"]);
+  assert.deepEqual(words("sandbox", "").toSorted(), [
+    "compare",
+    "disable",
+    "enable",
+    "reset",
+    "run",
+    "status",
+    "use",
+  ]);
 });
 
 Deno.test("completion offers only the command's own options, and values of the right kind", () => {

@@ -123,6 +123,7 @@ const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["migrate --dry-run", ["migrate", "old.chat", "--dry-run", "--json"]],
   ["models list", ["models", "list", "--json"]],
   ["recover --list", ["recover", "--list", "--json"]],
+  ["sandbox compare", ["sandbox", "compare", "--json", "--", "true"]],
   ["sandbox status", ["sandbox", "status", "--json"]],
   ["skills check", ["skills", "check", "SKILL.md", "--json"]],
   ["skills list", ["skills", "list", "--json"]],

@@ -68,6 +68,7 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   "git setup": [["git", "setup"]],
   "git merge-driver": "shows a problem as every command does",
   "sandbox status": [["sandbox", "status", NAME]],
+  "sandbox compare": [["sandbox", "compare", NAME, "--", INLINE]],
   "sandbox use": [["sandbox", "use", INLINE]],
   "sandbox run": "shows what the command of the person shows",
   "sandbox enable": "shows a sentence of its own",

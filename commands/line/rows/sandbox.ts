@@ -66,6 +66,17 @@ export const SANDBOX_COMMANDS: readonly Command[] = [
     example: "flemma sandbox run -- make test",
   },
   {
+    name: "sandbox compare",
+    usage: "[FILE] -- COMMAND…",
+    summary: "show what bubblewrap and Landlock would do for a command",
+    details: "Also shows where they differ. Runs nothing, and tests neither.",
+    kind: "none",
+    arity: [0, 1],
+    takesCommand: true,
+    options: [JSON_REPORT, ...CONFIG, HELP],
+    example: "flemma sandbox compare -- make test",
+  },
+  {
     name: "sandbox use",
     usage: "BACKEND",
     summary: "test a sandbox backend and write it into your settings",

@@ -37,6 +37,7 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "parse": { module: "commands/read/parse.ts" },
   "recover --list": { module: "commands/read/recover.ts" },
   "replay run": { module: "commands/run/replay/run.ts" },
+  "sandbox compare": { module: "commands/sandbox/compare.ts" },
   "sandbox status": { module: "commands/sandbox/status.ts" },
   "skills check": { module: "commands/catalog/check_skills.ts" },
   "skills list": { module: "commands/catalog/skills.ts" },

@@ -265,6 +265,32 @@ test("what the kernel cannot refuse is a failure with the reason, and nothing ru
   assert.equal((await sandbox.prepare(["true"])).ok, false);
 });
 
+test("a protected folder that is too large to restore is named if it is elsewhere, and refused if the run needs it", async (root) => {
+  plant(root, "project/notes.chat", "other/.flemma/tools/small", "home/.config/flemma/");
+  Deno.writeTextFileSync(`${root}/other/.flemma/tools/big`, "x".repeat(300_000));
+  git(`${root}/other`, "init", "-q");
+  const policy = { rw_paths: ["urn:flemma:cwd", `${root}/other`] };
+  const sandbox = sandboxIn(root, { policy });
+  const { notCovered } = await sandboxStatus(sandbox);
+  assert.ok(
+    notCovered.some((line) => line.startsWith(`${root}/other/.flemma is too large`)),
+    notCovered.join(),
+  );
+  await run(sandbox, `cd ../other/.flemma/tools; echo x > small; echo x > big`);
+  assert.equal(read(`${root}/other/.flemma/tools/small`), "text of other/.flemma/tools/small\n");
+  assert.match(sandbox.takeRepaired().join("\n"), /big, and this could not be undone: it was too large/);
+  plant(root, "project/.flemma/tools/");
+  Deno.writeTextFileSync(`${root}/project/.flemma/tools/big`, "x".repeat(300_000));
+  const answer = await sandboxIn(root, { policy }).available();
+  assert.match(answer.ok ? "" : answer.problem.message, /cannot protect .*project\/\.flemma/);
+  Deno.removeSync(`${root}/project/.flemma`, { recursive: true });
+  const executable = `${root}/other/flemma`;
+  Deno.writeTextFileSync(executable, "x".repeat(300_000));
+  const running = { executable, standalone: true, module: import.meta.url, main: import.meta.url };
+  const own = await sandboxIn(root, { policy }, { running }).available();
+  assert.match(own.ok ? "" : own.problem.message, /cannot protect .*other\/flemma/);
+});
+
 test("if the kernel does not refuse what the plan forbids, the command does not run", async (root) => {
   plant(root, "project/");
   const { host } = sandboxIn(root);
