@@ -23,6 +23,11 @@ export function serverToolsFolder(environment: Environment): string {
   return `${stateFolder(environment)}/server-tools`;
 }
 
+/** Returns the folder of sign-ins at MCP servers. It is hidden from commands, because it may contain tokens. */
+export function signInsFolder(environment: Environment): string {
+  return `${stateFolder(environment)}/sign-ins`;
+}
+
 /** Returns the folder of session overrides, and whether the system removes it at logout. */
 export function sessionFolder(
   environment: Environment,

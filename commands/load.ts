@@ -17,6 +17,7 @@ const auth = () => import("./settings/auth.ts");
 const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "import": () => import("./write/import/import.ts"),
   "auth set": auth,
+  "auth mcp": () => import("./settings/auth_mcp.ts"),
   "auth show": auth,
   "auth remove": auth,
   "list": () => import("./read/list.ts"),

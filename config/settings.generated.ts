@@ -197,6 +197,17 @@ export interface McpServer {
   readonly url?: string | null;
   /** Request headers for that URL. */
   readonly headers?: Readonly<Record<string, string>> | null;
+  /** How `flemma auth mcp` signs in to that URL. */
+  readonly oauth?: {
+    /** Client id that the authorization server knows, or the URL of a client's metadata. */
+    readonly client_id: string | null;
+    /** Secret of that client. */
+    readonly client_secret: string | null;
+    /** Scopes to ask for; if unset, those that the server names. */
+    readonly scopes: readonly string[] | null;
+    /** Port of the callback on this machine; 0 for any. */
+    readonly callback_port: number | null;
+  };
   /** Offer the tools of this server. @default true */
   readonly enabled?: boolean;
   /** Names of tools to offer; `*` matches any characters. @default ["*"] */
@@ -493,6 +504,7 @@ export const DEFAULT_SETTINGS: Settings = {
     left_out: [],
     untrusted_servers: [],
     personal_servers: [],
+    servers_file: null,
     presets: {},
     named: {}
   },

@@ -161,6 +161,8 @@ export interface ResolvedTools {
   readonly untrusted_servers: readonly string[];
   /** MCP servers that only the person's own settings define. */
   readonly personal_servers: readonly string[];
+  /** Real path of the file with which a project defines MCP servers; null if there is none. */
+  readonly servers_file: string | null;
   /** Names, `$presets` and short rules approved for this run only. */
   readonly approved: readonly string[];
   /** The document's changes to `auto_approve`; null if it has none. */

@@ -21,6 +21,11 @@ export interface ExecutionResult {
   readonly error?: string;
   /** True to return control to the person, after all results of this reply are written. */
   readonly yieldToUser?: boolean;
+  /**
+   * Set if the call did not run and can run later: what the person has to do first. No result is written, the call
+   * stays approved, and the run stops for the person.
+   */
+  readonly needs?: Problem;
   /** Short text that is shown only on a terminal and in events. */
   readonly status?: string;
   /**

@@ -8,6 +8,7 @@ import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { Server } from "../../tools/mcp/server.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
+import { helperPlace } from "./helper_place.ts";
 import type { SourcesSubject } from "./sources_subject.ts";
 
 /** The MCP servers of an open document. */
@@ -47,6 +48,7 @@ export async function openServers(
   const named = Object.entries(settings);
   if (named.length === 0) return NO_SERVERS;
   const { Server, FIRST_START } = await import("../../tools/mcp/server.ts");
+  const { SignIns, signInOwner } = await import("./sign_ins.ts");
   const { environment, document, fetch } = subject;
   const place = {
     ...subject,
@@ -57,6 +59,12 @@ export async function openServers(
       const { openNetwork } = await import("../../providers/http/network.ts");
       return await openNetwork(url, environment);
     },
+    signIns: (name: string, url: string) =>
+      new SignIns(
+        signInOwner(subject.settings.tools, name, url),
+        environment,
+        helperPlace(subject.settings, environment, document),
+      ),
     tell,
   };
   const own = new Own(tools, tell);

@@ -2,6 +2,7 @@
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
+import { type KnownSignIn, knownSignIns } from "../../agent/extensions/sign_ins.ts";
 import { helperPlace } from "../../agent/extensions/helper_place.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Keyring, systemKeyring } from "../../providers/keys/keyring.ts";
@@ -68,13 +69,28 @@ async function show(invocation: Invocation, settings: Settings, name: string | u
     const { environment } = invocation;
     found[each] = await keyReport({ provider: provider.value, environment, settings });
   }
-  if (switchOption(invocation.arguments, "json") === true) writeOutput(`${safeJson(found)}\n`);
-  else {
-    const width = Math.max(...names.map((each) => each.length));
-    const lines = Object.entries(found).map(([each, report]) => `${each.padEnd(width)}  ${keyWords(report)}`);
-    writeLines(`${lines.join("\n")}\n`);
+  const signIns = name === undefined ? await knownSignIns(invocation.environment) : [];
+  if (switchOption(invocation.arguments, "json") === true) {
+    const report: Record<string, KeyReport | readonly KnownSignIn[]> = { ...found };
+    if (signIns.length > 0) report.mcp = signIns;
+    writeOutput(`${safeJson(report)}\n`);
+  } else {
+    const width = Math.max(...[...names, ...signIns.map(({ name }) => name)].map((each) => each.length));
+    const lines = [
+      ...Object.entries(found).map(([each, report]) => [each, keyWords(report)] as const),
+      ...signIns.map((signIn) => [signIn.name, signInWords(signIn)] as const),
+    ];
+    writeLines(lines.map(([each, words]) => `${each.padEnd(width)}  ${words}\n`).join(""));
   }
   return name === undefined || found[name]!.found ? Exit.ok : Exit.failure;
+}
+
+function signInWords({ issuer, scope, kept, file, wanted }: KnownSignIn): string {
+  const rights = scope === null ? "" : ` (${scope})`;
+  const place = kept === "keyring" ? "in the keyring" : "in a file hidden from commands";
+  const project = file === null ? "" : `, for ${file}`;
+  const more = wanted.length === 0 ? "" : `; a call needed more: ${wanted.join(" ")}`;
+  return `signed in at ${issuer}${rights}, ${place}${project}${more}`;
 }
 
 function providerNamed(name: string, settings: Settings): Outcome<KnownProvider> {

@@ -35,7 +35,7 @@ export function trustableServers(environment: Environment, path: string): Outcom
 }
 
 function inWords({ command, args, url }: Record<string, unknown>): string {
-  if (url !== undefined) return `is at ${url}`;
+  if (url !== undefined) return `is at ${url}, and uses your sign-in there after flemma auth mcp`;
   return `runs: ${[command, ...[args ?? []].flat()].map((word) => shellWord(String(word))).join(" ")}`;
 }
 

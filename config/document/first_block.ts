@@ -77,8 +77,8 @@ export async function evaluateFrontmatter(options: BlockOptions): Promise<Docume
   const draft = draftLayer({ layer: "M", others: loaded.logs, catalog, lua });
   const result = await resultOf(options, draft);
   const logs = draft.operations.length === 0 ? loaded.logs : sortLogs([...loaded.logs, draft.log]);
-  const { denied, approved, untrusted_servers: untrusted } = loaded.settings.tools;
-  const effective = effectiveSettings(logs, { catalog, denied, untrusted, approved });
+  const { denied, approved, untrusted_servers: untrusted, servers_file: serversFile } = loaded.settings.tools;
+  const effective = effectiveSettings(logs, { catalog, denied, untrusted, serversFile, approved });
   const problems: ChunkProblem[] = [
     ...result.problems,
     ...idleVariables(result.variables ?? {}, frontmatter),

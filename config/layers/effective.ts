@@ -35,6 +35,8 @@ export interface EffectiveOptions {
   readonly denied?: readonly string[];
   /** MCP servers that the person has not agreed to. */
   readonly untrusted?: readonly string[];
+  /** Real path of the file with which a project defines MCP servers. */
+  readonly serversFile?: string | null;
   readonly approved?: readonly string[];
 }
 
@@ -57,6 +59,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       ...offerOf(logs, options.catalog),
       untrusted_servers: options.untrusted ?? [],
       personal_servers: personalServers(logs),
+      servers_file: options.serversFile ?? null,
       presets: collectPresets(logs.filter((log) => log.layer !== "M")),
       env: { ...env, keys: keyVariables(logs, members.providers) },
       named: toolTables(logs),

@@ -4,7 +4,7 @@ import type { Layer } from "../types.ts";
 import type { LayerLog } from "./log.ts";
 
 /** Members of a server in an `.mcp.json` that are also settings of flemma. */
-export const SERVER_MEMBERS: readonly string[] = ["command", "args", "env", "cwd", "url", "headers"];
+export const SERVER_MEMBERS: readonly string[] = ["command", "args", "env", "cwd", "url", "headers", "oauth"];
 
 /** Members that determine a server's program or address, and what it receives. */
 const IDENTITY: ReadonlySet<string> = new Set([...SERVER_MEMBERS, "sandbox"]);

@@ -136,10 +136,13 @@ class Assembly {
   async loaded(): Promise<Outcome<Loaded>> {
     const { approve = [] } = this.#options;
     const [logs, catalog] = [this.#logs, this.#catalog];
+    const { global, project, mcp } = this.#sources;
+    const serversFile = (mcp ?? project)?.path;
     const { settings, faults } = effectiveSettings(logs, {
       catalog,
       denied: this.#denied,
       untrusted: this.#untrusted,
+      serversFile: serversFile === undefined ? null : await realPath(serversFile),
       approved: approve,
     });
     for (const fault of faults) {
@@ -156,7 +159,6 @@ class Assembly {
           : "Correct the settings. None of them take effect until all are valid.",
       );
     }
-    const { global, project, mcp } = this.#sources;
     return success({
       settings,
       files: [global, project, mcp].flatMap((source) => (source === null ? [] : [source.path])),

@@ -22,7 +22,12 @@ export interface NamedServers {
   /** Groups of names in the file that become the same name in flemma; only the first name of each group is used. */
   readonly alike: readonly (readonly string[])[];
   readonly nameless: readonly string[];
+  /** Servers with members of `oauth` that a project may not set, as `SERVER: member, member`. */
+  readonly refused: readonly string[];
 }
+
+/** Members of `oauth` that a project may set: a secret, and where its tokens come from, are the person's. */
+const OAUTH_MEMBERS: ReadonlySet<string> = new Set(["client_id", "scopes"]);
 
 /** Parses the servers in a file. Fails if the text is invalid. */
 export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
@@ -37,6 +42,7 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   }
   const servers = new Map<string, Record<string, unknown>>();
   const nameless: string[] = [];
+  const refused: string[] = [];
   const written = new Map<string, string[]>();
   for (const [name, entry] of Object.entries(value.mcpServers ?? {})) {
     if (!isObject(entry)) return broken(path, `the server ${JSON.stringify(name)} must be an object`);
@@ -52,6 +58,14 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
     written.set(key, [name]);
     // mcporter writes `baseUrl` in place of `url`.
     const members: typeof entry = { url: entry.baseUrl, ...entry };
+    if (isObject(entry.oauth)) {
+      // Claude Code writes `clientId`.
+      const { clientId, ...rest } = entry.oauth;
+      const oauth = Object.entries({ ...(clientId === undefined ? {} : { client_id: clientId }), ...rest });
+      members.oauth = Object.fromEntries(oauth.filter(([member]) => OAUTH_MEMBERS.has(member)));
+      const others = oauth.map(([member]) => member).filter((member) => !OAUTH_MEMBERS.has(member));
+      if (others.length > 0) refused.push(`${key}: ${others.join(", ")}`);
+    }
     servers.set(
       key,
       Object.fromEntries(
@@ -62,7 +76,7 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
     );
   }
   const alike = [...written.values()].filter(({ length }) => length > 1);
-  return success({ servers: Object.fromEntries(servers), alike, nameless });
+  return success({ servers: Object.fromEntries(servers), alike, nameless, refused });
 }
 
 export interface McpShare {
@@ -81,11 +95,18 @@ export async function mcpShare(
 ): Promise<Outcome<McpShare>> {
   const read = serversIn(file);
   if (!read.ok) return success({ servers: {}, untrusted: [], notices: [read.problem] });
-  const { servers, alike, nameless } = read.value;
+  const { servers, alike, nameless, refused } = read.value;
   const names = Object.keys(servers);
   const notices = [
     ...alike.map((each) => namedAlike(file, each)),
     ...nameless.map((name) => unnameable(file, name)),
+    ...(refused.length === 0 ? [] : [{
+      code: "mcp-oauth-ignored",
+      message: `${file.path}: a project may not set these members of oauth, so flemma ignores them: ${
+        refused.join("; ")
+      }.`,
+      next: "To use them, define the server in your own settings.",
+    }]),
   ];
   if (names.length === 0) return success({ servers, untrusted: [], notices });
   const trusted = await isTrusted(environment, real, file.text);

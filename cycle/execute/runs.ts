@@ -1,6 +1,6 @@
 // The calls that run now: starts them, delivers each result once, cancels them.
 
-import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { failed, type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
@@ -56,6 +56,8 @@ export class Runs implements RunningCalls {
   /** Running calls by id, in the order of starting. A call stays in the map until its result is in the document. */
   readonly #running = new Map<string, Run>();
   readonly #results: Results;
+  /** Ids of calls that did not run, because the person has to do something else first. */
+  readonly #held = new Set<string>();
 
   constructor(parts: RunsParts) {
     this.#parts = parts;
@@ -68,6 +70,16 @@ export class Runs implements RunningCalls {
 
   has(id: string): boolean {
     return this.#running.has(id);
+  }
+
+  /** True if a call did not run, because the person has to do something else first. */
+  isHeld(id: string): boolean {
+    return this.#held.has(id);
+  }
+
+  /** Lets held calls start again, as the person continues the run. */
+  releaseHeld(): void {
+    this.#held.clear();
   }
 
   /** The running calls that were not stopped, in the order of starting. */
@@ -169,6 +181,7 @@ export class Runs implements RunningCalls {
         ? null
         : this.#parts.waitsElsewhere(run.call, result);
       if (waits !== null) await this.#leaveOpen(run, waits);
+      else if (run.stopped === null && result?.needs !== undefined) await this.#hold(run, result.needs);
       else if (run.stopped === null && result !== null) await this.#write(run, finalBlock(result), result);
       else await this.#write(run, stoppedBlock(result ?? { success: false, output: run.output }), null);
     } finally {
@@ -192,6 +205,17 @@ export class Runs implements RunningCalls {
     emit({ event: "tool:waiting", id, name, helper, path, message });
     onWait(waits);
     onEnd(id, false, problem);
+  }
+
+  /** Leaves the block of a call that did not run as it is, so that the call keeps who approved it. */
+  async #hold({ call: { id, name } }: Run, needs: Problem): Promise<void> {
+    const { writer, emit, onEnd } = this.#parts;
+    await writer.recordEnd(id);
+    this.#running.delete(id);
+    this.#held.add(id);
+    emit({ event: "tool:finished", id, name, status: "error", note: needs.message });
+    emit({ event: "notice", code: needs.code, message: problemLine(needs), id });
+    onEnd(id, true, null);
   }
 
   /** Writes the block of a run into the document; `result` is null for a cancelled run. */

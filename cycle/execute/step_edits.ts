@@ -67,7 +67,9 @@ export function decisionsIn(steps: readonly Step[], chat: Chat): CallDecision[] 
 export function waitingIn(steps: readonly Step[], chat: Chat): Call[] {
   const ids = steps.flatMap((step) => {
     if (step.do === "place" || step.do === "demote") return [step.id];
-    return step.do === "rest" && step.at === "pending" ? step.ids : [];
+    if (step.do !== "rest" || step.at !== "pending") return [];
+    // A call that waits for something else than a decision stays approved.
+    return step.ids.filter((id) => chat.result(id)?.status !== "approved");
   });
   return [...new Set(ids)].flatMap((id) => chat.call(id) ?? []);
 }

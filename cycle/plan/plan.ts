@@ -166,6 +166,10 @@ class Planner {
     }
     const by = this.#inputs.changed.get(call.id);
     if (by !== undefined && !this.#standsAnew(call, by)) return;
+    if (this.#inputs.running.isHeld?.(call.id)) {
+      this.#waiting.push(call.id);
+      return;
+    }
     this.#approvedSeen = true;
     this.#run(call.id);
   }

@@ -9,6 +9,8 @@ import type { Resolution, ToolKind } from "./resolution.ts";
 export interface RunningCalls {
   readonly size: number;
   has(id: string): boolean;
+  /** True if a call did not run, because the person has to do something else first. @default never */
+  isHeld?(id: string): boolean;
 }
 
 /** Everything that a plan depends on in addition to the document. Maps use call ids as keys. */

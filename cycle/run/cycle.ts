@@ -522,6 +522,7 @@ export class Cycle {
 
   #begin(): void {
     this.#state.begin();
+    this.#runs.releaseHeld();
     if (this.#parts.signal?.aborted === true) this.#state.move({ kind: "cancel", ids: [] });
     this.#announcements.startOver();
   }

@@ -107,6 +107,9 @@ export function createStopAt(chat: Chat, reason: StopReason, ids: readonly strin
 export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {
   if (end !== null) return end.reason === "cancelled" ? createStopAt(chat, "cancelled", end.ids) : end;
   const { approved, pending, protected: guarded } = summarizeOpenCalls(chat);
+  // A call that did not run stays approved; to run it, the person must do something else first.
+  const held = approved.filter((id) => yielded.includes(id));
+  if (held.length > 0) return createStopAt(chat, "yield", held);
   if (approved.length > 0) return createStopAt(chat, "throttled", approved);
   if (pending.length > 0) return createStopAt(chat, "pending", pending);
   if (guarded.length > 0) return createStopAt(chat, "protected", guarded);

@@ -8,6 +8,7 @@ import { expandPath, type PathContext } from "../paths/expand.ts";
 import { homeHooks } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
 import { parseHostRules } from "../network/rules.ts";
+import { signInsFolder } from "../../base/folders.ts";
 import { isInside } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
@@ -73,6 +74,7 @@ export function resolvePolicy(
     (entry) => entry === "$secrets" ? [...SECRET_PATHS, ...runtimeFolders(context.environment)] : null,
   );
   if (!hidden.ok) return hidden;
+  const hiddenPaths = [...hidden.value.paths, signInsFolder(environment)];
   const socketGroups = (settings.policy.sockets ?? []).filter((entry) => Object.hasOwn(SOCKET_GROUPS, entry));
   const sockets = expandList(
     "sockets",
@@ -91,7 +93,7 @@ export function resolvePolicy(
   const folder = own === null ? null : realPath(own, cwd, snapshot);
   const caches = folder !== null && writable.some(({ path }) => isInside(folder, path)) ? folder : null;
   const visible = {
-    deny_read: realPaths(hidden.value.paths, cwd, snapshot),
+    deny_read: realPaths(hiddenPaths, cwd, snapshot),
     rw_paths: writable.map(({ path }) => path),
     covered: found.value.covered,
   };
@@ -108,7 +110,7 @@ export function resolvePolicy(
     allow_privileged,
     protect: [],
     deny_read: visible.deny_read,
-    hiddenAsked: hidden.value.paths,
+    hiddenAsked: hiddenPaths,
     sockets: realPaths(sockets.value.paths, cwd, snapshot),
     block_unix_sockets: settings.policy.block_unix_sockets === true,
     limits: checked.value,

@@ -81,6 +81,7 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   estimate: [["estimate", NAME]],
   "auth set": "shows names of providers",
   "auth show": [["auth", "show"]],
+  "auth mcp": "shows names of servers in the settings",
   "auth remove": "shows names of providers",
   "config show": [["config", "show", NAME]],
   "config check": [["config", "check"]],

@@ -305,6 +305,37 @@ Deno.test("if a tool returns yieldToUser, the run ends after all results of the 
   assert.equal(built.sends(), 1);
 });
 
+Deno.test("a call whose tool needs something of the person first stays approved, and runs in the next run", async () => {
+  let isReady = false;
+  const needs = { code: "sign-in-needed", message: "Sign in.", next: "Run: sign-in" };
+  const remote = {
+    name: "remote",
+    description: "",
+    input_schema: {},
+    execute: () => isReady ? { success: true, output: "done" } : { success: false, error: "Sign in.", needs },
+  };
+  for (const tools of [HEADER, OFF]) {
+    isReady = false;
+    const text = chatAnswered(
+      chatWith(["a", "remote"], ["b", "echo"]),
+      block("a", "approved"),
+      block("b", "approved"),
+    );
+    const built = bench({ text, tools, definitions: [remote] });
+    const stop = await built.cycle.advance();
+    assert.deepEqual([stop.reason, stop.ids, built.sends()], ["yield", ["a"], 0]);
+    assert.equal(built.store.chat.result("a")?.status, "approved");
+    assert.deepEqual(built.ran, ["a", "b"]);
+    assert.equal(built.store.chat.result("b")?.status, null);
+    // It was not started as far as the journal knows, and its approval was not withdrawn.
+    assert.deepEqual([...built.journal.started().keys()], []);
+    assert.notEqual(built.journal.approval("a")?.asked, true);
+    isReady = true;
+    await built.cycle.advance();
+    assert.deepEqual(built.store.chat.result("a")?.content, "done");
+  }
+});
+
 Deno.test("if another program changes the document, the run stops, the result is kept, and other calls are cancelled", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b"), tools: HEADER });
   built.store.problem = { code: "document-changed", message: "somebody else" };

@@ -10,8 +10,10 @@ import type {
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import { faultOf, type McpFault, statusOf } from "./faults.ts";
-import { guardedFetch } from "./http.ts";
+import { guardedFetch, type McpNetwork } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
+import type { Bearer } from "./sign_in/bearer.ts";
+import { SignInNeeded, signInProblem } from "./sign_in/types.ts";
 
 /**
  * The protocol that a server speaks: `legacy` begins with a handshake; `modern`, which exists since 2026-07-28, has
@@ -30,14 +32,10 @@ export interface ConnectionHost {
   spawn(server: McpServer): Promise<Outcome<Piped>>;
   /** Returns the network access to a URL. */
   network(url: string): Promise<Outcome<McpNetwork>>;
+  /** Gives the token of a sign-in; null if the server gets none. */
+  readonly bearer: Bearer | null;
   /** Called when the server's tool list has changed. */
   onListChanged?(): void;
-}
-
-/** How to make requests to a server over HTTP. */
-export interface McpNetwork {
-  readonly fetch: typeof fetch;
-  close(): void;
 }
 
 /** Options of a call. */
@@ -55,6 +53,8 @@ export type CallOutcome =
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "silent"; readonly why: string }
+  /** The person must sign in first; the server has not run the call. */
+  | { readonly kind: "sign-in"; readonly why: string }
   | { readonly kind: "lost"; readonly fault: McpFault; readonly forgotten: boolean };
 
 /** Maximum number of tools of a server; a longer list is assumed to be endless. */
@@ -96,16 +96,16 @@ export class Connection {
   readonly #server: McpServer;
   readonly #client: Client;
   readonly #way: Way;
-  readonly #confined: boolean;
+  readonly #host: ConnectionHost;
   /** True if the connection ended without being closed by this program. */
   ended = false;
 
-  private constructor(name: string, server: McpServer, client: Client, way: Way, confined: boolean) {
+  private constructor(name: string, server: McpServer, client: Client, way: Way, host: ConnectionHost) {
     this.#name = name;
     this.#server = server;
     this.#client = client;
     this.#way = way;
-    this.#confined = confined;
+    this.#host = host;
     client.onclose = () => this.ended = true;
   }
 
@@ -160,7 +160,7 @@ export class Connection {
     const found = await wayTo(server, host);
     if (!found.ok) return found;
     const way = found.value;
-    const connection = new Connection(name, server, client, way, host.confined);
+    const connection = new Connection(name, server, client, way, host);
     const giveUp = () => void way.transport.close();
     signal.addEventListener("abort", giveUp, { once: true });
     try {
@@ -171,6 +171,8 @@ export class Connection {
     } catch (thrown) {
       await way.transport.close().catch(() => {});
       way.end();
+      const needed = await connection.#signInNeeded(thrown);
+      if (needed !== null) return { ok: false, problem: signInProblem(name, needed) };
       const place = connection.#place;
       const { why, next } = faultOf(thrown, place);
       const mayTryOther = !signal.aborted && !place.setupFailure && place.broke === undefined &&
@@ -250,6 +252,8 @@ export class Connection {
         });
       return { kind: "answer", answer };
     } catch (thrown) {
+      const needed = await this.#signInNeeded(thrown);
+      if (needed !== null) return { kind: "sign-in", why: needed.message };
       const code = codeOf(thrown);
       if (code === "REQUEST_TIMEOUT") {
         return { kind: "silent", why: `it sent nothing for ${options.seconds} s` };
@@ -263,9 +267,28 @@ export class Connection {
     }
   }
 
-  /** Describes an error that `tools` threw. */
-  faultOf(thrown: unknown): McpFault {
-    return faultOf(thrown, this.#place);
+  /** Returns the problem of an error that `tools` threw. */
+  async problemOf(thrown: unknown): Promise<Problem> {
+    const needed = await this.#signInNeeded(thrown);
+    if (needed !== null) return signInProblem(this.#name, needed);
+    const { why, next } = faultOf(thrown, this.#place);
+    return {
+      code: "mcp-unreachable",
+      message: `The MCP server ${this.#name} did not list its tools: ${why}`,
+      next,
+    };
+  }
+
+  /** Returns what the person must sign in for; null if an error has another reason. */
+  async #signInNeeded(thrown: unknown): Promise<SignInNeeded | null> {
+    const { bearer } = this.#host;
+    if (bearer === null) return null;
+    const { InsufficientScopeError } = await import("./client.ts");
+    for (let at = thrown; at instanceof Error; at = at.cause) {
+      if (at instanceof SignInNeeded) return at;
+      if (at instanceof InsufficientScopeError) return await bearer.outgrown(at.requiredScope);
+    }
+    return null;
   }
 
   /** True if the server still answers. */
@@ -294,7 +317,7 @@ export class Connection {
       stderr: this.#way.transport.stderr,
       broke: this.#way.transport.broke,
       setupFailure: this.#way.transport.setupFailure,
-      confined: this.#confined,
+      confined: this.#host.confined,
     };
   }
 }
@@ -353,6 +376,8 @@ async function wayTo(server: McpServer, host: ConnectionHost): Promise<Outcome<W
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...server.headers } },
     fetch: guardedFetch(network.value.fetch),
+    ...(host.bearer === null ? {} : { authProvider: host.bearer }),
+    onInsufficientScope: "throw",
   });
   return success({
     transport,

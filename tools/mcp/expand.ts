@@ -26,6 +26,9 @@ export function expandServer(server: McpServer, variables: Readonly<Record<strin
   for (const [name, value] of Object.entries({ ...server.env, ...server.headers })) {
     if (SECRET_NAME.test(name)) learnSecret(name, text(value).replace(/^(?:Bearer|Basic|Token)\s+/i, ""));
   }
+  const { oauth } = server;
+  const own = (value: string | null | undefined) => value ? text(value) : null;
+  if (oauth?.client_secret) learnSecret("client_secret", text(oauth.client_secret));
   const texts = (values: Readonly<Record<string, string>> | null | undefined) =>
     Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, text(value)]));
   return {
@@ -36,6 +39,9 @@ export function expandServer(server: McpServer, variables: Readonly<Record<strin
       env: texts(server.env),
       url: server.url ? text(server.url) : null,
       headers: texts(server.headers),
+      ...(oauth === undefined ? {} : {
+        oauth: { ...oauth, client_id: own(oauth.client_id), client_secret: own(oauth.client_secret) },
+      }),
       cwd: server.cwd ? text(server.cwd) : null,
     },
     missing: [...missing].sort(),

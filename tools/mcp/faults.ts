@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { hideSecrets } from "../../base/text/secrets.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
-import { shellWord } from "../../base/shell_word.ts";
+import { operands, shellWord } from "../../base/shell_word.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 
 /** A failure, and what to do about it. */
@@ -81,7 +81,9 @@ function joinWords(text: string, more: string): string {
 function httpAdvice(status: number | null, words: string, { name }: FaultPlace): string | undefined {
   const key = `mcp.servers.${name}`;
   if (status === 401 || status === 403) {
-    return `Set a valid token in ${key}.headers. OAuth sign-in is not supported.`;
+    return `Set a valid token in ${key}.headers, or remove it there and run: flemma auth mcp ${
+      operands(name)
+    }`;
   }
   if (/Redirect to/.test(words)) return `If the server has moved there, set ${key}.url to that address.`;
   if (status === 404 || status === 405) {

@@ -1,9 +1,16 @@
 // Guards server connections over HTTP: limits the length of a message, and turns a stream that ends without its answer
 // into an error. Otherwise the call would wait until its timeout.
 
+import { type Outcome, problemLine } from "../../base/problem.ts";
 import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** How to make requests to a server over HTTP. */
+export interface McpNetwork {
+  readonly fetch: typeof fetch;
+  close(): void;
+}
 
 /** Wraps the client's requests and checks the responses. */
 export function guardedFetch(inner: typeof fetch): Fetch {
@@ -20,6 +27,25 @@ export function guardedFetch(inner: typeof fetch): Fetch {
     // The client detects redirects by the URL.
     Object.defineProperty(copy, "url", { value: response.url });
     return copy;
+  };
+}
+
+/** Seconds for one request of a sign-in. */
+const ONE_REQUEST = 30;
+
+/** Returns requests of which each opens a connection, reads the whole response and closes the connection. */
+export function singleRequests(network: (url: string) => Promise<Outcome<McpNetwork>>): typeof fetch {
+  return async (input, init) => {
+    const opened = await network(String(input));
+    if (!opened.ok) throw new Error(problemLine(opened.problem));
+    try {
+      const signal = AbortSignal.timeout(ONE_REQUEST * 1000);
+      const response = await guardedFetch(opened.value.fetch)(String(input), { ...init, signal });
+      const body = await response.arrayBuffer();
+      return new Response([204, 304].includes(response.status) ? null : body, response);
+    } finally {
+      opened.value.close();
+    }
   };
 }
 

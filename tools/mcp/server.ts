@@ -1,14 +1,17 @@
 // One configured MCP server: its known tools, and a connection that is open only while it is needed.
 
 import { stateNotice } from "../../base/folders.ts";
-import { failure, type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
+import { type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { type CallOutcome, Connection, type McpNetwork } from "./connection.ts";
+import { type CallOutcome, Connection } from "./connection.ts";
 import { expandServer } from "./expand.ts";
 import { CachedList } from "./cached_list.ts";
+import { type McpNetwork, singleRequests } from "./http.ts";
 import { resultOf } from "./result.ts";
 import { shortenResult } from "./shown.ts";
+import { Bearer } from "./sign_in/bearer.ts";
+import { signInProblem, type SignInStore } from "./sign_in/types.ts";
 import { hasFolderArgument, insertableVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
 import { type CalledTool, definitionsOf } from "./tool_list.ts";
 
@@ -26,6 +29,8 @@ export function startSeconds(
   return hasFailed ? Math.min(own ?? usual, LATER_START) : own ?? usual;
 }
 
+const SIGN_IN_NEEDED = "mcp-sign-in-needed";
+
 /** Idle milliseconds after which a server in the sandbox ends, because file tools wait while it runs. */
 const IDLE = 5000;
 
@@ -34,6 +39,8 @@ export interface ServerPlace extends SpawnPlace {
   readonly version: string;
   /** Returns the network access to a URL. */
   network(url: string): Promise<Outcome<McpNetwork>>;
+  /** Returns where the sign-in at a server is kept; absent if no server gets a sign-in. */
+  signIns?(name: string, url: string): SignInStore;
   tell(problem: Problem): void;
 }
 
@@ -81,15 +88,14 @@ export class Server {
     // The protocol is negotiated again, because the server may have been updated.
     const opened = await this.#connect(startSeconds(this.#settings, { isFirst: true, hasFailed }), null);
     if (!opened.ok) {
-      await this.#cached.noteFailure();
+      if (opened.problem.code !== SIGN_IN_NEEDED) await this.#cached.noteFailure();
       return opened;
     }
     this.#calls++;
     try {
       return success(await this.#list(opened.value));
     } catch (thrown) {
-      const { why, next } = opened.value.faultOf(thrown);
-      return failure("mcp-unreachable", `The MCP server ${this.name} did not list its tools: ${why}`, next);
+      return { ok: false, problem: await opened.value.problemOf(thrown) };
     } finally {
       this.#rest();
     }
@@ -166,6 +172,7 @@ export class Server {
         confined: this.#settings.sandbox !== false && this.#place.sandbox.enabled,
         spawn: (server) => spawnServer(this.name, server, this.#place),
         network: (url) => this.#place.network(url),
+        bearer: this.#bearerFor(server),
         onListChanged: () => this.#listChanged = true,
       }, {
         seconds,
@@ -173,6 +180,14 @@ export class Server {
         signal: giveUp.signal,
       });
     return { outcome: open(), giveUp };
+  }
+
+  /** A server that gets a token from the settings gets no other. */
+  #bearerFor({ url, headers }: McpServer): Bearer | null {
+    const { signIns } = this.#place;
+    const hasToken = Object.keys(headers ?? {}).some((name) => name.toLowerCase() === "authorization");
+    if (!url || signIns === undefined || hasToken) return null;
+    return new Bearer(this.name, url, signIns(this.name, url), singleRequests(this.#place.network));
   }
 
   async #list(connection: Connection): Promise<ToolDefinition[]> {
@@ -232,7 +247,11 @@ export class Server {
         context.signal,
       );
       if (opened === null) return { success: false, error: this.#stopped };
-      if (!opened.ok) return { success: false, error: problemLine(opened.problem) };
+      if (!opened.ok) {
+        const { problem } = opened;
+        const needs = problem.code === SIGN_IN_NEEDED ? { needs: problem } : {};
+        return { success: false, error: problemLine(problem), ...needs };
+      }
       const outcome = await opened.value.call(name, input, {
         seconds: this.#settings.timeout ?? 60,
         signal: context.signal,
@@ -242,6 +261,10 @@ export class Server {
       if (context.signal.aborted) return { success: false, error: this.#stopped };
       if (outcome.kind === "answer") {
         return await resultOf(outcome.answer, this.#place.environment);
+      }
+      if (outcome.kind === "sign-in") {
+        const needs = signInProblem(this.name, { message: outcome.why });
+        return { success: false, error: problemLine(needs), needs };
       }
       // If the server stopped answering, the next call starts a new connection.
       const isLost = outcome.kind === "lost" || outcome.kind === "silent" && !await opened.value.lives();
@@ -260,7 +283,7 @@ export class Server {
     return `The call to the MCP server ${this.name} was stopped.`;
   }
 
-  #sentence(outcome: Exclude<CallOutcome, { kind: "answer" }>): string {
+  #sentence(outcome: Exclude<CallOutcome, { kind: "answer" | "sign-in" }>): string {
     if (outcome.kind === "refused") return `The MCP server ${this.name} refused the call: ${outcome.why}`;
     if (outcome.kind === "silent") {
       return `The MCP server ${this.name} did not answer: ${outcome.why}. ` +

@@ -44,12 +44,33 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     name: "auth show",
     usage: "[PROVIDER]",
-    summary: "show where each provider's key comes from",
-    details: "Keys are never shown. The exit code is 1 if PROVIDER has no key.",
+    summary: "show where each provider's key comes from, and sign-ins at MCP servers",
+    details: "Keys and tokens are never shown. The exit code is 1 if PROVIDER has no key.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, ...CONFIG, HELP],
     example: "flemma auth show",
+  },
+  {
+    name: "auth mcp",
+    usage: "NAME",
+    summary: "sign in to an MCP server, in the browser",
+    details:
+      "NAME is a server in mcp.servers, or in a trusted .mcp.json. Waits five minutes. Sign in again if a call needs more rights.",
+    kind: "none",
+    arity: [1, 1],
+    options: [
+      {
+        name: "paste",
+        help:
+          "Open no browser here, and read the address at which the browser ends: for a machine without a browser.",
+      },
+      { name: "remove", help: "Remove the sign-in." },
+      QUIET,
+      ...CONFIG,
+      HELP,
+    ],
+    example: "flemma auth mcp issues",
   },
   {
     name: "auth remove",

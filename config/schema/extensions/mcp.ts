@@ -24,6 +24,17 @@ export const mcpGroup = group("MCP servers.", {
       cwd: serverKey(STRING, "Working folder; if unset, the document's folder."),
       url: serverKey(address, "URL of a server that uses HTTP."),
       headers: serverKey({ is: "map", of: STRING }, "Request headers for that URL."),
+      oauth: group("How `flemma auth mcp` signs in to that URL.", {
+        client_id: serverKey(
+          STRING,
+          "Client id that the authorization server knows, or the URL of a client's metadata.",
+        ),
+        client_secret: serverKey(STRING, "Secret of that client.", { who: ["G", "C"] }),
+        scopes: serverKey(STRINGS, "Scopes to ask for; if unset, those that the server names."),
+        callback_port: serverKey(natural(), "Port of the callback on this machine; 0 for any.", {
+          who: ["G", "C"],
+        }),
+      }),
       enabled: serverKey(BOOLEAN, "Offer the tools of this server.", { default: true, optional: false }),
       include: serverKey(STRINGS, "Names of tools to offer; `*` matches any characters.", {
         default: ["*"],

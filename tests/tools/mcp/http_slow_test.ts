@@ -69,7 +69,7 @@ Deno.test("if an address is not an MCP server, flemma reports its response and w
   const cases: readonly (readonly [() => Response, RegExp])[] = [
     [
       () => new Response("who are you", { status: 401 }),
-      /who are you.*Set a valid token in mcp\.servers\.web\.headers\. OAuth sign-in is not supported/,
+      /it cannot be used yet: it needs a sign-in\. Run: flemma auth mcp web/,
     ],
     [() => new Response("", { status: 403 }), /mcp\.servers\.web\.headers/],
     [
