@@ -278,8 +278,8 @@ function start(program: string, args: readonly string[], input?: number): number
   return pid[0]!;
 }
 
-/** Waits for the end of its input, then ends every process that it may signal. */
-const LAST_GUARD = "read -r _; kill -9 -1";
+/** Waits for the end of its input, then ends every process that it may signal. Signals to a whole family do not end it. */
+const LAST_GUARD = "trap '' TERM HUP INT; read -r _; kill -9 -1";
 
 /**
  * Starts a shell that ends everything in this domain when this process has ended, however that happens. Commands cannot

@@ -21,6 +21,9 @@ import type { Notices } from "./notices.ts";
  */
 const MOST_APART = 12;
 
+/** Documents and folders of helpers, which flemma writes also while commands live. */
+const WRITTEN_HERE = /\.chat(?:\.d)?$/;
+
 /** A mountable policy, and the state to compare with after commands. */
 export interface PolicySnapshot {
   readonly policy: MountablePolicy;
@@ -115,7 +118,9 @@ export class PolicySnapshots {
     const listening = this.#context.listening();
     const { policy: base, notices } = mountablePolicy(resolved, mounted, environment, snapshot, listening);
     const { document } = this.#context;
-    const partly = held.filter((path) => path !== document && !canRemember(path, snapshot));
+    const partly = held.filter((path) =>
+      path !== document && !WRITTEN_HERE.test(path) && !canRemember(path, snapshot)
+    );
     const policy = this.repairs ? { ...base, held, partly } : base;
     this.#notices.add(
       paths.filter(({ path, whole }) => whole && snapshot.has(path)).map(({ path }) => wholeFolder(path)),
@@ -128,7 +133,7 @@ export class PolicySnapshots {
       ...(this.repairs
         ? {
           // flemma itself writes the documents of callers and helpers meanwhile.
-          kept: held.filter((path) => path !== document && !/\.chat(?:\.d)?$/.test(path)),
+          kept: held.filter((path) => path !== document && !WRITTEN_HERE.test(path)),
           present: held.filter((path) => path === document),
           places: [...policy.inner, ...held],
           modes: this.#modes(resolved, protection.real, snapshot),
@@ -165,7 +170,8 @@ export class PolicySnapshots {
     const { document } = this.#context;
     return real.filter((path) =>
       !compared.has(path) && snapshot.has(path) && rw_paths.some((root) => isInside(path, root)) &&
-      (path === document || (!own.includes(path) && (isElsewhere(path) || canRemember(path, snapshot))))
+      (path === document || WRITTEN_HERE.test(path) ||
+        (!own.includes(path) && (isElsewhere(path) || canRemember(path, snapshot))))
     );
   }
 

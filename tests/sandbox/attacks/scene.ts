@@ -7,6 +7,7 @@ import { createContext } from "../../../tools/context.ts";
 import type { ToolInput } from "../../../tools/definition.ts";
 import { runTool } from "../../../tools/run.ts";
 import { completeInput } from "../../../tools/validate.ts";
+import { removeFolder } from "../../folder.ts";
 import { plant, settings, world } from "../fixture.ts";
 
 export interface Scene {
@@ -144,7 +145,7 @@ export async function inScene<T>(body: (scene: Scene) => Promise<T>): Promise<T>
 /** Some attacks leave folders behind that their owner must open first. */
 async function removeAll(root: string): Promise<void> {
   await new Deno.Command("chmod", { args: ["-R", "u+rwX", root], stderr: "null" }).output();
-  await Deno.remove(root, { recursive: true });
+  await removeFolder(root);
 }
 
 /** The sandbox of a scene: the project writable, secrets hidden, everything else as it comes. */
