@@ -27,6 +27,14 @@ import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./san
 import { backends } from "./sandbox/mod.ts";
 
 export * from "./agent/mod.ts";
+export {
+  type BatchChatOptions,
+  type BatchedDocument,
+  type BatchResult,
+  fetchBatch,
+  type FetchBatchOptions,
+  sendBatch,
+} from "./batch/library.ts";
 export { type Environment, processEnvironment } from "./base/environment.ts";
 export { failure, type Outcome, type Problem, success } from "./base/problem.ts";
 export type { LongText } from "./base/text/long_text.ts";

@@ -11,7 +11,7 @@ import { replyPlaceholder } from "../parser/view/placeholder.ts";
 import { clientOf, type KnownClient } from "./client_of.ts";
 import { type CollectedRequest, Purse } from "./collect.ts";
 import { deliver, type DeliveredResult } from "./deliver.ts";
-import { runInTurn } from "./in_turn.ts";
+import { ownSignal, runInTurn } from "./in_turn.ts";
 import { BatchJournal, type BatchRecord, openItems, readBatches } from "./journal.ts";
 import { giveBack, sendBatches, type SendEvent } from "./send.ts";
 import { Spool } from "./spool.ts";
@@ -238,8 +238,10 @@ class Fetcher {
     { result, path }: { readonly result: Parameters<typeof deliver>[1]; readonly path: string },
   ): Promise<void> {
     const { files: _files, hear, tell, jobs: _jobs, ...options } = this.#options;
+    using own = ownSignal(options.signal);
     const delivery = await deliver(item, result, path, {
       ...options,
+      signal: own.signal,
       journal,
       known,
       spool: this.#spool,

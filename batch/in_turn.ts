@@ -24,3 +24,23 @@ export async function runInTurn<Item, Result>(
   await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker));
   return results;
 }
+
+/** A signal for the work on one of many documents. */
+export interface OwnSignal extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns a signal that aborts with another one, until it is disposed. Listeners on one shared signal would keep
+ * everything about documents that are done in memory.
+ */
+export function ownSignal(shared: AbortSignal | undefined): OwnSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(shared?.reason);
+  if (shared?.aborted === true) abort();
+  else shared?.addEventListener("abort", abort, { once: true });
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]: () => shared?.removeEventListener("abort", abort),
+  };
+}

@@ -6,13 +6,13 @@ import type { Environment } from "../base/environment.ts";
 import type { Emit } from "../cycle/types.ts";
 import { type CollectedRequest, collectRequest, type LeftOut, Purse } from "./collect.ts";
 import { fetchBatches, type FetchEvent } from "./fetch.ts";
-import { runInTurn } from "./in_turn.ts";
+import { ownSignal, runInTurn } from "./in_turn.ts";
 import { openItems, readBatches } from "./journal.ts";
 import { privacyNotice, sendBatches, type SendEvent } from "./send.ts";
 import { Spool } from "./spool.ts";
 
 /** Options that sending and fetching share. */
-export interface BatchOptions extends Omit<ChatOptions, "emit" | "environment"> {
+export interface BatchRun extends Omit<ChatOptions, "emit" | "environment"> {
   readonly environment: Environment;
   /** Documents to work on in parallel. */
   readonly jobs: number;
@@ -20,7 +20,7 @@ export interface BatchOptions extends Omit<ChatOptions, "emit" | "environment"> 
   readonly hear: (name: string) => Emit;
 }
 
-export interface SendDocumentsOptions extends BatchOptions {
+export interface SendDocumentsOptions extends BatchRun {
   readonly tell: (event: SendEvent | LeftOut) => void;
   /** Decides whether the requests are sent. `notices` are to be read before. @default they are */
   readonly agree?: (requests: readonly CollectedRequest[], notices: readonly string[]) => Promise<boolean>;
@@ -41,7 +41,8 @@ export async function sendDocuments(
   const purse = new Purse();
   const requests: CollectedRequest[] = [];
   await runInTurn(files, { jobs, signal }, async (name) => {
-    const collected = await collectRequest(name, { ...options, spool, purse });
+    using own = ownSignal(signal);
+    const collected = await collectRequest(name, { ...options, signal: own.signal, spool, purse });
     if ("why" in collected) tell(collected);
     else requests.push(collected);
   });
@@ -55,7 +56,7 @@ export async function sendDocuments(
   await sendBatches(requests, { environment, spool, fetch: options.fetch, signal, tell });
 }
 
-export interface FetchDocumentsOptions extends BatchOptions {
+export interface FetchDocumentsOptions extends BatchRun {
   /** Documents to fetch, wherever they lie; empty for all that are out. */
   readonly files: readonly string[];
   /** Most further batches. With 0, replies are only written, and no calls run. */
@@ -114,7 +115,7 @@ export async function fetchDocuments(
 }
 
 /** Returns the number of documents that are out. */
-async function countOut(environment: Environment): Promise<number> {
+export async function countOut(environment: Environment): Promise<number> {
   const open = (await readBatches(environment)).filter(({ isDone }) => !isDone);
   return open.reduce((sum, record) => sum + openItems(record).length, 0);
 }
@@ -130,7 +131,8 @@ async function finishLive(
   const { signal = new AbortController().signal } = options;
   let needsPerson = false;
   await runInTurn(names, { jobs, signal }, async (name) => {
-    const opened = await openChat(name, { ...options, emit: hear(name) });
+    using own = ownSignal(signal);
+    const opened = await openChat(name, { ...options, signal: own.signal, emit: hear(name) });
     if (!opened.ok) {
       tell({ kind: "dropped", name, problem: opened.problem });
       return;

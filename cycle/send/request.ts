@@ -40,6 +40,7 @@ import {
 } from "./thinking/origin.ts";
 import { thinkingKey } from "./thinking/preserved.ts";
 import type { SentThinking } from "./thinking/refused.ts";
+import { waitsForBatch } from "../plan/batched.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
 import { lastWord } from "../plan/refusals.ts";
 import { cacheKey } from "../memory/cache_key.ts";
@@ -167,6 +168,8 @@ async function assemble(
 ): Promise<Sendable> {
   const { chat, document, settings, environment, provider, templatedTools, frontmatter } = options;
   const { fallbacks = new Set() } = options;
+  const batched = waitsForBatch(chat);
+  if (batched !== null) return { kind: "failed", problem: batched };
   const usable = (refused: ReadonlySet<RequestFallback>) =>
     usableTools(
       options.tools.filter(({ name }) => !refused.has(`tool ${name}`)),

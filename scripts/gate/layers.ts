@@ -29,7 +29,18 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "base",
   ],
   "cli.ts": ["commands"],
-  "advanced.ts": ["agent", "cycle", "providers", "prompt", "tools", "sandbox", "config", "parser", "base"],
+  "advanced.ts": [
+    "batch",
+    "agent",
+    "cycle",
+    "providers",
+    "prompt",
+    "tools",
+    "sandbox",
+    "config",
+    "parser",
+    "base",
+  ],
   "mod.ts": ["advanced.ts"],
 };
 
@@ -162,6 +173,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["types.ts"],
   ],
   batch: [
+    ["library.ts"],
     ["mod.ts"],
     ["fetch.ts"],
     ["deliver.ts", "send.ts"],

@@ -355,3 +355,97 @@ test("a byte of CR LF stays, and the words of a person that look like a placehol
       `${quoted}\r\n@Assistant:\r\nThe answer to Question 3.\r\n\r\n@You:\r\n\r\n`,
     );
   }));
+
+test("thinking of a batched reply goes back to the provider, unless a file of its request was changed meanwhile", (place) =>
+  withServer(place, "anthropic", {
+    answer: ({ results, question }) =>
+      results === 0
+        ? { thinking: `About ${question}.`, tool: "calculator", input: { expression: "1+1" } }
+        : { text: "Two." },
+  }, async ({ env, paid, settings }) => {
+    place.settings(`${settings}parameters: { thinking: high }\n`);
+    place.write("note.txt", "One.\n");
+    for (const at of [0, 1]) {
+      place.write(`q${at}.chat`, `@You:\nQuestion ${at}? ${at === 0 ? "" : "@./note.txt"}\n`);
+    }
+    await place.exits(0, ["batch", "send", "q0.chat", "q1.chat"], { env });
+    place.write("note.txt", "Another one.\n");
+    await place.exits(3, ["batch", "fetch"], { env });
+    await place.exits(0, ["batch", "fetch"], { env });
+    for (const at of [0, 1]) {
+      assert.match(place.read(`q${at}.chat`), /<thinking anthropic:signature=[^]*Two\./);
+    }
+    const second = paid.filter(({ results }) => results === 1);
+    const hasThinking = (question: string) =>
+      /"type":"thinking"/.test(
+        JSON.stringify(second.find((asked) => asked.question === question)?.body.messages),
+      );
+    assert.deepEqual([hasThinking("Question 0"), hasThinking("Question 1")], [true, false]);
+  }));
+
+test("two sends of the same documents at the same time send each of them once", (place) =>
+  withServer(place, "openai", {}, async ({ env, paid }) => {
+    const files = questions(place, 6);
+    await Promise.all([1, 2, 3].map(() => place.run(["batch", "send", ...files], { env })));
+    assert.equal(paid.length, 6);
+    for (const file of files) assert.match(place.read(file), PLACEHOLDER);
+    await Promise.all([1, 2, 3].map(() => place.run(["batch", "fetch"], { env })));
+    await place.exits(0, ["batch", "fetch"], { env });
+    for (const [at, file] of files.entries()) {
+      assert.equal(
+        place.read(file),
+        `@You:\nQuestion ${at}?\n\n@Assistant:\nThe answer to Question ${at}.\n\n@You:\n\n`,
+      );
+    }
+  }));
+
+test("status and check say that a document is out, and execute, send and --dry-run leave it alone", (place) =>
+  withServer(place, "anthropic", {}, async ({ env, paid }) => {
+    await place.exits(0, ["batch", "send", ...questions(place, 1)], { env });
+    const status = await place.exits(0, ["status", "q0.chat"], { env });
+    assert.match(status.stdout, /next: flemma batch fetch writes the reply when it is there/);
+    const check = await place.run(["check", "q0.chat"], { env });
+    assert.match(check.stdout + check.stderr, /q0\.chat:4.*The request is in the batch [0-9a-f]+/);
+    for (const args of [["advance"], ["send"], ["advance", "--no-tools"], ["ask", "--last", "--file"]]) {
+      const run = await place.run([...args, "q0.chat"], { env });
+      assert.ok(run.code !== 0, args.join(" "));
+    }
+    const dry = await place.run(["send", "q0.chat", "--dry-run"], { env });
+    assert.doesNotMatch(dry.stdout, /flemma:reply/);
+    assert.equal(paid.length, 1);
+    place.write("broken.chat", place.read("q0.chat").replace(/ item=\w+/, ""));
+    const broken = await place.exits(4, ["advance", "broken.chat"], { env });
+    assert.match(broken.stderr, /broken\.chat:4:1: error placeholder_broken/);
+  }));
+
+test("calls that wait for a person keep their document out of the next batch", (place) =>
+  withServer(place, "gemini", {
+    answer: ({ question, results }) =>
+      results > 0
+        ? { text: "Done." }
+        : question === "Question 0"
+        ? { tool: "bash", input: { label: "l", command: "echo no", timeout: null } }
+        : { tool: "calculator", input: { expression: "1+1" } },
+  }, async ({ env, paid, settings }) => {
+    place.settings(`${settings}tools: { auto_approve_sandboxed: false, auto_approve: [calculator] }\n`);
+    await place.exits(0, ["batch", "send", ...questions(place, 2)], { env });
+    const first = await place.exits(3, ["batch", "fetch"], { env });
+    assert.match(first.stderr, /q0\.chat: reply written\. 1 call waits for you: flemma review q0\.chat/);
+    assert.equal(paid.length, 3);
+    await place.exits(0, ["reject", "q0.chat", "--all"], { env });
+    await place.exits(0, ["batch", "send", "q0.chat"], { env });
+    await place.exits(0, ["batch", "fetch"], { env });
+    for (const file of ["q0.chat", "q1.chat"]) assert.match(place.read(file), /Done\.\n\n@You:\n\n$/);
+  }));
+
+test("finish-live goes on at full price once the rounds are used up", (place) =>
+  withServer(place, "anthropic", {
+    answer: ({ results }) =>
+      results === 0 ? { tool: "calculator", input: { expression: "1+1" } } : { text: "Two." },
+  }, async ({ env, paid, log }) => {
+    await place.exits(0, ["batch", "send", ...questions(place, 1)], { env });
+    await place.run(["batch", "fetch", "--rounds", "0", "--finish-live"], { env });
+    assert.equal(paid.length, 1);
+    // The strict server knows only batches; what matters is that the request left.
+    assert.ok(log.includes("POST /v1/messages"), log.join("\n"));
+  }));

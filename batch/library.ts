@@ -1,0 +1,170 @@
+// Batches for programs: send documents, and fetch their replies, with what became of each as a value.
+
+import type { ChatOptions } from "../agent/types.ts";
+import { processEnvironment, systemFor } from "../base/environment.ts";
+import { type Outcome, type Problem, success } from "../base/problem.ts";
+import type { SendEvent } from "./send.ts";
+import type { LeftOut } from "./collect.ts";
+import type { FetchEvent } from "./fetch.ts";
+
+/** Options for sending documents as batches, and for fetching their replies. */
+export interface BatchChatOptions extends Omit<ChatOptions, "emit"> {
+  /** Documents to work on in parallel. @default 1 */
+  readonly jobs?: number;
+}
+
+/** Options for fetching. */
+export interface FetchBatchOptions extends BatchChatOptions {
+  /** Documents to fetch, wherever they lie. @default all that are out */
+  readonly files?: readonly string[];
+  /** Most further batches, for documents whose models called tools. With 0, no calls run. @default 1 */
+  readonly rounds?: number;
+  /** True to wait until nothing is out any more. @default false */
+  readonly waits?: boolean;
+}
+
+/** What became of one document. */
+export interface BatchedDocument {
+  /** The document as it was named. */
+  readonly name: string;
+  /**
+   * `sent`: its request is in a batch. `written`: the reply is in it. `kept`: the document was changed, so the reply is
+   * kept. `freed`: no reply comes. `left`: it is not in a batch, or could not take its reply yet.
+   */
+  readonly outcome: "sent" | "written" | "kept" | "freed" | "left";
+  /** Why, or the id of the kept reply for `flemma recover`; absent for `sent` and for a complete reply. */
+  readonly detail?: string;
+}
+
+/** What a send or a fetch did. */
+export interface BatchResult {
+  /** The documents that something happened to, in that order. */
+  readonly documents: readonly BatchedDocument[];
+  /** Faults of whole batches, such as one that the provider refused. */
+  readonly problems: readonly Problem[];
+  /** Documents that are out now. */
+  readonly out: number;
+}
+
+/**
+ * Sends the next requests of documents as batches, at half price.
+ *
+ * @param files the documents
+ * @param options the options of the host
+ * @returns what became of each document. Fails with `runtime-unsupported` outside of Deno.
+ */
+export async function sendBatch(
+  files: readonly string[],
+  options: BatchChatOptions = {},
+): Promise<Outcome<BatchResult>> {
+  const system = systemFor("sendBatch");
+  if (!system.ok) return system;
+  const { countOut, isLeftOut, sendDocuments } = await import("./mod.ts");
+  const result = new Collected();
+  const environment = options.environment ?? processEnvironment();
+  await sendDocuments(files, {
+    ...options,
+    environment,
+    jobs: options.jobs ?? 1,
+    hear: () => () => {},
+    tell: (event) => isLeftOut(event) ? result.leftOut(event) : result.event(event),
+  });
+  return success({ ...result.value, out: await countOut(environment) });
+}
+
+/**
+ * Fetches the replies of batches, and sends the next requests of documents whose models called tools.
+ *
+ * @param options the options of the host
+ * @returns what became of each document. Fails with `runtime-unsupported` outside of Deno.
+ */
+export async function fetchBatch(options: FetchBatchOptions = {}): Promise<Outcome<BatchResult>> {
+  const system = systemFor("fetchBatch");
+  if (!system.ok) return system;
+  const { fetchDocuments } = await import("./mod.ts");
+  const result = new Collected();
+  const { out } = await fetchDocuments({
+    ...options,
+    environment: options.environment ?? processEnvironment(),
+    jobs: options.jobs ?? 1,
+    files: options.files ?? [],
+    rounds: options.rounds ?? 1,
+    waits: options.waits ?? false,
+    finishesLive: false,
+    hear: () => () => {},
+    tell: (event) => result.event(event),
+  });
+  return success({ ...result.value, out });
+}
+
+/** Collects what happened. */
+class Collected {
+  readonly #documents: BatchedDocument[] = [];
+  readonly #problems: Problem[] = [];
+
+  get value(): Omit<BatchResult, "out"> {
+    return { documents: this.#documents, problems: this.#problems };
+  }
+
+  leftOut({ name, why }: LeftOut): void {
+    this.#documents.push({ name, outcome: "left", detail: why });
+  }
+
+  event(event: FetchEvent | SendEvent): void {
+    switch (event.kind) {
+      case "sent":
+        for (const { name } of event.items) this.#documents.push({ name, outcome: "sent" });
+        return;
+      case "dropped":
+      case "stuck":
+        this.#documents.push({ name: event.name, outcome: "left", detail: event.problem.message });
+        return;
+      case "missing":
+        this.#documents.push({
+          name: event.item.name,
+          outcome: "left",
+          detail: `It is not at ${event.item.path}.`,
+        });
+        return;
+      case "elsewhere":
+        this.#documents.push({
+          name: event.name,
+          outcome: "left",
+          detail: `The reply went to ${event.path}.`,
+        });
+        return;
+      case "refused":
+      case "unclear":
+      case "failed":
+        this.#problems.push(event.problem);
+        return;
+      case "gone":
+        this.#problems.push({
+          code: "batch-gone",
+          message: `The batch ${event.record.head.id}: ${event.why}.`,
+        });
+        return;
+      case "delivered":
+        this.#delivered(event);
+    }
+  }
+
+  #delivered({ name, delivery }: Extract<FetchEvent, { kind: "delivered" }>): void {
+    switch (delivery.kind) {
+      case "written": {
+        const why = delivery.stop.problem?.message ?? delivery.stop.reason;
+        const detail = delivery.left === "nothing" ? {} : { detail: why };
+        this.#documents.push({ name, outcome: "written", ...detail });
+        return;
+      }
+      case "kept":
+        this.#documents.push({ name, outcome: "kept", detail: delivery.id });
+        return;
+      case "freed":
+        this.#documents.push({ name, outcome: "freed", detail: delivery.why });
+        return;
+      case "later":
+        this.#documents.push({ name, outcome: "left", detail: delivery.problem.message });
+    }
+  }
+}
