@@ -111,7 +111,7 @@ export class Sending {
     this.#commits = new ReplyCommits(
       options.store,
       () => this.#writer.take(),
-      { interval: options.commitInterval, before: () => this.#unfinished.note(this.#writer.calls) },
+      { interval: options.commitInterval, before: () => this.#noteCalls() },
     );
   }
 
@@ -119,6 +119,11 @@ export class Sending {
   #keeping: Promise<void> | null = null;
   /** Effects that wait until a payload is kept. */
   #waiting: Effect[] = [];
+
+  /** Notes calls of a reply that grows in the document. The reply of a batch is written at once, with its end. */
+  async #noteCalls(): Promise<void> {
+    if (this.#options.answer === undefined) await this.#unfinished.note(this.#writer.calls);
+  }
 
   /** Makes the request. The reply goes into the document meanwhile. */
   async exchange(signal: AbortSignal): Promise<Exchange> {
