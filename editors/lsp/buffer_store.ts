@@ -196,14 +196,20 @@ export class BufferStore implements DocumentStore {
     return await held;
   }
 
+  /** The byte of the editor's text at which a reply begins, or would begin. */
+  #placeIn(buffer: Chat): number {
+    return this.#block === null || this.#chat !== buffer ? buffer.byteLength : this.#block.start;
+  }
+
   get #place(): { readonly start: number; readonly end: number } {
     return this.#block ?? { start: this.#chat.byteLength, end: this.#chat.byteLength };
   }
 
   /** Accepts a new text of the editor, which contains our edits, the person's, or both. */
-  take(version: number, buffer: Chat, edits: readonly Edit[]): void {
+  take(version: number, buffer: Chat, made: readonly Edit[]): void {
     if (this.#refusal === OUT_OF_SYNC) this.#refusal = null;
     const before = this.#buffer;
+    const edits = made.map((edit) => pastLineEnd(edit, before, this.#placeIn(before)));
     const behind = this.#chat !== before;
     const asked = this.#flush?.asked ?? null;
     const isOurs = asked !== null && sameText(buffer, asked);
@@ -352,6 +358,18 @@ export class BufferStore implements DocumentStore {
     }
     flush.resolve(problem);
   }
+}
+
+/**
+ * A line opened below the last one before a reply is text below that place. Editors insert its line end before that of
+ * the last line; the same text results if the new line is inserted behind it.
+ */
+function pastLineEnd(edit: Edit, chat: Chat, place: number): Edit {
+  const { from, to, insert } = edit;
+  const { eol } = chat;
+  if (from !== to || from + eol.length !== place || !insert.startsWith(eol)) return edit;
+  if (new TextDecoder().decode(chat.slice(from, place)) !== eol) return edit;
+  return { from: place, to: place, insert: insert.slice(eol.length) + eol };
 }
 
 /**

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
-import { textReply, withServer } from "../cli/replies.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { type PacedServer, type Part, WAIT, withPacedServer } from "./paced_server.ts";
+import { savedText } from "./saved_text.ts";
 import { type Editor, EditorSession, installProgram } from "./terminal.ts";
 
 const HELIX: Editor = {
@@ -21,47 +22,89 @@ const ignore = !await new Deno.Command("/bin/sh", { args: ["-c", "command -v hx 
 
 interface Stage {
   readonly place: Scene;
+  readonly server: PacedServer;
+  readonly session: EditorSession;
+  /** Types keys, and waits until the screen shows these texts. */
   does(keys: readonly string[], ...shown: readonly string[]): Promise<void>;
+  /** Waits until the screen no longer shows a text. */
+  hides(text: string): Promise<void>;
+  /** Chooses the first code action at the beginning of the document, which has this title. */
+  acts(title: string): Promise<void>;
+  /** Starts a run by the code action, and waits until the request was sent. */
+  advances(): Promise<void>;
   saved(holds: (text: string) => boolean): Promise<string>;
+}
+
+interface Options {
+  readonly replies?: readonly (readonly Part[])[];
+  readonly columns?: number;
+  /** Name of the document. */
+  readonly file?: string;
 }
 
 function test(
   name: string,
   body: (stage: Stage) => Promise<void>,
   text: string,
-  { replies = [] as string[], columns = 120 } = {},
+  { replies = [], columns = 120, file = "a.chat" }: Options = {},
 ): void {
   Deno.test({
     name: `Helix: ${name}`,
     ignore,
     fn: () =>
-      withServer(replies.map((reply) => textReply(reply)), ({ env }) =>
+      withPacedServer(replies, (server) =>
         withScene(async (place) => {
           const config = `${place.folder}/config/helix`;
           Deno.mkdirSync(config, { recursive: true });
-          for (const file of ["config.toml", "languages.toml"]) {
-            Deno.copyFileSync(`${ROOT}/editors/helix/${file}`, `${config}/${file}`);
+          for (const name of ["config.toml", "languages.toml"]) {
+            Deno.copyFileSync(`${ROOT}/editors/helix/${name}`, `${config}/${name}`);
           }
-          place.write("a.chat", text);
-          const key: Record<string, string> = replies.length > 0 ? { ANTHROPIC_API_KEY: "k" } : {};
-          const session = await EditorSession.open(HELIX, place, "a.chat", {
+          place.write(file, text);
+          const { ANTHROPIC_API_KEY: key, ...env } = server.env;
+          const session = await EditorSession.open(HELIX, place, file, {
             shown: "@You:",
             columns,
-            env: { ...env, ...key, ...installProgram(place), XDG_CONFIG_HOME: `${place.folder}/config` },
+            env: {
+              ...env,
+              ...replies.length > 0 ? { ANTHROPIC_API_KEY: key! } : {},
+              ...installProgram(place),
+              XDG_CONFIG_HOME: `${place.folder}/config`,
+            },
           });
+          const shows = async (text: string) => (await session.screen()).includes(text);
           const does = async (keys: readonly string[], ...shown: readonly string[]) => {
             await session.type(keys);
             for (const each of shown) {
-              await session.until(async () => (await session.screen()).includes(each), `shows ${each}`);
+              await session.until(() => shows(each), `shows ${each}`);
             }
           };
+          const hides = (text: string) => session.until(async () => !await shows(text), `hides ${text}`);
+          const acts = async (title: string) => {
+            // There is no menu while the server is not ready, so the keys are typed again from time to time.
+            let looks = 0;
+            await session.until(async () => {
+              if (looks++ % 100 === 0) await session.type(["Escape", "gg", " ", "a"]);
+              return await shows(title);
+            }, `the menu shows ${title}`);
+            await session.type(["Enter"]);
+          };
+          const advances = async () => {
+            const before = server.requests.length;
+            await acts("Advance the conversation");
+            await session.until(() => server.requests.length > before, "the request goes out");
+          };
           const saved = async (holds: (text: string) => boolean) => {
+            let text = "";
             await session.type([":write", "Enter"]);
-            await session.until(() => holds(place.read("a.chat")), `the file holds what it should: ${holds}`);
-            return place.read("a.chat");
+            await session.until(() => {
+              // Helix empties a file before it writes it.
+              text = place.read(file);
+              return text !== "" && holds(text);
+            }, `the file holds what it should: ${holds}`);
+            return text;
           };
           try {
-            await body({ place, does, saved });
+            await body({ place, server, session, does, hides, acts, advances, saved });
           } finally {
             await session.close();
           }
@@ -70,6 +113,12 @@ function test(
 }
 
 const PENDING = callsDocument([{ id: "call_1", command: "echo ran", status: "pending" }]);
+const QUESTION = "@You:\nHow are you?\n";
+const ANSWERED = `${QUESTION}\n@Assistant:\nFirst answer.\n\n@You:\n\n`;
+/** More than two megabytes. */
+const LARGE = `@You:\nHello.\n\n@Assistant:\n${
+  "A line of an old answer that nobody reads again.\n".repeat(45_000)
+}\n${QUESTION}`;
 const APPROVED = PENDING.replace("status=pending", "status=approved");
 
 test(
@@ -94,7 +143,7 @@ test(
     assert.equal(await saved((text) => !text.includes("well")), "@You:\nHow are you?\n");
   },
   "@You:\nHow are you?\n",
-  { replies: ["I am well."] },
+  { replies: [["I am well."]] },
 );
 
 test(
@@ -108,7 +157,7 @@ test(
     assert.match(await saved((text) => text.includes("All done.")), /\nran\n```/);
   },
   PENDING,
-  { replies: ["All done."] },
+  { replies: [["All done."]] },
 );
 
 test(
@@ -118,4 +167,159 @@ test(
   },
   callsDocument([{ id: "call_1", command: `echo ${"word ".repeat(60)}THE-END`, status: "pending" }]),
   { columns: 40 },
+);
+
+test(
+  "a key goes to the next waiting call",
+  async ({ does, hides }) => {
+    await does([], "waits for you");
+    for (const id of ["call_1", "call_2"]) {
+      await does(["]d"]);
+      await does([" ", "a"], `Approve bash (${id})`);
+      await does(["Escape"]);
+      await hides("Approve bash");
+    }
+  },
+  callsDocument([
+    { id: "call_1", command: "echo one", status: "pending" },
+    { id: "call_2", command: "echo two", status: "pending" },
+  ]),
+);
+
+test(
+  "lines typed above and below while a reply arrives stay, and the question below goes out next",
+  async ({ does, advances, saved, server }) => {
+    await advances();
+    await does(["gg", "o", "Hello.", "Escape"], "Hello.");
+    await does(["ge", "o", "@You:", "Enter", "And you?", "Escape"], "And you?");
+    server.goOn();
+    await does([], "First answer.");
+    const text = await saved((text) => text.includes("answer"));
+    assert.match(
+      text,
+      /^@You:\nHello\.\nHow are you\?\n+@Assistant:\nFirst answer\.\n+@You:\nAnd you\?\n$/,
+    );
+    await advances();
+    await does([], "Second answer.");
+    assert.match(JSON.stringify(server.requests[1]), /First answer.*And you/);
+  },
+  QUESTION,
+  { replies: [["First ", WAIT, "answer."], ["Second answer."]] },
+);
+
+test(
+  "a code action cancels a run, and what has arrived stays with its mark",
+  async ({ does, acts, advances, saved }) => {
+    await advances();
+    await acts("Cancel the run");
+    await does([], "flemma:aborted");
+    assert.match(
+      await saved((text) => text.includes("aborted")),
+      /^@You:\nHow are you\?\n\n@Assistant:\nFirst\s+<!-- flemma:aborted: [^\n]* -->\n/,
+    );
+  },
+  QUESTION,
+  { replies: [["First ", WAIT, "answer."]] },
+);
+
+test(
+  "a document whose name looks like commands works, and the name runs no command",
+  async ({ does, advances, saved, place }) => {
+    await advances();
+    await does([], "First answer.");
+    assert.equal(await saved((text) => text.includes("answer")), ANSWERED);
+    await does([" ", "m", "m"]);
+    assert.ok(!place.exists("pwned"));
+  },
+  QUESTION,
+  { replies: [["First answer."]], file: 'it\'s "odd" $(touch pwned) %sh{touch pwned} 100% #1 é.chat' },
+);
+
+test(
+  "a buffer without a file receives a reply like any other",
+  async ({ does }) => {
+    await does([":new", "Enter"], "[scratch]");
+    await does([":set-language chat", "Enter", "i", "@You:", "Enter", "Who?", "Escape"], "Who?");
+    await does([" ", "m", "m"], "First answer.");
+  },
+  QUESTION,
+  { replies: [["First answer."]] },
+);
+
+test(
+  "two windows on one document show a reply in both",
+  async ({ does, advances, session }) => {
+    await does([":vsplit", "Enter"]);
+    await advances();
+    await session.until(
+      async () => (await session.screen()).split("First answer.").length === 3,
+      "the reply is in both windows",
+    );
+  },
+  QUESTION,
+  { replies: [["First answer."]] },
+);
+
+test(
+  "saving refuses a file that another program wrote during a run, and the reply is in the buffer",
+  async ({ does, advances, place, server }) => {
+    await advances();
+    // Helix compares times of whole seconds.
+    place.write("a.chat", "@You:\nAnother text.\n");
+    Deno.utimeSync(place.path("a.chat"), new Date(), new Date(Date.now() + 60_000));
+    server.goOn();
+    await does([], "First answer.");
+    await does([":write", "Enter"], "modified by an external process");
+    assert.equal(place.read("a.chat"), "@You:\nAnother text.\n");
+    await does([":reload", "Enter"], "Another text.");
+  },
+  QUESTION,
+  { replies: [["First ", WAIT, "answer."]] },
+);
+
+test(
+  "if the editor ends during a run, what arrived can be recovered",
+  async ({ advances, place, session }) => {
+    await advances();
+    await savedText(place, "First");
+    await session.close();
+    const { stdout } = await place.run(["recover"]);
+    assert.match(stdout, /^@You:\nHow are you\?\n\n@Assistant:\nFirst\s+<!-- flemma:aborted/);
+    assert.equal(place.read("a.chat"), QUESTION);
+  },
+  QUESTION,
+  { replies: [["First ", WAIT, "answer."]] },
+);
+
+test(
+  "behind wide characters, an action decides about the call at the cursor, and text typed during a reply stays",
+  async ({ does, advances, saved, server }) => {
+    await does(["ge"], "waits for you");
+    await does(["k", " ", "a"], "Approve bash (call_1)");
+    await does(["Enter"], "status=approved");
+    await advances();
+    await does(["gg", "o", "Größe 👩‍👩‍👧 𝒳", "Escape"], "Größe");
+    server.goOn();
+    await does([], "Großartig 🙂 well.");
+    assert.match(
+      await saved((text) => text.includes("well.")),
+      /^@You:\nGröße 👩‍👩‍👧 𝒳\n[^]*größe 🙂[^]*\nécho\n```\n\n@Assistant:\nGroßartig 🙂 well\.\n/u,
+    );
+  },
+  callsDocument([{ id: "call_1", command: "echo écho # größe 🙂", status: "pending" }]),
+  { replies: [["Großartig 🙂 ", WAIT, "well."]] },
+);
+
+test(
+  "a document of two megabytes receives a reply and stays the same above it",
+  async ({ does, advances, saved }) => {
+    await advances();
+    await does(["ge"], "First answer.");
+    assert.equal(
+      await saved((text) => text.includes("First answer.")),
+      `${LARGE}\n@Assistant:\nFirst answer.\n\n@You:\n\n`,
+    );
+  },
+  LARGE,
+  { replies: [["First answer."]] },
 );

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { callReply, textReply, withServer } from "../../cli/replies.ts";
 import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
 import { type Part, WAIT, withPacedServer } from "../paced_server.ts";
+import { savedFiles, savedText } from "../saved_text.ts";
 import { type EditorOptions, type Json, LspEditor } from "./client.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
@@ -229,20 +230,3 @@ const events = (editor: LspEditor): Json[] =>
 const streamed = (editor: LspEditor) => events(editor).map(({ text = "" }) => text).join("");
 
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split("\n").length;
-
-function savedFiles(place: Scene): string[] {
-  const folder = `${place.folder}/state/flemma/recover`;
-  try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
-    throw thrown;
-  }
-}
-
-/** Waits until a saved text contains a part of the reply. */
-async function savedText(place: Scene, part: string): Promise<void> {
-  while (!savedFiles(place).some((path) => Deno.readTextFileSync(path).includes(part))) {
-    await new Promise((done) => setTimeout(done, 5));
-  }
-}

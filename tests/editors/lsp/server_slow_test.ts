@@ -169,6 +169,33 @@ Deno.test("text typed below a streaming reply stays below it and becomes the nex
       );
     }, { env })));
 
+for (const eol of ["\n", "\r\n"]) {
+  Deno.test(`a line opened at the end of the last line stays below a reply, with ${JSON.stringify(eol)}`, () =>
+    withModel(
+      "I am well.",
+      ({ env, asked, answer }) =>
+        withEditor(QUESTION.replaceAll("\n", eol), async (editor, uri) => {
+          await editor.execute("flemma.advance", { uri, version: 1 });
+          await asked;
+          const typeAt = (line: number, character: number, newText: string) =>
+            editor.change(uri, {
+              range: { start: { line, character }, end: { line, character } },
+              newText,
+            });
+          typeAt(1, 12, eol);
+          for (const [at, each] of [..."@You:"].entries()) typeAt(2, at, each);
+          typeAt(2, 5, `${eol}And you?`);
+          await editor.findings(uri);
+          answer();
+          await editor.runEnds();
+          assert.equal(
+            editor.textOf(uri).replaceAll("\r\n", "\n"),
+            "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\nAnd you?\n",
+          );
+        }, { env }),
+    ));
+}
+
 Deno.test("an edit that the editor refuses as outdated is sent again for the current text", () =>
   withServer([textReply("I am well.")], ({ env }) =>
     withEditor(QUESTION, async (editor, uri) => {

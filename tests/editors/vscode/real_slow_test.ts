@@ -30,6 +30,16 @@ const TWO = callsDocument([
 ]);
 const CODE = "one\ntwo\nthree\n";
 const QUESTION = "@You:\nHow are you?\n";
+const ODD = 'it\'s "odd" $(touch pwned) 100% #1 é.chat';
+const LONG = callsDocument([{
+  id: "call_1",
+  command: `echo ${"word ".repeat(60)}THE-END`,
+  status: "pending",
+}]);
+/** More than two megabytes. */
+const LARGE = `@You:\nHello.\n\n@Assistant:\n${
+  "A line of an old answer that nobody reads again.\n".repeat(45_000)
+}\n${QUESTION}`;
 
 const missing = await missingVsCode();
 if (missing !== null) print(`VS Code is not tested. ${missing}`);
@@ -47,6 +57,13 @@ const FILES = {
   "cancel.chat": QUESTION,
   "asked.chat": QUESTION,
   "locked.chat": QUESTION,
+  "waiting.chat": TWO,
+  [ODD]: QUESTION,
+  "split.chat": QUESTION,
+  "changed.chat": QUESTION,
+  "narrow.chat": LONG,
+  "large.chat": LARGE,
+  "reload.chat": QUESTION,
 };
 
 /** What VS Code does, each with the replies of the model. All run in one window, because its start takes seconds. */
@@ -115,12 +132,11 @@ const STEPS: readonly (readonly [string, readonly (readonly Part[])[], (code: Vs
       const after = await code.saved("typing.chat", (text) => text.includes("First answer."));
       const [above, below] = after.split("\n@Assistant:\nFirst answer.\n");
       assert.equal(above, typed);
-      // The reply may end with a marker of its own before the server knows the typed one.
-      assert.match(below ?? "", /^\n+(?:@You:\n+)?@You:\nUnd Größe\?\n$/);
+      assert.match(below ?? "", /^\n+@You:\nUnd Größe\?\n$/);
       await code.press("Control+Z");
       assert.match(
         await code.saved("typing.chat", (text) => !text.includes("First answer.")),
-        /^@You:\nHow are you\? Really 👩‍👩‍👧\?\n\n+(?:@You:\n+)?@You:\nUnd Größe\?\n$/u,
+        /^@You:\nHow are you\? Really 👩‍👩‍👧\?\n\n+@You:\nUnd Größe\?\n$/u,
       );
       await code.press("Control+Y");
       await code.sees("First answer.");
@@ -176,6 +192,8 @@ const STEPS: readonly (readonly [string, readonly (readonly Part[])[], (code: Vs
         await code.saved("cancel.chat", (text) => text.includes("aborted")),
         /^@You:\nHow are you\?\n\n@Assistant:\nFirst\s+<!-- flemma:aborted: [^\n]* -->\n/,
       );
+      // Nobody reads the rest, but the server holds it back until now.
+      code.server.goOn();
     },
   ],
   [
@@ -209,6 +227,117 @@ const STEPS: readonly (readonly [string, readonly (readonly Part[])[], (code: Vs
         (await code.saved("locked.chat", (text) => text.includes("First answer."))).trimEnd(),
         `${QUESTION}\n@Assistant:\nFirst answer.\n\n@You:`,
       );
+    },
+  ],
+  ["a key goes to the next waiting call, and another one approves it", [], async (code) => {
+    await code.open("waiting.chat");
+    await code.lenses("Approve", 2);
+    for (const left of [1, 0]) {
+      await code.press("F8");
+      await code.page.locator(".marker-widget").waitFor();
+      await code.press("Escape", "Control+Alt+A");
+      await code.lenses("Approve", left);
+    }
+    assert.equal(
+      await code.saved("waiting.chat", (text) => !text.includes("pending")),
+      TWO.replaceAll("status=pending", "status=approved"),
+    );
+  }],
+  [
+    "a document whose name looks like commands works, and the name runs no command",
+    [["I am well."]],
+    async (code) => {
+      await code.open(ODD);
+      await code.advances();
+      await code.sees("I am well.");
+      assert.match(await code.saved(ODD, (text) => text.includes("well")), /\n@Assistant:\nI am well\.\n/);
+      assert.ok(!code.place.exists("pwned"));
+    },
+  ],
+  ["a document without a file receives a reply like any other", [["I am new."]], async (code) => {
+    await code.runs("New Untitled Text File");
+    await code.shows("Untitled-1");
+    await code.press("F1");
+    await code.answers("Type the name of a command", "Change Language Mode", "Change Language Mode");
+    await code.answers("Select Language Mode", "Chat", "Chat");
+    await code.shows("Untitled-1");
+    await code.type(QUESTION);
+    await code.advances();
+    await code.sees("I am new.");
+    await code.runs("View: Revert and Close Editor");
+  }],
+  ["two editors on one document show a reply in both", [["First ", WAIT, "answer."]], async (code) => {
+    await code.open("split.chat");
+    await code.press("Control+\\");
+    await code.advances("First");
+    const shown = code.page.locator(".editor-group-container .view-line", { hasText: "First answer." });
+    await code.until(async () => await shown.count() === 2, "the reply is in both editors");
+    await code.press("Control+S");
+    await code.press("Control+W");
+  }],
+  [
+    "a file that another program changes before or during a run is loaded again, and the reply is below",
+    [["First ", WAIT, "answer."]],
+    async (code) => {
+      await code.open("changed.chat");
+      code.place.write("changed.chat", "@You:\nHow is it?\n");
+      await code.sees("How is it?");
+      await code.advances("First", async () => {
+        code.place.write("changed.chat", "@You:\nHow is it, then?\n");
+        await code.sees("then?");
+      });
+      await code.sees("First answer.");
+      assert.equal(
+        await code.saved("changed.chat", (text) => text.includes("answer")),
+        "@You:\nHow is it, then?\n\n@Assistant:\nFirst answer.\n\n@You:\n\n",
+      );
+      assert.match(JSON.stringify(code.server.requests.at(-1)), /How is it\?/);
+    },
+  ],
+  [
+    "in a narrow window, the lines of the document wrap, so that a long command is visible to its end",
+    [],
+    async (code) => {
+      const size = code.page.viewportSize()!;
+      await code.open("narrow.chat");
+      await code.page.setViewportSize({ width: 460, height: 900 });
+      await code.press("Control+B");
+      await code.sees("THE-END", "status=pending");
+      const [lens] = await code.lenses("Approve", 1);
+      await lens!.click();
+      await code.sees("status=approved");
+      await code.press("Control+S");
+      await code.page.setViewportSize(size);
+      await code.press("Control+B");
+    },
+  ],
+  [
+    "a document of two megabytes receives a reply and stays the same above it",
+    [["I am well."]],
+    async (code) => {
+      await code.open("large.chat");
+      await code.press("Control+End");
+      await code.advances();
+      await code.sees("I am well.");
+      assert.equal(
+        await code.saved("large.chat", (text) => text.includes("I am well.")),
+        `${LARGE}\n@Assistant:\nI am well.\n\n@You:\n\n`,
+      );
+    },
+  ],
+  [
+    "if the window is closed during a run, what arrived can be recovered",
+    [["First ", WAIT, "answer."]],
+    async (code) => {
+      await code.open("reload.chat");
+      await code.advances();
+      await code.barSays("flemma");
+      await code.page.goto("about:blank");
+      await code.until(
+        async () => /First/.test((await code.place.run(["recover"])).stdout),
+        "the beginning of the reply is saved",
+      );
+      assert.equal(code.place.read("reload.chat"), QUESTION);
     },
   ],
 ];

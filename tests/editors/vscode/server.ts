@@ -226,6 +226,8 @@ export async function withVsCode(
         `${data}/data/Machine/settings.json`,
         JSON.stringify({ ...SETTINGS, ...settings, "flemma.program": program }),
       );
+      const temporary = `${place.folder}/tmp`;
+      Deno.mkdirSync(temporary, { recursive: true });
       const common = [`${root}/out/server-main.js`, "--accept-server-license-terms"];
       const folders = ["--extensions-dir", `${place.folder}/extensions`, "--server-data-dir", data];
       const start = [...common, ...folders];
@@ -233,7 +235,8 @@ export async function withVsCode(
       await place.exits(0, ["editor", "vscode", "--install"], { env: { PATH } });
       await using child = new Deno.Command(node, {
         args: [...start, ...LISTEN],
-        env: { HOME: `${place.folder}/home` },
+        // Its sockets stay in the temporary folder after its end.
+        env: { HOME: `${place.folder}/home`, TMPDIR: temporary },
         stdout: "piped",
         stderr: "null",
       }).spawn();
