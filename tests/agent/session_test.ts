@@ -50,6 +50,7 @@ test("a call that nothing approves waits, has a preview, and runs once it is app
       previewIsCut: false,
       hasText: false,
       doubt: null,
+      helper: null,
       decided: { decision: "require_approval", source: "default" },
     }]);
     assert.deepEqual(await session.approve({ kind: "only" }), { ok: true, value: ["call_1"] });

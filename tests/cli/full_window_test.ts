@@ -37,6 +37,7 @@ const full = new RunLimits(DEFAULT_SETTINGS).refusal({
   rough: 999,
   window: 1000,
   prices: null,
+  serverToolCost: 0,
   byPerson: false,
 });
 
