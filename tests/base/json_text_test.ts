@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { valueText } from "../../base/text/json_text.ts";
+import { itemTexts, replaceMember, valueText } from "../../base/text/json_text.ts";
 
 /** Every way into a value, with what is there. */
 function ways(value: unknown, way: (string | number)[] = []): [(string | number)[], unknown][] {
@@ -36,4 +36,18 @@ Deno.test("a path that does not exist in the JSON finds no value", () => {
 Deno.test("numbers, and keys written with escapes, are kept as written", () => {
   assert.equal(valueText('{"\\u0061": 1.50e+2}', ["a"]), "1.50e+2");
   assert.equal(valueText('{"a":{"n":12345678901234567890 ,"b":0}}', ["a", "n"]), "12345678901234567890");
+});
+
+Deno.test("the items of an array are found as they are written", () => {
+  assert.deepEqual(itemTexts(' [ {"a": [1, "]"]} ,2.0, "x,\\"" ] '), ['{"a": [1, "]"]}', "2.0", '"x,\\""']);
+  for (const text of ["[]", " [ ] ", "{}", '"[1]"', "1"]) assert.deepEqual(itemTexts(text), [], text);
+});
+
+Deno.test("the value of a member is replaced, and everything else stays as written", () => {
+  const text = ' {"input": {} , "n": 1.50, "o": {"input": 1}}';
+  assert.equal(
+    replaceMember(text, "input", '{"q":"a"}'),
+    ' {"input": {"q":"a"} , "n": 1.50, "o": {"input": 1}}',
+  );
+  assert.equal(replaceMember(text, "other", "1"), null);
 });

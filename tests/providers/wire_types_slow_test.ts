@@ -3,7 +3,11 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { dryRun } from "../../cycle/send/request.ts";
+import { serverToolBlock } from "../../cycle/send/block_text.ts";
 import { parse } from "../../parser/mod.ts";
+import { citationOf, searchBlocks } from "../../providers/replay/search.ts";
+import { readBlocks, renderBlocks } from "../../providers/server_tools/blocks.ts";
+import { renderCitations, writeCitations } from "../../providers/server_tools/citations.ts";
 import { modelsOf } from "../../providers/models/find.ts";
 import { getProvider } from "../../providers/registry.ts";
 
@@ -22,14 +26,14 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionToolMessageParam,
 } from "openai/resources/chat/completions";
-import type { FunctionTool, ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
+import type { FunctionTool, ResponseCreateParamsStreaming, WebSearchTool } from "openai/resources/responses/responses";
 
 type Words<T> = T extends string ? \`\${T}\` : T extends (infer U)[] ? Words<U>[]
   : T extends object ? { [K in keyof T]: Words<T[K]> } : T;
 
 export type Anthropic = Omit<MessageCreateParamsStreaming, "betas"> & { temperature?: number };
 export type OpenAI = Omit<ResponseCreateParamsStreaming, "tools"> & {
-  tools?: (Omit<FunctionTool, "strict"> & { strict?: boolean })[];
+  tools?: ((Omit<FunctionTool, "strict"> & { strict?: boolean }) | WebSearchTool)[];
 };
 export type Chat = Omit<ChatCompletionCreateParamsStreaming, "messages"> & {
   messages: (
@@ -47,7 +51,7 @@ export type Gemini = {
   contents: Words<Content>[];
   generationConfig?: Words<GenerationConfig>;
   systemInstruction?: Words<Content>;
-  tools?: Words<Pick<Tool, "functionDeclarations">>[];
+  tools?: Words<Pick<Tool, "functionDeclarations" | "googleSearch" | "urlContext">>[];
   toolConfig?: Words<ToolConfig>;
 };
 /** The package does not have the member by which AI Studio keeps no log of a request. Vertex AI has no such member. */
@@ -69,11 +73,49 @@ const REASONING = btoa(
   JSON.stringify({ id: "rs_1", type: "reasoning", summary: [], encrypted_content: "ZW5j" }),
 );
 
+/** A search by a provider, as it goes back; empty for one without a search. */
+const SEARCHES: Readonly<Record<string, readonly object[]>> = {
+  anthropic: searchBlocks({ query: "deno", results: [{ url: "https://a.b", title: "A" }] }, 0),
+  openai: [{
+    id: "ws_1",
+    type: "web_search_call",
+    status: "completed",
+    action: { type: "search", query: "deno" },
+  }],
+  gemini: [
+    {
+      toolCall: { id: "t1", toolType: "GOOGLE_SEARCH_WEB", args: { queries: ["deno"] } },
+      thoughtSignature: "c2ln",
+    },
+    { toolResponse: { id: "t1", toolType: "GOOGLE_SEARCH_WEB", response: {} }, thoughtSignature: "c2ln" },
+  ],
+};
+
+function searchOf(provider: string): string {
+  const json = JSON.stringify(SEARCHES[provider] ?? []);
+  const rendering = renderBlocks(readBlocks(json) ?? []);
+  if (rendering === "") return "";
+  const cited = "Found.\n\n";
+  const citation = JSON.stringify(citationOf({ url: "https://a.b", title: "A" }));
+  const citations = writeCitations(cited, [{ from: 0, to: 5, citations: [citation] }]);
+  return serverToolBlock({ provider, what: "blocks", value: btoa(json), rendering }) + "\n" + cited +
+    (provider === "anthropic"
+      ? serverToolBlock({
+        provider,
+        what: "citations",
+        value: btoa(citations),
+        rendering: renderCitations(citations),
+      })
+      : "");
+}
+
 /** A conversation with everything that messages can hold. */
 function documentFor(provider: string): string {
   const own = provider === "openai" ? REASONING : "c2ln";
   return `@System:\nBe brief.\n\n@You:\nSee @./dot.png and @./spec.pdf and @./notes.md\n\n@Assistant:\n` +
-    `<thinking ${provider}:signature="${own}">\n</thinking>\n\nI will.\n\n${USE("a")}\n${USE("b")}\n` +
+    `<thinking ${provider}:signature="${own}">\n</thinking>\n\n${searchOf(provider)}\nI will.\n\n${
+      USE("a")
+    }\n${USE("b")}\n` +
     `<thinking other:signature="x">\nForeign.\n</thinking>\n\n@You:\n**Tool Result:** \`a\`\n\n\`\`\`\nout\n\`\`\`\n\n` +
     `**Tool Result:** \`b\` (error)\n\n\`\`\`\n\`\`\`\n\n@Assistant:\nDone.\n\n@You:\nThanks.\n\n@Assistant:\n` +
     `<thinking>\nplain\n</thinking>\n\n${USE("c")}\n@You:\n**Tool Result:** \`c\`\n\n\`\`\`\nout\n\`\`\`\n`;
@@ -94,6 +136,13 @@ const TOOLS = [
   },
 ];
 
+/** What a request with the search of a provider contains. */
+const BACK: Readonly<Record<string, string>> = {
+  anthropic: "encrypted_index",
+  openai: "ws_1",
+  gemini: "toolResponse",
+};
+
 /** Settings that change what bodies hold. */
 const PARAMETERS: readonly Readonly<Record<string, unknown>>[] = [
   {},
@@ -105,6 +154,8 @@ const PARAMETERS: readonly Readonly<Record<string, unknown>>[] = [
     temperature: 0.3,
   },
 ];
+
+const ON = { ...DEFAULT_SETTINGS.server_tools.web_search, enabled: true };
 
 async function bodies(provider: string, folder: string): Promise<readonly string[]> {
   const known = modelsOf(provider).filter(({ state }) => state !== "gone").map(({ id }) => id);
@@ -119,6 +170,7 @@ async function bodies(provider: string, folder: string): Promise<readonly string
         ...DEFAULT_SETTINGS,
         model,
         parameters: { ...DEFAULT_SETTINGS.parameters, ...own, ...parameters } as Settings["parameters"],
+        server_tools: { web_search: ON, web_fetch: ON },
       };
       const prepared = await dryRun({
         chat: parse(new TextEncoder().encode(documentFor(provider))),
@@ -127,6 +179,7 @@ async function bodies(provider: string, folder: string): Promise<readonly string
         environment: { cwd: folder, home: folder, variables: {} },
         provider: found.value,
         tools: TOOLS,
+        isTrusted: () => Promise.resolve(true),
       });
       assert.ok(prepared.kind === "ready", JSON.stringify(prepared));
       made.add(prepared.request.body);
@@ -146,6 +199,8 @@ Deno.test("every request body matches the types in the providers' own packages",
     for (const [provider, type] of PROVIDERS) {
       const all = await bodies(provider, folder);
       assert.ok(all.length > 2, provider);
+      const back = SEARCHES[provider] === undefined || all.some((body) => body.includes(BACK[provider]!));
+      assert.ok(back, `the search of ${provider} does not go back`);
       lines.push(
         "// @ts-expect-error nothing of what it needs",
         `export const ${provider}: ${type} = { nonsense: 1 };`,

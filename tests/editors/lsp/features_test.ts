@@ -92,6 +92,27 @@ Deno.test("frontmatter, messages, thinking, calls and results can be folded, eac
     assert.equal(of(line("@You:")).endLine, line("Look at @./notes.md and build."), "blank lines stay");
   }));
 
+const SEARCHED = "@You:\nDeno?\n\n@Assistant:\n" +
+  `<server_tool anthropic:blocks="sha256:${
+    "0".repeat(64)
+  }">\nweb_search: deno\n1. A — https://a.b\n</server_tool>\n\n` +
+  "Yes.\n\n@You:\nThanks.\n";
+
+Deno.test("a search by the provider can be folded, is a symbol, and missing data is a finding", () =>
+  withEditor(SEARCHED, async (editor, uri) => {
+    const folds: Json[] = await editor.request("textDocument/foldingRange", { textDocument: { uri } });
+    assert.deepEqual(folds.find(({ startLine }) => startLine === 4), {
+      startLine: 4,
+      endLine: 7,
+      kind: "region",
+      collapsedText: "web_search: deno",
+    });
+    const symbols: Json[] = await editor.request("textDocument/documentSymbol", { textDocument: { uri } });
+    assert.deepEqual(symbols[1].children.map(({ name }: Json) => name), ["web_search: deno"]);
+    const found: Json[] = await editor.findings(uri);
+    assert.deepEqual(found.map(({ code }) => code), ["server_tool_lost"]);
+  }));
+
 Deno.test("document symbols are messages that contain calls and results with their status", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const symbols: Json[] = await editor.request("textDocument/documentSymbol", { textDocument: { uri } });
