@@ -67,7 +67,12 @@ function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): Part
         line: segment.place.start,
       };
     case "server_tool":
-      return { kind: "server_tool", text: lines(segment.content), line: segment.place.start };
+      return {
+        kind: "server_tool",
+        title: segment.what === "citations" ? "sources" : "run by the provider",
+        text: lines(segment.content).replace(/^Sources:\n/, ""),
+        line: segment.place.start,
+      };
     case "aborted":
       return { kind: "aborted", text: segment.message, line: segment.place.start };
     case "tool_use":

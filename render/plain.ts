@@ -23,7 +23,7 @@ function partText(part: PartView): string {
     case "thinking":
       return part.redacted ? "Thinking, hidden by the provider" : `Thinking:\n${part.text}`;
     case "server_tool":
-      return part.text === "" ? "Provider's tool, without a rendering" : `Provider's tool:\n${part.text}`;
+      return `${part.title[0]!.toUpperCase()}${part.title.slice(1)}:\n${part.text}`;
     case "aborted":
       return `Interrupted: ${part.text}`;
     case "call": {

@@ -20,8 +20,8 @@ export interface MessageView {
 export type PartView =
   | { readonly kind: "prose"; readonly text: string; readonly line: number }
   | { readonly kind: "thinking"; readonly text: string; readonly redacted: boolean; readonly line: number }
-  /** A tool that the provider ran, or the sources of the text before. */
-  | { readonly kind: "server_tool"; readonly text: string; readonly line: number }
+  /** A tool that the provider ran, or the sources of the text before, as `title` says. */
+  | { readonly kind: "server_tool"; readonly title: string; readonly text: string; readonly line: number }
   | { readonly kind: "aborted"; readonly text: string; readonly line: number }
   | CallView
   | ResultView;

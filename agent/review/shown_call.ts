@@ -133,10 +133,23 @@ function warningsOf({ call, definition, subject, change, problems, body }: Known
     );
   }
   if (change !== null) warnings.push(...fileWarnings(change, call, definition));
+  if (hasOpenSearch(call)) {
+    warnings.push(
+      "A search by the provider waits for this call. It runs after your decision, even if you reject the call.",
+    );
+  }
   if (body !== "") {
     warnings.push("There is text in its block, so approving it does not run it.");
   }
   return warnings;
+}
+
+/** True if the reply of a call also asked a tool of the provider, which has no result yet. */
+function hasOpenSearch({ turn }: Call): boolean {
+  return turn.segments.some((segment) =>
+    segment.kind === "server_tool" && segment.what === "blocks" &&
+    /(?:^|\n)web_(?:search|fetch): [^\n]*$/.test(segment.content.trimEnd())
+  );
 }
 
 /** Returns why a tool is missing: no source provides it, or a source that may provide it has not answered. */

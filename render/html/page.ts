@@ -127,7 +127,7 @@ class Writer {
           ? '<p class="state good">thinking, hidden by the provider</p>'
           : this.details("thinking", part.text.trim(), "thinking");
       case "server_tool":
-        return this.details("provider's tool", part.text.trim(), "thinking");
+        return this.details(part.title, part.text.trim(), "thinking");
       case "aborted":
         return `<p class="state open">interrupted: ${escapeHtml(part.text)}</p>`;
       case "call":

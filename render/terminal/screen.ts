@@ -77,7 +77,7 @@ function partLines(part: PartView, options: ScreenOptions): readonly string[] {
         ];
     case "server_tool":
       return [
-        colorize("provider's tool", ["dim", "italic"], options),
+        colorize(part.title, ["dim", "italic"], options),
         ...block(part.text.trim(), foldOf(options, { head: 6, tail: 0 }), options, () => ["dim"]),
       ];
     case "aborted":

@@ -206,3 +206,20 @@ Deno.test("the approval show command escapes control characters, keeps line brea
     assert.equal((await world.run("approval", "show", "done.chat")).out, "There are no open calls.\n");
   });
 });
+
+Deno.test("a call says that a search of the same reply runs even if the call is rejected, until the search has its result", async () => {
+  await inWorld(async (world) => {
+    const asked = (lines: string) =>
+      `@You:\nGo.\n\n@Assistant:\n<server_tool anthropic:blocks="e30=">\n${lines}\n</server_tool>\n\n` +
+      `**Tool Use:** \`bash\` (\`one\`)\n\n${FENCE}json\n{"command":"ls"}\n${FENCE}\n`;
+    const shown = async (lines: string) => {
+      await world.write(`${world.project}/talk.chat`, asked(lines));
+      return (await world.run("approval", "show", "talk.chat")).out;
+    };
+    const says = /^! A search by the provider waits for this call\. .* even if you reject the call\.$/m;
+    assert.match(await shown("web_search: deno"), says);
+    assert.match(await shown("web_search: a\n1. A — https://a.b\nweb_fetch: https://a.b"), says);
+    assert.doesNotMatch(await shown("web_search: deno\n1. A — https://a.b"), says);
+    assert.doesNotMatch(await shown("web_search: deno\nError: unavailable"), says);
+  });
+});

@@ -94,7 +94,7 @@ Deno.test("OpenAI gets the search with its domains, and names the pages that it 
   assert.match(warnings.join("\n"), /web_fetch is not offered: OpenAI has no such tool/);
 });
 
-Deno.test("Gemini gets the search beside functions with the flag that returns its calls; Vertex AI only alone", async () => {
+Deno.test("Gemini gets the search together with functions, with the flag that returns its calls; Vertex AI only alone", async () => {
   const gemini = await offered("gemini", {
     model: "gemini-4-carbon",
     web_search: ON,

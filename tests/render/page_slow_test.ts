@@ -19,7 +19,7 @@ function everywhere(text: string): MessageView[] {
   const parts: PartView[] = [
     { kind: "prose", text, line: 1 },
     { kind: "prose", text: `before ${text} behind`, line: 1 },
-    { kind: "server_tool", text, line: 1 },
+    { kind: "server_tool", title: "sources", text, line: 1 },
     { kind: "thinking", text, redacted: false, line: 1 },
     { kind: "aborted", text, line: 1 },
     {

@@ -134,7 +134,7 @@ Deno.test("no line is wider than the terminal, whatever the text and the width",
       const shown = conversation(
         { kind: "prose", text, line: 1 },
         { kind: "thinking", text: "", redacted: true, line: 1 },
-        { kind: "server_tool", text, line: 1 },
+        { kind: "server_tool", title: "sources", text, line: 1 },
         { kind: "call", id: text, tool: text, label: "", line: 1, fields: [], result: null },
         {
           kind: "call",
@@ -178,7 +178,7 @@ Deno.test("no text acts on the terminal, wherever it appears in a document", () 
         parts: [
           { kind: "prose", text, line: 1 },
           { kind: "thinking", text, redacted: false, line: 1 },
-          { kind: "server_tool", text, line: 1 },
+          { kind: "server_tool", title: "sources", text, line: 1 },
           { kind: "aborted", text, line: 1 },
           part,
           {
