@@ -182,7 +182,7 @@ export type { PathContext } from "./sandbox/paths/expand.ts";
 export type { DroppedEntry, WritablePath, WritablePaths } from "./sandbox/policy/writable.ts";
 export type { FoundSockets } from "./sandbox/policy/sockets.ts";
 export type { ShownFile } from "./sandbox/policy/tool_caches.ts";
-export type { BackendConfig, BackendPreparation, HiddenPath, Host } from "./sandbox/types.ts";
+export type { BackendConfig, BackendPreparation, HiddenPath, Host, SharedNetwork } from "./sandbox/types.ts";
 export {
   type ApprovalContext,
   type ApprovalDecision,

@@ -262,6 +262,21 @@ export class RunSandbox implements Sandbox {
   /** Ends the sandbox worker. The next `startWorker` starts another one. */
   async endWorker(): Promise<void> {
     await this.#workers.end();
+    if (this.#commands.background === 0) await this.#context.network.close();
+  }
+
+  /**
+   * Lets commands that start from now on reach the ports of a background command that is about to start. Returns false
+   * if the sandbox keeps their networks apart.
+   */
+  async shareNetwork(): Promise<boolean> {
+    if (!this.enabled || !this.#policy.ok || this.#policy.value.network) return true;
+    const found = await this.backend();
+    // Without a backend, the command either runs without a sandbox or not at all.
+    if (!found.ok) return true;
+    const { path = "bwrap" } = this.#backend.configOf(found.value);
+    const program = found.value.name === "bwrap" && typeof path === "string" ? this.host.program(path) : null;
+    return program?.ok === true && await this.#context.network.open(program.value, this.host);
   }
 
   /** The sandbox the worker would get now. */

@@ -95,6 +95,16 @@ export interface Host {
   program(name: string): Outcome<string>;
   /** Reports a problem to the person. The same problem is reported once. */
   notice(problem: Problem): void;
+  /** Returns the network namespace that commands without full network access share; null if each has its own. */
+  sharedNetwork?(): SharedNetwork | null;
+}
+
+/** A network namespace of a run. */
+export interface SharedNetwork {
+  /** Words before a command that starts in the namespace. */
+  readonly enter: readonly string[];
+  /** Returns a port for a relay, another one each time. */
+  takePort(): number;
 }
 
 /** Wraps a command according to a policy. Names and order follow the same rules as approval resolvers. */

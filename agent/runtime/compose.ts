@@ -96,7 +96,7 @@ export async function compose(
     emit,
     preview: previews.preview,
     background: tools.background,
-    apart: () => null,
+    shareNetwork: () => sandbox.shareNetwork(),
   });
   const cycle = cycleOf(
     { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers: blockersNow },

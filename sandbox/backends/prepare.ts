@@ -9,7 +9,7 @@ import { readMachine } from "./machine.ts";
 import { limitOptions } from "./limits.ts";
 import { mountArguments } from "./mounts.ts";
 import { startProxy } from "../network/proxy.ts";
-import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
+import { RELAY_PORT, relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
 import { removeEmptyFromFolder } from "../paths/open_folder.ts";
 import {
@@ -116,6 +116,10 @@ function assemble(
     inner: limited.value.inner,
   });
   const options = network.value?.options ?? [];
+  const shared = policy.network ? null : host.sharedNetwork?.() ?? null;
+  const port = network.value?.port ?? RELAY_PORT;
+  const list = (gate?: InputGate) => around(options, { gate, shared: shared !== null, port });
+  const entered = (words: readonly string[]) => [...shared?.enter ?? [], ...words];
   const fileWith = (kind: string, text: string) => {
     const path = parts.files.fresh(kind);
     Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
@@ -130,7 +134,7 @@ function assemble(
     masks,
     filter: filter.value,
     group: limited.value.group,
-    mounts: fileWith("mounts", withMountsFile(around(options)).mounts.map((word) => `${word}\0`).join("")),
+    mounts: fileWith("mounts", withMountsFile(list()).mounts.map((word) => `${word}\0`).join("")),
     promised: isLong ? fileWith("promised", promised.join("\n")) : null,
     mark,
   };
@@ -142,8 +146,8 @@ function assemble(
       // A process that is gone cannot be read either. The end of the other one is then known after some checks.
       return endsWithOutside(inside, outside, filter.value !== null) ?? ++unreadable >= UNREADABLE_CHECKS;
     },
-    argv: handOver(withMountsFile(around(options), masks).short, descriptors),
-    gated: (kind) => handOver(withMountsFile(around(options, kind), masks).short, descriptors),
+    argv: handOver(entered(withMountsFile(list(), masks).short), descriptors),
+    gated: (kind) => handOver(entered(withMountsFile(list(kind), masks).short), descriptors),
     fingerprint: withoutMasks(around(network.value?.lasting ?? []), policy),
     refusedHosts: () => [...network.value?.refused ?? []],
     setupFailure: async (stderr, signal) => {
@@ -185,19 +189,28 @@ function promisedBy(policy: MountablePolicy, mounts: readonly string[]): string[
   );
 }
 
+/** How an argument list differs from the list that was tested. */
+interface ArgumentOptions {
+  readonly gate?: InputGate;
+  /** True if the command starts in the network namespace of the run, so that it needs none of its own. */
+  readonly shared?: boolean;
+  /** Port of the relay. */
+  readonly port?: number;
+}
+
 /** Returns a function that makes the argument list for given network options, with or without a gate. */
 function assembleArguments(
   policy: MountablePolicy,
   host: Host,
   { settings, filtered, mounts, promised, inner }: ArgumentParts,
-): (networkOptions: readonly string[], gate?: InputGate) => string[] {
+): (networkOptions: readonly string[], how?: ArgumentOptions) => string[] {
   // Otherwise the superuser would keep its capabilities in its own namespace and could mount everything writable
   // again.
   const confined = host.root && !policy.allow_privileged;
-  return (networkOptions, gate = "") => {
-    const command = networkOptions.length > 0 ? withRelay(inner) : inner;
+  return (networkOptions, { gate = "", shared = false, port = RELAY_PORT } = {}) => {
+    const command = networkOptions.length > 0 ? withRelay(inner, port) : inner;
     const within = promised.length > 0 || gate !== "" ? withInnerScript(promised, gate, command) : command;
-    return bwrapArguments(policy, settings, within, {
+    return bwrapArguments(shared ? { ...policy, network: true } : policy, settings, within, {
       mounts,
       options: [
         ...(confined ? ["--cap-drop", "ALL"] : []),
@@ -395,6 +408,8 @@ interface OpenedNetwork {
   readonly options: readonly string[];
   /** The options without the name of this command's socket, which differs between runs. */
   readonly lasting: readonly string[];
+  /** Port of the relay. */
+  readonly port: number;
 }
 
 /** Starts the proxy for a network list and returns what the relay needs; null if the policy has no list. */
@@ -434,8 +449,10 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
       },
     });
     parts.undo.push(() => proxy.close());
-    const options = (path: string) => relayOptions({ runtime: runtime.value, program, socket: path });
-    return success({ options: options(socket), lasting: options(""), refused });
+    const port = host.sharedNetwork?.()?.takePort() ?? RELAY_PORT;
+    const options = (path: string, at: number) =>
+      relayOptions({ runtime: runtime.value, program, socket: path, port: at });
+    return success({ options: options(socket, port), lasting: options("", RELAY_PORT), refused, port });
   } catch (thrown) {
     return failure(
       "no-proxy",

@@ -1,7 +1,7 @@
 // The relay: a small program next to a command without network that carries its connections to the proxy.
 
-/** The port it listens on. The command has its own loopback interface, so the port is free. */
-const RELAY_PORT = 3128;
+/** The port it listens on if the command has its own loopback interface, where the port is free. */
+export const RELAY_PORT = 3128;
 
 /**
  * Folder of the relay's files inside the sandbox. It is in the device folder, which every sandbox has for itself, so no
@@ -14,7 +14,7 @@ const RUNTIME = `${PLACE}/deno`;
 
 /** Source of the relay: it listens, writes a line when ready, then copies bytes. It does not report errors. */
 const SOURCE = `
-const listener = Deno.listen({ hostname: "127.0.0.1", port: ${RELAY_PORT} });
+const listener = Deno.listen({ hostname: "127.0.0.1", port: Number(Deno.args[0]) });
 Deno.stdout.writeSync(new TextEncoder().encode("ready\\n"));
 for await (const inner of listener) {
   Deno.connect({ transport: "unix", path: "${SOCKET}" }).then((outer) => Promise.all([
@@ -29,8 +29,10 @@ export function relaySource(): string {
 }
 
 /** Mounts and variables, as bubblewrap options after its \`--dev\`. Paths are those of the host. */
-export function relayOptions(paths: { runtime: string; program: string; socket: string }): string[] {
-  const address = `http://127.0.0.1:${RELAY_PORT}`;
+export function relayOptions(
+  paths: { runtime: string; program: string; socket: string; port: number },
+): string[] {
+  const address = `http://127.0.0.1:${paths.port}`;
   const proxied = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
   return [
     ...["--ro-bind", paths.runtime, RUNTIME],
@@ -46,14 +48,14 @@ export function relayOptions(paths: { runtime: string; program: string; socket: 
  * as the command, because both run in one sandbox. It gets neither the command's variables nor its streams. When the
  * command has ended, the relay and everything else inside the sandbox end too.
  */
-const START = `exec 3<&0
+const START = `port=$1; shift; exec 3<&0
 { env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config --no-lock --no-remote \\
-  --no-npm --v8-flags=--lite-mode --allow-all ${PROGRAM} </dev/null 2>/dev/null 3<&- & } | {
+  --no-npm --v8-flags=--lite-mode --allow-all ${PROGRAM} $port </dev/null 2>/dev/null 3<&- & } | {
   read -r ready
   [ "$ready" = ready ] || { echo 'flemma: the network relay could not be started' >&2; exit 125; }
   exec "$@" <&3 3<&-
 }`;
 
-export function withRelay(inner: readonly string[]): string[] {
-  return ["/bin/sh", "-c", START, "relay", ...inner];
+export function withRelay(inner: readonly string[], port: number): string[] {
+  return ["/bin/sh", "-c", START, "relay", String(port), ...inner];
 }

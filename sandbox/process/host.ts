@@ -5,12 +5,13 @@ import type { Environment } from "../../base/environment.ts";
 import { canBeSeen } from "../../base/files.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import { findProgram } from "./program.ts";
-import type { Host } from "../types.ts";
+import type { Host, SharedNetwork } from "../types.ts";
 
 export function createHost(
   environment: Environment,
   writable: readonly string[],
   notice: (problem: Problem) => void,
+  sharedNetwork: () => SharedNetwork | null = () => null,
 ): Host {
   const programs = new Map<string, Outcome<string>>();
   return {
@@ -18,6 +19,7 @@ export function createHost(
     root: Deno.uid() === 0,
     container: looksLikeContainer(environment),
     notice,
+    sharedNetwork,
     program(name) {
       let found = programs.get(name);
       if (found === undefined) programs.set(name, found = findProgram(name, environment, writable));

@@ -79,6 +79,8 @@ export class LiveCommands {
   /** True if the set-up of the last command failed. A second failure in a row is reported. */
   #failedBefore = false;
   #active = 0;
+  /** Number of background commands among them. */
+  #background = 0;
   /** Number of batches that have ended. */
   #batches = 0;
 
@@ -89,6 +91,11 @@ export class LiveCommands {
   /** Number of commands that are prepared and not yet disposed of. */
   get count(): number {
     return this.#active;
+  }
+
+  /** Number of background commands that are prepared and not yet disposed of. */
+  get background(): number {
+    return this.#background;
   }
 
   /** The snapshot that wraps the live commands; null if none lives. */
@@ -132,6 +139,7 @@ export class LiveCommands {
       await turns.commandEnded(background);
       return begun;
     }
+    if (background) this.#background++;
     const { policy, batch } = begun.value;
     const wrapped = await this.#parts.backend.wrap(entry, resolved, policy, inner);
     if (wrapped.ok) {
@@ -272,6 +280,7 @@ export class LiveCommands {
       await this.#settle();
     } finally {
       await this.#parts.context.turns.commandEnded(background);
+      if (background && --this.#background === 0) await this.#parts.context.network.close();
     }
   }
 

@@ -37,6 +37,7 @@ import type { Host } from "../types.ts";
 import type { Notices } from "./notices.ts";
 import { type SharedGitFolder, sharedGitFolder } from "../git/worktree.ts";
 import type { SandboxOptions } from "./options.ts";
+import { SharedNetworkKeeper } from "./shared_network.ts";
 
 /** Values that are determined at the first use of the sandbox and do not change afterwards. */
 interface Fixed {
@@ -73,6 +74,8 @@ export class RunContext {
   readonly settings: SandboxSettings;
   readonly #options: SandboxOptions;
   readonly #notices: Notices;
+  /** The network namespace for commands of the run and its background commands. */
+  readonly network: SharedNetworkKeeper = new SharedNetworkKeeper();
   #fixed: Fixed | undefined;
   #start: Start | undefined;
 
@@ -100,7 +103,7 @@ export class RunContext {
     const note = (problem: Problem) => this.#notices.add([problem]);
     const fixed = this.#fixed = {
       policy,
-      host: createHost(environment, writable, note),
+      host: createHost(environment, writable, note, () => this.network.current),
       // Settings, tool files and cached answers about the sandbox must stay out of reach too.
       asked: [...protect, configFolder(environment), ...runtimeFolders(environment)],
       ownPlaces: [...runtimeFolders(environment), ...code.mayAppear, ...(document === null ? [] : [document])]

@@ -462,3 +462,32 @@ testJobs("file tools work while a job runs", async (place) => {
   assert.deepEqual(jobResults(text), [["", "fresh"]]);
   assert.match(text, /Wrote 5 bytes/);
 });
+
+/** A server that answers every connection, and the command that asks it. */
+const SERVER = `deno eval --no-config 'const server = Deno.listen({ hostname: "127.0.0.1", port: 0 }); ` +
+  `Deno.writeTextFileSync("port", String(server.addr.port)); ` +
+  `for await (const each of server) { each.write(new TextEncoder().encode("served\\n")).then(() => each.close()); }'`;
+const CLIENT =
+  `until [ -s port ]; do sleep 0.05; done; cat < /dev/tcp/127.0.0.1/$(cat port); grep -c : /proc/net/dev`;
+
+for (
+  const [network, own] of [["false", true], ["{ allow: [example.com] }", true], ["true", false]] as const
+) {
+  testJobs(
+    `with the network ${network}, a command reaches the server of a job, and the next job does too`,
+    async (place) => {
+      const model = new Model(
+        () => [background(SERVER)],
+        () => [command(CLIENT)],
+        () => [background(`${CLIENT}; echo second`)],
+        ({ jobs }) => [status(jobs[1], 300)],
+      );
+      const { text } = await run(place, model, `sandbox: { policy: { network: ${network} } }\n`);
+      const results = jobResults(text).map(([, body]) => body);
+      const [, first = ""] = /`call_2_0`\n\n```\n([^]*?)\n```/.exec(text) ?? [];
+      assert.match(first, own ? /^served\n1$/ : /^served\n/, text);
+      assert.match(results.find((body) => body.includes("second")) ?? "", /^served\n/);
+      assert.doesNotMatch(text, /cannot reach its ports/);
+    },
+  );
+}

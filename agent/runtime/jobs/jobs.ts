@@ -42,8 +42,8 @@ export interface JobsParts {
   readonly preview: (call: Call) => string;
   /** Receives what makes the run of a call with this signal a job. */
   readonly background: WeakMap<AbortSignal, BackgroundRun>;
-  /** Returns a sentence if other commands cannot reach the ports of a job, else null. */
-  readonly apart: () => string | null;
+  /** Lets other commands reach the ports of a job that is about to start; false if they cannot. */
+  readonly shareNetwork: () => Promise<boolean>;
 }
 
 /** A result that the document does not have yet. */
@@ -114,11 +114,11 @@ export class Jobs {
       this.#open.delete(id);
       return failed(`The job was not started, because its record cannot be written: ${thrownText(thrown)}.`);
     }
-    const apart = this.#parts.apart();
+    const apart = await this.#parts.shareNetwork() ? "" : ` ${APART}`;
     const output =
       `Running as a background job \`${id}\`. It ends when this run ends. Its result comes in a message ` +
       "of its own; until then, nothing is known about it. To read its output, call flemma.jobs.status." +
-      (apart === null ? "" : ` ${apart}`);
+      apart;
     return {
       success: true,
       output,
@@ -338,6 +338,8 @@ export class Jobs {
     if (this.#fault !== null) throw this.#fault.thrown;
   }
 }
+
+const APART = "Other commands cannot reach its ports, because the sandbox keeps their networks apart.";
 
 function failed(error: string): CallResult {
   return { success: false, error };

@@ -5,6 +5,8 @@ import type { Environment } from "../../../base/environment.ts";
 import { isMissing, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
 import { stateFolder } from "../../../base/folders.ts";
 import { isObject } from "../../../base/is_object.ts";
+import type { Chat } from "../../../parser/types.ts";
+import { documentJobs } from "../../../parser/view/jobs.ts";
 import { type ProgramProcess, programState, thisProgram } from "../../../sandbox/process/leftovers.ts";
 
 /** The result of a job that has ended. */
@@ -31,7 +33,7 @@ export interface JobRecord extends ProgramProcess {
   readonly delivered: boolean;
 }
 
-/** Days after which the record of a delivered job is removed. */
+/** Days after which the record of a delivered or lost job is removed. */
 const KEPT_DAYS = 30;
 
 function folderOf(environment: Environment): string {
@@ -98,21 +100,24 @@ export interface JobView {
   readonly call: string;
   readonly command: string;
   readonly state: Exclude<JobState, "delivered">;
-  /** The process that runs or ran it. */
-  readonly pid: number;
-  /** Time of the start in UTC. */
-  readonly since: string;
+  /** The process that runs or ran it; null if unknown. */
+  readonly pid: number | null;
+  /** Time of the start in UTC; null if unknown. */
+  readonly since: string | null;
 }
 
-/** Returns the jobs of a document whose results it does not have, oldest first. */
-export function openJobsOf(environment: Environment, document: string): readonly JobView[] {
-  return names(environment).flatMap((name): JobView[] => {
-    const record = readJobRecord(environment, name);
-    if (record === null || record.document !== document) return [];
-    const { job, call, command, since, owner: { pid } } = record;
+/** Returns the jobs that a document names and whose results it does not have. Jobs that no machine knows are lost. */
+export function openJobsOf(environment: Environment, document: string, chat: Chat): readonly JobView[] {
+  return documentJobs(chat).filter(({ finished }) => !finished).flatMap(({ id, result }): JobView[] => {
+    const record = readJobRecord(environment, id);
+    if (record === null) {
+      return [{ job: id, call: result.id, command: "", state: "lost", pid: null, since: null }];
+    }
+    const { call, command, since, owner: { pid } } = record;
     const state = stateOf(record);
-    return state === "delivered" ? [] : [{ job, call, command, state, pid, since }];
-  }).sort((a, b) => (a.since < b.since ? -1 : 1));
+    if (state === "delivered" && record.document === document) return [];
+    return [{ job: id, call, command, state: state === "delivered" ? "lost" : state, pid, since }];
+  });
 }
 
 /** State of a recorded job: `elsewhere` if another machine may run it. */
@@ -139,7 +144,9 @@ async function removeOld(environment: Environment): Promise<void> {
   const oldest = Date.now() - KEPT_DAYS * 24 * 3600 * 1000;
   for (const job of names(environment)) {
     const record = readJobRecord(environment, job);
-    if (record === null || !record.delivered || new Date(record.since).getTime() > oldest) continue;
+    if (record === null || new Date(record.since).getTime() > oldest) continue;
+    const state = stateOf(record);
+    if (state !== "delivered" && state !== "lost") continue;
     await removeJobRecord(environment, job);
     await removeIfThere(outputPath(environment, job));
   }

@@ -115,15 +115,16 @@ export function reportLines(
 
 /** Returns the line about a background job. */
 function jobLine({ job, command, state, pid, since }: JobView): string {
+  const what = command === "" ? "" : `: ${command}`;
   switch (state) {
     case "running":
-      return `background job ${job}: runs since ${since} (process ${pid}): ${command}`;
+      return `background job ${job} runs since ${since} (process ${pid})${what}`;
     case "ended":
-      return `background job ${job}: has ended; the next advance writes its result: ${command}`;
+      return `background job ${job} has ended; the next advance writes its result${what}`;
     case "lost":
-      return `background job ${job}: lost with its run; the next advance writes this: ${command}`;
+      return `background job ${job} was lost with its run; the next advance writes this${what}`;
     case "elsewhere":
-      return `background job ${job}: belongs to a run on another machine: ${command}`;
+      return `background job ${job} belongs to a run on another machine${what}`;
   }
 }
 

@@ -2,8 +2,6 @@
 
 import { includesInstructions } from "../../../agent/conversation/instructions/sections.ts";
 import type { Environment } from "../../../base/environment.ts";
-import { mayBeThere } from "../../../base/files.ts";
-import { stateFolder } from "../../../base/folders.ts";
 import type { Problem } from "../../../base/problem.ts";
 import type { JobView } from "../../../agent/runtime/jobs/records.ts";
 import { contextFill } from "../../../agent/conversation/context_fill.ts";
@@ -12,6 +10,8 @@ import { knownPath } from "../../../cycle/storage/read.ts";
 import { recordsOf } from "../../../cycle/usage/log.ts";
 import { documentKey } from "../../../cycle/storage/state_files.ts";
 import { parse } from "../../../parser/mod.ts";
+import type { Chat } from "../../../parser/types.ts";
+import { documentJobs } from "../../../parser/view/jobs.ts";
 import { hostOptions } from "../../document/host.ts";
 import { readForReport, type ReadText } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -52,7 +52,7 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
     next: isRunning ? "wait" : nextStep(chat, steps),
     rules: rules.value,
     used,
-    jobs: path === null ? [] : await jobsOf(environment, path),
+    jobs: path === null ? [] : await jobsOf(environment, path, chat),
     fill: contextFill(settings, chat.byteLength, used),
     instructions: await instructionsOf(view, read),
   };
@@ -89,11 +89,11 @@ async function instructionsOf(
   });
 }
 
-/** Returns the background jobs of a document. Most people have none; then the code that reads them is not loaded. */
-async function jobsOf(environment: Environment, document: string): Promise<readonly JobView[]> {
-  if (!mayBeThere(`${stateFolder(environment)}/jobs`)) return [];
+/** Returns the open background jobs of a document. Most have none; then the code that reads them is not loaded. */
+async function jobsOf(environment: Environment, document: string, chat: Chat): Promise<readonly JobView[]> {
+  if (documentJobs(chat).every(({ finished }) => finished)) return [];
   const { openJobsOf } = await import("../../../agent/runtime/jobs/records.ts");
-  return openJobsOf(environment, document);
+  return openJobsOf(environment, document, chat);
 }
 
 /**
