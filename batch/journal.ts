@@ -3,8 +3,9 @@
 
 import type { Environment } from "../base/environment.ts";
 import { isMissing, readOrNull } from "../base/files.ts";
-import { stateFolder, StateUnwritable } from "../base/folders.ts";
+import { STATE_REMEDY, stateFolder, StateUnwritable } from "../base/folders.ts";
 import { isObject } from "../base/is_object.ts";
+import type { Problem } from "../base/problem.ts";
 import type { BatchHead, BatchItem, ItemEnd } from "./types.ts";
 
 /** Days for which the journal of a finished batch is kept, so that a fetch of a copy can say where its reply is. */
@@ -242,6 +243,16 @@ export class BatchJournal {
       throw new StateUnwritable(this.#environment, thrown);
     }
   }
+}
+
+/** Returns the problem if the journals cannot be written; throws every other exception again. */
+export function journalProblem(thrown: unknown): Problem {
+  if (!(thrown instanceof StateUnwritable)) throw thrown;
+  return {
+    code: "state-unwritable",
+    message: `Batches need their journal, and ${thrown.message}.`,
+    next: STATE_REMEDY,
+  };
 }
 
 /** Removes the journals of batches that ended long ago. */

@@ -3,6 +3,7 @@
 import type { ChatOptions } from "../agent/types.ts";
 import { processEnvironment, systemFor } from "../base/environment.ts";
 import { type Outcome, type Problem, success } from "../base/problem.ts";
+import { journalProblem } from "./journal.ts";
 import type { SendEvent } from "./send.ts";
 import type { LeftOut } from "./collect.ts";
 import type { FetchEvent } from "./fetch.ts";
@@ -51,7 +52,8 @@ export interface BatchResult {
  *
  * @param files the documents
  * @param options the options of the host
- * @returns what became of each document. Fails with `runtime-unsupported` outside of Deno.
+ * @returns what became of each document. Fails with `state-unwritable` if the journal cannot be written, and with
+ * `runtime-unsupported` outside of Deno.
  */
 export async function sendBatch(
   files: readonly string[],
@@ -62,13 +64,17 @@ export async function sendBatch(
   const { countOut, isLeftOut, sendDocuments } = await import("./mod.ts");
   const result = new Collected();
   const environment = options.environment ?? processEnvironment();
-  await sendDocuments(files, {
-    ...options,
-    environment,
-    jobs: options.jobs ?? 1,
-    hear: () => () => {},
-    tell: (event) => isLeftOut(event) ? result.leftOut(event) : result.event(event),
-  });
+  try {
+    await sendDocuments(files, {
+      ...options,
+      environment,
+      jobs: options.jobs ?? 1,
+      hear: () => () => {},
+      tell: (event) => isLeftOut(event) ? result.leftOut(event) : result.event(event),
+    });
+  } catch (thrown) {
+    return { ok: false, problem: journalProblem(thrown) };
+  }
   return success({ ...result.value, out: await countOut(environment) });
 }
 
@@ -76,25 +82,30 @@ export async function sendBatch(
  * Fetches the replies of batches, and sends the next requests of documents whose models called tools.
  *
  * @param options the options of the host
- * @returns what became of each document. Fails with `runtime-unsupported` outside of Deno.
+ * @returns what became of each document. Fails with `state-unwritable` if the journal cannot be written, and with
+ * `runtime-unsupported` outside of Deno.
  */
 export async function fetchBatch(options: FetchBatchOptions = {}): Promise<Outcome<BatchResult>> {
   const system = systemFor("fetchBatch");
   if (!system.ok) return system;
   const { fetchDocuments } = await import("./mod.ts");
   const result = new Collected();
-  const { out } = await fetchDocuments({
-    ...options,
-    environment: options.environment ?? processEnvironment(),
-    jobs: options.jobs ?? 1,
-    files: options.files ?? [],
-    rounds: options.rounds ?? 1,
-    waits: options.waits ?? false,
-    finishesLive: false,
-    hear: () => () => {},
-    tell: (event) => result.event(event),
-  });
-  return success({ ...result.value, out });
+  try {
+    const { out } = await fetchDocuments({
+      ...options,
+      environment: options.environment ?? processEnvironment(),
+      jobs: options.jobs ?? 1,
+      files: options.files ?? [],
+      rounds: options.rounds ?? 1,
+      waits: options.waits ?? false,
+      finishesLive: false,
+      hear: () => () => {},
+      tell: (event) => result.event(event),
+    });
+    return success({ ...result.value, out });
+  } catch (thrown) {
+    return { ok: false, problem: journalProblem(thrown) };
+  }
 }
 
 /** Collects what happened. */

@@ -4,6 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { openNetwork } from "../../providers/http/network.ts";
+import { transportError } from "../../providers/http/transport_error.ts";
 import type { Provider } from "../../providers/types.ts";
 
 /** Milliseconds after which a request about a batch fails. Uploads of 200 MB need long. */
@@ -108,8 +109,8 @@ export class BatchClient {
       const isUnclear = response.status >= 500 || response.status === 429;
       return { ok: false, problem: { problem: error, isUnclear, status: response.status } };
     } catch (thrown) {
-      const message = `${provider.display} cannot be reached: ${thrownText(thrown)}.`;
-      return { ok: false, problem: { problem: { code: "provider-network", message }, isUnclear: true } };
+      const problem = transportError(thrown, { request: { url }, proxy: network.value?.proxy ?? null });
+      return { ok: false, problem: { problem, isUnclear: true } };
     }
   }
 }

@@ -22,8 +22,12 @@ export const openaiBatches: BatchApi = {
   async create(client, head, entries) {
     const form = new FormData();
     form.append("purpose", "batch");
-    form.append("expires_after[anchor]", "created_at");
-    form.append("expires_after[seconds]", String(KEPT_SECONDS));
+    // Vendors of this shape may refuse what they do not know.
+    const mayExpire = head.provider === "openai";
+    if (mayExpire) {
+      form.append("expires_after[anchor]", "created_at");
+      form.append("expires_after[seconds]", String(KEPT_SECONDS));
+    }
     form.append(
       "file",
       new Blob([entries.join("\n"), "\n"], { type: "application/jsonl" }),
@@ -39,6 +43,7 @@ export const openaiBatches: BatchApi = {
         endpoint: endpointOf(head.url),
         completion_window: "24h",
         metadata: { [MARK]: head.id },
+        ...(mayExpire ? { output_expires_after: { anchor: "created_at", seconds: KEPT_SECONDS } } : {}),
       }),
       { "content-type": "application/json" },
     );

@@ -449,3 +449,27 @@ test("finish-live goes on at full price once the rounds are used up", (place) =>
     // The strict server knows only batches; what matters is that the request left.
     assert.ok(log.includes("POST /v1/messages"), log.join("\n"));
   }));
+
+test("without a journal nothing is sent", (place) =>
+  withServer(place, "anthropic", {}, async ({ env, log }) => {
+    questions(place, 1);
+    place.write("file", "");
+    const around = { env: { ...env, XDG_STATE_HOME: place.path("file") } };
+    for (const args of [["send", "q0.chat"], ["fetch"]]) {
+      const failed = await place.exits(1, ["batch", ...args], around);
+      assert.match(failed.stderr, /^flemma: .*state folder .* cannot be written/m);
+      assert.doesNotMatch(failed.stderr, /Internal error/);
+    }
+    assert.deepEqual(log, []);
+  }));
+
+test("a provider that cannot be reached is named, and the documents stay out", (place) =>
+  withServer(place, "openai", {}, async (server) => {
+    const { env } = server;
+    await place.exits(0, ["batch", "send", ...questions(place, 1)], { env });
+    // Another address: the key does not go there.
+    place.settings(server.settings.replace("127.0.0.1", "127.0.0.2"));
+    const failed = await place.exits(1, ["batch", "fetch"], { env });
+    assert.match(failed.stderr, /is at http:\/\/127\.0\.0\.1:\d+, but openai is now http:\/\/127\.0\.0\.2/);
+    assert.match(place.read("q0.chat"), PLACEHOLDER);
+  }));

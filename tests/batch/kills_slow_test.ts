@@ -5,12 +5,12 @@ import { type Scene, testWithScene as test } from "../cli/harness.ts";
 import { type BatchServer, type Shape, withBatchServer } from "./servers.ts";
 
 /** Kills for each API. */
-const KILLS = Number(Deno.env.get("FLEMMA_TEST_KILLS") ?? 12);
+const KILLS = Number(Deno.env.get("FLEMMA_TEST_KILLS") ?? 8);
 
-const DOCUMENTS = 12;
+const DOCUMENTS = 6;
 
 /** Rounds of calls of each document. */
-const ROUNDS = 6;
+const ROUNDS = Number(Deno.env.get("FLEMMA_TEST_ROUNDS") ?? 3);
 
 /** Numbers from 0 to 1 that are the same in every run. */
 function randomNumbers(seed: number): () => number {

@@ -1,7 +1,7 @@
 // `flemma batch cancel`: cancels batches at their providers.
 
 import { cancelBatch } from "../../../batch/fetch.ts";
-import { openItems, readBatches } from "../../../batch/journal.ts";
+import { journalProblem, openItems, readBatches } from "../../../batch/journal.ts";
 import { problemLine } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -34,7 +34,7 @@ export async function run(invocation: Invocation): Promise<number> {
   let exit: number = Exit.ok;
   for (const record of open) {
     if (positionals.length > 0 && !wanted.has(record.head.id)) continue;
-    const problem = await cancelBatch(record, { ...host.value, tell: lines.tell });
+    const problem = await cancelBatch(record, { ...host.value, tell: lines.tell }).catch(journalProblem);
     if (problem === null) messages.note(words(record.head.id, record.remote !== null));
     else {
       messages.say(`Batch ${record.head.id}: ${problemLine(problem)}`);

@@ -1,6 +1,7 @@
 // `flemma batch fetch`: writes the replies that are there, and goes on with documents whose models called tools.
 
 import { fetchDocuments } from "../../../batch/mod.ts";
+import { journalProblem } from "../../../batch/journal.ts";
 import { plural } from "../../../base/text/plural.ts";
 import type { Invocation } from "../../invocation.ts";
 import { hostOptions } from "../../document/host.ts";
@@ -20,7 +21,10 @@ export async function run(invocation: Invocation): Promise<number> {
   if (!host.ok) return refuse(invocation, host.problem);
   const files = await namedDocuments(invocation);
   if (!files.ok) return refuse(invocation, files.problem);
-  const interrupts = new Interrupts((_fault, exit) => exit);
+  const interrupts = new Interrupts((fault, exit) => {
+    if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
+    return exit;
+  });
   const finishesLive = switchOption(given, "finish-live") === true;
   let lines = new BatchLines(invocation, { finishesLive });
   let written = 0;
@@ -46,6 +50,8 @@ export async function run(invocation: Invocation): Promise<number> {
     if (result.out === 0 && written === 0 && lines.exit === Exit.ok) messages.note("No batch is out.");
     else if (written > 0) messages.note(`${plural(written, "reply", "replies")} written, ${result.out} out.`);
     return lines.exit === Exit.ok && (result.out > 0 || result.needsPerson) ? Exit.person : lines.exit;
+  } catch (thrown) {
+    return refuse(invocation, journalProblem(thrown));
   } finally {
     interrupts.dispose();
   }

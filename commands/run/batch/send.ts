@@ -2,6 +2,7 @@
 
 import { isLeftOut, sendDocuments } from "../../../batch/mod.ts";
 import type { CollectedRequest } from "../../../batch/collect.ts";
+import { journalProblem } from "../../../batch/journal.ts";
 import { plural } from "../../../base/text/plural.ts";
 import type { Invocation } from "../../invocation.ts";
 import { hostOptions } from "../../document/host.ts";
@@ -28,7 +29,10 @@ export async function run(invocation: Invocation): Promise<number> {
     });
   }
   const lines = new BatchLines(invocation);
-  const interrupts = new Interrupts((_fault, exit) => exit);
+  const interrupts = new Interrupts((fault, exit) => {
+    if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
+    return exit;
+  });
   try {
     await sendDocuments(files.value, {
       ...host.value,
@@ -44,6 +48,8 @@ export async function run(invocation: Invocation): Promise<number> {
       },
     });
     return interrupts.received ? Exit.interrupted : lines.exit;
+  } catch (thrown) {
+    return refuse(invocation, journalProblem(thrown));
   } finally {
     interrupts.dispose();
   }
