@@ -174,6 +174,7 @@ test("status shows the status of each call, the effect of the next advance, and 
     rule: null,
     commands: [],
     path: null,
+    waits_for: [],
     profile: "founding",
   });
   assert.equal(open.document, place.path("a.chat"));

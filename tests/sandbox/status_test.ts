@@ -34,7 +34,7 @@ test("the status of a working sandbox names backend, version, paths with their e
       error: null,
       network: "blocked",
       hosts: [],
-      hidden: [],
+      hidden: [{ path: `${root}/home/.local/state/flemma/sign-ins`, exists: false }],
       sockets: { masked: 0, kept: [], blocked: true },
       limits: {},
       kind: "exact",
@@ -129,6 +129,7 @@ test("the status shows the network list, hidden paths, masked and kept sockets, 
     const status = await sandboxStatus(sandbox);
     assert.deepEqual([status.network, status.hosts], ["list", ["example.org"]]);
     assert.deepEqual(status.hidden, [
+      { path: `${root}/home/.local/state/flemma/sign-ins`, exists: false },
       { path: `${root}/missing`, exists: false },
       { path: `${root}/secret`, exists: true },
     ]);

@@ -44,7 +44,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
   {
     name: "auth show",
     usage: "[PROVIDER]",
-    summary: "show where each provider's key comes from, and sign-ins at MCP servers",
+    summary: "show the source of each provider's key, and MCP sign-ins",
     details: "Keys and tokens are never shown. The exit code is 1 if PROVIDER has no key.",
     kind: "none",
     arity: [0, 1],
