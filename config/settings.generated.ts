@@ -224,7 +224,7 @@ export interface McpServer {
 
 /** Fetching of web pages by the provider. */
 export interface ServerToolSettings {
-  /** Offer the tool to the model. */
+  /** Offer the tool to the model. A table in your own settings does so too, unless it says `enabled: false`. */
   readonly enabled: boolean;
   /** Maximum number of uses in one request. */
   readonly max_uses: number;

@@ -160,7 +160,8 @@ class Draft implements LayerDraft {
       const more = hint === undefined ? "" : `: ${hint}`;
       return [fault("config_not_a_list", key, `"${key}" is a table of settings, not a list${more}`)];
     }
-    const members = isObject(value) ? value : group.short?.(value);
+    const isOn = group.isOnWhenWritten === true && this.layer !== "M" && this.layer !== "P";
+    const members = isObject(value) ? { ...(isOn ? { enabled: true } : {}), ...value } : group.short?.(value);
     if (members === undefined) {
       return [fault("config_not_assignable", key, noGroup(key, group, value))];
     }

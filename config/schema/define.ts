@@ -85,6 +85,8 @@ export interface Group {
    * possible.
    */
   readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
+  /** True if the person's table switches the group on (`enabled`) unless it says otherwise. */
+  readonly isOnWhenWritten?: boolean;
   /** Suggests what to write instead of an invalid single value. */
   readonly hint?: (value: unknown) => string | undefined;
   /** The list that the group itself represents (`tools`, `skills`). */

@@ -107,6 +107,8 @@ export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
   readonly thinking: SentThinking;
   /** The blocks of provider tools in the request that go back unchanged. */
   readonly serverBlocks: readonly ServerToolPart[];
+  /** Keys of the blocks of provider tools about which the warnings say that they do not go back. */
+  readonly serverBlocksReported: readonly string[];
   /** The most dollars that the tools which the provider runs can cost; null if unknown. */
   readonly serverToolCost: number | null;
   /** The tools in the order of the request. */
@@ -270,6 +272,7 @@ async function assemble(
       : new ThinkingLog(preserved, model, thinking),
     thinking: sentThinking(preserved, origin, thinking, new Set(leftOut)),
     serverBlocks: placed.sent,
+    serverBlocksReported: placed.reported.map(([part, reason]) => serverToolKey(part, reason)),
     serverToolCost: placed.offer.cost,
     mayFallBack: (fallback, omitted = []) =>
       (omitted.length === 0 || outline?.mismatch !== "error") &&
@@ -291,7 +294,9 @@ async function serverToolPlacing(
 ): Promise<(fallbacks: ReadonlySet<RequestFallback>) => Placed & { readonly offer: ServerToolOffer }> {
   const isAsked = settings.server_tools.web_search.enabled || settings.server_tools.web_fetch.enabled;
   const isThere = prompt.history.some(({ parts }) => parts.some(({ kind }) => kind === "server_tool"));
-  if (!isAsked && !isThere) return () => ({ prompt, notices: [], problem: null, sent: [], offer: NO_OFFER });
+  if (!isAsked && !isThere) {
+    return () => ({ prompt, notices: [], reported: [], problem: null, sent: [], offer: NO_OFFER });
+  }
   const [{ offerServerTools }, { placeServerTools }, { readPayloads }] = await Promise.all([
     import("../../providers/server_tools/offer.ts"),
     import("../../providers/server_tools/place.ts"),
@@ -309,15 +314,19 @@ async function serverToolPlacing(
       isRefused: (part) =>
         fallbacks.has("server-blocks") || journal?.thinking.stale.has(serverToolKey(part)) === true ||
         omitted?.has(serverToolKey(part)) === true,
+      isReported: (part, reason) => journal?.thinking.unread.has(serverToolKey(part, reason)) === true,
       resumes,
     });
     return { ...placed, offer };
   };
 }
 
-/** Returns the key under which a journal remembers that the provider refused a block. */
-export function serverToolKey({ value }: ServerToolPart): string {
-  return quickHash(`server tool ${value}`);
+/**
+ * Returns the key under which a journal remembers that the provider refused a block, or that the person knows why it does
+ * not go back.
+ */
+export function serverToolKey({ value }: ServerToolPart, reason = ""): string {
+  return quickHash(`server tool ${reason} ${value}`);
 }
 
 /** Returns what was noted in a journal about earlier replies. */

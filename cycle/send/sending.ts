@@ -19,7 +19,7 @@ import type {
   Usage,
 } from "../../providers/types.ts";
 import { mergeUsage, promptTokens } from "../../providers/usage.ts";
-import type { RequestEnd, RequestStatus } from "../types.ts";
+import type { RequestEnd, RequestStatus, ThinkingEntry } from "../types.ts";
 import { toolInError } from "../../providers/request/checks/schema.ts";
 import { shownThinking } from "./block_text.ts";
 import { ReplyCommits } from "./commits.ts";
@@ -307,7 +307,7 @@ export class Sending {
       kind: "refused",
       fallback,
       omitted: fallback === "server-blocks"
-        ? this.#prepared.serverBlocks.map(serverToolKey)
+        ? this.#prepared.serverBlocks.map((part) => serverToolKey(part))
         : omitted.map(thinkingKey),
       warnings: [...this.#prepared.warnings, notice],
     };
@@ -329,8 +329,12 @@ export class Sending {
   async #keepNotes(): Promise<void> {
     const { journal } = this.#options;
     const known = journal?.thinking.notes;
-    const news = [...this.#notes].filter(([key, value]) => known?.get(key) !== value)
-      .map(([key, value]) => ({ kind: "note" as const, key, value }));
+    const keys = this.#prepared.serverBlocksReported;
+    const news: ThinkingEntry[] = [
+      ...[...this.#notes].filter(([key, value]) => known?.get(key) !== value)
+        .map(([key, value]) => ({ kind: "note" as const, key, value })),
+      ...(keys.length === 0 ? [] : [{ kind: "unread" as const, keys }]),
+    ];
     if (news.length === 0) return;
     try {
       await journal?.recordThinking(news);

@@ -27,6 +27,8 @@ export interface PlacingFacts {
   payload(part: ServerToolPart): Payload;
   /** True if the provider refused this block in an earlier request. */
   isRefused(part: ServerToolPart): boolean;
+  /** True if an earlier request reported about this block, for this reason. */
+  isReported(part: ServerToolPart, reason: string): boolean;
   /** True if the model's last turn is a reply that the provider paused. */
   readonly resumes: boolean;
 }
@@ -38,6 +40,8 @@ export interface Placed {
   readonly notices: readonly string[];
   /** Why nothing can be sent; null if the conversation can be sent. */
   readonly problem: Problem | null;
+  /** The blocks that the sentences are about, each with the reason. */
+  readonly reported: readonly (readonly [part: ServerToolPart, reason: string])[];
   /** The blocks that go back. */
   readonly sent: readonly ServerToolPart[];
 }
@@ -53,6 +57,9 @@ type Reason =
   | "refused"
   | "cut"
   | "copied";
+
+/** The reason why citations do not go back. */
+const CITATIONS = "citations";
 
 interface Entry {
   readonly part: ServerToolPart;
@@ -80,9 +87,15 @@ export function placeServerTools(prompt: Prompt, facts: PlacingFacts): Placed {
       : message
   );
   const all = [...entries.values()];
+  const news = all.filter(({ part, reason }) => reason !== null && !facts.isReported(part, reason));
+  const changed = dropped.filter((part) => !facts.isReported(part, CITATIONS));
   return {
     prompt: { ...prompt, history },
-    notices: [...notices(all, facts), ...citationNotice(dropped)],
+    notices: [...notices(news, facts), ...citationNotice(changed)],
+    reported: [
+      ...news.map(({ part, reason }) => [part, reason!] as const),
+      ...changed.map((part) => [part, CITATIONS] as const),
+    ],
     problem: openTurnProblem(prompt, all, facts),
     sent,
   };

@@ -37,6 +37,20 @@ Deno.test("the tools of a provider are off, and only the person can switch them 
   }
 });
 
+Deno.test("a table of the person switches a tool on unless it says otherwise; one of a document does not", () => {
+  for (const layer of ["G", "R", "C"] as const) {
+    assert.equal(searchAfter([layer, { max_uses: 2 }]).search.enabled, true, layer);
+    assert.equal(searchAfter([layer, { enabled: false, max_uses: 2 }]).search.enabled, false, layer);
+  }
+  for (const layer of ["P", "M"] as const) {
+    assert.deepEqual(searchAfter([layer, { max_uses: 2 }]), {
+      search: { ...searchAfter().search, max_uses: 2 },
+      warned: [],
+    });
+    assert.equal(searchAfter(["G", true], [layer, { max_uses: 2 }]).search.enabled, true, layer);
+  }
+});
+
 Deno.test("a document and a project can only lower the uses", () => {
   for (const layer of ["P", "M"] as const) {
     assert.equal(searchAfter(["G", { enabled: true }], [layer, { max_uses: 2 }]).search.max_uses, 2);

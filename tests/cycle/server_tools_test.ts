@@ -109,7 +109,9 @@ Deno.test("a long result is stored; without the state folder, the model gets its
     await forget(talk);
     talk.say("Really?");
     await talk.sent(/line 5 without its stored data; the model gets the visible lines as text/);
-    assert.deepEqual(typesOf(talk), ["text", "text", "text"]);
+    talk.say("And now?");
+    await talk.sent();
+    assert.deepEqual(typesOf(talk), ["text", "text", "text", "text"]);
     assert.ok(wireText(talk).includes("web_search: deno 2.9\\n1. Deno 2.9"));
     assert.deepEqual(talk.replay.problems, []);
   });
@@ -432,5 +434,28 @@ Deno.test("a conversation with searches goes through four providers and back, an
     assert.ok(told.some((words) => /without its stored data/.test(words)));
     assert.ok(told.some((words) => /from another machine/.test(words)), told.join("\n"));
     assert.deepEqual(talk.replay.problems, []);
+  });
+});
+
+Deno.test("a model that refuses the tool is asked without it, and is not asked with it again", async () => {
+  const refusal: ScriptedReply = {
+    fault: {
+      status: 400,
+      body: {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          message: "tools.0: 'web_search_20260318' is not supported by this model",
+        },
+      },
+    },
+  };
+  await converse({ replies: [refusal, YES, YES] }, async (talk) => {
+    use(talk, "anthropic");
+    await talk.sent(/refused the request .*without the tools that it runs itself/);
+    assert.equal(talk.body.tools, undefined);
+    talk.say("Sure?");
+    await talk.sent(/go without the tools that it runs itself, which .* refused on/);
+    assert.equal(talk.replay.requests.length, 3);
   });
 });

@@ -19,7 +19,11 @@ const stricter = { documentNarrows: true, projectNarrows: true } as const;
 
 function serverTool(doc: string): Group {
   return group(doc, {
-    enabled: key(BOOLEAN, "Offer the tool to the model.", { default: false, narrows: "false", ...stricter }),
+    enabled: key(
+      BOOLEAN,
+      "Offer the tool to the model. A table in your own settings does so too, unless it says `enabled: false`.",
+      { default: false, narrows: "false", ...stricter },
+    ),
     max_uses: key(natural(1), "Maximum number of uses in one request.", {
       default: 5,
       narrows: "lower",
@@ -35,7 +39,7 @@ function serverTool(doc: string): Group {
       narrows: "append",
       ...stricter,
     }),
-  }, { ts: "ServerToolSettings", short: asEnabled, hint: switchHint });
+  }, { ts: "ServerToolSettings", short: asEnabled, isOnWhenWritten: true, hint: switchHint });
 }
 
 export const serverToolsGroup = group(
