@@ -44,6 +44,8 @@ export interface RepositoryPlaces {
   readonly writable: readonly string[];
   /** Repositories that earlier runs found in these folders. */
   readonly known: readonly string[];
+  /** True if nothing is mounted over protected paths, so that more of them cost little. @default false */
+  readonly mountsNothing?: boolean;
 }
 
 export class RepositoriesOfRun {
@@ -238,12 +240,13 @@ function gitFoldersIn(hooks: readonly string[], snapshot: FsSnapshot): string[] 
  */
 function withoutCrowds(
   { repositories, gitFolders }: Repositories,
-  { folders, writable }: RepositoryPlaces,
+  { folders, writable, mountsNothing = false }: RepositoryPlaces,
 ): Repositories {
+  const limit = mountsNothing ? MOST_OPEN : MOST_REPOSITORIES;
   const isOpen = (folder: string) => [...folders, ...writable].some((path) => isInside(path, folder));
   let all = [...repositories, ...gitFolders];
   const held: string[] = [];
-  while (all.length > MOST_REPOSITORIES) {
+  while (all.length > limit) {
     const counts = new Map<string, number>();
     for (const path of all) counts.set(parentOf(path), (counts.get(parentOf(path)) ?? 0) + 1);
     const most = [...counts].filter(([folder]) => all.length > MOST_OPEN || !isOpen(folder))

@@ -124,8 +124,7 @@ export async function repairChanges(
   removed: RemovedSettings = new RemovedSettings(null),
 ): Promise<Problem[] | null> {
   const stats = new StatCache();
-  // A command that the backend does not keep out can change a file and restore its time stamp.
-  const changed = before.places !== undefined || !before.sealed.holds(stats);
+  const changed = !before.sealed.holds(stats);
   const paths = [...before.missing, ...before.links.map(({ path }) => path)];
   const locked = changed ? await openFolders(paths, before.writable) : [];
   try {
@@ -135,8 +134,12 @@ export async function repairChanges(
     const found = appeared(locked.length === 0 ? stats : new StatCache()).filter((path) =>
       isInReach(path) && !before.protectedPaths.has(path) && !isPutBack(path)
     );
-    if (!changed && found.length === 0) return null;
-    return await putRight(before, found, { textBefore, keep, removed });
+    const isQuiet = !changed && found.length === 0;
+    if (isQuiet && before.places === undefined) return null;
+    // Nothing appeared or vanished. But a command that the backend does not keep out can change a file and restore its
+    // time stamp.
+    const considered = isQuiet ? { ...before, missing: [], links: [], places: [] } : before;
+    return await putRight(considered, found, { textBefore, keep, removed });
   } finally {
     // Inner folders first: the program cannot enter an outer one that is closed again.
     for (const { path, mode } of locked.reverse()) await closeAgain(path, mode);

@@ -75,6 +75,8 @@ export function adoptState(
     const missing = [...new Set([...state.missing.filter((path) => !isKnown(path)), ...lacked])];
     state = {
       ...state,
+      // The present state is not the one to restore.
+      sealed: { holds: () => false, accept: () => {} },
       missing,
       missingInGit: inGitFolders(missing, snapshot),
       compared: [...state.compared.filter(({ path }) => !isKnown(path)), ...known.compared],

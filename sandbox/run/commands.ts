@@ -341,8 +341,9 @@ export class LiveCommands {
       (path) => repositories.textBefore(path),
       removed,
     );
-    // The next command must not use a snapshot that is known to be outdated.
-    if (reported !== null) snapshots.forget();
+    // The next command must not use a snapshot that is known to be outdated. With a backend that repairs, everything is
+    // compared, and the next command checks the snapshot itself.
+    if (reported !== null && (reported.length > 0 || !snapshots.repairs)) snapshots.forget();
     // If files were moved away, the earlier scan is outdated, and the folders are scanned again.
     if (found === undefined || (reported?.length ?? 0) > 0) found = scan.scan(stats = new StatCache());
     this.#fileChanges.push(...watched.changed(found.wanted, stats));

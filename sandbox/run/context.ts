@@ -174,7 +174,8 @@ export class RunContext {
     const scan = new TreeScan({ near: folders, elsewhere, levels }, isWatchedName);
     const known = new KnownRepositories(this.host.environment);
     const removed = new RemovedSettings(this.host.environment);
-    const places = { folders, writable, known: known.below(writable) };
+    const mountsNothing = this.settings.backend === "landlock";
+    const places = { folders, writable, known: known.below(writable), mountsNothing };
     const found = scan.scan(stats);
     const repositories = new RepositoriesOfRun(places, found, new FsSnapshot(stats));
     const { held } = repositories.atStart;

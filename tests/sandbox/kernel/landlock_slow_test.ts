@@ -332,7 +332,42 @@ const leaving = (mark: string) =>
   `env -i setsid sleep ${mark} & env -i setsid sh -c 'sleep ${mark} & sleep ${mark}' & (setsid sleep ${mark} &) ; ` +
   "sleep 0.01; echo ready; sleep 600";
 
-test("nothing that a command started lives on: after its end, SIGTERM, and SIGKILL of the guard at any moment", async (root) => {
+test("if the process that starts the launcher has ended, or is not the one that prepared the command, nothing runs", async (root) => {
+  plant(root, "project/");
+  const sandbox = sandboxIn(root);
+  const prepared = await sandbox.prepare(["/bin/sh", "-c", "echo ran"]);
+  assert.ok(prepared.ok);
+  const [program = "", option = "", lines = "", ...rest] = prepared.value.argv;
+  assert.ok(lines.includes('"$PPID"'));
+  const args = [option, lines.replace('"$PPID"', '"1"'), ...rest];
+  const { code, stdout, stderr } = await new Deno.Command(program, { args }).output();
+  assert.deepEqual([code, stdout.length], [125, 0]);
+  const failed = await prepared.value.setupFailure(new TextDecoder().decode(stderr), null);
+  assert.match(failed?.message ?? "", /ended without a message/);
+  await prepared.value.dispose();
+});
+
+test("many repositories are compared and restored, although bubblewrap would make their folder read-only", async (root) => {
+  plant(root, "project/notes.chat", "home/");
+  for (let at = 0; at < 205; at++) {
+    plant(
+      root,
+      `project/packages/p${at}/.git/HEAD`,
+      `project/packages/p${at}/.git/objects/`,
+      `project/packages/p${at}/.git/refs/`,
+    );
+  }
+  const sandbox = sandboxIn(root);
+  assert.ok((await sandbox.available()).ok);
+  await run(
+    sandbox,
+    "cd packages/p100; mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; echo x > file",
+  );
+  assert.match(sandbox.takeRepaired().join(), /Moved .*p100\/\.git\/hooks/);
+  assert.ok(exists(`${root}/project/packages/p100/file`));
+});
+
+test("nothing that a command started lives on: after its end, SIGTERM, SIGHUP, and SIGKILL of the guard at any moment", async (root) => {
   plant(root, "project/");
   const sandbox = sandboxIn(root);
   const mark = () => `${600 + Math.random()}`;
@@ -351,7 +386,7 @@ test("nothing that a command started lives on: after its end, SIGTERM, and SIGKI
     // Every other kill comes while the command starts.
     if (round % 2 === 0) await reader.read();
     else for (let spins = 0; spins < 200_000 * (round % 16); spins++);
-    Deno.kill(pid, round % 4 === 2 ? "SIGTERM" : "SIGKILL");
+    Deno.kill(pid, round % 8 === 2 ? "SIGTERM" : round % 8 === 6 ? "SIGHUP" : "SIGKILL");
     await status;
     assert.ok(!lives(now), `round ${round}`);
     reader.cancel().catch(() => {});
