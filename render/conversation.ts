@@ -4,6 +4,7 @@ import { own } from "../base/is_object.ts";
 import { formatUnifiedDiff } from "../agent/review/unified.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
+import { type JobResult, readJobResult } from "../parser/view/jobs.ts";
 import type { ConversationView, Field, MessageView, PartView, ResultView } from "./types.ts";
 
 export function buildConversationView(chat: Chat, title: string): ConversationView {
@@ -33,6 +34,12 @@ function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): Message
     prose = "";
   };
   for (const segment of unescapeTurn(chat, turn)) {
+    const job = segment.kind === "text" ? readJobResult(segment) : null;
+    if (job !== null) {
+      endProse();
+      parts.push(...jobParts(job, segment.place?.start ?? turn.place.start));
+      continue;
+    }
     const text = proseOf(chat, segment);
     if (text !== null) {
       if (prose === "") line = segment.place?.start ?? turn.place.start;
@@ -45,6 +52,15 @@ function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): Message
   }
   endProse();
   return { role: turn.role, line: turn.place.start, parts };
+}
+
+/** Returns the result of a background job as a sentence and a result. */
+function jobParts({ id, error, content }: JobResult, line: number): PartView[] {
+  const status = error ? "error" : null;
+  return [
+    { kind: "prose", text: `Result of the background job \`${id}\`:`, line },
+    { kind: "result", id, status, text: lines(content), line },
+  ];
 }
 
 /**

@@ -23,7 +23,7 @@ export function documentJobs(chat: Chat): readonly DocumentJob[] {
   const finished = new Set(
     chat.turns.flatMap(({ role, segments }) =>
       role === "You"
-        ? segments.flatMap((segment) => segment.kind === "text" ? jobResultId(segment) ?? [] : [])
+        ? segments.flatMap((segment) => segment.kind === "text" ? readJobResult(segment)?.id ?? [] : [])
         : []
     ),
   );
@@ -37,9 +37,25 @@ export function jobOf({ meta, status }: Pick<Result, "meta" | "status">): string
   return typeof job === "string" && job !== "" ? job : null;
 }
 
-/** Returns the id of the job whose result a text segment is; null for other text. */
-function jobResultId({ value, job }: TextSegment): string | null {
-  return job === true ? HEADER.exec(value)?.[1] ?? null : null;
+/** The result of a background job, as written. */
+export interface JobResult {
+  readonly id: string;
+  /** True if the header says that the job failed or was stopped. */
+  readonly error: boolean;
+  readonly content: string;
 }
 
-const HEADER = /^\*\*Job Result:\*\*\s*`([^`]+)`/;
+/** Reads the result of a job from its text; null for other text. Without a closing fence, the rest is its content. */
+export function readJobResult({ value, job }: TextSegment): JobResult | null {
+  const header = job === true ? HEADER.exec(value) : null;
+  if (header === null) return null;
+  const [{ length }, id = "", suffix = ""] = header;
+  const lines = value.slice(length).trim().split(/\r?\n/);
+  const [, fence] = /^(`+)/.exec(lines[0] ?? "") ?? [];
+  const closes = fence !== undefined && lines.length > 1 && /^`+$/.test(lines.at(-1)!) &&
+    lines.at(-1)!.length >= fence.length;
+  const content = lines.slice(fence === undefined ? 0 : 1, closes ? -1 : undefined).join("\n");
+  return { id, error: /\b(?:error|aborted)\b/i.test(suffix), content };
+}
+
+const HEADER = /^\*\*Job Result:\*\*\s*`([^`]+)`([^\r\n]*)/;

@@ -5,7 +5,7 @@ import { applyEdits } from "../../parser/edits/edit.ts";
 import { insertJobResults } from "../../parser/edits/job_block.ts";
 import { finalLines, markError } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
-import { documentJobs } from "../../parser/view/jobs.ts";
+import { documentJobs, readJobResult } from "../../parser/view/jobs.ts";
 
 const encoder = new TextEncoder();
 const read = (text: string) => parse(encoder.encode(text));
@@ -133,6 +133,30 @@ Deno.test("nothing in the output of a job is structure", () => {
   assert.deepEqual(after.results, []);
   const [segment] = after.turns[2]!.segments.filter((each) => each.kind === "text" && each.job === true);
   assert.ok(segment?.kind === "text" && segment.value.includes("{{ 1 }}\uFFFD"));
+});
+
+Deno.test("the result of a job is read as it is written", () => {
+  const rows: [block: string, read: object][] = [
+    ["**Job Result:** `j`\n\n```\nout\n```\n", { id: "j", error: false, content: "out" }],
+    ["**Job Result:** `j` (error)\n\n````\na\n```\nb\n````\n", {
+      id: "j",
+      error: true,
+      content: "a\n```\nb",
+    }],
+    ["**Job Result:**`j` (aborted)\n```\n```\n", { id: "j", error: true, content: "" }],
+    ["**Job Result:** `j`\n\n```\nopen\nend\n", { id: "j", error: false, content: "open\nend\n" }],
+  ];
+  for (const [block, expected] of rows) {
+    const [segment] = read(`@You:\n${block}`).turns[0]!.segments;
+    assert.ok(segment?.kind === "text");
+    const found = readJobResult(segment);
+    assert.deepEqual({ ...found, content: found?.content.trimEnd() }, {
+      ...expected,
+      content: (expected as { content: string }).content.trimEnd(),
+    }, block);
+  }
+  const [text] = read("@You:\nplain\n").turns[0]!.segments;
+  assert.ok(text?.kind === "text" && readJobResult(text) === null);
 });
 
 Deno.test("a result becomes an error once, and keeps the other words of its header", () => {

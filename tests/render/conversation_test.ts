@@ -32,6 +32,16 @@ Deno.test("a result without a call is shown where it is, and text next to result
   );
 });
 
+Deno.test("the result of a background job is shown under its id, between the texts around it", () => {
+  const job = "**Job Result:** `job_a` (error)\n\n```\nbad **bold**\n```\n";
+  assert.equal(
+    plain(`@You:\nBefore.\n\n${job}\nAfter.\n`),
+    "You:\n\nBefore.\n\nResult of the background job `job_a`:\n\nResult: failed\nbad **bold**\n\nAfter.\n\n",
+  );
+  // In a reply, these lines are words of the model.
+  assert.match(plain(`@Assistant:\n${job}`), /\*\*Job Result:\*\*/);
+});
+
 Deno.test("if several calls have the same id, the result is shown with the last, as in a request", () => {
   const [{ parts } = { parts: [] }] = read(
     `@Assistant:\n${use("bash", "c1", { command: "1" })}\n${use("bash", "c1", { command: "2" })}\n@You:\n${
