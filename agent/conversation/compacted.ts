@@ -79,9 +79,15 @@ function ending(bytes: Uint8Array): string {
 
 const LF = 0x0a;
 
-/** Returns a message of the person without its results, because the calls of these results are in the summary. */
-export function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
-  const edits = results.map(({ place: { from, end } }): Edit => ({
+/**
+ * Returns a message of the person without results of calls and background jobs, because these calls are in the summary.
+ */
+export function wordsOf(chat: Chat, { place, results, segments }: Turn): Uint8Array {
+  const jobs = segments.flatMap((segment) =>
+    segment.kind === "text" && segment.job === true ? segment.place ?? [] : []
+  );
+  const places = [...results.map(({ place }) => place), ...jobs].sort((a, b) => a.from - b.from);
+  const edits = places.map(({ from, end }): Edit => ({
     from: from - place.from,
     to: Math.min(lineBegin(chat, end + 1), place.to) - place.from,
     insert: "",

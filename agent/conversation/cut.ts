@@ -97,7 +97,9 @@ export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean)
 export function hasWords(turn: Turn): boolean {
   return turn.role === "You" &&
     turn.segments.some((segment) =>
-      segment.kind === "text" ? segment.value.trim() !== "" : segment.kind !== "tool_result"
+      segment.kind === "text"
+        ? segment.job !== true && segment.value.trim() !== ""
+        : segment.kind !== "tool_result"
     );
 }
 
@@ -107,7 +109,8 @@ export function hasWords(turn: Turn): boolean {
  */
 function trailing(chat: Chat): number {
   const last = chat.turns.at(-1);
-  const isEmpty = last?.role === "You" && !hasWords(last) && last.results.length === 0;
+  const isEmpty = last?.role === "You" && !hasWords(last) && last.results.length === 0 &&
+    !last.segments.some((segment) => segment.kind === "text" && segment.job === true);
   return isEmpty ? last.index : chat.turns.length;
 }
 

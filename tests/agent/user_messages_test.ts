@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { compactEdits } from "../../agent/conversation/compacted.ts";
-import { cutBeforeStep } from "../../agent/conversation/cut.ts";
+import { cutBeforeLast, cutBeforeStep, hasWords } from "../../agent/conversation/cut.ts";
 import { quoteUserMessages } from "../../agent/compaction/user_messages.ts";
 import { applyEdits } from "../../parser/edits/edit.ts";
 import { parse } from "../../parser/mod.ts";
@@ -26,6 +26,21 @@ function compacted(chat: Chat, archive: string): string {
 
 const A = "@Assistant:\nYes.";
 const END = ["@You:\nLast question.", A, "@You:\n"];
+
+Deno.test("the result of a background job is not kept as words of the person", () => {
+  const job = "**Job Result:** `job_a`\n\n```\nOUTPUT\n```";
+  const chat = chatOf("@You:\nFirst.", A, `@You:\n${job}`, A, `@You:\n${job}\n\nAnd this.`, A, ...END);
+  const words = wordsIn(chat);
+  assert.doesNotMatch(words, /OUTPUT|Job Result/);
+  assert.deepEqual([...words.matchAll(/```said\n([^]*?)\n```/g)].map(([, text]) => text), [
+    "First.",
+    "And this.",
+  ]);
+  // It is not the empty message in which the person writes next, either.
+  const last = chatOf("@You:\nFirst.", A, `@You:\n${job}`);
+  assert.equal(cutBeforeLast(last, 1).turns.length, 1);
+  assert.equal(hasWords(last.turns[2]!), false);
+});
 
 Deno.test("every message of the person is kept with its lines, without results, and the question that goes on is not repeated", () => {
   const chat = chatOf(
