@@ -10,7 +10,11 @@ const QUESTION = "@You:\nGo.\n";
 /** How often each file was opened to be read while `body` ran, by path. */
 async function readsDuring(body: () => Promise<void>): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  const count = (path: string | URL) => counts.set(String(path), (counts.get(String(path)) ?? 0) + 1);
+  const count = (opened: string | URL) => {
+    // After a request to a provider, files are opened through handles.
+    const path = String(opened).startsWith("/proc/self/fd/") ? Deno.readLinkSync(opened) : String(opened);
+    counts.set(path, (counts.get(path) ?? 0) + 1);
+  };
   const { openSync, readFile, readFileSync, readTextFile, readTextFileSync } = Deno;
   const counted =
     <Rest extends unknown[], Result>(read: (path: string | URL, ...rest: Rest) => Result) =>
