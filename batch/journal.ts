@@ -15,6 +15,10 @@ const ENDING = ".jsonl";
 
 const NEWLINE = 10;
 
+/** Milliseconds to wait for a lock, and between two attempts. */
+const PATIENCE = 1000;
+const POLL = 20;
+
 type Line =
   | { readonly kind: "batch"; readonly head: BatchHead }
   | { readonly kind: "item"; readonly item: BatchItem }
@@ -173,7 +177,7 @@ export class BatchJournal {
       if (isMissing(thrown)) return null;
       throw new StateUnwritable(environment, thrown);
     }
-    const bytes = await file.tryLock(true) ? await readOrNull(path) : null;
+    const bytes = await isLocked(file) ? await readOrNull(path) : null;
     const record = bytes === null ? null : recordOf(new TextDecoder().decode(bytes));
     if (record === null) {
       file.close();
@@ -253,6 +257,19 @@ export function journalProblem(thrown: unknown): Problem {
     message: `Batches need their journal, and ${thrown.message}.`,
     next: STATE_REMEDY,
   };
+}
+
+/**
+ * Locks a file; false if another run holds it. A program that a run is just starting can have its files open for a moment
+ * after the run has closed them.
+ */
+async function isLocked(file: Deno.FsFile): Promise<boolean> {
+  const until = performance.now() + PATIENCE;
+  while (!await file.tryLock(true)) {
+    if (performance.now() > until) return false;
+    await new Promise((done) => setTimeout(done, POLL));
+  }
+  return true;
 }
 
 /** Removes the journals of batches that ended long ago. */
