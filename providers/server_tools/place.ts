@@ -81,12 +81,16 @@ export function placeServerTools(prompt: Prompt, facts: PlacingFacts): Placed {
   leaveOutUnpaired([...entries.values()], prompt, facts);
   const dropped: ServerToolPart[] = [];
   const sent: ServerToolPart[] = [];
-  const history = prompt.history.map((message) =>
-    message.role === "assistant" && message.parts.some(({ kind }) => kind === "server_tool")
-      ? { ...message, parts: placedParts(message.parts, { entries, facts, dropped, sent }) }
-      : message
-  );
   const all = [...entries.values()];
+  const open = openTurn(prompt, facts);
+  // Providers accept the thinking of an open turn completely or not at all.
+  const isBrokenTurn = all.some(({ message, reason }) => message >= open && isOwn(reason));
+  const history = prompt.history.map((message, index) => {
+    const isBroken = isBrokenTurn && index >= open;
+    if (message.role !== "assistant") return message;
+    if (!isBroken && !message.parts.some(({ kind }) => kind === "server_tool")) return message;
+    return { ...message, parts: placedParts(message.parts, { entries, facts, dropped, sent, isBroken }) };
+  });
   const news = all.filter(({ part, reason }) => reason !== null && !facts.isReported(part, reason));
   const changed = dropped.filter((part) => !facts.isReported(part, CITATIONS));
   return {
@@ -96,7 +100,7 @@ export function placeServerTools(prompt: Prompt, facts: PlacingFacts): Placed {
       ...news.map(({ part, reason }) => [part, reason!] as const),
       ...changed.map((part) => [part, CITATIONS] as const),
     ],
-    problem: openTurnProblem(prompt, all, facts),
+    problem: openTurnProblem(all, open),
     sent,
   };
 }
@@ -154,16 +158,18 @@ function leaveOutUnpaired(entries: readonly Entry[], { history }: Prompt, { resu
 /** Returns the parts of a reply as they are sent. `dropped` receives citations that the person should know about. */
 function placedParts(
   parts: readonly Part[],
-  { entries, facts, dropped, sent }: {
+  { entries, facts, dropped, sent, isBroken: isWhollyBroken }: {
     readonly entries: ReadonlyMap<ServerToolPart, Entry>;
     readonly facts: PlacingFacts;
     readonly dropped: ServerToolPart[];
     readonly sent: ServerToolPart[];
+    /** True to leave out all thinking of this provider. */
+    readonly isBroken: boolean;
   },
 ): readonly Part[] {
   const placed: Part[] = [];
   /** True once a block of this provider was left out: its later thinking depends on that block. */
-  let isBroken = false;
+  let isBroken = isWhollyBroken;
   for (const part of parts) {
     if (part.kind === "server_tool") {
       const entry = entries.get(part);
@@ -179,10 +185,9 @@ function placedParts(
         placed.push({ ...part, json: jsonOf(facts.payload(part)) });
         sent.push(part);
       } else {
-        const isOwn = entry.reason !== "foreign";
-        isBroken ||= isOwn;
+        isBroken ||= isOwn(entry.reason);
         // The thinking directly before led to this block.
-        while (isOwn && isSigned(placed.at(-1), facts)) placed.pop();
+        while (isOwn(entry.reason) && isSigned(placed.at(-1), facts)) placed.pop();
         if (entry.reason !== "cut" && !isBlank(part.content)) {
           placed.push({ kind: "text", text: lines(part) });
         }
@@ -192,13 +197,24 @@ function placedParts(
   return placed;
 }
 
+/** True for the reason of a block of this provider that does not go back. */
+function isOwn(reason: Reason | null): boolean {
+  return reason !== null && reason !== "foreign";
+}
+
+/** Returns the index of the first message of the open turn, whose answer is still to come; Infinity if no turn is open. */
+function openTurn({ history }: Prompt, { resumes }: PlacingFacts): number {
+  if (!resumes && history.at(-1)?.role !== "user") return Infinity;
+  return history.findLastIndex(({ role, parts }) => role === "user" && parts.some(says)) + 1;
+}
+
 /** Returns a rendering as text of its own between other texts. */
 function lines({ content }: ServerToolPart): string {
   return `\n${withFeeds(content).trim()}\n`;
 }
 
 function isSigned(part: Part | undefined, { provider }: PlacingFacts): boolean {
-  return part?.kind === "thinking" && part.signature?.provider === provider;
+  return part?.kind === "thinking" && (part.redacted || part.signature?.provider === provider);
 }
 
 function citation(part: ServerToolPart, before: Part | undefined, facts: PlacingFacts): Part | null {
@@ -262,16 +278,9 @@ const STOPS: Readonly<Partial<Record<Reason, (entry: Entry) => readonly [message
 };
 
 /** Returns why the open turn cannot go on: a block in it, on which its answer depends, cannot go back. */
-function openTurnProblem(
-  { history }: Prompt,
-  entries: readonly Entry[],
-  { resumes }: PlacingFacts,
-): Problem | null {
-  const asked = history.findLastIndex(({ role, parts }) => role === "user" && parts.some(says));
-  const isOpen = resumes || history.at(-1)?.role === "user";
-  if (!isOpen) return null;
+function openTurnProblem(entries: readonly Entry[], open: number): Problem | null {
   for (const entry of entries) {
-    const stop = entry.message > asked && entry.reason !== null ? STOPS[entry.reason] : undefined;
+    const stop = entry.message >= open && entry.reason !== null ? STOPS[entry.reason] : undefined;
     if (stop === undefined) continue;
     const [message, next] = stop(entry);
     return failure(

@@ -256,6 +256,34 @@ Deno.test("a search waits for the person's call in the same turn, and both go ba
   });
 });
 
+Deno.test("in an open turn, an edited search takes all thinking of the turn with it, and nothing is refused", async () => {
+  const first = {
+    reply: [{ thinking: "A." }, { tool_use: { id: "c1", name: "bash", input: { command: "ls" } } }],
+  };
+  const second = {
+    reply: [
+      { thinking: "B." },
+      { text: "Hm." },
+      { thinking: "C." },
+      { web_search: FOUND },
+      { thinking: "D." },
+      { tool_use: { id: "c2", name: "bash", input: { command: "pwd" } } },
+    ],
+  };
+  await converse({ replies: [first, second, YES] }, async (talk) => {
+    use(talk, "anthropic");
+    talk.tools = [BASH];
+    await talk.sent();
+    talk.answer("c1", "a.txt");
+    await talk.sent();
+    talk.answer("c2", "/");
+    talk.edit("1. Deno 2.9 — https://deno.com/blog/v2.9", "1. Nothing");
+    await talk.sent(/with edited lines/);
+    assert.deepEqual(talk.thinking, []);
+    assert.deepEqual(talk.replay.problems, []);
+  });
+});
+
 Deno.test("an open turn with a search goes on only with its own provider and its data", async () => {
   await converse({ replies: [MIXED, MIXED_REST] }, async (talk) => {
     use(talk, "anthropic");
@@ -459,3 +487,39 @@ Deno.test("a model that refuses the tool is asked without it, and is not asked w
     assert.equal(talk.replay.requests.length, 3);
   });
 });
+
+for (const provider of ["openai", "gemini"] as const) {
+  Deno.test(`a search of ${provider} whose data cannot go back is text, and nothing is refused`, async () => {
+    const ways: readonly (readonly [says: RegExp, change: (talk: Conversation) => unknown])[] = [
+      [/with edited lines/, (talk) => talk.edit("web_search: deno 2.9\n", "web_search: deno 3\n")],
+      [/from another machine/, forget],
+      [/of a tool that is not offered/, (talk) => use(talk, provider, { enabled: false })],
+      [/with unreadable data/, (talk) => talk.edit(`${provider}:blocks="`, `${provider}:blocks="x`)],
+    ];
+    for (const [says, change] of ways) {
+      await converse({ replies: [SEARCHED, YES] }, async (talk) => {
+        use(talk, provider);
+        await talk.sent();
+        await change(talk);
+        talk.say("Sure?");
+        await talk.sent(says);
+        assert.match(wireText(talk), /web_search: deno/);
+        assert.doesNotMatch(wireText(talk), /web_search_call"|toolCall|toolResponse/);
+        assert.deepEqual(talk.replay.problems, []);
+      });
+    }
+  });
+
+  Deno.test(`a reply of ${provider} that is cut within a search leaves nothing that a request could not contain`, async () => {
+    for (let cut = 200; cut < 4000; cut += 300) {
+      await converse({ replies: [{ ...SEARCHED, fault: { cut } }, YES] }, async (talk) => {
+        use(talk, provider);
+        await talk.send();
+        talk.say("Go on.");
+        const { outcome } = await talk.send();
+        assert.equal(outcome.kind, "completed", `cut at ${cut}\n${talk.text}`);
+        assert.deepEqual(talk.replay.problems, [], `cut at ${cut}\n${talk.text}`);
+      });
+    }
+  });
+}
