@@ -9,6 +9,7 @@ import type {
 } from "npm:@modelcontextprotocol/client@2.4.0";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
+import { askedIn, lackedIn, wordsOfRequest } from "./asked.ts";
 import { faultOf, type McpFault, statusOf } from "./faults.ts";
 import { guardedFetch, type McpNetwork } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
@@ -53,6 +54,8 @@ export type CallOutcome =
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "silent"; readonly why: string }
+  /** The server needs something of this program that it does not offer; `what` continues its name. */
+  | { readonly kind: "asks"; readonly what: string }
   /** The person must sign in first; the server has not run the call. */
   | { readonly kind: "sign-in"; readonly why: string }
   | { readonly kind: "lost"; readonly fault: McpFault; readonly forgotten: boolean };
@@ -67,6 +70,8 @@ const PROBE = 5000;
 
 /** Protocol error code that this program creates if a connection breaks. */
 const CONNECTION_CLOSED = -32000;
+/** Protocol error code for a request that this program does not answer. */
+const METHOD_NOT_FOUND = -32601;
 
 /** Accepts every result, so that this program sees what the server sent. */
 const ANY_RESULT: StandardSchemaV1<unknown, Record<string, unknown>> = {
@@ -156,6 +161,10 @@ export class Connection {
       inputRequired: { autoFulfill: false },
     });
     if (roots.length > 0) client.setRequestHandler("roots/list", () => ({ roots }));
+    client.fallbackRequestHandler = ({ method }) => {
+      const message = `The server ${wordsOfRequest(method)}; flemma does not offer this.`;
+      return Promise.reject(Object.assign(new Error(message), { code: METHOD_NOT_FOUND }));
+    };
     client.setNotificationHandler("notifications/tools/list_changed", () => host.onListChanged?.());
     const found = await wayTo(server, host);
     if (!found.ok) return found;
@@ -248,12 +257,16 @@ export class Connection {
         ? await this.#client.request({ method: "tools/call", params }, ANY_RESULT, waiting)
         : await this.#client.callTool(params, {
           ...waiting,
+          allowInputRequired: true,
           toolDefinition: { name, inputSchema: { ...options.schema, type: "object" } },
         });
-      return { kind: "answer", answer };
+      const asked = askedIn(answer);
+      return asked === null ? { kind: "answer", answer } : { kind: "asks", what: asked };
     } catch (thrown) {
       const needed = await this.#signInNeeded(thrown);
       if (needed !== null) return { kind: "sign-in", why: needed.message };
+      const lacked = lackedIn(thrown);
+      if (lacked !== null) return { kind: "asks", what: lacked };
       const code = codeOf(thrown);
       if (code === "REQUEST_TIMEOUT") {
         return { kind: "silent", why: `it sent nothing for ${options.seconds} s` };

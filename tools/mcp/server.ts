@@ -289,6 +289,9 @@ export class Server {
       return `The MCP server ${this.name} did not answer: ${outcome.why}. ` +
         `To wait longer, raise mcp.servers.${this.name}.timeout.`;
     }
+    if (outcome.kind === "asks") {
+      return `The MCP server ${this.name} ${outcome.what}; flemma does not offer this.`;
+    }
     const { why, next } = outcome.fault;
     return `The MCP server ${this.name} did not answer: ${why}${next === undefined ? "" : ` ${next}`}`;
   }

@@ -2,12 +2,12 @@
 //
 //     modern_server.ts    over pipes
 
-import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+import { createMcpHandler, inputRequired, ProtocolError, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { listen, type Listening } from "./http_server.ts";
 
 const text = (stated: string) => ({ content: [{ type: "text" as const, text: stated }] });
-const names = ["echo", "declared", "grow"];
+const names = ["echo", "declared", "grow", "sample", "ask", "later", "tasks", "lacks"];
 
 function create(grown?: () => void): Server {
   const server = new Server({ name: "x", version: "1" }, { capabilities: { tools: { listChanged: true } } });
@@ -29,6 +29,26 @@ function create(grown?: () => void): Server {
     if (params.name === "grow") {
       names.push("grown");
       grown?.();
+    }
+    switch (params.name) {
+      case "sample":
+        return inputRequired({
+          inputRequests: { one: inputRequired.createMessage({ messages: [], maxTokens: 1 }) },
+        });
+      case "ask":
+        return inputRequired({
+          inputRequests: {
+            one: inputRequired.elicit({ message: "?", requestedSchema: { type: "object", properties: {} } }),
+          },
+        });
+      case "later":
+        return inputRequired({ requestState: "x" });
+      case "tasks":
+        throw new ProtocolError(-32003, "no", {
+          requiredCapabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } },
+        });
+      case "lacks":
+        throw new ProtocolError(-32021, "no", { requiredCapabilities: { sampling: {} } });
     }
     if (params.name === "refuse") throw new Error("not this");
     return text(`${params.name} ${JSON.stringify(params.arguments)}`);

@@ -76,6 +76,22 @@ Deno.test("an MCP server of the modern protocol announces a new tool list to a c
     });
   }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" }));
 
+test("if a server asks for what flemma does not offer, the result says what it asked for", (place) =>
+  serving(serveModern(), async (web) => {
+    const rows: readonly (readonly [tool: string, words: string])[] = [
+      ["sample", "asked for a model reply (sampling); flemma does not offer this."],
+      ["ask", "asked you a question (elicitation); flemma does not offer this."],
+      ["later", "asked to be called again later; flemma does not offer this."],
+      ["tasks", "needs tasks; flemma does not offer this."],
+      ["lacks", "asked for a model reply (sampling); flemma does not offer this."],
+    ];
+    const ran = await place.run({ web }, rows.map(([tool]) => ({ name: `web:${tool}` })));
+    for (const [at, [tool, words]] of rows.entries()) {
+      assert.match(ran.result(at), /\(error\)/, tool);
+      assert.ok(ran.result(at).includes(`The MCP server web ${words}`), `${tool}: ${ran.result(at)}`);
+    }
+  }));
+
 test("a program of the modern protocol is called without a handshake, in the sandbox", async (place) => {
   const one = denoServer("--config", CONFIG, MODERN);
   const ran = await place.run({ one }, [{ name: "one:echo", input: { a: 1 } }, { name: "one:declared" }]);

@@ -157,28 +157,30 @@ export function learnTokens({ access_token, refresh_token, client }: SignIn, nam
   }
 }
 
-/** Sends a request without a token; the refusal of the server says where and for what to sign in. */
+/**
+ * Sends requests without a token; the refusal of the server says where and for what to sign in. Some servers refuse only
+ * the second request.
+ */
 async function challengeOf(
   sdk: Sdk,
   { url, version }: SignInSubject,
   fetchFn: ReturnType<typeof signInFetch>,
 ) {
-  const response = await fetchFn(url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-11-25",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "flemma", version } },
-    }),
-  });
-  await response.body?.cancel();
-  return response.status === 401 || response.status === 403 ? sdk.extractWWWAuthenticateParams(response) : {};
+  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "flemma", version } };
+  for (const [method, params] of [["initialize", hello], ["tools/list", {}]] as const) {
+    const response = await fetchFn(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": hello.protocolVersion,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    await response.body?.cancel();
+    if (response.status === 401 || response.status === 403) return sdk.extractWWWAuthenticateParams(response);
+  }
+  return {};
 }
 
 /** The authorization server of an MCP server, from its metadata. */
