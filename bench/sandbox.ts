@@ -145,19 +145,29 @@ function plainList(sandbox: RunSandbox, inner: readonly string[]): readonly stri
   return list.value;
 }
 
-async function wrapped(
+async function wrapped(...given: Parameters<typeof tryWrapped>): Promise<void> {
+  while (await tryWrapped(...given) === OUTDATED);
+}
+
+const OUTDATED = "outdated";
+
+async function tryWrapped(
   sandbox: RunSandbox,
   inner: readonly string[],
   environment: Environment,
-): Promise<void> {
+): Promise<typeof OUTDATED | null> {
   const [shell = "", option = "", command = ""] = inner;
   const prepared = await sandbox.prepare([shell, option, `${WAIT_FOR_START}${command}`], { waits: true });
   if (!prepared.ok) throw new Error(prepared.problem.message);
   try {
     const { cwd, variables } = environment;
-    const { stderr, signal } = await finish(prepared.value.start({ cwd, env: variables }), inner);
+    const started = prepared.value.start({ cwd, env: variables });
+    // Another program changed a folder for temporary files meanwhile. The tool tries again, too.
+    if (!started.ok && started.problem.code === "sandbox-outdated") return OUTDATED;
+    const { stderr, signal } = await finish(started, inner);
     const failed = await prepared.value.setupFailure(stderr, signal);
     if (failed !== null) throw new Error(failed.message);
+    return null;
   } finally {
     await prepared.value.dispose();
   }

@@ -1,6 +1,6 @@
 // Attacks: leaving something behind that runs later or makes a person or another program act.
 
-import { type Attack, changed, DENO, inGroup, type Scene, text, there } from "./types.ts";
+import { type Attack, changed, DENO, inGroup, listenAt, type Scene, text, there } from "./types.ts";
 
 const HOME = { policy: () => ({ rw_paths: ["urn:flemma:cwd", "~"] }) };
 
@@ -145,15 +145,5 @@ const display = inGroup("what runs later", [
     won: (scene, { out }) => out.includes("PWNED") || scene.reached.some((path) => path.includes("wayland")),
   },
 ]);
-
-/** Listens until the process ends: the folder of the socket goes with the scene. */
-function listenAt(path: string, reached: string[]): void {
-  const listener = Deno.listen({ transport: "unix", path });
-  listener.unref();
-  listener.accept().then((connection) => {
-    reached.push(path);
-    connection.close();
-  }, () => {});
-}
 
 export const LATER: readonly Attack[] = [...started, ...jobs, ...repository, ...names, ...display];

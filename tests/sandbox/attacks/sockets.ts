@@ -1,9 +1,12 @@
 // Attacks: sockets of programs that act for the person.
 
-import { type Attack, DENO, type Ran, type Scene } from "./types.ts";
+import { type Attack, DENO, listenAt, type Ran, type Scene } from "./types.ts";
 
 const connected = (scene: Scene, { out }: Ran) =>
   out.includes("PWNED") || scene.reached.some((path) => path.startsWith("/"));
+
+/** Sockets of programs that start others, below the folder of the person's runtime files. */
+const SERVICES = ["docker.sock", "podman/podman.sock", "gnupg/S.gpg-agent", "systemd/private", "keyring/ssh"];
 
 const sockets: Attack[] = ([
   ["the person's key agent", ({ agent }) => `${DENO} connect.js ${agent} "$SSH_AUTH_SOCK"`],
@@ -25,6 +28,10 @@ const sockets: Attack[] = ([
       `ls ${root}/tmp/tmux-7/ | grep -q . && echo PWNED; for f in ${root}/tmp/tmux-7/*; do ${DENO} connect.js $f; done`,
   ],
   [
+    "container engines, agents for keys, and the manager of the person's services",
+    ({ root }) => `${DENO} connect.js ${SERVICES.map((path) => `${root}/run/${path}`).join(" ")}`,
+  ],
+  [
     "a socket through the roots of other processes",
     ({ agent }) => `for p in /proc/[0-9]*; do set -- "$@" $p/root${agent}; done; ${DENO} connect.js "$@"`,
   ],
@@ -32,6 +39,9 @@ const sockets: Attack[] = ([
   group: "sockets",
   name,
   shell,
+  plant: ({ root, reached }) => {
+    for (const path of SERVICES) listenAt(`${root}/run/${path}`, reached);
+  },
   won: connected,
   policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
 }));

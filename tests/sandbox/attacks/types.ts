@@ -100,3 +100,14 @@ export function inGroup(group: string, attacks: readonly Omit<Attack, "group">[]
 
 export const DENO = `"${Deno.execPath()}" run -A --no-config --quiet`;
 export const into = (path: string) => `echo PWNED > ${path}`;
+
+/** Listens until the process ends: the folder of the socket goes with the scene. */
+export function listenAt(path: string, reached: string[]): void {
+  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  const listener = Deno.listen({ transport: "unix", path });
+  listener.unref();
+  listener.accept().then((connection) => {
+    reached.push(path);
+    connection.close();
+  }, () => {});
+}
