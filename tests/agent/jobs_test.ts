@@ -319,21 +319,40 @@ testJobs("another process lists and stops a job, and ends the wait for jobs", as
   assert.deepEqual(how.toSorted(), ["Stopped by the user", "Stopped with the run"]);
 });
 
-testJobs("no process of a job is left, even one that left its session", async (place) => {
-  const model = new Model(
-    () => [background("setsid sh -c 'sleep 4711' & touch ready; sleep 4712")],
-    () => [command(until("ready"))],
+for (const sandbox of ["true", "false"]) {
+  testJobs(
+    `with sandbox: ${sandbox}, no process of a job is left, even one that left its session`,
+    async (place) => {
+      const [one, other] = [`sleep 47${Deno.pid}1`, `sleep 47${Deno.pid}2`];
+      const model = new Model(
+        () => [background(`setsid sh -c '${one}; true' & touch ready; ${other}; true`)],
+        () => [command(`until [ -e ready ]; do sleep 0.05; done`)],
+        () => {
+          assert.ok(processesWith(other).length > 0);
+          return "Done.";
+        },
+      );
+      await run(place, model, `sandbox: ${sandbox}\n`);
+      assert.deepEqual([...processesWith(one), ...processesWith(other)], []);
+    },
   );
-  await run(place, model);
-  assert.deepEqual(processesWith(place, "sleep 471"), []);
-});
 
-/** The living processes whose command line contains a text and that belong to this place. */
-function processesWith(_place: Place, text: string): string[] {
+  testJobs(`with sandbox: ${sandbox}, a job that is stopped may end by itself`, async (place) => {
+    const model = new Model(
+      () => [background("trap 'echo bye; exit 0' TERM; touch ready; while :; do sleep 0.05; done")],
+      () => [command(until("ready"))],
+    );
+    const { text } = await run(place, model, `sandbox: ${sandbox}\n`);
+    assert.match(jobResults(text)[0]?.[1] ?? "", /(?:^|\n)bye\n\nStopped with the run after \d+ s\.$/);
+  });
+}
+
+/** The living processes whose command line is a text. */
+function processesWith(text: string): string[] {
   return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
     try {
       const line = Deno.readTextFileSync(`/proc/${name}/cmdline`).replaceAll("\0", " ");
-      return /^\d+$/.test(name) && line.includes(text) && !line.includes("deno") ? [line] : [];
+      return /^\d+$/.test(name) && line.trim() === text ? [line] : [];
     } catch {
       return [];
     }
