@@ -110,8 +110,6 @@ export interface ApprovalPreset {
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** Instructions to a helper that is asked with the preset. */
   readonly system?: string;
-  /** Whether such a helper works in a git worktree of its own. */
-  readonly worktree?: boolean;
 }
 
 /** Presets by name, including the `$`. */

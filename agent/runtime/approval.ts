@@ -1,6 +1,8 @@
 // Builds the approval decision of a document: the resolver chain, and the downgrades of its approvals.
 
 import { type Outcome, success } from "../../base/problem.ts";
+import { callerOf } from "../../base/paths.ts";
+import type { Environment } from "../../base/environment.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Journal } from "../../cycle/types.ts";
 import { holderOf } from "../../cycle/storage/lock.ts";
@@ -48,6 +50,7 @@ export async function createDocumentApproval(
     person: loaded.settings,
     document: settings,
     awaitedFolder: subject.awaitedFolder,
+    isForeignHelper: path !== null && callerOf(path) !== null && !await isKnownHelper(environment, path),
     sandbox: tools.sandbox,
   });
   const person = personOf(tools, store, loaded, resolvers);
@@ -80,6 +83,12 @@ export async function createDocumentApproval(
     doubts: await doubtsNow(),
     doubtsNow,
   });
+}
+
+/** True if this machine made a document that lies where flemma puts helpers. */
+async function isKnownHelper(environment: Environment, path: string): Promise<boolean> {
+  const { isRecorded } = await import("./helpers/record.ts");
+  return await isRecorded(environment, path);
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -93,7 +93,7 @@ export async function createTooling(
 /** Registers the tool that asks helpers, if the document may offer it. Its code is loaded only then. */
 async function helpersOf(
   tools: ToolRegistry,
-  { subject, blocks, store, purse, decide }: Parameters<typeof createTooling>[0],
+  { subject, blocks, store, purse, decide, sandbox }: Parameters<typeof createTooling>[0],
   options: RuntimeOptions,
   emit: Emit,
 ): Promise<Outcome<Tooling["helpers"]>> {
@@ -116,6 +116,7 @@ async function helpersOf(
     environment,
     subject,
     tools,
+    sandbox,
     options,
     openHelper,
     purse,

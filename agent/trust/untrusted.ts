@@ -23,6 +23,8 @@ export interface TrustQuestion {
   readonly document: Settings;
   /** The working folder that the frontmatter names, if it takes effect only after the person agreed. @default none */
   readonly awaitedFolder?: string | null;
+  /** True if the document lies where flemma puts helpers, but this machine did not make it. @default false */
+  readonly isForeignHelper?: boolean;
   /** The sandbox of the document's calls. */
   readonly sandbox: Pick<Sandbox, "available">;
 }
@@ -66,6 +68,10 @@ async function loosening(question: TrustQuestion): Promise<Loosening | null> {
       return null;
     case "ask":
       return { reason: "is not trusted", all: true, onlyItsOwn: false };
+  }
+  if (question.isForeignHelper === true) {
+    const reason = "lies in a folder of helpers, but flemma did not make it on this machine";
+    return { reason, all: true, onlyItsOwn: false };
   }
   const reason = reachesFurther(person.sandbox, document.sandbox, { environment, document: path }) ??
     (awaitedFolder === null ? null : `names the working folder ${awaitedFolder} outside its own`);

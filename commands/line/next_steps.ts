@@ -20,6 +20,8 @@ export function lastWordSentence(file: string | null): string {
  * as in `formatCommand`.
  */
 export function decisionAdvice(names: readonly string[], file: string | null): string {
+  // All of them wait in the documents of helpers, through which review walks.
+  if (names.length === 0) return formatCommand("review", file);
   const one = formatCommand("approve", file, ...names.slice(0, 1));
   if (names.length < 2) return one;
   // `flemma review` works only on files.

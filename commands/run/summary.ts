@@ -3,7 +3,7 @@
 import { joinNames } from "../../base/names.ts";
 import type { Problem } from "../../base/problem.ts";
 import { cutToWidth } from "../../base/width.ts";
-import { shortCallNames } from "../../cycle/plan/targets.ts";
+import { namesOfPending } from "../../agent/views/next_need.ts";
 import type { Stop, StopReason } from "../../cycle/types.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -82,7 +82,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
     const which = ids.length > 1 ? ` (${joinNames(ids)})` : "";
     return [{
       say: `${counted(ids)} ${ids.length === 1 ? "waits" : "wait"} for you${which}: ` +
-        decisionAdvice(shortCallNames(chat, ids), file),
+        decisionAdvice(namesOfPending(chat, ids), file),
     }];
   },
   "protected": ({ stop: { ids, line } }) => [{

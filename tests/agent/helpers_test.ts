@@ -43,6 +43,23 @@ Deno.test("without being offered there is no such tool, no folder, and none of i
     assert.deepEqual(names(place), ["notes.chat"]);
   }));
 
+Deno.test("the code of helpers is loaded only by a dynamic import", async () => {
+  const root = new URL("../../", import.meta.url);
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", new URL("cli.ts", root).pathname],
+  }).output();
+  const { modules } = JSON.parse(new TextDecoder().decode(stdout));
+  const helpers = new URL("agent/runtime/helpers/", root).href;
+  const importers = modules.filter(({ specifier }: { specifier: string }) => !specifier.startsWith(helpers));
+  const found = importers.flatMap(({ dependencies = [] }) =>
+    dependencies.filter(({ code, isDynamic }: { code?: { specifier: string }; isDynamic?: boolean }) =>
+      code?.specifier.startsWith(helpers) && isDynamic !== true
+    )
+  );
+  assert.ok(importers.length > 100);
+  assert.deepEqual(found, []);
+});
+
 Deno.test("the tool asks by default", () =>
   inPlace(async (place) => {
     place.settings("tools: { $append: [ask_document] }\n");

@@ -244,6 +244,36 @@ const TABLE: Readonly<Record<string, Row>> = {
     inputs: { maxConcurrent: 0 },
     steps: ["run c1", "run c2", "run c3", "rest ran"],
   },
+  "calls of a tool with its own limit take no slot of the others": {
+    text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved", c4: "approved" }),
+    inputs: { maxConcurrent: 1, ownLimit: () => 3, byPerson: false },
+    steps: ["run c1", "run c2", "run c3", "rest ran c4"],
+  },
+  "running calls of a tool count against its own limit": {
+    text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
+    inputs: { running: new Set(["c1"]), ownLimit: () => 2, byPerson: false },
+    steps: ["run c2", "rest ran c3"],
+  },
+  "running calls of other tools count against the setting": {
+    text: callsOf("slow", { c1: "approved", c2: "approved" }),
+    inputs: { maxConcurrent: 1, running: new Set(["c1"]), ownLimit: () => undefined, byPerson: false },
+    steps: ["rest ran c2"],
+  },
+  "a call that waited in another document goes on": {
+    text: one(block("c1", "pending")),
+    inputs: { goOn: new Set(["c1"]) },
+    steps: ["go-on c1", "run c1", "rest ran"],
+  },
+  "a call that waits in another document and cannot go on": {
+    text: one(block("c1", "pending")),
+    inputs: { goOn: new Set() },
+    steps: ["rest pending c1"],
+  },
+  "a call that goes on when it is run again does not wait after a killed run": {
+    text: one(block("c1", "approved")),
+    inputs: { interrupted: started("echo"), continues: () => true },
+    steps: ["run c1", "rest ran"],
+  },
   "no request is sent while a call runs": {
     text: one(block("c1", "approved")),
     inputs: { running: new Set(["c1"]) },

@@ -13,6 +13,7 @@ import type { CycleEvent, Emit } from "../../../cycle/types.ts";
 import { parse } from "../../../parser/mod.ts";
 import type { Call, Chat } from "../../../parser/types.ts";
 import type { RequestLimiter } from "../../../providers/http/limiter.ts";
+import type { RunSandbox } from "../../../sandbox/mod.ts";
 import type { Decide } from "../../../tools/approval/mod.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../../../tools/definition.ts";
 import type { ToolRegistry } from "../../../tools/registry.ts";
@@ -45,6 +46,7 @@ export interface AskingDocument {
   readonly environment: Environment;
   readonly subject: SubjectSettings;
   readonly tools: ToolRegistry;
+  readonly sandbox: Pick<RunSandbox, "enabled" | "backend">;
   readonly options: ChatOptions & AskingOptions;
   readonly openHelper: OpenHelper;
   /** What the run has used of its limits. */
@@ -129,6 +131,12 @@ export class DocumentHelpers {
     if (!path.endsWith(".chat")) {
       return failure("helper-place", "Only a document whose name ends in .chat can ask helpers.");
     }
+    if (await this.#isRepaired()) {
+      return failure(
+        "helper-refused",
+        "Helpers are not possible in this sandbox, because it does not keep commands from changing their documents.",
+      );
+    }
     const presets = subject.settings.tools.presets;
     const why = refuseQuestion(question, {
       bounds: subject.settings.subagents,
@@ -154,6 +162,13 @@ export class DocumentHelpers {
     purse.questions++;
     // The place of the question is recorded under the lock of the helper.
     return success({ helper: helper.value, asked: { ...identity, turn: -1 }, files: files.value });
+  }
+
+  /** True if the sandbox only restores protected files after a command. */
+  async #isRepaired(): Promise<boolean> {
+    const { sandbox } = this.#asking;
+    const backend = sandbox.enabled ? await sandbox.backend() : null;
+    return backend?.ok === true && backend.value.repairs === true;
   }
 
   get #above(): readonly string[] {
@@ -195,17 +210,30 @@ export class DocumentHelpers {
     context.onOutput(`${line}\n`);
     const made = isThere(path) ? success(undefined) : await this.#make(helper, question);
     if (!made.ok) return failedHelper(shown, made.problem.message);
-    const opened = await this.#open(path, name, context);
-    if (!opened.ok) {
-      const { code, message } = opened.problem;
-      if (code !== "document-locked") return failedHelper(shown, `The helper cannot be opened: ${message}`);
-      const why = `The helper ${name} (${shown.document}) is being advanced by another run.`;
-      return { success: false, waits: { helper: name, document: shown.document, message: why } };
+    for (;;) {
+      const opened = await this.#open(path, name, context);
+      if (!opened.ok) {
+        const { code, message } = opened.problem;
+        if (code !== "document-locked") return failedHelper(shown, `The helper cannot be opened: ${message}`);
+        const why = `The helper ${name} (${shown.document}) is being advanced by another run.`;
+        return { success: false, waits: { helper: name, document: shown.document, message: why } };
+      }
+      await using session = opened.value;
+      const ready = await this.#ready(session, helper, asked, { question, files });
+      if (!ready.ok) return failedHelper(shown, ready.problem.message);
+      // The journal that the session has read names the calls that were removed.
+      if (ready.value === "reopen") continue;
+      return await this.#finish(session, shown, ready.value);
     }
-    await using session = opened.value;
-    const ready = await this.#ready(session, helper, asked, { question, files });
-    if (!ready.ok) return failedHelper(shown, ready.problem.message);
-    if (ready.value.answered) {
+  }
+
+  /** Advances a helper that is ready, and returns its answer. */
+  async #finish(
+    session: ChatSession,
+    shown: AskedHelper,
+    state: "answered" | "asked",
+  ): Promise<ExecutionResult> {
+    if (state === "answered") {
       return helperResult({ reason: "answered" }, shown, { reply: lastReply(session.chat), open: [] });
     }
     const stop = await session.advance();
@@ -219,7 +247,7 @@ export class DocumentHelpers {
     helper: FoundHelper,
     asked: RecordedQuestion,
     { question, files }: { readonly question: HelperQuestion; readonly files: readonly string[] },
-  ): Promise<Outcome<{ readonly answered: boolean }>> {
+  ): Promise<Outcome<"answered" | "asked" | "reopen">> {
     let { turn } = asked;
     if (turn < 0) {
       turn = nextTurn(session.chat);
@@ -231,14 +259,18 @@ export class DocumentHelpers {
       const edit = writeQuestion(session.chat, question.question, { files, tags });
       if (!edit.ok) return edit;
       const problem = await session.edit([edit.value]);
-      return problem === null ? success({ answered: false }) : { ok: false, problem };
+      return problem === null ? success("asked") : { ok: false, problem };
     }
-    if (isAnswered(session.chat, turn)) return success({ answered: true });
+    if (isAnswered(session.chat, turn)) return success("answered");
     const journal = await openJournal({ path: helper.path, environment: this.#asking.environment });
     if (!journal.ok) return journal;
     const edit = removeUnfinished(session.chat, journal.value.unfinished());
-    const problem = edit === null ? null : await session.edit([edit]);
-    return problem === null ? success({ answered: false }) : { ok: false, problem };
+    if (edit === null) return success("asked");
+    const removed = session.chat.turns.at(-1)!.calls.map(({ id }) => id);
+    const problem = await session.edit([edit]);
+    if (problem !== null) return { ok: false, problem };
+    await journal.value.recordFinished(removed);
+    return success("reopen");
   }
 
   /** Makes the document of a new helper, and agrees to what the caller was allowed. */
@@ -268,12 +300,15 @@ export class DocumentHelpers {
       settings: settings.value,
       system: helperInstructions(system.value, { tags }),
     });
+    // Before the document exists, so that a killed run leaves none without it.
+    const agreed = await agreeToFolder(environment, path, await Deno.realPath(folder));
+    if (!agreed.ok) return agreed;
     try {
       await makeFile(path, bytes, 0o666);
+      return success(undefined);
     } catch (thrown) {
       return failure("helper-folder", `The document of the helper cannot be created: ${thrownText(thrown)}.`);
     }
-    return await agreeToFolder(environment, path, await Deno.realPath(folder));
   }
 
   async #open(path: string, name: string, context: ExecutionContext): Promise<Outcome<ChatSession>> {

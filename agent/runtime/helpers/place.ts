@@ -116,7 +116,6 @@ export class HelperFolder {
   async add(
     wanted: string,
     asked: Omit<RecordedQuestion, "turn">,
-    more: Pick<KnownHelper, "worktree"> = {},
   ): Promise<Outcome<FoundHelper>> {
     return await this.#change(async () => {
       const known = await this.#ownRecord();
@@ -126,7 +125,7 @@ export class HelperFolder {
         wanted,
         (each) => Object.hasOwn(helpers, each) || isThere(helperPath(this.caller, each)),
       );
-      const helper: KnownHelper = { asked: [{ ...asked, turn: 0 }], ...more };
+      const helper: KnownHelper = { asked: [{ ...asked, turn: 0 }] };
       await this.#write({ ...known.value, helpers: { ...helpers, [name]: helper } });
       return success({ name, path: helperPath(this.caller, name), known: helper });
     });

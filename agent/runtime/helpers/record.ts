@@ -5,7 +5,9 @@ import type { Environment } from "../../../base/environment.ts";
 import { isThere, replaceSmallFile } from "../../../base/files.ts";
 import { sha256 } from "../../../base/hash.ts";
 import { isObject } from "../../../base/is_object.ts";
+import { parentOf } from "../../../base/paths.ts";
 import { stateFolder } from "../../../cycle/storage/state_files.ts";
+import { nameOfHelper } from "./names.ts";
 
 /** A question that was asked, or is about to be. */
 export interface RecordedQuestion {
@@ -17,18 +19,9 @@ export interface RecordedQuestion {
   readonly turn: number;
 }
 
-/** A git worktree of a helper. */
-export interface HelperWorktree {
-  readonly path: string;
-  readonly branch: string;
-  /** Folder of the repository that it belongs to. */
-  readonly repository: string;
-}
-
 /** A helper that this machine made. */
 export interface KnownHelper {
   readonly asked: readonly RecordedQuestion[];
-  readonly worktree?: HelperWorktree;
 }
 
 /** The helpers of a document. */
@@ -86,4 +79,10 @@ export class HelperRecords {
     const value: unknown = JSON.parse(Deno.readTextFileSync(path));
     return isObject(value) && isObject(value.helpers) ? value as unknown as KnownHelpers : null;
   }
+}
+
+/** True if this machine made the helper at a path. */
+export async function isRecorded(environment: Environment, path: string): Promise<boolean> {
+  const known = await new HelperRecords(environment).read(parentOf(path));
+  return known !== null && Object.hasOwn(known.helpers, nameOfHelper(path));
 }

@@ -255,8 +255,7 @@ export function nextSentence(
           waiting.length === 1 ? ", or reject it, or write the result yourself" : ""
         }`;
       }
-      // `flemma review` also walks through the documents of helpers.
-      if (pending.length > 0) return formatCommand("review", document);
+      if (pending.length > 0) return decisionAdvice([], document);
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"
         ? `check ${joinNames(end.ids)}: approved, but there is text in the block; ` +
