@@ -242,6 +242,22 @@ function! s:levels() abort
     silent 1delete _
   endfor
   call flemma#follow#stop(f)
+  " One row per rule.
+  for [lines, levels] in [
+        \ [['@You:', 'text', '@Assistant: ', '@System:x', '@'], ['>1', 1, '>1', 1, 1]],
+        \ [['**Tool Result:** `a`', '', '```', 'out', '````', 'x'], [1, 1, '>2', '2', '2', 1]],
+        \ [['**Tool Result:** `a`', 'text', '```', 'out', '```'], [1, 1, 1, '1', '1']],
+        \ [['**Tool Result:** `a`', '**Tool Use:** `b`', '```', 'out', '```'], [1, 1, 1, '1', '1']],
+        \ [['**Tool Result:** `a`', '```flemma:tool status=pending', '@You:', '```'], [1, 1, '1', '1']],
+        \ [['**Tool Result:** `a`', '``` x`y', '```', '@You:', '``'], [1, 1, 1, '1', '1']],
+        \ [['**Tool Result:** `a`', '<br>', '```', '``', '```` '], [1, 1, 1, '1', '1']],
+        \ [['<thinking a="b">', '@You:', '```', '</thinking> x', '@You:'], ['>2', 2, 2, 2, '>1']],
+        \ [['<thinking a="b"/>', '@You:', '<thinkings>', 'größe'], [1, '>1', 1, 1]]]
+    enew!
+    call setline(1, lines)
+    let b:flemma_tick = -1
+    call assert_equal(levels, map(range(1, line('$')), {_, at -> flemma#fold#level(at)}), string(lines))
+  endfor
 endfunction
 
 " Only a file of this machine names the document.

@@ -4,9 +4,9 @@ if exists('b:did_ftplugin')
 endif
 let b:did_ftplugin = 1
 
-" An editor evaluates this for every line, so it calls a function only after a change.
-let b:flemma_folds = {'tick': -1}
-setlocal foldexpr=b:flemma_folds.tick==b:changedtick?get(b:flemma_folds.levels,v:lnum-1,0):flemma#fold#level(v:lnum)
+" An editor evaluates this for every line, so it computes levels only after a change.
+let b:flemma_tick = -1
+let &l:foldexpr = has('nvim') ? 'b:flemma_tick==b:changedtick?b:flemma_levels[v:lnum-1]:flemma#fold#level(v:lnum)' : 'flemma#vim9#Level()'
 setlocal foldtext=flemma#fold#text() foldlevel=1 foldmethod=expr
 " Others write in a conversation: what looks like a modeline in a reply sets nothing.
 setlocal commentstring= autoread nosmartindent nomodeline

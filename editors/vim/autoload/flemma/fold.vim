@@ -1,8 +1,7 @@
 " Folds: a message each, and closed inside of it what tools answered and what the model thought.
 
-let s:ROLE = '^@\%(You\|Assistant\|System\):\s*$'
-
-" The fold level of a line. 'foldexpr' asks for it where b:flemma_folds is older than the text.
+" The fold level of a line. 'foldexpr' asks for it if b:flemma_levels, those of the lines at b:flemma_tick, are older than
+" the text.
 function! flemma#fold#level(line) abort
   return get(s:read().levels, a:line - 1, 0)
 endfunction
@@ -28,14 +27,13 @@ function! s:read() abort
   if get(s:expected, 'buf', 0) == bufnr('%')
     return s:expected
   endif
-  let known = get(b:, 'flemma_folds', {})
-  if get(known, 'tick', -1) != b:changedtick
+  let known = get(b:, 'flemma_folds', {'buf': bufnr('%'), 'lines': [], 'levels': []})
+  if get(b:, 'flemma_tick', -1) != b:changedtick
     let lines = getline(1, '$')
-    call extend(known, {'buf': bufnr('%'), 'lines': [], 'levels': []}, 'keep')
     let same = flemma#follow#alike(known.lines, lines)
-    let [known.tick, known.lines] = [b:changedtick, lines]
+    let known.lines = lines
     call s:update(known, same)
-    let b:flemma_folds = known
+    let [b:flemma_folds, b:flemma_levels, b:flemma_tick] = [known, known.levels, b:changedtick]
   endif
   return known
 endfunction
@@ -51,7 +49,7 @@ function! s:update(known, same) abort
   if from < len(a:known.levels)
     call remove(a:known.levels, from, -1)
   endif
-  call extend(a:known.levels, s:levels(a:known.lines, from))
+  call extend(a:known.levels, s:levels(a:known.lines[from :]))
 endfunction
 
 " The known lines that the program is about to write; an editor asks for levels in the middle of that.
@@ -59,9 +57,9 @@ let s:expected = {}
 
 " The program is about to replace lines: what comes of them is found without reading all of a long text again.
 function! flemma#fold#expect(buf, line, removed, new) abort
-  let known = getbufvar(a:buf, 'flemma_folds', {'tick': -1})
-  if known.tick == getbufvar(a:buf, 'changedtick')
-    let known.tick = -1
+  let known = getbufvar(a:buf, 'flemma_folds', {})
+  if !empty(known) && getbufvar(a:buf, 'flemma_tick') == getbufvar(a:buf, 'changedtick')
+    call setbufvar(a:buf, 'flemma_tick', -1)
     call flemma#follow#splice(known.lines, a:line, a:removed, a:new)
     call s:update(known, min([a:line - 1, len(known.levels)]))
     let s:expected = known
@@ -71,55 +69,16 @@ endfunction
 " The lines are written; if not all of them, they are read again.
 function! flemma#fold#written(done) abort
   if !empty(s:expected) && a:done
-    let s:expected.tick = getbufvar(s:expected.buf, 'changedtick')
+    call setbufvar(s:expected.buf, 'flemma_tick', getbufvar(s:expected.buf, 'changedtick'))
   endif
   let s:expected = {}
 endfunction
 
-" Returns the levels of the lines from one on: a string without `>` where the line is text in a fence. An answer is folded
-" from its fence on, its header stays in sight: Vim asks about lines that changed only, and the fence is what changes when an
-" answer takes the place of a word that waits.
-function! s:levels(lines, from) abort
-  let levels = []
-  let [answer, from, last] = [0, a:from, len(a:lines) - 1]
-  while from <= last
-    " Only these lines begin something; most lines are none of them. The old engine is faster for such patterns.
-    let at = match(a:lines, '\%#=1^[@<`*]', from)
-    let gap = (at < 0 ? last + 1 : at) - from
-    if gap > 0
-      let levels += repeat([1], gap)
-      " Text ends the place where an answer may begin.
-      let answer = answer && match(a:lines, '\S', from) >= at
-    endif
-    if at < 0
-      break
-    endif
-    let [line, level, end] = [a:lines[at], 1, '']
-    if line =~# s:ROLE
-      let [level, answer] = ['>1', 0]
-    elseif stridx(line, '**Tool Result:**') == 0
-      let answer = 1
-    elseif line =~# '^`\{3,}[^`]*$'
-      let end = matchstr(line, '^`\+') . '`*\s*$'
-      " What waits for the person stays in sight.
-      let [level, inner] = answer && line !~# '^`\+flemma:' ? ['>2', '2'] : [1, '1']
-      let answer = 0
-    elseif line =~# '^<thinking\>' && line !~# '/>\s*$'
-      let [end, level, inner, answer] = ['</thinking>', '>2', 2, 0]
-    elseif line =~# '^<server_tool\s'
-      let [end, level, inner, answer] = ['</server_tool>', '>2', 2, 0]
-    else
-      let answer = 0
-    endif
-    call add(levels, level)
-    let from = at + 1
-    if end !=# '' && at < last
-      let close = match(a:lines, '\%#=1^' . end, from)
-      let from = (close < 0 ? last : close) + 1
-      let levels += repeat([inner], from - at - 1)
-    endif
-  endwhile
-  return levels
+" Returns the levels of lines: a string without `>` where the line is text in a fence. An answer is folded from its fence on,
+" its header stays in sight: Vim asks about lines that changed only, and the fence is what changes when an answer takes the
+" place of a word that waits. Vim's first language would take ten times as long.
+function! s:levels(lines) abort
+  return has('nvim') ? luaeval('require("flemma.fold").levels(_A)', a:lines) : flemma#vim9#Levels(a:lines)
 endfunction
 
 " Opens the folds that hide a line. A fold that is open already stays as it is: what Vim was told to open, it opens
