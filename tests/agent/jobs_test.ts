@@ -306,7 +306,9 @@ testJobs("another process lists and stops a job, and ends the wait for jobs", as
     ].toSorted(),
   );
   const [first = ""] = ids;
-  assert.deepEqual((await ask({ kind: "call", text: first })).cancelled, [{ what: "job", id: first }]);
+  const stopped = await ask({ kind: "call", text: first });
+  assert.deepEqual(stopped.cancelled, [{ what: "job", id: first }]);
+  assert.deepEqual(stopped.running.map(({ id }) => id), [ids[1]]);
   assert.equal((await ask({ kind: "call", text: "job_nobody" })).problem?.code, "unknown-call");
   let ended = (await ask({ kind: "one" })).cancelled;
   while (ended.length === 0) ended = (await ask({ kind: "one" })).cancelled;

@@ -36,9 +36,9 @@ export class JobsOnDemand {
     };
   }
 
-  /** Ids of the running jobs. */
+  /** Ids of the running jobs that nobody has stopped. */
   get running(): readonly string[] {
-    return this.#made?.running.map(({ id }) => id) ?? [];
+    return this.#made?.running.filter(({ signal }) => !signal.aborted).map(({ id }) => id) ?? [];
   }
 
   /** Stops a running job; false if there is none with this id. */

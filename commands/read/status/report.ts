@@ -118,7 +118,7 @@ function jobLine({ job, command, state, pid, since }: JobView): string {
   const what = command === "" ? "" : `: ${command}`;
   switch (state) {
     case "running":
-      return `background job ${job} runs since ${since} (process ${pid})${what}`;
+      return `background job ${job} runs since ${since?.slice(11, 19)} UTC (process ${pid})${what}`;
     case "ended":
       return `background job ${job} has ended; the next advance writes its result${what}`;
     case "lost":
