@@ -32,7 +32,7 @@ Deno.test("a file keeps all output, or beginning and end in order, however the o
     }
   }));
 
-Deno.test("output that cannot be stored is no failure of the job: the file says why, and nothing stays behind", () =>
+Deno.test("output that cannot be stored does not fail the job: the file says why, and nothing stays behind", () =>
   inFolder(async (folder) => {
     Deno.writeTextFileSync(`${folder}/in-the-way`, "");
     const blocked = new BothEndsFile(`${folder}/in-the-way/job.txt`, 10);
