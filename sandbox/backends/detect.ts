@@ -93,8 +93,8 @@ function explained(unknown: Problem, reasons: readonly Problem[]): Problem {
   const telling = reasons.filter(({ code }) => !UNREPORTED.has(code));
   if (telling.length < 2) return unknown;
   const message = `The sandbox could not be set up: ${telling.map(({ message }) => message).join(" ")}`;
-  const next = telling.find(({ next }) => next !== undefined)?.next;
-  return { ...unknown, message, next };
+  const remedies = new Set(telling.flatMap(({ next }) => next ?? []));
+  return { ...unknown, message, next: remedies.size === 0 ? undefined : [...remedies].join(" ") };
 }
 
 function reportedOf(reasons: readonly Problem[]): readonly Problem[] {

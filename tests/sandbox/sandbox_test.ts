@@ -169,6 +169,20 @@ test("a backend that only repairs is used last, and calls wait until the person 
     const trusted = withBackends(root, mode, { absent, covering: covering("repaired"), container });
     assert.deepEqual(await trusted.available(), success("container"));
   }
+  // All reasons and remedies are named if the last backend cannot do what the policy wants.
+  const cannot: Backend = {
+    ...covering("exact"),
+    probe: () => Promise.resolve(failure("cannot", "It cannot.", "Allow it.")),
+  };
+  const refused = await withBackends(root, "auto", { absent, cannot }).available();
+  assert.deepEqual(
+    refused.ok ? null : [refused.problem.code, refused.problem.message, refused.problem.next],
+    [
+      "backend-setup",
+      "The sandbox could not be set up: absent: It is broken. cannot: It cannot.",
+      "Mend it. Allow it.",
+    ],
+  );
   const named = withBackends(root, "covering", { absent, covering: covering("repaired") });
   assert.deepEqual(await named.available(), success("covering"));
   const unknown: Backend = { ...covering("exact"), coverage: () => Promise.resolve(BROKEN) };
