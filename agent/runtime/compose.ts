@@ -5,7 +5,7 @@ import { Cycle, type CycleParts } from "../../cycle/mod.ts";
 import { brokenPlaceholder } from "../../cycle/plan/batched.ts";
 import { RunLimits } from "../../cycle/send/limits.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
-import type { DocumentStore, Emit } from "../../cycle/types.ts";
+import type { DocumentStore, Emit, Send } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
 import { type CallReasons, type Decide, reasonsOf } from "../../tools/approval/mod.ts";
 import { previewCall, previewIsCut } from "../../tools/preview.ts";
@@ -237,11 +237,21 @@ function cycleOf(
       const provider = await providerOf({ provider: options.provider, settings });
       return provider.ok && provider.value.takesPrefill(settings);
     },
-    send: jobs.send(hooks?.send(send) ?? send),
+    send: jobs.send(hooks === null ? send : afterAnswer(options, send, hooks.send(send))),
     emit,
     blockers,
     signal: options.signal,
   });
+}
+
+/** Hooks saw the message when its request went into a batch, so they do not see it again before the reply. */
+function afterAnswer({ batch }: RuntimeOptions, plain: Send, hooked: Send): Send {
+  let isFirst = (batch?.answer ?? null) !== null;
+  return (signal, how) => {
+    const send = isFirst ? plain : hooked;
+    isFirst = false;
+    return send(signal, how);
+  };
 }
 
 /** Stops a run whose frontmatter changed: its permissions and restrictions are no longer known. */

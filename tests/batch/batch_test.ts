@@ -473,3 +473,16 @@ test("a provider that cannot be reached is named, and the documents stay out", (
     assert.match(failed.stderr, /is at http:\/\/127\.0\.0\.1:\d+, but openai is now http:\/\/127\.0\.0\.2/);
     assert.match(place.read("q0.chat"), PLACEHOLDER);
   }));
+
+test("a hook sees a message once, although its reply comes later", (place) =>
+  withServer(place, "anthropic", {}, async ({ env, settings }) => {
+    const hook = '{ type: command, command: "mktemp seen.XXXXXX >/dev/null" }';
+    place.settings(`${settings}hooks: { UserPromptSubmit: [{ hooks: [${hook}] }] }\n`);
+    await place.exits(0, ["batch", "send", ...questions(place, 1)], { env });
+    const seen = () =>
+      [...Deno.readDirSync(place.path(""))].filter(({ name }) => name.startsWith("seen.")).length;
+    assert.equal(seen(), 1);
+    await place.exits(0, ["batch", "fetch"], { env });
+    assert.match(place.read("q0.chat"), /The answer to Question 0\./);
+    assert.equal(seen(), 1);
+  }));
