@@ -505,15 +505,15 @@ The mode line reads each % as a construct of its own, those of a call too."
      (and flemma--used (format " [%d tokens, $%.4f]" (car flemma--used) (cdr flemma--used))))))
 
 (defun flemma--fold ()
-  "Fold new results and thinking."
+  "Fold new results, thinking and tools of the provider."
   (save-excursion
     (goto-char (point-min))
-    (while (re-search-forward "^\\*\\*Tool Result:\\*\\*.*\n\\(?:[ \t]*\n\\)*\\(`\\{3,\\}\\)\\(.*\\)$\\|^<thinking\\>[^/\n]*>[ \t]*$" nil t)
+    (while (re-search-forward "^\\*\\*Tool Result:\\*\\*.*\n\\(?:[ \t]*\n\\)*\\(`\\{3,\\}\\)\\(.*\\)$\\|^<thinking\\>[^/\n]*>[ \t]*$\\|^<server_tool [^\n]*>[ \t]*$" nil t)
       (let* ((fence (match-string-no-properties 1))
              (waits (and fence (string-prefix-p "flemma:" (match-string-no-properties 2))))
              (beg (line-end-position)))
         (forward-line 1)
-        (when (re-search-forward (if fence (concat "^" fence "`*[ \t]*$") "^</thinking>") nil t)
+        (when (re-search-forward (if fence (concat "^" fence "`*[ \t]*$") "^</\\(?:thinking\\|server_tool\\)>") nil t)
           (let ((end (line-beginning-position)))
             (unless (or waits (<= end (1+ beg))
                         (cl-some (lambda (overlay) (overlay-get overlay 'flemma-fold)) (overlays-at (1+ beg))))

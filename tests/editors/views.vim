@@ -252,6 +252,7 @@ function! s:levels() abort
         \ [['**Tool Result:** `a`', '``` x`y', '```', '@You:', '``'], [1, 1, 1, '1', '1']],
         \ [['**Tool Result:** `a`', '<br>', '```', '``', '```` '], [1, 1, 1, '1', '1']],
         \ [['<thinking a="b">', '@You:', '```', '</thinking> x', '@You:'], ['>2', 2, 2, 2, '>1']],
+        \ [['<server_tool a:blocks="b/=">', '@You:', '</server_tool>', 'x', '<server_tools>'], ['>2', 2, 2, 1, 1]],
         \ [['<thinking a="b"/>', '@You:', '<thinkings>', 'größe'], [1, '>1', 1, 1]]]
     enew!
     call setline(1, lines)

@@ -48,6 +48,10 @@ export def Levels(lines: list<string>): list<any>
       end = '</thinking>'
       level = '>2'
       inner = 2
+    elseif line =~# '^<server_tool\s'
+      end = '</server_tool>'
+      level = '>2'
+      inner = 2
     endif
     answer = begins
     found->add(level)

@@ -29,6 +29,8 @@ function M.levels(lines)
       answer = false
     elseif first == 60 and line:find('^<thinking%f[^%w_]') and not line:find('/>%s*$') then -- <
       level, inner, line_end, answer = '>2', 2, '^</thinking>', false
+    elseif first == 60 and line:find('^<server_tool%s') then
+      level, inner, line_end, answer = '>2', 2, '^</server_tool>', false
     elseif answer and line:find('%S') then
       -- Text ends the place where an answer may begin.
       answer = false
