@@ -7,7 +7,7 @@ import type { CancelRequest } from "../../agent/runtime/cancel/request.ts";
 import type { OpenOptions, RunResult } from "../../agent/types.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { frames, SSE, stop } from "../cycle/sending.ts";
-import { inPlace, type Place, sessionOf } from "./place.ts";
+import { inPlace, type Place, sessionOf, textOf } from "./place.ts";
 
 /** What a model says: a text, or calls. */
 type Reply = string | readonly { readonly name?: string; readonly input: Record<string, unknown> }[];
@@ -383,7 +383,7 @@ testJobs(
         job: "job_other",
         call: "e",
         end: null,
-        delivered: true,
+        delivered: false,
         document: "/elsewhere.chat",
       },
     };
@@ -417,6 +417,8 @@ testJobs(
     assert.match(text, /`b` \(error job=job_crash\)/);
     assert.match(text, /`a` \(job=job_ended\)/);
     assert.match(model.asked[0]!, /step 2/);
+    // The document is a copy as far as this job is concerned, so the record is left to the original.
+    assert.equal(Deno.readTextFileSync(`${folder}/job_other.json`), JSON.stringify(jobs.job_other));
     Deno.removeSync(`${folder}/job_other.json`);
     assert.equal(jobResults((await run(place, new Model())).text).length, 4);
   },
@@ -470,6 +472,34 @@ testJobs("without jobs, the model is not offered any, and a call that wants one 
   assert.match(text, /`call_1_0` \(error\)\n\n```\nBackground jobs are not available here\./);
   assert.match(text, /`call_1_1`\n\n```\nfine\n/);
   assert.doesNotMatch(text, /job=/);
+});
+
+testJobs("a text in memory has no jobs, because nothing would name them after a kill", async (place) => {
+  const model = new Model(() => [background("echo hi > ran")], ({ body }) => {
+    assert.doesNotMatch(body, /flemma__jobs/);
+    return "Fine.";
+  });
+  await using session = await place.memory("@You:\nGo.\n", {
+    environment: {
+      ...place.environment,
+      variables: { ...place.environment.variables, ANTHROPIC_API_KEY: "sk-ant-test" },
+    },
+    fetch: model.fetch,
+    settings: { approve: ["bash"] },
+  });
+  assert.equal((await session.advance()).reason, "done");
+  assert.match(textOf(session), /`call_1_0` \(error\)\n\n```\nBackground jobs are not available here\./);
+  assert.throws(() => place.read("ran"), Deno.errors.NotFound);
+});
+
+testJobs("a job whose owner cannot be recorded does not start", async (place) => {
+  Deno.mkdirSync(`${place.folder}/state/flemma`, { recursive: true });
+  Deno.writeTextFileSync(`${place.folder}/state/flemma/jobs`, "");
+  const { text } = await run(place, new Model(() => [background("echo hi > ran")]));
+  assert.match(text, /The job was not started, because its record cannot be written: /);
+  assert.throws(() => place.read("ran"), Deno.errors.NotFound);
+  assert.doesNotMatch(text, /job=/);
+  Deno.removeSync(`${place.folder}/state/flemma/jobs`);
 });
 
 testJobs("file tools work while a job runs", async (place) => {

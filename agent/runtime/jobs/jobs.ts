@@ -157,9 +157,10 @@ export class Jobs {
 
   /** Changes the record of a job. If that fails, a later run may call the job lost. */
   async #record(id: string, change: Partial<JobRecord>): Promise<void> {
-    const { environment, emit } = this.#parts;
+    const { environment, emit, store } = this.#parts;
     const record = this.#records.get(id) ?? readJobRecord(environment, id);
-    if (record === null) return;
+    // In a copy of a document, a job is lost; its record belongs to the original.
+    if (record === null || record.document !== store.path) return;
     const changed = { ...record, ...change };
     this.#records.set(id, changed);
     try {
