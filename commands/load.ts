@@ -38,6 +38,8 @@ const skills = () => import("./catalog/skills.ts");
 const EXTENSION_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "hooks list": () => import("./catalog/hooks.ts"),
   "hooks test": () => import("./approval/test_hooks.ts"),
+  "mcp prompt": () => import("./catalog/mcp.ts"),
+  "mcp read": () => import("./catalog/mcp.ts"),
   "skills list": skills,
   "skills show": skills,
   "skills check": () => import("./catalog/check_skills.ts"),

@@ -6,7 +6,7 @@ import { type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
-import type { Server } from "../../tools/mcp/server.ts";
+import type { Server, ServerPlace } from "../../tools/mcp/server.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import { helperPlace } from "./helper_place.ts";
 import type { SourcesSubject } from "./sources_subject.ts";
@@ -48,25 +48,7 @@ export async function openServers(
   const named = Object.entries(settings);
   if (named.length === 0) return NO_SERVERS;
   const { Server, FIRST_START } = await import("../../tools/mcp/server.ts");
-  const { SignIns, signInOwner } = await import("./sign_ins.ts");
-  const { environment, document, fetch } = subject;
-  const place = {
-    ...subject,
-    folder: workFolderOf(environment, document),
-    version: program.version,
-    network: async (url: string) => {
-      if (fetch !== undefined) return success({ fetch, close() {} });
-      const { openNetwork } = await import("../../providers/http/network.ts");
-      return await openNetwork(url, environment);
-    },
-    signIns: (name: string, url: string) =>
-      new SignIns(
-        signInOwner(subject.settings.tools, name, url),
-        environment,
-        helperPlace(subject.settings, environment, document),
-      ),
-    tell,
-  };
+  const place = await serverPlace(subject, tell);
   const own = new Own(tools, tell);
   const servers: Server[] = [];
   for (const [name, settings] of named) {
@@ -87,6 +69,32 @@ export async function openServers(
       );}
   }
   return toolServers(servers, own, tell);
+}
+
+/** Returns what servers need of this program. */
+export async function serverPlace(
+  subject: SourcesSubject & { readonly sandbox: Sandbox },
+  tell: (problem: Problem) => void,
+): Promise<ServerPlace> {
+  const { SignIns, signInOwner } = await import("./sign_ins.ts");
+  const { environment, document, fetch, settings } = subject;
+  return {
+    ...subject,
+    folder: workFolderOf(environment, document),
+    version: program.version,
+    network: async (url: string) => {
+      if (fetch !== undefined) return success({ fetch, close() {} });
+      const { openNetwork } = await import("../../providers/http/network.ts");
+      return await openNetwork(url, environment);
+    },
+    signIns: (name: string, url: string) =>
+      new SignIns(
+        signInOwner(settings.tools, name, url),
+        environment,
+        helperPlace(settings, environment, document),
+      ),
+    tell,
+  };
 }
 
 function toolServers(

@@ -74,6 +74,8 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   "sandbox enable": "shows a sentence of its own",
   "sandbox disable": "shows a sentence of its own",
   "sandbox reset": "shows a sentence of its own",
+  "mcp prompt": "prints what a server sends, as a line or a quoted block (mcp_content_test)",
+  "mcp read": "prints what a server sends, as a line or a quoted block (mcp_content_test)",
   "skills list": [["skills", "list"], ["skills", "list", "--json"]],
   "skills show": [["skills", "show", "good"]],
   "skills check": [["skills", "check"]],

@@ -231,6 +231,17 @@ export class Connection {
     return tools.slice(0, MOST_TOOLS);
   }
 
+  /** Sends a request about prompts or resources, and returns the result. Throws on failure. */
+  async request(method: string, params: Record<string, unknown>, seconds: number): Promise<unknown> {
+    const result = await this.#client.request({ method, params: this.#params(params) }, ANY_RESULT, {
+      timeout: seconds * 1000,
+      allowInputRequired: true,
+    });
+    const asked = askedIn(result);
+    if (asked !== null) throw new Error(`the server ${asked}; flemma does not offer this`);
+    return result;
+  }
+
   /** Calls a tool; the signal cancels the call. */
   async call(
     name: string,
@@ -280,15 +291,16 @@ export class Connection {
     }
   }
 
-  /** Returns the problem of an error that `tools` threw. */
-  async problemOf(thrown: unknown): Promise<Problem> {
+  /** Returns the problem of an error that `tools` or `request` threw; `what` says what the server did not do. */
+  async problemOf(thrown: unknown, what: string): Promise<Problem> {
     const needed = await this.#signInNeeded(thrown);
     if (needed !== null) return signInProblem(this.#name, needed);
     const { why, next } = faultOf(thrown, this.#place);
     return {
       code: "mcp-unreachable",
-      message: `The MCP server ${this.#name} did not list its tools: ${why}`,
-      next,
+      message: `The MCP server ${this.#name} did not ${what}: ${why}`,
+      // An error in the server's own words says more than advice about its start.
+      ...(typeof codeOf(thrown) === "number" && codeOf(thrown) !== CONNECTION_CLOSED ? {} : { next }),
     };
   }
 

@@ -95,7 +95,22 @@ export class Server {
     try {
       return success(await this.#list(opened.value));
     } catch (thrown) {
-      return { ok: false, problem: await opened.value.problemOf(thrown) };
+      return { ok: false, problem: await opened.value.problemOf(thrown, "list its tools") };
+    } finally {
+      this.#rest();
+    }
+  }
+
+  /** Sends a request about prompts or resources, and returns the result. */
+  async request(method: string, params: Record<string, unknown>): Promise<Outcome<unknown>> {
+    const isFirst = await this.#cached.read() === null;
+    const opened = await this.#connect(startSeconds(this.#settings, { isFirst, hasFailed: false }));
+    if (!opened.ok) return opened;
+    this.#calls++;
+    try {
+      return success(await opened.value.request(method, params, this.#settings.timeout ?? 60));
+    } catch (thrown) {
+      return { ok: false, problem: await opened.value.problemOf(thrown, `answer ${method}`) };
     } finally {
       this.#rest();
     }

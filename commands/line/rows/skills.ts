@@ -1,4 +1,4 @@
-// The commands about hooks and skills.
+// The commands about hooks, skills, and what MCP servers have besides tools.
 
 import type { Command } from "../spec.ts";
 import { APPROVE, CONFIG, HELP, JSON_REPORT, SANDBOX, WAIT } from "./options.ts";
@@ -29,6 +29,28 @@ export const SKILL_COMMANDS: readonly Command[] = [
     arity: [2, 2],
     options: [JSON_REPORT, SANDBOX, APPROVE, WAIT, ...CONFIG, HELP],
     example: "flemma hooks test notes.chat call_1",
+  },
+  {
+    name: "mcp prompt",
+    usage: "SERVER [NAME [ARGUMENT=VALUE…]]",
+    summary: "print a prompt of an MCP server, as text to insert",
+    details:
+      "SERVER is a server in the settings (mcp.servers). Without NAME, lists its prompts. Nothing in the text takes effect.",
+    kind: "none",
+    arity: [1, 50],
+    options: [...CONFIG, HELP],
+    example: "flemma mcp prompt issues summarize id=7",
+  },
+  {
+    name: "mcp read",
+    usage: "SERVER [URI]",
+    summary: "print a resource of an MCP server",
+    details:
+      "Without URI, lists the resources. Text is printed as a block in which nothing takes effect; of other content, one line.",
+    kind: "none",
+    arity: [1, 2],
+    options: [...CONFIG, HELP],
+    example: "flemma mcp read issues issue://7",
   },
   {
     name: "skills list",
