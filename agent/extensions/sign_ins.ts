@@ -68,7 +68,7 @@ export class SignIns implements SignInStore {
   }
 
   async read(): Promise<SignIn | null> {
-    const entry = await readEntry(this.#path);
+    const entry = await this.#entry();
     if (entry === null) return null;
     if (entry.kept === "file") return entry.secret ?? null;
     const answer = await this.#keyring()?.lookup(entry.service, KIND) ??
@@ -86,7 +86,7 @@ export class SignIns implements SignInStore {
   async keep(signIn: SignIn, wanted: readonly string[] | null = []): Promise<KnownSignIn["kept"]> {
     const { issuer, resource, client, scope, expires_at } = signIn;
     const { name, url, file } = this.#owner;
-    const before = await readEntry(this.#path);
+    const before = await this.#entry();
     const about = [issuer, resource, client.client_id, file];
     const service = `mcp:${new URL(url).host}:${quickHash(JSON.stringify(about))}`;
     const keyring = this.#keyring();
@@ -112,7 +112,7 @@ export class SignIns implements SignInStore {
   }
 
   async remove(): Promise<boolean> {
-    const entry = await readEntry(this.#path);
+    const entry = await this.#entry();
     if (entry === null) return false;
     if (entry.kept === "keyring") {
       const removed = await this.#keyring()?.remove(entry.service, KIND);
@@ -123,12 +123,12 @@ export class SignIns implements SignInStore {
   }
 
   async wanted(): Promise<readonly string[]> {
-    return (await readEntry(this.#path))?.wanted ?? [];
+    return (await this.#entry())?.wanted ?? [];
   }
 
   async want(scopes: readonly string[]): Promise<void> {
     await this.alone(async () => {
-      const entry = await readEntry(this.#path);
+      const entry = await this.#entry();
       if (entry === null) return;
       const wanted = [...new Set([...entry.wanted, ...scopes])];
       if (wanted.length > entry.wanted.length) await this.#save({ ...entry, wanted });
@@ -152,6 +152,12 @@ export class SignIns implements SignInStore {
     await replaceSmallFile(this.#path, new TextEncoder().encode(`${JSON.stringify(entry)}\n`), {
       durable: true,
     });
+  }
+
+  /** The name of the file is no proof of its owner: other owners can have the same. */
+  async #entry(): Promise<Entry | null> {
+    const entry = await readEntry(this.#path);
+    return entry?.url === this.#owner.url && entry.file === this.#owner.file ? entry : null;
   }
 
   #keyring(): Keyring | null {
