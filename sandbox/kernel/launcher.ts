@@ -166,7 +166,7 @@ function dropCapabilities(): void {
 
 /** True if this thread is refused a signal to its parent, so that a signal to all processes reaches none outside. */
 function cannotSignalParent(): boolean {
-  return libc.kill(libc.getppid(), 0) === -1 && errno() === EPERM;
+  return isRefused(() => libc.kill(libc.getppid(), 0), EPERM, () => {});
 }
 
 const status = new Int32Array(1);
@@ -343,6 +343,31 @@ function readPlan(): LauncherPlan {
   return JSON.parse(Deno.readTextFileSync(`/proc/self/fd/${PLAN_DESCRIPTOR}`));
 }
 
+/** Attempts to read the error of a refusal. */
+const MOST_TRIES = 20;
+
+/**
+ * True if a call of the C library is refused with this error. It is tried again after any other error, because the
+ * runtime can make calls of its own, and fail, before the error is read.
+ *
+ * @param undo called with a result that is not a failure
+ */
+function isRefused(
+  attempt: () => number,
+  wanted: number,
+  undo: (result: number) => void = libc.close,
+): boolean {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const result = attempt();
+    if (result >= 0) {
+      undo(result);
+      return false;
+    }
+    if (errno() === wanted) return true;
+  }
+  return false;
+}
+
 /**
  * Tries what must be refused. A kernel or a filter around this program may accept the rules and not enforce them.
  *
@@ -353,19 +378,16 @@ function wrongResult(
   { unwritable, unreadable, families, movable }: LauncherChecks,
   stranger: number | null,
 ): string | null {
-  const isRefused = (result: number, ...errors: number[]) => {
-    const error = errno();
-    if (result >= 0) libc.close(result);
-    return result < 0 && errors.includes(error);
-  };
-  if (!isRefused(libc.open(text(unwritable), O_WRONLY | O_CLOEXEC), EACCES)) return `writing ${unwritable}`;
+  if (!isRefused(() => libc.open(text(unwritable), O_WRONLY | O_CLOEXEC), EACCES)) {
+    return `writing ${unwritable}`;
+  }
   for (const path of unreadable) {
-    if (!isRefused(libc.open(text(path), O_CLOEXEC), EACCES)) return `reading ${path}`;
+    if (!isRefused(() => libc.open(text(path), O_CLOEXEC), EACCES)) return `reading ${path}`;
   }
   for (const family of families) {
-    if (!isRefused(libc.socket(family, SOCK_STREAM, 0), EPERM)) return `sockets of family ${family}`;
+    if (!isRefused(() => libc.socket(family, SOCK_STREAM, 0), EPERM)) return `sockets of family ${family}`;
   }
-  if (stranger !== null && (libc.kill(stranger, 0) === 0 || errno() !== EPERM)) {
+  if (stranger !== null && !isRefused(() => libc.kill(stranger, 0), EPERM, () => {})) {
     return "signals to other processes";
   }
   if (movable === null) return null;
