@@ -154,7 +154,7 @@ export class SignIns implements SignInStore {
     });
   }
 
-  /** The name of the file is no proof of its owner: other owners can have the same. */
+  /** Different owners can have files of the same name, so the owner in the file decides. */
   async #entry(): Promise<Entry | null> {
     const entry = await readEntry(this.#path);
     return entry?.url === this.#owner.url && entry.file === this.#owner.file ? entry : null;

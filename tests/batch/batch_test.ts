@@ -65,6 +65,38 @@ for (const shape of SHAPES) {
     }));
 }
 
+test("batch status prints the batches that are out as JSON", (place) =>
+  withServer(place, "openai", {
+    looks: 1,
+    creation: (number) => number === 2 ? "lost" : "made",
+  }, async ({ env }) => {
+    const report = async (code: number) => {
+      const { stdout } = await place.exits(code, ["batch", "status", "--json"], { env });
+      return JSON.parse(stdout).batches;
+    };
+    assert.deepEqual(await report(0), []);
+    const [first, second] = questions(place, 2);
+    await place.exits(0, ["batch", "send", first!], { env });
+    const [working] = await report(3);
+    const { id, model, sent, answered, ...rest } = working;
+    assert.match(id, /^[0-9a-f]{10}$/);
+    assert.ok(model.length > 0 && !Number.isNaN(Date.parse(sent)));
+    assert.ok(answered === null || answered === 0);
+    assert.deepEqual(rest, {
+      provider: "openai",
+      state: "working",
+      documents: [place.path(first!)],
+      problem: null,
+    });
+    assert.deepEqual((await report(3)).map(({ state }: { state: string }) => state), ["ready"]);
+    await place.exits(3, ["batch", "send", second!], { env });
+    const states = (await report(3)).map(({ state, problem }: { state: string; problem: unknown }) => [
+      state,
+      problem,
+    ]);
+    assert.deepEqual(states, [["ready", null], ["unknown", null]]);
+  }));
+
 for (const shape of SHAPES) {
   test(`${shape}: calls run after the usual approval, and the next request goes into the next batch`, (place) =>
     withServer(place, shape, {

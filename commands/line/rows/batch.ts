@@ -1,7 +1,18 @@
 // The commands for many documents at half price.
 
 import type { Command, Option } from "../spec.ts";
-import { APPROVE, BACKEND, CONFIG, HELP, LIMITS, MODEL, NO_HOOKS, QUIET_RUN, SANDBOX } from "./options.ts";
+import {
+  APPROVE,
+  BACKEND,
+  CONFIG,
+  HELP,
+  JSON_REPORT,
+  LIMITS,
+  MODEL,
+  NO_HOOKS,
+  QUIET_RUN,
+  SANDBOX,
+} from "./options.ts";
 
 const JOBS: Option = {
   name: "jobs",
@@ -51,7 +62,7 @@ export const BATCH_COMMANDS: readonly Command[] = [
     details: "The exit code is 0 if none is out, else 3.",
     kind: "none",
     arity: [0, 0],
-    options: [...CONFIG, HELP],
+    options: [JSON_REPORT, ...CONFIG, HELP],
     example: "flemma batch status",
   },
   {

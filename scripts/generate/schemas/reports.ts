@@ -16,6 +16,7 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "approval test": { module: "commands/approval/test.ts" },
   "ask": { module: "commands/run/ask/ask.ts" },
   "auth show": { module: "commands/settings/auth.ts" },
+  "batch status": { module: "commands/run/batch/status.ts" },
   "cancel": { module: "commands/run/cancel.ts" },
   "cancel --list": { module: "commands/run/cancel.ts", call: 1 },
   "check": { module: "commands/read/check.ts" },
