@@ -3,6 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { parseExactly } from "../../base/text/exact_json.ts";
 import { openNetwork } from "../../providers/http/network.ts";
 import { transportError } from "../../providers/http/transport_error.ts";
 import type { Provider } from "../../providers/types.ts";
@@ -133,7 +134,7 @@ function wait(milliseconds: number): Promise<void> {
 
 async function decoded(response: Response): Promise<Outcome<unknown>> {
   try {
-    return success(await response.json());
+    return success(parseExactly(await response.text()));
   } catch (thrown) {
     return failure("provider-error", `The response about the batch is not JSON: ${thrownText(thrown)}.`);
   }

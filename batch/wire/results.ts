@@ -2,6 +2,7 @@
 
 import type { Outcome } from "../../base/problem.ts";
 import { success } from "../../base/problem.ts";
+import { parseExactly } from "../../base/text/exact_json.ts";
 import type { ResultSource } from "../types.ts";
 import type { BatchClient } from "./client.ts";
 
@@ -55,7 +56,7 @@ export async function* savedRows(path: string): AsyncGenerator<unknown> {
 function* row(line: string): Generator<unknown> {
   if (line.trim() === "") return;
   try {
-    yield JSON.parse(line);
+    yield parseExactly(line);
   } catch {
     // The request of a broken row stays open, and the next fetch reads the results again.
   }

@@ -1,6 +1,7 @@
 // Decides how a request ended, from what was received.
 
 import { own } from "../../base/is_object.ts";
+import { parseExactly } from "../../base/text/exact_json.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Exchange } from "../../providers/http/post.ts";
 import type { Effect, Provider, ProviderError, Usage } from "../../providers/types.ts";
@@ -172,7 +173,7 @@ function endedEarly(): ProviderError {
 /** Returns decoded JSON, or the text itself if it is not JSON. */
 export function decodeBody(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return text;
   }

@@ -122,6 +122,19 @@ for (const shape of SHAPES) {
       assert.equal(JSON.parse(usage.stdout).requests.length, 3);
     }));
 
+  test(`${shape}: a long whole number in the input of a call keeps its digits`, (place) => {
+    const { rawJSON } = JSON as unknown as { rawJSON(text: string): number };
+    const offset = rawJSON("12345678901234567890");
+    return withServer(place, shape, {
+      answer: () => ({ tool: "read", input: { path: "note.txt", offset, limit: 9007199254740991 } }),
+    }, async ({ env }) => {
+      const [file] = questions(place, 1);
+      await place.exits(0, ["batch", "send", file!], { env });
+      await place.exits(3, ["batch", "fetch", "--rounds", "0"], { env });
+      assert.match(place.read(file!), /12345678901234567890\b[^]*\b9007199254740991\b/);
+    });
+  });
+
   test(`${shape}: an answer to the creation that is lost is looked up, and nothing is sent twice`, (place) =>
     withServer(
       place,
