@@ -28,6 +28,16 @@ f execute calls.chat c1 && f execute calls.chat c2 && f execute calls.chat c3
 sed -n '/^\\*\\*Tool Result/,$p' calls.chat
 `;
 
+/** The program's words, with a copy of a built program, whose folder may be closed to other users. */
+function reachableProgram(folder: string): readonly string[] {
+  const file = PROGRAM.at(-1)!;
+  if (!file.endsWith("/flemma.js")) return PROGRAM;
+  const copy = `${folder}/program`;
+  const args = ["-r", file.slice(0, file.lastIndexOf("/")), copy];
+  assert.ok(new Deno.Command("cp", { args }).outputSync().success);
+  return [...PROGRAM.slice(0, -1), `${copy}/flemma.js`];
+}
+
 const call = (tool: string, id: string, input: unknown) =>
   `**Tool Use:** \`${tool}\` (\`${id}\`)\n\n\`\`\`json\n${JSON.stringify(input)}\n\`\`\`\n\n`;
 
@@ -52,7 +62,7 @@ Deno.test("in a container, Landlock runs the demo, npm, git, bash, tool files an
       call("bash", "c3", { label: "x", command: "echo $((6 * 7))", timeout: null }),
     ];
     Deno.writeTextFileSync(`${folder}/project/calls.chat`, `@You:\nGo.\n\n@Assistant:\n${calls.join("")}`);
-    const [, ...options] = PROGRAM;
+    const options = reachableProgram(folder).slice(1);
     const script = [
       `f() { "$DENO" ${options.map((word) => `'${word}'`).join(" ")} "$@"; }`,
       `sed "s#DENO#$DENO#" > "$HOME/.config/flemma/config.yaml" <<'END'\n${settings}\nEND`,
