@@ -53,7 +53,7 @@ const OUTPUT = {
 };
 
 /** Characters that a minified bundle may have. The packages for Lezer are in it; without them, the parser has 65 KB. */
-const LARGEST = { "node.ts": 2_600_000, "deno.ts": 2_600_000, "browser.ts": 78 * 1024 };
+const LARGEST = { "node.ts": 2_800_000, "deno.ts": 2_800_000, "browser.ts": 78 * 1024 };
 
 const NODE_PACKAGE = `node-${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}`;
 const NODE = [`${NODE_PACKAGE}@22`, "@types/node@22"];
