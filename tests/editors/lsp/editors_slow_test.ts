@@ -5,7 +5,7 @@ import { callsDocument, withScene } from "../../cli/harness.ts";
 import { textReply, withServer } from "../../cli/replies.ts";
 
 const CLIENTS: Readonly<Record<string, (script: string) => readonly string[]>> = {
-  "neovim.lua": (script) => ["nvim", "--headless", "--clean", "-n", "-c", `luafile ${script}`],
+  "neovim.lua": (script) => ["nvim", "--headless", "--clean", "-n", "-c", `luafile ${script}`, "-c", "cquit"],
   "eglot.el": (script) => ["emacs", "--batch", "-l", "package", "-f", "package-initialize", "-l", script],
 };
 

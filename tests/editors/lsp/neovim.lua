@@ -1,7 +1,8 @@
 -- A person with Neovim's own client: opens the document, waits for the finding, takes the first code action, saves.
 local file = vim.env.CHAT
 vim.cmd("edit " .. vim.fn.fnameescape(file))
-local id = vim.lsp.start_client({ name = "flemma", cmd = vim.split(vim.env.SERVER, "\n"), root_dir = vim.fn.getcwd() })
+local config = { name = "flemma", cmd = vim.split(vim.env.SERVER, "\n"), root_dir = vim.fn.getcwd() }
+local id = vim.lsp.start and vim.lsp.start(config) or vim.lsp.start_client(config)
 vim.lsp.buf_attach_client(0, id)
 
 local function wait(what, condition)
@@ -19,7 +20,8 @@ vim.api.nvim_win_set_cursor(0, { finding("waits for you").lnum + 1, 0 })
 -- The person picks from the list that the editor shows.
 vim.ui.select = function(items, _, choose)
   for _, item in ipairs(items) do
-    if item[2].title:find("^" .. vim.env.TAKE) then return choose(item) end
+    local action = item.action or item[2]
+    if action.title:find("^" .. vim.env.TAKE) then return choose(item) end
   end
   error("no such action: " .. vim.inspect(items))
 end
