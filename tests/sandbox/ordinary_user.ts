@@ -49,7 +49,9 @@ function reachableDeno(folder: string): string {
   const path = Deno.realPathSync(Deno.execPath());
   const above = path.split("/").slice(1, -1).map((_, at, names) => `/${names.slice(0, at + 1).join("/")}`);
   if (above.every((place) => (Deno.statSync(place).mode! & 0o001) !== 0)) return path;
-  const copy = `${folder}/deno-for-all`;
+  // flemma knows Deno by its name.
+  const copy = `${folder}/for-all/deno`;
+  Deno.mkdirSync(`${folder}/for-all`, { recursive: true });
   Deno.copyFileSync(path, copy);
   Deno.chmodSync(copy, 0o755);
   return copy;
