@@ -74,7 +74,7 @@ export class DocumentHelpers {
   async ask(input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
     const question = readQuestion(input);
     const call = this.#asking.chat().call(context.toolId);
-    if (call === undefined) return refused("The call is no longer in the document.");
+    if (call === undefined) return refused("The call was removed from the document.");
     const found = await this.#helperFor(call, question, context);
     if (!found.ok) return refused(found.problem.message);
     const { helper, asked, files } = found.value;

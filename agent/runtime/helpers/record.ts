@@ -32,7 +32,7 @@ export interface KnownHelpers {
   readonly helpers: Readonly<Record<string, KnownHelper>>;
 }
 
-/** Identifies the folder at a path; null if there is no folder, or a link in its place. */
+/** Identifies the folder at a path; null if it is missing or a link. */
 async function folderKey(path: string): Promise<string | null> {
   try {
     const { isDirectory, dev, ino, birthtime } = Deno.lstatSync(path);

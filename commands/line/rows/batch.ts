@@ -6,6 +6,7 @@ import {
   BACKEND,
   CONFIG,
   HELP,
+  JOBS,
   JSON_REPORT,
   LIMITS,
   MODEL,
@@ -13,14 +14,6 @@ import {
   QUIET_RUN,
   SANDBOX,
 } from "./options.ts";
-
-const JOBS: Option = {
-  name: "jobs",
-  value: "N",
-  type: "count",
-  default: "1",
-  help: "Work on N of the FILEs in parallel.",
-};
 
 const LIST: readonly Option[] = [
   { name: "from", value: "LIST", help: "Also take the documents named in the file LIST, one per line." },

@@ -20,6 +20,14 @@ export const QUIET_RUN: Option = {
   help: "Print only errors and what waits for you.",
 };
 
+export const JOBS: Option = {
+  name: "jobs",
+  value: "N",
+  type: "count",
+  default: "1",
+  help: "Work on N of the FILEs in parallel.",
+};
+
 export const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
 
 /** Text for the default of an option that overrides a setting. */

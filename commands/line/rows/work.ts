@@ -7,6 +7,7 @@ import {
   BACKEND,
   CONFIG,
   HELP,
+  JOBS,
   JSON_REPORT,
   LIMITS,
   LINE,
@@ -53,14 +54,6 @@ const EXIT_CODE: Option = {
 const CONTINUE: Option = {
   name: "continue",
   help: "Append a user turn that asks the model to continue.",
-};
-
-const JOBS: Option = {
-  name: "jobs",
-  value: "N",
-  type: "count",
-  default: "1",
-  help: "Work on N of the FILEs in parallel.",
 };
 
 /** Options that have no use in a run of part of a document. */
