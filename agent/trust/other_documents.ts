@@ -60,8 +60,14 @@ export class OtherDocuments {
   /** Records the approvals that appeared meanwhile and that this program did not make. */
   async end(): Promise<void> {
     for (const [path, before] of this.#before) {
+      const approved = await approvedIn(path) ?? {};
       const journal = await this.#journal(path);
-      await journal.recordLeft(this.#run, newApprovals(before, await approvedIn(path) ?? {}, journal));
+      await journal.recordLeft(this.#run, newApprovals(before, approved, journal));
+      // A command may have put a link to another file in its place; later runs use the journal of that file.
+      const real = realPathOf(path);
+      if (real === null || real === path || real === this.#own) continue;
+      const other = await this.#journal(real);
+      await other.recordLeft(this.#run, newApprovals(before, approved, other));
     }
     this.#before = new Map();
     if (this.#hasBegun) await recordCommandsEnd(this.#environment, this.#run);
@@ -128,6 +134,15 @@ export function newApprovals(
   return calls.length === 0
     ? null
     : { why: WRITTEN_ELSEWHERE, calls: Object.fromEntries(calls), block: null };
+}
+
+function realPathOf(path: string): string | null {
+  try {
+    return Deno.realPathSync(path);
+  } catch (thrown) {
+    if (isMissing(thrown)) return null;
+    throw thrown;
+  }
 }
 
 /** Hashes of the approved calls of the document at a path; null if there is no regular file. */
