@@ -4,8 +4,11 @@
 import type { JsonSchema, RunsIn, ToolDefinition, ToolOrigin, ToolServer } from "../../tools/definition.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { plural } from "../../base/text/plural.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
+import type { ServerTool } from "../../providers/types.ts";
 import { type RunSandbox, withheldVariables } from "../../sandbox/mod.ts";
 import type { ApprovalDecision } from "../../tools/approval/mod.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
@@ -22,19 +25,19 @@ import type { OwnTool } from "../types.ts";
 /** One tool, described for people. */
 export interface ToolView {
   readonly name: string;
-  /** Who registered it. */
-  readonly source: ToolOrigin;
+  /** Who registered it; `provider` for a tool that the provider runs. */
+  readonly source: ToolOrigin | "provider";
   /** Absolute path of the module or tool file that defines it; null for other tools. */
   readonly file: string | null;
-  /** The MCP server that runs it; null for other tools. */
+  /** The MCP server or the provider that runs it; null for other tools. */
   readonly server: ToolServer | null;
   /** Harm it can do, by its author; null if its author does not state one. */
   readonly risk: "low" | "medium" | "high" | null;
   /** Where its calls run; null if its file is broken. */
-  readonly target: RunsIn | null;
+  readonly target: RunsIn | "provider" | null;
   /** Category, by its author; null if its author does not state one. */
   readonly category: string | null;
-  /** Why its file cannot be used, as a sentence; null if nothing is wrong. */
+  /** Why its file cannot be used, or why the provider cannot run it, as a sentence; null if nothing is wrong. */
   readonly fault: string | null;
   readonly description: string;
   readonly input_schema: JsonSchema;
@@ -152,7 +155,67 @@ async function viewsOf(
       withheld: definition.command_input === undefined ? null : withheld,
     });
   }
-  return success(views);
+  const byProvider = await providerViews(settings, environment, views.some((view) => view.offered));
+  if (!byProvider.ok) return byProvider;
+  return success([...views, ...byProvider.value].sort((a, b) => a.name < b.name ? -1 : 1));
+}
+
+/** Describes the tools that the provider runs. Their code is loaded only if the settings ask for one. */
+async function providerViews(
+  settings: Settings,
+  environment: Environment,
+  hasTools: boolean,
+): Promise<Outcome<readonly ToolView[]>> {
+  const { web_search: search, web_fetch: fetch } = settings.server_tools;
+  if (!search.enabled && !fetch.enabled) return success([]);
+  const { providerTools } = await import("../extensions/provider_tools.ts");
+  const found = await providerTools(settings, environment, { hasTools });
+  if (!found.ok) return found;
+  return success(found.value.map(({ name, provider, offered, why }): ToolView => ({
+    ...PROVIDER_TOOL,
+    name,
+    server: provider,
+    fault: why,
+    description: DESCRIPTIONS[name],
+    offered: offered !== null,
+    preview: offered === null ? "" : limitsOf(offered),
+  })));
+}
+
+/** What all tools that the provider runs have in common. No resolver decides about their uses. */
+const PROVIDER_TOOL = {
+  source: "provider",
+  file: null,
+  risk: null,
+  target: "provider",
+  category: null,
+  input_schema: {},
+  output_schema: null,
+  strict: false,
+  capabilities: [],
+  executable: true,
+  decision: "approve",
+  decidedBy: "server_tools",
+  byInput: false,
+  settings: null,
+  withheld: null,
+} as const;
+
+const DESCRIPTIONS: Readonly<Record<ServerTool["name"], string>> = {
+  web_search:
+    "The provider searches the web. The queries leave this machine, and nobody is asked for each use.",
+  web_fetch:
+    "The provider fetches pages. Their addresses leave this machine, and nobody is asked for each use.",
+};
+
+/** Returns the limits of a tool that the provider runs. */
+function limitsOf({ maxUses, allowed, blocked }: ServerTool): string {
+  const domains = allowed !== null
+    ? `; only ${allowed.join(", ")}`
+    : blocked.length > 0
+    ? `; not ${blocked.join(", ")}`
+    : "";
+  return `up to ${plural(maxUses, "use")} a request${domains}`;
 }
 
 /** Width of a preview in cells, wide enough for every sample. */

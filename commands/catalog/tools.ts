@@ -98,9 +98,10 @@ const TARGETS: Readonly<
   inside: { word: "sandbox", text: "the sandbox" },
   outside: { word: "host", text: "outside the sandbox, in a process of its own" },
   here: { word: "program", text: "flemma itself" },
+  provider: { word: "provider", text: "the provider" },
 };
 
-/** Returns who registered a tool; for the tool of an MCP server, also which one and where it runs. */
+/** Returns who registered a tool; for the tool of an MCP server or a provider, also which one and where it runs. */
 function sourceOf({ source, server, target }: ToolView): string {
   if (server === null) return source;
   return `${source} ${server.name} (${
@@ -111,7 +112,8 @@ function sourceOf({ source, server, target }: ToolView): string {
 /** Returns where calls of a tool run, for people. */
 function targetOf({ target, server }: ToolView): string {
   if (target === null) return NOT_STATED;
-  return server === null || server.host === null ? TARGETS[target].text : `the server at ${server.host}`;
+  if (server === null || server.host === null) return TARGETS[target].text;
+  return `the ${target === "provider" ? "provider" : "server"} at ${server.host}`;
 }
 
 function listText(views: readonly ToolView[]): string {
@@ -119,9 +121,10 @@ function listText(views: readonly ToolView[]): string {
   const widestSource = Math.max(...views.map((view) => sourceOf(view).length));
   const lines = views.map((view) => {
     const offered = view.offered ? "offered" : "not offered";
+    const last = view.source === "provider" ? view.fault ?? view.preview : view.preview;
     return `${view.name.padEnd(widest)}  ${sourceOf(view).padEnd(widestSource)}  ${offered.padEnd(11)}  ${
       decisionOf(view).padEnd(24)
-    }  ${view.preview}`
+    }  ${last}`
       .trimEnd();
   });
   return `${lines.join("\n")}\n`;
@@ -130,6 +133,7 @@ function listText(views: readonly ToolView[]): string {
 function wholeText(view: ToolView): string {
   const { name, source, server, file, fault, risk, category, description, offered, executable } = view;
   const { capabilities, settings, withheld, preview } = view;
+  const isByProvider = source === "provider";
   const facts: (readonly [string, string])[] = [
     ["source", server === null ? source : `${source} ${server.name}`],
     ...(file === null ? [] : [["file", file] as const]),
@@ -137,7 +141,7 @@ function wholeText(view: ToolView): string {
     ["target", targetOf(view)],
     ["risk", risk ?? (source === "file" ? `${NOT_STATED} (treated as medium)` : NOT_STATED)],
     ["category", category ?? NOT_STATED],
-    ["offered", offered ? "yes" : "no, unless a document or tools.offered names it"],
+    ["offered", offered ? "yes" : isByProvider ? "no" : "no, unless a document or tools.offered names it"],
     ...(executable ? [] : [["runs", "not by this program"] as const]),
     ["approval", decisionOf(view)],
     ["preview", preview],
@@ -151,9 +155,8 @@ function wholeText(view: ToolView): string {
   ];
   const widest = Math.max(...facts.map(([key]) => key.length));
   const lines = facts.map(([key, value]) => `  ${key.padEnd(widest)}  ${value}`);
-  return `${name}\n\n${description}\n\n${lines.join("\n")}\n\ninput schema\n${
-    JSON.stringify(view.input_schema, null, 2)
-  }\n`;
+  const input = isByProvider ? "" : `\ninput schema\n${JSON.stringify(view.input_schema, null, 2)}\n`;
+  return `${name}\n\n${description}\n\n${lines.join("\n")}\n${input}`;
 }
 
 function rowJson(

@@ -69,6 +69,8 @@ function visit(
     const isWhole = operators.length === 0 && (takesObjects(node.type) || names.length === 0);
     if (isWhole) return [...faults, ...draft.apply("set", keys, value)];
   }
+  // Before the members, of which one may say `enabled: false`.
+  if (node.node === "group" && node.isOnWhenWritten === true) faults.push(...draft.apply("set", keys, {}));
   // The real key is written last, so that it takes precedence over an alias anywhere in the file.
   const aliases = node.node === "group" ? node.aliases ?? {} : {};
   const isAlias = (name: string) => Object.hasOwn(aliases, name);

@@ -16,30 +16,45 @@ const NAMES: readonly ServerToolName[] = ["web_search", "web_fetch"];
 
 const NOTHING: ServerToolOffer = { tools: [], warnings: [], cost: 0 };
 
+type RequestFacts = { readonly model: string; readonly hasTools: boolean };
+
 /** Decides about the tools that the settings ask for. */
 export function offerServerTools(
-  { display, serverTools }: Pick<Provider, "display" | "serverTools">,
+  provider: Pick<Provider, "display" | "serverTools">,
   settings: Pick<Settings, "server_tools">,
-  request: { readonly model: string; readonly hasTools: boolean },
+  request: RequestFacts,
 ): ServerToolOffer {
-  return NAMES.filter((name) => settings.server_tools[name].enabled).reduce(
+  return askedServerTools(settings).reduce(
     (offer, name): ServerToolOffer => {
-      const ability = serverTools?.[name];
-      const refused = (why: string) => ({
-        ...offer,
-        warnings: [...offer.warnings, `${name} is not offered: ${why}`],
-      });
-      if (ability === undefined) return refused(`${display} has no such tool that flemma can use.`);
-      const obstacle = ability.obstacle?.(request) ?? null;
-      if (obstacle !== null) return refused(obstacle);
-      const tool = limited(name, settings, ability);
-      if (typeof tool === "string") return refused(tool);
-      const { price } = ability;
+      const tool = offerServerTool(name, provider, settings, request);
+      if (typeof tool === "string") {
+        return { ...offer, warnings: [...offer.warnings, `${name} is not offered: ${tool}`] };
+      }
+      const price = provider.serverTools?.[name]?.price ?? null;
       const cost = offer.cost === null || price === null ? null : offer.cost + price * tool.maxUses;
       return { ...offer, tools: [...offer.tools, tool], cost };
     },
     NOTHING,
   );
+}
+
+/** Returns the tools that the settings ask for. */
+export function askedServerTools(
+  { server_tools }: Pick<Settings, "server_tools">,
+): readonly ServerToolName[] {
+  return NAMES.filter((name) => server_tools[name].enabled);
+}
+
+/** Returns a tool that the settings ask for, as a request offers it, or why the request does not offer it. */
+export function offerServerTool(
+  name: ServerToolName,
+  { display, serverTools }: Pick<Provider, "display" | "serverTools">,
+  settings: Pick<Settings, "server_tools">,
+  request: RequestFacts,
+): ServerTool | string {
+  const ability = serverTools?.[name];
+  if (ability === undefined) return `${display} has no such tool that flemma can use.`;
+  return ability.obstacle?.(request) ?? limited(name, settings, ability);
 }
 
 /** Returns the tool with its limits, or why the provider cannot keep to them. */

@@ -132,3 +132,43 @@ test("tools show says where a tool comes from and runs, and the risk and categor
   assert.match(await text("bash"), /^ {2}risk +not stated$/m);
   assert.match(await text("broken"), /^ {2}fault +.*input_schema is not an object/m);
 });
+
+test("tools list and show name the tools that the provider runs, who runs them, and why one is not offered", async (place) => {
+  place.settings(
+    "server_tools:\n  web_search: { max_uses: 3, blocked_domains: [spam.example] }\n  web_fetch: true\n",
+  );
+  for (const provider of ["anthropic", "openai"]) {
+    place.write(
+      `${provider}.chat`,
+      `\`\`\`yaml\nflemma: { provider: ${provider} }\n\`\`\`\n\n@You:\nhello\n`,
+    );
+  }
+  const list = async (...words: string[]) => (await place.exits(0, ["tools", "list", ...words])).stdout;
+  const anthropic = await list("anthropic.chat");
+  assert.match(
+    anthropic,
+    /^web_search +provider anthropic \([^)]+\) +offered +runs \(server_tools\) +up to 3 uses a request; not spam\.example$/m,
+  );
+  assert.match(anthropic, /^web_fetch .* +offered .*up to 5 uses a request$/m);
+  const names = anthropic.trimEnd().split("\n").map((line) => line.split(" ")[0]);
+  assert.deepEqual(names, [...names].sort());
+  const openai = await list("openai.chat");
+  assert.match(openai, /^web_search +provider openai .* +not offered .*cannot block domains/m);
+  assert.match(openai, /^web_fetch .* +not offered .*OpenAI has no such tool that flemma can use\.$/m);
+
+  const shown = await place.exits(0, ["tools", "show", "web_fetch", "openai.chat"]);
+  assert.match(shown.stdout, /source +provider openai\n +fault +OpenAI has no such tool/);
+  assert.match(shown.stdout, /target +the provider at /);
+  assert.match(shown.stdout, /offered +no\n/);
+  assert.doesNotMatch(shown.stdout, /input schema/);
+  const json = JSON.parse((await place.run(["tools", "show", "web_search", "--json"])).stdout);
+  assert.deepEqual([json.source, json.target, json.offered, json.decided_by], [
+    "provider",
+    "provider",
+    true,
+    "server_tools",
+  ]);
+
+  place.settings("server_tools: { web_search: false }\n");
+  assert.doesNotMatch(await list(), /web_/);
+});

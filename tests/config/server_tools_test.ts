@@ -1,6 +1,7 @@
 // Who may switch the tools of a provider on, and how documents and projects restrict them.
 
 import assert from "node:assert/strict";
+import { writeTree } from "../../config/layers/write_tree.ts";
 import { draftLayer } from "../../config/layers/draft.ts";
 import { effectiveSettings } from "../../config/layers/effective.ts";
 import { covers } from "../../config/layers/narrowing.ts";
@@ -115,4 +116,33 @@ Deno.test("a domain covers itself and what is below it, in any case", () => {
   assert.ok(covers("Docs.rs", "api.docs.RS"));
   assert.ok(!covers("docs.rs", "notdocs.rs"));
   assert.ok(!covers("api.docs.rs", "docs.rs"));
+});
+
+Deno.test("a table in a settings file switches a tool on, too, for the person but not for a project or document", () => {
+  const written = (layer: Layer, tree: unknown) => {
+    const draft = draftLayer({ layer, others: [], catalog });
+    assert.deepEqual(writeTree(draft, tree, { catalog }), []);
+    return effectiveSettings([draft.log], { catalog }).settings.server_tools.web_search;
+  };
+  const tables: readonly (readonly [tree: unknown, isOn: boolean])[] = [
+    [{ server_tools: { web_search: { max_uses: 2 } } }, true],
+    [{ "server_tools.web_search": { max_uses: 2 } }, true],
+    [{ server_tools: { web_search: { $set: { max_uses: 2 } } } }, true],
+    [{ server_tools: { web_search: { max_uses: 2, enabled: false } } }, false],
+    [{ server_tools: { web_search: { enabled: false, max_uses: 2 } } }, false],
+    [{ "server_tools.web_search.max_uses": 2 }, false],
+  ];
+  for (const [tree, isOn] of tables) {
+    const row = JSON.stringify(tree);
+    for (const layer of ["G", "C"] as const) {
+      assert.deepEqual(
+        [written(layer, tree).enabled, written(layer, tree).max_uses],
+        [isOn, 2],
+        `${layer} ${row}`,
+      );
+    }
+    for (const layer of ["P", "M"] as const) {
+      assert.equal(written(layer, tree).enabled, false, `${layer} ${row}`);
+    }
+  }
 });
