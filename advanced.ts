@@ -109,8 +109,10 @@ export type {
   Fault,
   ReplyBlock,
   ResultExpectation,
+  ScriptedFetch,
   ScriptedPage,
   ScriptedSearch,
+  ScriptedServerTool,
   TextExpectation,
 } from "./providers/replay/script.ts";
 export type { Account as ReplayAccount } from "./providers/replay/messages.ts";

@@ -1,7 +1,7 @@
 // Conversion of a scripted reply into events of the Anthropic Messages stream.
 
-import type { ReplyBlock, ScriptedReply } from "./script.ts";
-import { citationOf, searchBlocks } from "./search.ts";
+import type { ReplyBlock, ScriptedReply, ScriptedServerTool } from "./script.ts";
+import { citationOf, isScriptedUse, searchesIn, serverToolBlocks } from "./search.ts";
 
 /** Characters per text delta, about as many as a model sends. */
 const DELTA = 12;
@@ -38,9 +38,7 @@ export function replyFrames(
     events.push({ type: "error", error: scripted.fault.error });
   } else {
     const asks = blocks.some((block) => "tool_use" in block);
-    const searches = blocks.filter((block) =>
-      "web_search" in block && block.web_search.query !== undefined
-    ).length;
+    const searches = searchesIn(blocks);
     const reason = scripted.stop_reason ?? (asks ? "tool_use" : "end_turn");
     events.push(
       {
@@ -72,17 +70,17 @@ function blockEvents([start, deltas]: WirePart, index: number): Event[] {
   ];
 }
 
-/** Converts a scripted block to the blocks of the stream. A search is two of them. */
+/** Converts a scripted block to the blocks of the stream. A use of the provider's tool is two of them. */
 function wireParts(block: ReplyBlock, place: number): readonly WirePart[] {
-  if (!("web_search" in block)) return [blockParts(block)];
-  return searchBlocks(block.web_search, place).map((made): WirePart => {
+  if (!isScriptedUse(block)) return [blockParts(block)];
+  return serverToolBlocks(block, place).map((made): WirePart => {
     if (made.type !== "server_tool_use") return [made, []];
     const json = pieces(JSON.stringify(made.input));
     return [{ ...made, input: {} }, json.map((partial_json) => ({ type: "input_json_delta", partial_json }))];
   });
 }
 
-function blockParts(block: Exclude<ReplyBlock, { web_search: unknown }>): WirePart {
+function blockParts(block: Exclude<ReplyBlock, ScriptedServerTool>): WirePart {
   if ("text" in block) {
     const cites = (block.cites ?? []).map((page) => ({
       type: "citations_delta",

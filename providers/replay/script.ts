@@ -52,6 +52,23 @@ export interface ScriptedSearch {
   readonly error?: string;
 }
 
+/** A page that the provider fetched. */
+export interface ScriptedFetch {
+  /** Id of the fetch. @default one that follows from its place */
+  readonly id?: string;
+  /** Address that the model asks for. */
+  readonly url?: string;
+  /** The page that was fetched. */
+  readonly page?: ScriptedPage;
+  /** The API's code of an error, in place of the page. */
+  readonly error?: string;
+}
+
+/** A use of a tool that the provider runs. */
+export type ScriptedServerTool = { readonly web_search: ScriptedSearch } | {
+  readonly web_fetch: ScriptedFetch;
+};
+
 /** One block of a scripted reply. */
 export type ReplyBlock =
   | {
@@ -60,10 +77,10 @@ export type ReplyBlock =
     readonly cites?: readonly ScriptedPage[];
   }
   /**
-   * A search that the provider ran. Without results and error, the result is still to come; without a query, it is the
-   * result of an earlier search with this id.
+   * A search or fetch that the provider ran. Without result and error, the result is still to come; without a query or
+   * address, it is the result of an earlier use with this id.
    */
-  | { readonly web_search: ScriptedSearch }
+  | ScriptedServerTool
   | { readonly thinking: string; readonly signature?: string }
   | { readonly redacted: string }
   | {
@@ -222,10 +239,12 @@ const toolUse = members({ id: isText, name: isText, input: anything, input_text:
 
 const page = members({ url: isText, title: isText, content: isText }, ["url", "title"]);
 const search = members({ id: isText, query: isText, results: listOf(page), error: isText });
+const fetched = members({ id: isText, url: isText, page, error: isText });
 
 const BLOCKS: Readonly<Record<string, Check>> = {
   text: members({ text: isText, cites: listOf(page) }),
   web_search: members({ web_search: search }),
+  web_fetch: members({ web_fetch: fetched }),
   thinking: members({ thinking: isText, signature: isText }),
   redacted: members({ redacted: isText }),
   tool_use: members({ tool_use: toolUse }),
@@ -233,7 +252,7 @@ const BLOCKS: Readonly<Record<string, Check>> = {
 
 const block: Check = (value, path) => {
   const kind = isObject(value) ? Object.keys(BLOCKS).find((key) => key in value) : undefined;
-  if (kind === undefined) return [`${path}: must have one of text, web_search, thinking, redacted, tool_use`];
+  if (kind === undefined) return [`${path}: must have one of ${Object.keys(BLOCKS).join(", ")}`];
   return BLOCKS[kind]!(value, path);
 };
 

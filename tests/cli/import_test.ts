@@ -52,14 +52,14 @@ async function sent(
   };
 }
 
-function converted(text: string) {
+function converted(text: string, keep = (payload: string) => Promise.resolve(btoa(payload))) {
   const request = requestIn(text);
   assert.ok(request.ok, JSON.stringify(request));
-  return documentOf(request.value);
+  return documentOf(request.value, keep);
 }
 
 Deno.test("an imported request becomes a document that sends the same text, whatever the text looks like", async () => {
-  const { text, leftOut } = converted(REQUEST);
+  const { text, leftOut } = await converted(REQUEST);
   assert.ok(text.startsWith(`\`\`\`json
 ${
     JSON.stringify(
@@ -110,7 +110,7 @@ Deno.test("import keeps calls and results, and names the parts of a request that
       { role: "assistant", content: "Done." },
     ],
   };
-  const { text, leftOut } = converted(JSON.stringify(request));
+  const { text, leftOut } = await converted(JSON.stringify(request));
   assert.deepEqual(leftOut, [
     'Blocks of the type "image" were left out.',
     "The parameter tools was left out.",
@@ -148,7 +148,7 @@ Deno.test("imported text that looks like document syntax is sent unchanged", asy
         content: "x",
       }],
     };
-    const { text } = converted(JSON.stringify(body));
+    const { text } = await converted(JSON.stringify(body));
     assert.deepEqual((await sent(text)).messages, [`user: ${word}`, `assistant: ${word}`, "user: x"], text);
   }
 });
@@ -177,7 +177,7 @@ Deno.test("import refuses JavaScript, and JSON that has no messages, and says wh
 test("import prints the document and reports missing parts on standard error", async (place) => {
   place.write("request.json", REQUEST);
   const { stdout, stderr } = await place.exits(0, ["import", "request.json"]);
-  assert.equal(stdout, converted(REQUEST).text);
+  assert.equal(stdout, (await converted(REQUEST)).text);
   assert.match(stderr, /^flemma: Lines that would start/);
   const piped = await place.run(["import", "--json"], { stdin: REQUEST });
   assert.equal(JSON.parse(piped.stdout).document, stdout);
@@ -186,4 +186,66 @@ test("import prints the document and reports missing parts on standard error", a
     1,
     "flemma: There is no file none.json.\n  Name a file with the JSON of a request, or pipe it to: flemma import\n",
   ]);
+});
+
+const PAGE = { url: "https://deno.com/blog/v2.9", title: "Deno 2.9" };
+const SEARCH = [
+  { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "deno" } },
+  {
+    type: "web_search_tool_result",
+    tool_use_id: "srvtoolu_1",
+    content: [{ type: "web_search_result", ...PAGE, encrypted_content: "c2VjcmV0", page_age: null }],
+  },
+];
+const CITED = {
+  type: "text",
+  text: "It is out",
+  citations: [{ type: "web_search_result_location", ...PAGE, encrypted_index: "aW5kZXg=", cited_text: "x" }],
+};
+const SEARCHED = {
+  model: "claude-sonnet-5-5",
+  messages: [
+    { role: "user", content: "Go" },
+    {
+      role: "assistant",
+      content: [
+        { type: "text", text: "I look." },
+        ...SEARCH,
+        { type: "text", text: "Well: " },
+        CITED,
+        { type: "text", text: "." },
+        { type: "server_tool_use", id: "srvtoolu_2", name: "code_execution", input: {} },
+      ],
+    },
+    { role: "user", content: "Sure?" },
+  ],
+};
+
+test("an imported search has visible lines, and goes back byte for byte with its citations", async (place) => {
+  place.settings("server_tools: { web_search: true }\n");
+  for (
+    const [name, json] of [["a", JSON.stringify(SEARCHED)], ["b", JSON.stringify(SEARCHED, null, 4)]] as const
+  ) {
+    const imported = await place.exits(0, ["import"], { stdin: json });
+    assert.match(imported.stderr, /^flemma: Blocks of the type "server_tool_use" were left out\.\n$/);
+    assert.match(
+      imported.stdout,
+      /I look\.\n\n<server_tool anthropic:blocks="[^"]+">\nweb_search: deno\n1\. Deno 2\.9 — https:\S+\n<\/server_tool>\n\nWell: It is out\.\n\n<server_tool anthropic:citations=/,
+    );
+    place.write(`${name}.chat`, imported.stdout);
+    const env = { ANTHROPIC_API_KEY: "sk-ant-x" };
+    const { stdout, stderr } = await place.exits(0, ["advance", `${name}.chat`, "--no-tools", "--dry-run"], {
+      env,
+    });
+    assert.doesNotMatch(stderr, /line \d/);
+    const body = JSON.parse(stdout);
+    const [, reply] = body.messages as { readonly content: readonly object[] }[];
+    assert.equal(JSON.stringify(reply!.content.slice(1, 3)), JSON.stringify(SEARCH));
+    assert.deepEqual(reply!.content[4], CITED);
+  }
+});
+
+Deno.test("an import that cannot keep the data of a search still has its visible lines", async () => {
+  const { text } = await converted(JSON.stringify(SEARCHED), () => Promise.resolve(""));
+  assert.match(text, /<server_tool anthropic:blocks="">\nweb_search: deno\n/);
 });

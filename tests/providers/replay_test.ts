@@ -255,7 +255,10 @@ Deno.test("a replay script is read from YAML or JSON, and every mistake in the s
   for (
     const [text, place] of [
       ["- rely: []", /replies\[0\]\.rely: no such member; did you mean reply\?/],
-      ["- reply:\n    - txt: hi", /replies\[0\]\.reply\[0\]: must have one of text, web_search, thinking/],
+      [
+        "- reply:\n    - txt: hi",
+        /replies\[0\]\.reply\[0\]: must have one of text, web_search, web_fetch, thinking/,
+      ],
       ["- reply:\n    - tool_use: { id: a }", /tool_use: name is missing/],
       ["- chunk: -1", /chunk: must be a whole number/],
       ["- expect: { results: { a: { is_error: maybe } } }", /results\.a\.is_error: must be true or false/],

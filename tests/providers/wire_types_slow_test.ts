@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated
 import { dryRun } from "../../cycle/send/request.ts";
 import { serverToolBlock } from "../../cycle/send/block_text.ts";
 import { parse } from "../../parser/mod.ts";
-import { citationOf, searchBlocks } from "../../providers/replay/search.ts";
+import { citationOf, serverToolBlocks } from "../../providers/replay/search.ts";
 import { readBlocks, renderBlocks } from "../../providers/server_tools/blocks.ts";
 import { renderCitations, writeCitations } from "../../providers/server_tools/citations.ts";
 import { modelsOf } from "../../providers/models/find.ts";
@@ -75,7 +75,10 @@ const REASONING = btoa(
 
 /** A search by a provider, as it goes back; empty for one without a search. */
 const SEARCHES: Readonly<Record<string, readonly object[]>> = {
-  anthropic: searchBlocks({ query: "deno", results: [{ url: "https://a.b", title: "A" }] }, 0),
+  anthropic: [
+    ...serverToolBlocks({ web_search: { query: "deno", results: [{ url: "https://a.b", title: "A" }] } }, 0),
+    ...serverToolBlocks({ web_fetch: { url: "https://a.b", page: { url: "https://a.b", title: "A" } } }, 1),
+  ],
   openai: [{
     id: "ws_1",
     type: "web_search_call",

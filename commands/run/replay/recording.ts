@@ -5,6 +5,7 @@ import { DENIED, INTERRUPTED, REJECTED } from "../../../cycle/plan/sentences.ts"
 import { unescapeTurn } from "../../../parser/edits/escape.ts";
 import type { Call, Chat, Result, Turn } from "../../../parser/types.ts";
 import type { ReplyBlock } from "../../../providers/replay/script.ts";
+import { citedPages, RecordedSearches } from "./recorded_searches.ts";
 
 export interface RecordedResult {
   readonly id: string;
@@ -33,9 +34,10 @@ export function recordingOf(chat: Chat): Recording {
   const first = chat.turns.findIndex(({ role, segments }) => role === "Assistant" && segments.length > 0);
   if (first < 0) return { beginning: chat.bytes, steps: [] };
   const steps: RecordedStep[] = [];
+  const searches = new RecordedSearches();
   for (const turn of chat.turns.slice(first)) {
     if (turn.role === "Assistant") {
-      const blocks = blocksOf(chat, turn);
+      const blocks = blocksOf(chat, turn, searches);
       if (blocks.length > 0) steps.push({ do: "reply", blocks, line: turn.place.start });
       continue;
     }
@@ -51,14 +53,29 @@ export function recordingOf(chat: Chat): Recording {
   return { beginning, steps: steps.slice(0, last + 1) };
 }
 
-/** Returns the text and calls of a reply. Thinking is left out, because only the provider can create it. */
-function blocksOf(chat: Chat, turn: Turn): readonly ReplyBlock[] {
-  return unescapeTurn(chat, turn).flatMap((segment): ReplyBlock[] => {
-    if (segment.kind === "text") return segment.value.trim() === "" ? [] : [{ text: segment.value.trim() }];
-    if (segment.kind !== "tool_use") return [];
-    const { id, name, inputText } = segment;
-    return [{ tool_use: { id, name, input_text: inputText } }];
-  });
+/**
+ * Returns the text, calls and searches of a reply. Thinking is left out, because only the provider can create it, and of
+ * searches only the visible lines are read.
+ */
+function blocksOf(chat: Chat, turn: Turn, searches: RecordedSearches): readonly ReplyBlock[] {
+  const blocks: ReplyBlock[] = [];
+  for (const segment of unescapeTurn(chat, turn)) {
+    if (segment.kind === "text") {
+      const text = segment.value.trim();
+      if (text !== "") blocks.push({ text });
+    } else if (segment.kind === "tool_use") {
+      const { id, name, inputText } = segment;
+      blocks.push({ tool_use: { id, name, input_text: inputText } });
+    } else if (segment.kind === "server_tool" && segment.what === "blocks") {
+      blocks.push(...searches.read(segment.content, segment.provider));
+    } else if (segment.kind === "server_tool") {
+      const last = blocks.at(-1);
+      const cites = citedPages(segment.content);
+      if (last !== undefined && "text" in last && cites.length > 0) blocks.splice(-1, 1, { ...last, cites });
+    }
+  }
+  searches.endReply();
+  return blocks;
 }
 
 /** Returns the text of a turn without its results, unchanged. */

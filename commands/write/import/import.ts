@@ -2,14 +2,15 @@
 
 import { isObject } from "../../../base/is_object.ts";
 import { absolutePath } from "../../../base/paths.ts";
-import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
+import { stateNotice } from "../../../base/folders.ts";
+import { failure, type Outcome, problemLine, success, thrownText } from "../../../base/problem.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";
 import { safeJson } from "../../io/safe_json.ts";
 import { inputKind, writeData, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
-import { documentOf } from "./request_text.ts";
+import { documentOf, type ImportedRequest } from "./request_text.ts";
 
 /** Next step if a file with a request cannot be read. */
 const NAME_FILE = "Name a file with the JSON of a request, or pipe it to: flemma import";
@@ -19,7 +20,21 @@ export async function run(invocation: Invocation): Promise<number> {
   if (!text.ok) return refuse(invocation, text.problem);
   const request = requestIn(text.value);
   if (!request.ok) return refuse(invocation, request.problem);
-  const { text: document, leftOut } = documentOf(request.value);
+  const { environment } = invocation;
+  const lost: string[] = [];
+  const keep = async (payload: string) => {
+    try {
+      const { keepPayload } = await import("../../../cycle/memory/server_tools.ts");
+      return await keepPayload(payload, environment);
+    } catch (thrown) {
+      const effect = "What a search of the request found cannot be kept, so only its visible lines are sent.";
+      lost.push(problemLine(stateNotice(environment, thrown, effect)));
+      return "";
+    }
+  };
+  const converted = await documentOf(request.value, keep);
+  const document = converted.text;
+  const leftOut = [...converted.leftOut, ...new Set(lost)];
   if (switchOption(invocation.arguments, "json") === true) {
     writeOutput(`${safeJson({ document, left_out: leftOut })}\n`);
     return Exit.ok;
@@ -48,7 +63,7 @@ async function textOf({ arguments: given, environment, input }: Invocation): Pro
   }
 }
 
-export function requestIn(text: string): Outcome<Readonly<Record<string, unknown>>> {
+export function requestIn(text: string): Outcome<ImportedRequest> {
   let request: unknown;
   try {
     request = JSON.parse(text);
@@ -59,7 +74,9 @@ export function requestIn(text: string): Outcome<Readonly<Record<string, unknown
       "Print the request as JSON in your program, and import that: console.log(JSON.stringify(request))",
     );
   }
-  if (isObject(request) && Array.isArray(request.messages)) return success(request);
+  if (isObject(request) && Array.isArray(request.messages)) {
+    return success({ body: request, json: text });
+  }
   return failure(
     "request-unknown",
     "This JSON has no list of messages.",

@@ -1,7 +1,10 @@
-// Converts a Messages API request to document text, word for word. Pure.
+// Converts a Messages API request to document text, word for word.
 
 import { isObject } from "../../../base/is_object.ts";
+import { compactJson, itemTexts, valueText } from "../../../base/text/json_text.ts";
 import { ReplyWriter } from "../../../cycle/send/reply.ts";
+import { BlockCollector, CitationCollector } from "../../../providers/server_tools/collect.ts";
+import type { Effect } from "../../../providers/types.ts";
 import { fenceFor } from "../../../parser/edits/result_block.ts";
 import { fenceAfter } from "../../../parser/edits/escape.ts";
 
@@ -11,18 +14,33 @@ export interface Converted {
   readonly leftOut: readonly string[];
 }
 
-/** Returns the document that would send this request. */
-export function documentOf(request: Readonly<Record<string, unknown>>): Converted {
+/** A request, decoded and as JSON text. */
+export interface ImportedRequest {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly json: string;
+}
+
+/**
+ * Returns the document that would send this request.
+ *
+ * @param keep keeps what a tool of the provider returned, and returns the value of its tag
+ */
+export async function documentOf(
+  { body: request, json }: ImportedRequest,
+  keep: (payload: string) => Promise<string>,
+): Promise<Converted> {
   const leftOut: string[] = [];
   const note = (sentence: string) => void (leftOut.includes(sentence) || leftOut.push(sentence));
   const parts = [firstBlock(request, note)];
   const system = textOf(request.system, note);
   if (system !== "") parts.push(`@System:\n${literal(system, note)}\n`);
   const messages = Array.isArray(request.messages) ? request.messages : [];
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     if (!isObject(message)) continue;
-    if (message.role === "assistant") parts.push(reply(message.content, note));
-    else if (message.role === "user") parts.push(question(message.content, note));
+    if (message.role === "assistant") {
+      const texts = () => itemTexts(valueText(json, ["messages", index, "content"]) ?? "");
+      parts.push(await reply(message.content, { note, keep, texts }));
+    } else if (message.role === "user") parts.push(question(message.content, note));
     else note(`A message with the role ${JSON.stringify(message.role)} was left out.`);
   }
   if (messages.at(-1)?.role !== "user") parts.push("@You:\n");
@@ -72,24 +90,63 @@ function result({ tool_use_id, content, is_error }: Readonly<Record<string, unkn
 }
 
 /** Writes a reply as if it streamed in, so that no text of it is read as structure. */
-function reply(content: unknown, note: Note): string {
+async function reply(
+  content: unknown,
+  { note, keep, texts }: {
+    readonly note: Note;
+    readonly keep: (payload: string) => Promise<string>;
+    /** Returns the JSON texts of the blocks. */
+    readonly texts: () => readonly string[];
+  },
+): Promise<string> {
   const writer = new ReplyWriter("@Assistant:\n");
-  for (const block of blocksOf(content)) {
-    const problem = block.type === "text"
-      ? writer.apply({ kind: "text", text: String(block.text ?? "") })
-      : block.type === "tool_use"
-      ? writer.apply({
-        kind: "tool_use",
-        id: String(block.id ?? ""),
-        name: String(block.name ?? ""),
-        inputText: JSON.stringify(block.input ?? {}, null, 2),
-      })
-      : (note(`Blocks of the type ${JSON.stringify(block.type)} were left out.`), null);
-    if (problem !== null) note(problem.message);
+  const searches = new BlockCollector(PROVIDER);
+  const citations = new CitationCollector(PROVIDER);
+  let jsonTexts: readonly string[] | null = null;
+  const write = async (effects: readonly Effect[]) => {
+    for (const effect of effects) {
+      if (effect.kind === "server_tool") writer.applyServerTool(effect, await keep(effect.json));
+      else if (effect.kind === "notice") note(effect.message);
+      else {
+        const problem = writer.apply(effect);
+        if (problem !== null) note(problem.message);
+      }
+    }
+  };
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : blocksOf(content);
+  for (const [at, block] of blocks.entries()) {
+    if (!isObject(block)) continue;
+    const { type } = block;
+    if (type === "text") {
+      const text = String(block.text ?? "");
+      citations.add(text);
+      if (Array.isArray(block.citations) && block.citations.length > 0) {
+        const json = (jsonTexts ??= texts())[at] ?? "";
+        for (const each of itemTexts(valueText(json, ["citations"]) ?? "")) citations.cite(compactJson(each));
+      }
+      citations.endBlock();
+      await write([...searches.flush(), { kind: "text", text }]);
+      continue;
+    }
+    await write(citations.flush());
+    if (type === "tool_use") {
+      const { id, name, input } = block;
+      const inputText = JSON.stringify(input ?? {}, null, 2);
+      const call = { kind: "tool_use", id: String(id ?? ""), name: String(name ?? ""), inputText } as const;
+      await write([...searches.flush(), call]);
+      continue;
+    }
+    const ran = searches.add(block, compactJson((jsonTexts ??= texts())[at] ?? JSON.stringify(block)));
+    if (ran === null) note(`Blocks of the type ${JSON.stringify(type)} were left out.`);
+    else await write(ran);
   }
+  await write([...citations.flush(), ...searches.flush()]);
   // A `@You:` message follows anyway.
   return writer.finish({ kind: "completed" }, true).join("").replace(/\n*$/, "\n");
 }
+
+/** The provider of the request, as tags name it. */
+const PROVIDER = "anthropic";
 
 function blocksOf(content: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (typeof content === "string") return [{ type: "text", text: content }];

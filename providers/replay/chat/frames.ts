@@ -1,6 +1,7 @@
 // Conversion of a scripted reply into chunks of a Chat Completions stream.
 
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import { isScriptedUse, searchesIn } from "../search.ts";
 import { type Asked, type JsonObject, pieces } from "../dialect.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -32,7 +33,7 @@ export function replyFrames(
   }
   const finish = reason ?? (calls.length > 0 ? "tool_use" : "end_turn");
   const { input_tokens: input = 0, output_tokens: made = 0, cache_read_input_tokens: read = 0 } = usage;
-  const searches = blocks.filter((block) => "web_search" in block).length;
+  const searches = searchesIn(blocks);
   const counts = {
     prompt_tokens: input + read,
     completion_tokens: made,
@@ -70,7 +71,7 @@ function deltas(block: ReplyBlock, index: number): readonly JsonObject[] {
   if ("thinking" in block && block.signature !== undefined) return details(block.thinking, block.signature);
   if ("thinking" in block) return pieces(block.thinking).map((reasoning_content) => ({ reasoning_content }));
   // A gateway reports only the number of searches.
-  if ("redacted" in block || "web_search" in block) return [];
+  if ("redacted" in block || isScriptedUse(block)) return [];
   const { id, name, input = {}, input_text } = block.tool_use;
   const begin = { index, id, type: "function", function: { name, arguments: "" } };
   return [

@@ -1,7 +1,7 @@
 // Conversion of a scripted reply into responses of Gemini's stream.
 
-import type { ReplyBlock, ScriptedReply, ScriptedSearch } from "../script.ts";
-import { encrypt, searchId } from "../search.ts";
+import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import { encrypt, isScriptedUse, type ScriptedUse, useOf } from "../search.ts";
 import { type Asked, type JsonObject, pieces } from "../dialect.ts";
 import { writeSealed } from "../sealed.ts";
 import { modelOf } from "./address.ts";
@@ -54,17 +54,20 @@ function frame(data: JsonObject): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Returns the signed call and response of a search. */
-function searchParts(search: ScriptedSearch, thoughtSignature: string): readonly JsonObject[] {
-  const { query, results, error } = search;
-  const id = searchId(search, 0);
-  const toolType = "GOOGLE_SEARCH_WEB";
-  const call = { toolCall: { id, toolType, args: { queries: [query] } }, thoughtSignature };
-  const pages = (results ?? []).map((page) => ({ ...page, content: undefined, seal: encrypt(page) }));
-  const response = error === undefined ? { pages } : { error };
+/** Returns the signed call and response of a use. */
+function useParts(
+  { tool, id, asked, pages, error }: ScriptedUse,
+  thoughtSignature: string,
+): readonly JsonObject[] {
+  const [toolType, args] = tool === "web_search"
+    ? ["GOOGLE_SEARCH_WEB", { queries: [asked] }]
+    : ["URL_CONTEXT", { urls: [asked] }];
+  const call = { toolCall: { id, toolType, args }, thoughtSignature };
+  const sealed = (pages ?? []).map((page) => ({ ...page, content: undefined, seal: encrypt(page) }));
+  const response = error === undefined ? { pages: sealed } : { error };
   return [
-    ...(query === undefined ? [] : [call]),
-    ...(results === undefined && error === undefined
+    ...(asked === undefined ? [] : [call]),
+    ...(pages === undefined && error === undefined
       ? []
       : [{ toolResponse: { id, toolType, response }, thoughtSignature }]),
   ];
@@ -90,7 +93,7 @@ function partsOf(
   if ("text" in block) return pieces(block.text).map((text) => ({ text }));
   if ("thinking" in block) return pieces(block.thinking).map((text) => ({ text, thought: true }));
   if ("redacted" in block) return [];
-  if ("web_search" in block) return searchParts(block.web_search, seal);
+  if (isScriptedUse(block)) return useParts(useOf(block, 0), seal);
   const { id, name, input = {} } = block.tool_use;
   return [{
     functionCall: { id, name, args: input },

@@ -3,6 +3,7 @@
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
 import { isObject } from "../../../base/is_object.ts";
 import { type Asked, type JsonObject, listOf, pieces } from "../dialect.ts";
+import { isScriptedUse, useOf } from "../search.ts";
 import { readSealed, writeSealed } from "../sealed.ts";
 
 type Event = { readonly type: string } & JsonObject;
@@ -88,10 +89,12 @@ function outputItem(block: ReplyBlock, id: string, seal: string): JsonObject {
     const text = input_text ?? JSON.stringify(input);
     return { id: `fc_${id}`, type: "function_call", status: "completed", call_id, name, arguments: text };
   }
-  if ("web_search" in block) {
-    const { query = "", results = [], error } = block.web_search;
-    const sources = results.map(({ url }) => ({ type: "url", url }));
-    const action = { type: "search", query, sources };
+  if (isScriptedUse(block)) {
+    const { tool, asked = "", pages = [], error } = useOf(block, 0);
+    const sources = pages.map(({ url }) => ({ type: "url", url }));
+    const action = tool === "web_search"
+      ? { type: "search", query: asked, sources }
+      : { type: "open_page", url: asked };
     return {
       id: `ws_${id}`,
       type: "web_search_call",

@@ -4,7 +4,7 @@ import { isObject } from "../../../base/is_object.ts";
 import type { Asked, JsonObject } from "../dialect.ts";
 import type { Account, MessagesRules, Refused, Taken } from "../messages.ts";
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
-import { searchBlocks } from "../search.ts";
+import { isScriptedUse, serverToolBlocks } from "../search.ts";
 import { keyDigest } from "../sealed.ts";
 import { refusals } from "./anthropic.ts";
 import { retiredModelError } from "./anthropic_models.ts";
@@ -99,7 +99,7 @@ function messagesOf(body: JsonObject): readonly JsonObject[] {
 
 /** Converts a block of a script to its form in a conversation. */
 function wireBlocks(block: ReplyBlock, place: number): readonly JsonObject[] {
-  if ("web_search" in block) return searchBlocks(block.web_search, place);
+  if (isScriptedUse(block)) return serverToolBlocks(block, place);
   if ("text" in block) return [{ type: "text", text: block.text }];
   if ("thinking" in block) return [{ type: "thinking", signature: block.signature }];
   if ("redacted" in block) return [{ type: "redacted_thinking", data: block.redacted }];
