@@ -244,7 +244,11 @@ class Server {
       environment: this.environment,
       client: this.client,
       limiter: this.#limiter,
-      changed: (document) => this.#tell(document),
+      changed: (document) => {
+        this.#tell(document);
+        // Editors that request findings themselves requested them before the journal changed.
+        this.client.refresh();
+      },
     });
     this.#documents.set(uri, document);
     this.#tell(document);

@@ -323,6 +323,29 @@ Deno.test("an editor that can request diagnostics receives them only as response
     assert.ok(!editor.reported.some(({ method }) => method === "textDocument/publishDiagnostics"));
   }, { capabilities: { ...CAPABILITIES, textDocument: { diagnostic: {} } } }));
 
+Deno.test("an editor that requested diagnostics before an approval was recorded is asked to request them again", () =>
+  withEditor(PENDING, async (editor, uri) => {
+    const codes = async () => {
+      const pulled = await editor.request("textDocument/diagnostic", { textDocument: { uri } });
+      return pulled.items.map(({ code }: Json) => code);
+    };
+    const approve = byTitle(await editor.codeActions(uri, "flemma:tool"), "Approve bash (call_1)");
+    editor.apply(approve.edit);
+    assert.ok((await codes()).includes("waits_for_you"));
+    await editor.request("workspace/executeCommand", approve.command);
+    await editor.until(
+      () => editor.reported.find(({ method }) => method === "workspace/diagnostic/refresh"),
+      "diagnostics are to be requested again",
+    );
+    assert.deepEqual(await codes(), ["tool_use_unresolved"]);
+  }, {
+    capabilities: {
+      ...CAPABILITIES,
+      workspace: { ...CAPABILITIES.workspace, diagnostics: { refreshSupport: true } },
+      textDocument: { diagnostic: {} },
+    },
+  }));
+
 Deno.test("an editor without versioned edits gets changes by URI, and symbols as a list", () =>
   withEditor(PENDING, async (editor, uri) => {
     const approve = byTitle(await editor.codeActions(uri, "flemma:tool"), "Approve bash (call_1)");
