@@ -246,11 +246,11 @@ export class EditorSession {
     while (isAlive(this.#pid)) await new Promise((done) => setTimeout(done, POLL));
   }
 
-  async until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  async until(condition: () => boolean | Promise<boolean>, what: string | (() => string)): Promise<void> {
     const begun = performance.now();
     while (!await condition()) {
       if (performance.now() - begun > LONGEST_WAIT) {
-        assert.fail(`not so: ${what}. Screen:\n${await this.screen()}`);
+        assert.fail(`not so: ${typeof what === "string" ? what : what()}. Screen:\n${await this.screen()}`);
       }
       await new Promise((done) => setTimeout(done, POLL));
     }

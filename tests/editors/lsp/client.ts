@@ -22,6 +22,9 @@ export const CAPABILITIES = {
   },
 };
 
+/** Milliseconds after which what is waited for counts as never. */
+const LONGEST_WAIT = 150_000;
+
 export interface EditorOptions {
   readonly capabilities?: Json;
   readonly options?: Json;
@@ -211,6 +214,16 @@ export class LspEditor implements AsyncDisposable {
 
   /** Settles when something holds, looked at after each message. */
   async until<T>(look: () => T | undefined | false, what: string): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new Error(`not so for a long time: ${what}`)), LONGEST_WAIT);
+    try {
+      return await Promise.race([this.#until(look, what), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #until<T>(look: () => T | undefined | false, what: string): Promise<T> {
     while (true) {
       const found = look();
       if (found !== undefined && found !== false) return found;
