@@ -60,6 +60,35 @@ test("an approval that appears in another document while commands run is unconfi
   assert.equal((await journalOf(place, other)).tampered(), null);
 });
 
+/** Ways for a command to put a link to an approved copy in place of the document, or of its folder. */
+const LINKS: Readonly<Record<string, (folder: string) => string>> = {
+  "the document": (folder) => {
+    Deno.writeTextFileSync(`${folder}/x`, textWith("approved"));
+    Deno.removeSync(`${folder}/b.chat`);
+    Deno.symlinkSync("x", `${folder}/b.chat`);
+    return `${folder}/x`;
+  },
+  "its folder": (folder) => {
+    Deno.renameSync(folder, `${folder}-old`);
+    Deno.mkdirSync(`${folder}-new`);
+    Deno.writeTextFileSync(`${folder}-new/b.chat`, textWith("approved"));
+    Deno.symlinkSync(`${folder}-new`, folder);
+    return `${folder}-new/b.chat`;
+  },
+};
+
+for (const [what, link] of Object.entries(LINKS)) {
+  test(`an approval behind a link that a command put in place of ${what} is unconfirmed in the file behind it`, async (place) => {
+    const folder = `${place.folder}/project`;
+    Deno.mkdirSync(folder);
+    const { others } = await waiting({ ...place, folder });
+    await others.begin(() => true);
+    const behind = link(folder);
+    await others.end();
+    assert.deepEqual((await journalOf(place, behind)).tampered()?.calls, { c1: HASH });
+  });
+}
+
 test("documents that commands cannot reach, and their own, are not compared; a deleted one is forgotten", async (place) => {
   const { own, other, others } = await waiting(place);
   Deno.writeTextFileSync(own, textWith("pending"));
