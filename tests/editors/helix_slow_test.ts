@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readOrNull } from "../../base/files.ts";
 import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
+import { inFolder } from "../folder.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 import { type PacedServer, type Part, WAIT, withPacedServer } from "./paced_server.ts";
 import { savedText } from "./saved_text.ts";
@@ -21,6 +22,19 @@ const HELIX: Editor = {
 const ignore = !await new Deno.Command("/bin/sh", { args: ["-c", "command -v hx tmux"], stdout: "null" })
   .output().then(({ success }) => success);
 
+/** Changes an attribute of a file; false where the file system or the rights do not allow that. */
+async function isChanged(path: string, attribute: "+i" | "-i"): Promise<boolean> {
+  const { success } = await new Deno.Command("chattr", { args: [attribute, path], stderr: "null" }).output()
+    .catch(() => ({ success: false }));
+  return success;
+}
+
+const canBeReadOnly = !ignore && await inFolder(async (folder) => {
+  const path = `${folder}/file`;
+  Deno.writeTextFileSync(path, "");
+  return await isChanged(path, "+i") && await isChanged(path, "-i");
+});
+
 interface Stage {
   readonly place: Scene;
   readonly server: PacedServer;
@@ -35,6 +49,8 @@ interface Stage {
   advances(): Promise<void>;
   /** Saves the document until the file is this text, or matches this pattern. */
   saves(expected: string | RegExp): Promise<void>;
+  /** Makes a read-only document writable again. */
+  writable(): Promise<void>;
 }
 
 interface Options {
@@ -42,17 +58,19 @@ interface Options {
   readonly columns?: number;
   /** Name of the document. */
   readonly file?: string;
+  /** True if nobody can write the file, not even the superuser, until `writable` is called. */
+  readonly readOnly?: boolean;
 }
 
 function test(
   name: string,
   body: (stage: Stage) => Promise<void>,
   text: string,
-  { replies = [], columns = 120, file = "a.chat" }: Options = {},
+  { replies = [], columns = 120, file = "a.chat", readOnly = false }: Options = {},
 ): void {
   Deno.test({
     name: `Helix: ${name}`,
-    ignore,
+    ignore: ignore || readOnly && !canBeReadOnly,
     fn: () =>
       withPacedServer(replies, (server) =>
         withScene(async (place) => {
@@ -62,6 +80,8 @@ function test(
             Deno.copyFileSync(`${ROOT}/editors/helix/${name}`, `${config}/${name}`);
           }
           place.write(file, text);
+          const writable = () => isChanged(place.path(file), "-i").then((done) => assert.ok(done));
+          if (readOnly) assert.ok(await isChanged(place.path(file), "+i"));
           const { ANTHROPIC_API_KEY: key, ...env } = server.env;
           const session = await EditorSession.open(HELIX, place, file, {
             shown: "@You:",
@@ -115,8 +135,9 @@ function test(
             );
           };
           try {
-            await body({ place, server, session, does, hides, acts, advances, saves });
+            await body({ place, server, session, does, hides, acts, advances, saves, writable });
           } finally {
+            if (readOnly) await writable();
             await session.close();
           }
         })),
@@ -143,6 +164,21 @@ test(
     assert.match((await place.run(["status", "--last"])).stdout, /waits|call/);
   },
   "@You:\nHow are you?\n",
+);
+
+test(
+  "a reply arrives in a read-only document, and can be saved once the file is writable",
+  async ({ does, saves, place, writable }) => {
+    await does([], "[readonly]");
+    await does([" ", "m", "m"], "First answer.");
+    await does([":write", "Enter"], "read only");
+    assert.equal(place.read("a.chat"), QUESTION);
+    await writable();
+    await does([":write!", "Enter"]);
+    await saves(ANSWERED);
+  },
+  QUESTION,
+  { replies: [["First answer."]], readOnly: true },
 );
 
 test(
