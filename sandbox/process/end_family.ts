@@ -44,12 +44,15 @@ export async function endFamily(leader: number | null, mark?: string): Promise<v
   }
 }
 
-/** Milliseconds for which SIGTERM goes only to processes without children, because a shell would end before them. */
+/** Milliseconds for which SIGTERM goes only to processes without children. */
 const LEAVES_FIRST = 1000;
 
 /**
  * Sends SIGTERM to every process of the family but those of the sandbox around the command, whose end would end all
  * others. Waits until none of the others lives, or until the time is over.
+ *
+ * A process gets the signal after its children: a shell that ended first would take them along. Until then it is
+ * stopped, because a shell would otherwise begin its next command.
  *
  * @param wrapped true if the leader belongs to the sandbox
  */
@@ -77,8 +80,13 @@ export async function endGently(
     );
     for (const { pid, started } of commands) {
       const key = `${pid} ${started}`;
-      if (parents.has(pid) || signaled.has(key)) continue;
+      if (signaled.has(key)) continue;
+      if (parents.has(pid)) {
+        signal(pid, "SIGSTOP");
+        continue;
+      }
       signal(pid, "SIGTERM");
+      signal(pid, "SIGCONT");
       signaled.add(key);
     }
     await new Promise<void>((resolve) => after(pause, resolve));

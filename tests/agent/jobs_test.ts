@@ -189,6 +189,31 @@ testJobs("the model reads new output of a job once, waits for its end, and stops
   assert.match(second?.[1] ?? "", /Stopped by flemma\.jobs\.stop after \d+ s\.$/);
 });
 
+testJobs("a stopped job begins no further command, and its traps run", async (place) => {
+  const leaf = "sh -c 'touch begun; exec sleep 600'";
+  for (
+    const [line, isTrapped] of [
+      [`${leaf}; touch next`, false],
+      [`while :; do ${leaf}; touch next; done`, false],
+      [`(${leaf}; touch next); touch next`, false],
+      [`trap 'echo ended; exit 0' TERM; ${leaf}; touch next`, true],
+    ] as const
+  ) {
+    const model = new Model(
+      () => [background(line)],
+      () => [command(until("begun"))],
+      ({ jobs }) => [stopJob(jobs.at(-1))],
+    );
+    place.write("work.chat", "@You:\nGo.\n");
+    const { text } = await run(place, model);
+    const [[, body] = ["", ""]] = jobResults(text);
+    assert.match(body, /Stopped by flemma\.jobs\.stop after \d+ s\.$/, line);
+    assert.equal(/^ended$/m.test(body), isTrapped, line);
+    Deno.removeSync(place.path("begun"));
+    assert.throws(() => Deno.statSync(place.path("next")), Deno.errors.NotFound, line);
+  }
+});
+
 testJobs("a failing job is an error, and a time limit applies only if it is given", async (place) => {
   const model = new Model(
     () => [background("echo bad; exit 3"), background("sleep 600", { timeout: 0.2 })],
