@@ -140,6 +140,28 @@ test("exit code 2 of an interpreter that does not find its script is a failure, 
   assert.match(place.read("a.chat"), /status=pending/);
 });
 
+test("a hook that cannot be started names why, and how to make its script executable", async (place) => {
+  const path = script(place, "guard.sh", "exit 0\n");
+  Deno.chmodSync(path, 0o644);
+  for (
+    const [command, expected] of [
+      [path, new RegExp(`because its script is not executable \\(chmod \\+x ${path}\\)`)],
+      ["no-such-program", /could not be started \(exit code 127\): .*no-such-program/],
+      ["chmod +x x 2>/dev/null; exit 126", /could not be started \(exit code 126\)\. The call waits/],
+    ] as const
+  ) {
+    place.settings(hooks("PreToolUse", command));
+    place.write("a.chat", withCall("echo ran"));
+    const { stderr } = await place.exits(3, step);
+    assert.match(stderr, expected);
+  }
+  // An interpreter runs it nevertheless.
+  place.settings(hooks("PreToolUse", `bash ${path}`));
+  place.write("a.chat", withCall("echo ran"));
+  await place.exits(0, step);
+  assert.match(place.read("a.chat"), /\nran\n/);
+});
+
 test("approving a call by hand satisfies a hook that asks or fails, but not one that denies", async (place) => {
   for (
     const [text, code, outcome] of [

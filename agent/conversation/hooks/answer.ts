@@ -13,9 +13,15 @@ export interface HookEnd {
   /** True if the hook printed more than was kept. */
   readonly isCut: boolean;
   readonly stderr: string;
-  /** True if the script that the command names does not exist. */
-  readonly scriptMissing: boolean;
+  /** What is wrong with the script that the command begins with. */
+  readonly scriptFault: ScriptFault | null;
 }
+
+/** What is wrong with the file of a script. */
+export type ScriptFault =
+  | { readonly kind: "missing" }
+  /** Counts only if the shell refuses the script: an interpreter runs it nevertheless. */
+  | { readonly kind: "not-executable"; readonly remedy: string };
 
 /** What a hook says. */
 export interface HookAnswer {
@@ -48,10 +54,15 @@ const NOTHING = {
 
 /** Reads the answer of a hook that has ended. */
 export function readAnswer(event: HookEvent, end: HookEnd): HookOutcome {
-  const { code, signal, stdout, stderr, isCut, scriptMissing } = end;
+  const { code, signal, stdout, stderr, isCut, scriptFault } = end;
   if (code === null || signal !== null) return { failed: `was killed by ${signal ?? "a signal"}` };
-  if (scriptMissing) return { failed: "names a script that does not exist" };
-  if (code === 126 || code === 127) return { failed: `could not be started (exit code ${code})` };
+  if (scriptFault?.kind === "missing") return { failed: "names a script that does not exist" };
+  if (code === 126 && scriptFault !== null) {
+    return { failed: `could not be started, because its script is not executable (${scriptFault.remedy})` };
+  }
+  if (code === 126 || code === 127) {
+    return { failed: `could not be started (exit code ${code})${firstLine(stderr)}` };
+  }
   if (code === 2) {
     const reason = stderr.trim();
     if (reason === "") return { failed: "exited with code 2 without a reason on standard error" };
@@ -116,8 +127,12 @@ function wordMeaning(event: HookEvent, word: unknown): HookAnswer["decision"] | 
 }
 
 function failedWith(code: number, stderr: string): string {
+  return `exited with code ${code}${firstLine(stderr)}`;
+}
+
+function firstLine(stderr: string): string {
   const [line = ""] = stderr.trim().split("\n", 1);
-  return `exited with code ${code}${line === "" ? "" : `: ${line.slice(0, 200)}`}`;
+  return line === "" ? "" : `: ${line.slice(0, 200)}`;
 }
 
 function parsed(text: string): Record<string, unknown> | null {

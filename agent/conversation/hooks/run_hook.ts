@@ -1,6 +1,7 @@
 // Runs one hook: in the sandbox of commands, or outside it if the person's own settings say so.
 
 import type { Environment } from "../../../base/environment.ts";
+import { shellWord } from "../../../base/shell_word.ts";
 import { failed, type Outcome, success } from "../../../base/problem.ts";
 import { after } from "../../../base/system/timer.ts";
 import { contentHash } from "../../../config/load_hooks.ts";
@@ -14,7 +15,7 @@ import { isInReach, makeOutsidePlace, writableRoots } from "../../../sandbox/out
 import { findProgram } from "../../../sandbox/process/program.ts";
 import { prepareUnsandboxed } from "../../../sandbox/process/unsandboxed.ts";
 import type { PreparedCommand } from "../../../sandbox/types.ts";
-import type { HookEnd } from "./answer.ts";
+import type { HookEnd, ScriptFault } from "./answer.ts";
 
 /** Why a hook has no answer if the person canceled it. */
 export const CANCELED = "was canceled";
@@ -50,7 +51,7 @@ export async function runOneHook(
     }
   }
   const script = scriptOf(hook.command, commandPlace(place));
-  const scriptMissing = script !== null && !isThere(script);
+  const scriptFault = script === null ? null : faultOf(script);
   for (let attempt = 1;; attempt++) {
     const begun = await (hook.outside ? beginOutside(hook, input, place) : beginInside(hook, input, place));
     if (!begun.ok) {
@@ -63,7 +64,7 @@ export async function runOneHook(
       if (!ended.ok) return ended;
       const failure = await prepared.setupFailure(ended.value.stderr, ended.value.signal);
       if (failure !== null) return failed(`did not run: the sandbox failed: ${failure.forModel}`);
-      return success({ ...ended.value, scriptMissing });
+      return success({ ...ended.value, scriptFault });
     } finally {
       // This also ends what the hook left running.
       await running.kill();
@@ -176,7 +177,7 @@ async function outcomeOf(
   running: Running,
   { timeout }: Hook,
   signal: AbortSignal,
-): Promise<Outcome<Omit<HookEnd, "scriptMissing">, string>> {
+): Promise<Outcome<Omit<HookEnd, "scriptFault">, string>> {
   const [stdout, stderr] = [new Kept(running.stdout), new Kept(running.stderr)];
   const early = Promise.withResolvers<string>();
   const stopTimer = after(timeout * 1000, () => early.resolve(`was ended after ${timeout} seconds`));
@@ -245,6 +246,18 @@ function commandPlace(
   { environment: { home }, loaded: { project } }: Pick<HookPlace, "environment" | "loaded">,
 ) {
   return { home, project };
+}
+
+function faultOf(script: string): ScriptFault | null {
+  let mode: number | null;
+  try {
+    ({ mode } = Deno.statSync(script));
+  } catch {
+    return { kind: "missing" };
+  }
+  return mode === null || (mode & 0o111) !== 0
+    ? null
+    : { kind: "not-executable", remedy: `chmod +x ${shellWord(script)}` };
 }
 
 function isThere(path: string): boolean {
