@@ -5,6 +5,7 @@ import { knownPath } from "../../cycle/storage/read.ts";
 import { allRecords, recordsOf } from "../../cycle/usage/log.ts";
 import { cacheShare, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
+import { helperNames } from "../document/helpers.ts";
 import type { Invocation } from "../invocation.ts";
 import { costWords, formatCount, percent } from "../io/amounts.ts";
 import { Exit } from "../io/exit.ts";
@@ -92,17 +93,6 @@ async function helperRows(
     rows.push({ name, records: [...own, ...below.flatMap(({ records }) => records)] });
   }
   return rows.filter(({ records }) => records.length > 0);
-}
-
-/** Returns the names of the documents in the folder of helpers. */
-function helperNames(path: string): readonly string[] {
-  try {
-    return [...Deno.readDirSync(helperFolderOf(path))].map(({ name }) => name)
-      .filter((name) => name.endsWith(".chat")).map((name) => name.slice(0, -".chat".length)).sort();
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) return [];
-    throw thrown;
-  }
 }
 
 function documentJson(document: string | null, records: readonly UsageRecord[], helpers: readonly Row[]) {

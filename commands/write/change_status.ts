@@ -2,8 +2,11 @@
 
 import { joinNames } from "../../base/names.ts";
 import type { CallSummary, CallTarget, ChatSession } from "../../agent/types.ts";
-import { helperFolderOf } from "../../base/paths.ts";
+import type { Environment } from "../../base/environment.ts";
+import { realPathOrNull } from "../../base/files.ts";
+import { absolutePath, helperFolderOf } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
 import type { Chat } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Invocation } from "../invocation.ts";
@@ -47,8 +50,16 @@ function callLines(calls: readonly CallSummary[]): string[] {
  * calls of several documents.
  */
 function inHelper(invocation: Invocation): Outcome<Invocation> {
-  const { arguments: given } = invocation;
+  const { arguments: given, environment } = invocation;
   const [file, ...targets] = given.positionals;
+  const other = targets.find((target) => isDocument(environment, target));
+  if (file !== undefined && other !== undefined) {
+    return failure(
+      "usage",
+      `${other} is a document, not a call of ${file}.`,
+      `To decide about the calls of several documents: flemma review ${operands(file, ...targets)}`,
+    );
+  }
   const split = targets.map((target) => /^([a-z0-9-]{1,40})\/(.+)$/.exec(target));
   if (file === undefined || file === "-" || split.every((found) => found === null)) {
     return success(invocation);
@@ -65,6 +76,11 @@ function inHelper(invocation: Invocation): Outcome<Invocation> {
   const document = `${helperFolderOf(file)}/${name}.chat`;
   const positionals = [document, ...split.map((found) => found![2]!)];
   return inHelper({ ...invocation, arguments: { ...given, positionals } });
+}
+
+/** True if a target is the path of a document, as if a pattern such as `*.chat` named the targets. */
+function isDocument(environment: Environment, target: string): boolean {
+  return target.endsWith(".chat") && realPathOrNull(absolutePath(environment, target)) !== null;
 }
 
 /** Marks the calls that the command line names. Runs nothing. */

@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (!made.ok) return refuse(invocation, made.problem);
   if (file !== named) messages.note(`Created ${file}, because documents end in .chat.`);
   const run = { ...invocation, arguments: { ...given, positionals: [file] } };
-  if (goes) return await drive(run, ({ session }) => session.advance());
+  if (goes) return await drive(run, ({ session }) => session.advance(), { compacts: true });
   messages.note(
     question === undefined
       ? `Write your message below @You: in ${file}, then: flemma advance ${operands(file)}`

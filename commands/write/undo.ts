@@ -9,12 +9,14 @@ import {
 } from "../../agent/undo/undo.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import { stateNotice } from "../../base/folders.ts";
+import { helperFolderOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";
 import { addLine } from "../../parser/edits/turn.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
+import { helperNames } from "../document/helpers.ts";
 import { withDocument } from "../document/open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -60,9 +62,11 @@ export async function run(invocation: Invocation): Promise<number> {
           id
         ),
       });
+      if (targets.length === 0) await nameHelpers(invocation, path, file);
       return Exit.ok;
     }
     report(invocation, outcomes, dryRun);
+    if (targets.length === 0) await nameHelpers(invocation, path, file);
     const back = outcomes.filter(({ change, outcome }) => outcome !== "kept" && change.after !== null);
     const problem = dryRun ? null : await note(session, invocation, {
       now: back.map(({ change }) => change),
@@ -143,6 +147,24 @@ function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boo
     else messages.say(`flemma: Not restored: ${what}: ${visible(why)}.`);
   }
   if (outcomes.length === 0) messages.note("There are no saved file changes to undo.");
+}
+
+/** Names the helpers whose changes of files stay: each helper's document keeps its own. */
+async function nameHelpers(
+  { environment, messages, arguments: given }: Invocation,
+  path: string,
+  file: string | null,
+): Promise<void> {
+  if (switchOption(given, "json") === true) return;
+  const names: string[] = [];
+  for (const name of helperNames(path)) {
+    const kept = await listSavedFiles(environment, `${helperFolderOf(path)}/${name}.chat`);
+    if (kept.some(({ undone }) => !undone)) names.push(name);
+  }
+  if (names.length === 0) return;
+  const [document, ...more] = names.map((name) => operands(`${helperFolderOf(file ?? path)}/${name}.chat`));
+  const others = more.length === 0 ? "" : `, and in the same way ${more.join(", ")}`;
+  messages.note(visible(`Helpers changed files, too. To restore those: flemma undo ${document}${others}`));
 }
 
 interface PutBack {

@@ -58,3 +58,24 @@ Deno.test("a helper's call is shown, approved by its address, and counted", () =
     assert.equal(counted.usage.requests, 3);
     assert.equal(counted.requests.length, 1);
   }));
+
+Deno.test("undo names the helpers that changed files, until their changes are undone", () =>
+  withScene(async (place) => {
+    const input = { label: "x", path: "made.md", content: "# made\n" };
+    await using model = await startReplay({
+      replies: [{ reply: [{ tool_use: { id: "w1", name: "write", input } }] }, ...REPLIES.slice(1)],
+    });
+    const env = { FLEMMA_ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "replay" };
+    place.settings("tools: { $append: [ask_document], auto_approve: [$default, ask_document] }\n");
+    place.write("notes.chat", ASKS);
+    await place.exits(0, ["advance", "notes.chat"], { env });
+    const hint = "Helpers changed files, too. To restore those: flemma undo notes.chat.d/runner.chat\n";
+    for (const args of [["undo", "notes.chat"], ["undo", "notes.chat", "--list"]]) {
+      assert.ok((await place.exits(0, args)).stderr.endsWith(hint), args.join(" "));
+    }
+    for (const args of [["undo", "notes.chat", "--json"], ["undo", "notes.chat.d/runner.chat"]]) {
+      assert.doesNotMatch((await place.exits(0, args)).stderr, /Helpers/, args.join(" "));
+    }
+    assert.ok(!place.exists("made.md"));
+    assert.doesNotMatch((await place.exits(0, ["undo", "notes.chat"])).stderr, /Helpers/);
+  }));

@@ -50,6 +50,21 @@ test("new --go sends the first question immediately, with the options of a run",
   assert.match(stderr, /write below the last @You:, then: flemma advance a\.chat/);
 });
 
+test("new --go compacts the document when the context window is full, as advance does", async (place) => {
+  place.settings(
+    "model: claude-haiku-4-5\ncontext: { on_full: compact }\n" +
+      "providers: { anthropic: { models: { claude-haiku-4-5: { context: 14000 } } } }\n",
+  );
+  const input = { label: "x", command: "seq 1001 3000", timeout: null };
+  await using replay = await startReplay({
+    replies: [{ reply: [{ tool_use: { id: "c1", name: "bash", input } }], usage: { input_tokens: 11000 } }],
+  });
+  const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
+  const { stderr } = await place.exits(3, ["new", "a.chat", "--bare", "-m", "Why?", "--go"], { env });
+  // It tried to.
+  assert.match(stderr, /The context window is full, and the document has nothing before its last reply/);
+});
+
 test("new creates nothing if options contradict each other, a file is missing, or text would act as syntax", async (place) => {
   const cases = [
     [["--bare", "--system", "S"], /--bare and --system cannot be combined/, 2],

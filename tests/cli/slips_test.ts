@@ -15,6 +15,13 @@ test("each slip is answered by its cause and the command that was meant", async 
     [["session", "set", "temperature", "1"], 2, /session set temperature=1/],
     [["new", "notes"], 0, /Created notes\.chat, because documents end in \.chat\./],
     [["new", "notes"], 1, /notes\.chat already exists/],
+    [
+      ["approve", "a.chat", "notes.chat"],
+      2,
+      /notes\.chat is a document.*\n.*flemma review a\.chat notes\.chat$/m,
+    ],
+    [["reject", "a.chat", "c1", "./notes.chat"], 2, /\.\/notes\.chat is a document, not a call of a\.chat/],
+    [["approve", "a.chat", "gone.chat"], 1, /No call has the id gone\.chat/],
   ];
   for (const [args, code, words] of rows) {
     const finished = await place.run(args);

@@ -127,6 +127,9 @@ function! s:play() abort
   call assert_match('unknown command :Flemma foo; use advance, always, approve', execute('Flemma foo'))
   call assert_match('no-such-program was not found on the path', execute('Flemma advance'))
   call assert_match('no run is in progress', execute('Flemma cancel'))
+  for said in ['flemma: no key', 'no key']
+    call assert_equal("\nflemma: no key", execute("call flemma#say(said, 'None')"), 'the name of the program comes once')
+  endfor
   setlocal nomodifiable
   call assert_match('cannot be changed', execute('Flemma advance'))
   setlocal modifiable

@@ -72,9 +72,10 @@ function! flemma#ask_reason() abort
   return reason ==# nothing ? flemma#say('nothing was rejected', 'None') : reason
 endfunction
 
-" Shows a message cut to the width of the command line, so that nobody has to press Enter.
+" Shows a message cut to the width of the command line, so that nobody has to press Enter. A line of the program may
+" name it already.
 function! flemma#say(text, highlight) abort
-  let text = 'flemma: ' . substitute(a:text, '[[:cntrl:]]', ' ', 'g')
+  let text = 'flemma: ' . substitute(substitute(a:text, '^flemma: ', '', ''), '[[:cntrl:]]', ' ', 'g')
   let room = max([&columns - 14, 10])
   if strdisplaywidth(text) > room
     while strdisplaywidth(text) >= room

@@ -172,8 +172,7 @@ function! s:sum_up(run, code) abort
     call s:decided(a:run)
   else
     let said = filter(copy(a:run.said), {_, line -> line !~# '^\s\|flemma recover'})
-    let last = get(said, -1, code == 0 ? s:SENTENCES.ended : 'exit code ' . code)
-    call flemma#say(substitute(last, '^flemma: ', '', ''), highlight)
+    call flemma#say(get(said, -1, code == 0 ? s:SENTENCES.ended : 'exit code ' . code), highlight)
   endif
 endfunction
 
