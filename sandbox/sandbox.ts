@@ -5,6 +5,7 @@ import { failure, type Outcome, type Problem, success } from "../base/problem.ts
 import { isSystemPath } from "../base/system/system_files.ts";
 import type { BackendEntry } from "./backends/registry.ts";
 import { ARCHITECTURES } from "./kernel/seccomp.ts";
+import { endWaiting } from "./kernel/waiting_launcher.ts";
 import { FsSnapshot } from "../base/disk/fs_snapshot.ts";
 import { realPath, traceLinks } from "../base/disk/real_path.ts";
 import { strayLink } from "./paths/stray_link.ts";
@@ -26,7 +27,7 @@ import { traceProtected } from "./protect/protect.ts";
 import { recover } from "./protect/recover.ts";
 import { type FileChange, obeyedBy } from "./protect/watched.ts";
 import { BackendInUse } from "./run/backend_in_use.ts";
-import { prepareUnsandboxed, unsandboxedNotice } from "./process/unsandboxed.ts";
+import { prepareUnsandboxed, PRIVILEGED_ROOT, unsandboxedNotice } from "./process/unsandboxed.ts";
 import { LiveCommands } from "./run/commands.ts";
 import { WorkerKeeper, type WorkerSandbox } from "./run/worker.ts";
 import { createWorkerSandbox, UNSANDBOXED_WORKER } from "./run/worker_sandbox.ts";
@@ -150,7 +151,7 @@ export class RunSandbox implements Sandbox {
     }
     if (this.host.root && this.#policy.value.allow_privileged) {
       return failure(
-        "sandbox-privileged-root",
+        PRIVILEGED_ROOT,
         "The sandbox confines nothing: commands run as root and keep their privileges.",
         "Set sandbox.policy.allow_privileged to false, or run as an ordinary user.",
       );
@@ -259,8 +260,9 @@ export class RunSandbox implements Sandbox {
     return this.#workers.get(argv, env, () => this.#workerSandbox(argv));
   }
 
-  /** Ends the sandbox worker. The next `startWorker` starts another one. */
+  /** Ends the sandbox worker, and what waits for further commands. The next `startWorker` starts another one. */
   async endWorker(): Promise<void> {
+    endWaiting();
     await this.#workers.end();
     if (this.#commands.background === 0) await this.#context.network.close();
   }

@@ -296,6 +296,14 @@ export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "s
    * `empty`, the command gets no input.
    */
   readonly gated?: (kind: "empty" | "piped") => readonly string[];
+  /**
+   * Returns a process that was started ahead and becomes the command when it gets the line; null if none was. The command
+   * waits as that of `gated`, or does not wait if the kind is null.
+   */
+  readonly takeStarted?: (kind: "empty" | "piped" | null, options: SpawnOptions) => {
+    readonly child: Deno.ChildProcess;
+    readonly line: string;
+  } | null;
   /** Value that the processes carry in their environment, to find them after this program is gone. */
   readonly mark?: string;
   /**

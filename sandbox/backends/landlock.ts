@@ -1,7 +1,9 @@
 // Prepares commands under Landlock, which needs no namespaces: the plan for the launcher, and the report whether it
 // worked. Loaded only if this backend is used.
 
+import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { prepareHandles } from "../../base/system/libc.ts";
 import { ownDeno } from "../../base/system/own_deno.ts";
 import {
   allowsLocalSockets,
@@ -13,17 +15,17 @@ import {
 } from "../kernel/landlock_plan.ts";
 import {
   CACHE_VARIABLE,
-  GROUP_DESCRIPTOR,
   GUARD_ROLE,
   type LauncherChecks,
   type LauncherPlan,
   NO_CACHE,
   OWN_CACHE_VARIABLE,
-  PLAN_DESCRIPTOR,
   REPORT_DESCRIPTOR,
   RUNTIME_ARGUMENTS,
+  WAITS,
 } from "../kernel/launcher_plan.ts";
 import { ARCHITECTURES, seccompFilter } from "../kernel/seccomp.ts";
+import { startAhead, takeWaiting } from "../kernel/waiting_launcher.ts";
 import { readIfPresent } from "../policy/late_masks.ts";
 import { withInnerScript } from "../process/inner_script.ts";
 import { MARK, newMark } from "../process/marks.ts";
@@ -142,6 +144,19 @@ async function assemble(
   if (!plan.ok) return plan;
   const runtime = launcherRuntime(host);
   if (!runtime.ok) return runtime;
+  // Many protected paths are missing, and are looked up before and after the command.
+  prepareHandles();
+  const { files } = parts;
+  const { LAUNCHER_SOURCE } = await import("../kernel/launcher.generated.ts");
+  // Without the ending of its name, the runtime would compile the program first, which takes longer than all the rest.
+  const entries = [["launcher.js", new TextEncoder().encode(LAUNCHER_SOURCE)]] as const;
+  const program = `${files.constantFolder("launcher", entries)}/launcher.js`;
+  const launcher = {
+    start: [runtime.value, ...RUNTIME_ARGUMENTS, program, GUARD_ROLE],
+    guardArguments: [`${Deno.pid}`, `${plan.value.abi}`],
+  };
+  const keepReady = () => startWaiting(launcher, host.environment);
+  if (inner !== EMPTY_COMMAND) keepReady();
   const limited = limitedCommand(policy, inner, host, parts);
   if (!limited.ok) return limited;
   const blocksSockets = !allowsLocalSockets(policy);
@@ -151,8 +166,7 @@ async function assemble(
     refuseSetuid: host.root,
     alone: { blockNetwork: !policy.network, refuseTruncate: plan.value.abi < 3 },
   })!;
-  const { files } = parts;
-  const status = files.fresh("status");
+  let status = files.fresh("status");
   // The file must be readable without the rules, and the command must not write it.
   const unwritable = files.fresh("unwritable");
   Deno.writeTextFileSync(unwritable, "", { createNew: true, mode: 0o600 });
@@ -165,38 +179,48 @@ async function assemble(
     families: [...(blocksSockets ? [AF_UNIX] : []), ...(policy.network ? [] : [AF_INET])],
     movable: writeRule === undefined ? null : movable,
   };
-  const { abi, handled, refusesTcp, scoped, rules } = plan.value;
+  const { abi, handled, refusesTcp, rules } = plan.value;
   const granted = checks.movable === null ? [] : [{ ...writeRule!, path: checks.movable }];
   const launcherPlan: LauncherPlan = {
     abi,
     handled,
     refusesTcp,
-    scoped,
     rules: [...rules, ...granted],
     filter: [...filter],
     owner: Deno.pid,
-    joinsGroup: limited.value.group !== null,
+    group: limited.value.group,
     checks,
   };
-  const planFile = files.fresh("plan");
-  Deno.writeTextFileSync(planFile, JSON.stringify(launcherPlan), { createNew: true, mode: 0o600 });
-  const { LAUNCHER_SOURCE } = await import("../kernel/launcher.generated.ts");
-  // Without the ending of its name, the runtime would compile the program first, which takes longer than all the rest.
-  const entries = [["launcher.js", new TextEncoder().encode(LAUNCHER_SOURCE)]] as const;
-  const program = `${files.constantFolder("launcher", entries)}/launcher.js`;
-  const launcher = [runtime.value, ...RUNTIME_ARGUMENTS, program, GUARD_ROLE];
+  const writePlan = (value: LauncherPlan) => {
+    const path = files.fresh("plan");
+    Deno.writeTextFileSync(path, JSON.stringify(value), { createNew: true, mode: 0o600 });
+    return path;
+  };
   const mark = newMark();
+  const planFile = writePlan(launcherPlan);
   const argvOf = (command: readonly string[]) =>
-    handOver({ status, plan: planFile, group: limited.value.group, launcher, mark }, command);
+    handOver({ ...launcher, status, mark }, [planFile, ...command]);
   return success({
     mark,
     isTied: () => readIfPresent(status).includes("ready\n"),
     argv: argvOf(limited.value.inner),
     gated: (kind) => argvOf(withInnerScript([], kind, limited.value.inner)),
+    takeStarted: (kind, { cwd, env }) => {
+      const waiting = takeWaiting(keyOf(launcher));
+      if (waiting === null) return null;
+      const argv = kind === null ? limited.value.inner : withInnerScript([], kind, limited.value.inner);
+      const variables = { ...env, PWD: cwd, [MARK]: mark };
+      status = waiting.status;
+      parts.undo.push(() => {
+        waiting.files.remove();
+        keepReady();
+      });
+      return { child: waiting.child, line: writePlan({ ...launcherPlan, start: { argv, cwd, variables } }) };
+    },
     // A rule is never refused because of what it names, so only the form of the plan matters.
     fingerprint: [
       runtime.value,
-      JSON.stringify({ abi, handled, refusesTcp, scoped, checks: checks.families, source: program }),
+      JSON.stringify({ abi, handled, refusesTcp, checks: checks.families, source: program }),
       ...inner,
     ],
     setupFailure: (stderr, signal) => Promise.resolve(failureIn(readIfPresent(status), stderr, signal)),
@@ -204,38 +228,47 @@ async function assemble(
   });
 }
 
+/** How to start the launcher. */
+interface Launcher {
+  readonly start: readonly string[];
+  /** The arguments after the id of the parent process. */
+  readonly guardArguments: readonly string[];
+}
+
+/** Starts a launcher for the next command, if there is none. */
+function startWaiting(launcher: Launcher, environment: Environment): void {
+  startAhead(keyOf(launcher), () => {
+    const files = PrivateFiles.open(environment);
+    if (!files.ok) return null;
+    const status = files.value.fresh("status");
+    const argv = handOver({ ...launcher, status, mark: newMark() }, [WAITS]);
+    return { argv, env: { PATH: environment.variables.PATH ?? "" }, status, files: files.value };
+  });
+}
+
+/** Launchers that are started alike can stand in for each other. */
+function keyOf({ start, guardArguments }: Launcher): string {
+  return [...start, ...guardArguments].join("\n");
+}
+
 /**
- * Wraps a command in a shell that opens the descriptors and then becomes the launcher. Core dumps are off. The whole
- * process tree carries a mark, by which a later run finds it if this program is gone.
+ * Wraps the launcher in a shell that opens the descriptor of the report and then becomes the launcher. Core dumps are
+ * off. The whole process tree carries a mark, by which a later run finds it if this program is gone.
  */
 function handOver(
-  { status, plan, group, launcher, mark }: {
-    readonly status: string;
-    readonly plan: string;
-    readonly group: string | null;
-    readonly launcher: readonly string[];
-    readonly mark: string;
-  },
-  command: readonly string[],
+  { start, guardArguments, status, mark }: Launcher & { readonly status: string; readonly mark: string },
+  rest: readonly string[],
 ): string[] {
   const lines = [
     "ulimit -c 0",
     `export ${MARK}=${mark}`,
     `[ -z "\${${CACHE_VARIABLE}+x}" ] || export ${OWN_CACHE_VARIABLE}="$${CACHE_VARIABLE}"`,
     `export ${CACHE_VARIABLE}=${NO_CACHE}`,
-    ...(group === null ? [] : [`exec ${GROUP_DESCRIPTOR}>"$1"; shift`]),
     `set -C; exec ${REPORT_DESCRIPTOR}>"$0"; set +C`,
-    `exec ${PLAN_DESCRIPTOR}<"$1"; shift`,
-    ...launcher.map((_, at) => `a${at}=$1; shift`),
-    `exec ${launcher.map((_, at) => `"$a${at}"`).join(" ")} "$PPID" "$@"`,
+    ...start.map((_, at) => `a${at}=$1; shift`),
+    `exec ${start.map((_, at) => `"$a${at}"`).join(" ")} "$PPID" "$@"`,
   ];
-  return [
-    ...["/bin/sh", "-c", lines.join("; "), status],
-    ...(group === null ? [] : [group]),
-    plan,
-    ...launcher,
-    ...command,
-  ];
+  return ["/bin/sh", "-c", lines.join("; "), status, ...start, ...guardArguments, ...rest];
 }
 
 /** Returns why the command did not run, or null if it did or was ended before. */

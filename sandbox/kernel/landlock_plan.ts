@@ -35,8 +35,11 @@ const DEVICE = read_file | write_file | truncate | ioctl_dev;
 /** Devices that commands may use. All others are unreadable. */
 const DEVICES: readonly string[] = ["null", "zero", "full", "random", "urandom", "tty"];
 
+/** The version of the interface that limits signals and abstract sockets. */
+export const LIMITS_SIGNALS = 6;
+
 /** The version of the interface from which on a feature exists. */
-const SINCE = { refer: 2, truncate: 3, network: 4, ioctl: 5, scopes: 6 } as const;
+const SINCE = { refer: 2, truncate: 3, network: 4, ioctl: 5, scopes: LIMITS_SIGNALS } as const;
 
 /** The latest version that this program knows; a later kernel keeps its promises. */
 const LATEST = 7;
@@ -53,8 +56,6 @@ export interface LandlockPlan {
   readonly handled: number;
   /** True if the kernel refuses TCP. */
   readonly refusesTcp: boolean;
-  /** True if the kernel refuses signals to, and abstract sockets of, processes outside. */
-  readonly scoped: boolean;
   /** Rights below paths. All paths are real. */
   readonly rules: readonly LandlockRule[];
   /** What a sandbox with namespaces would refuse, and this one does not. A sentence for each topic. */
@@ -122,7 +123,6 @@ export function planLandlock(
     abi: version,
     handled,
     refusesTcp: !policy.network && version >= SINCE.network,
-    scoped: version >= SINCE.scopes,
     rules: [...readRules(policy, files), ...writeRules(policy, files), ...deviceRules()]
       .map((rule) => ({ ...rule, rights: rule.rights & handled })),
     notCovered: gapsOf(policy, version, compared),

@@ -1,25 +1,30 @@
 // The launcher of a command under Landlock: processes of its own that confine the command, start it, and end everything
 // that the command started. It is bundled into launcher.generated.ts, so that every distribution has it.
 //
-// The guard prepares the rules, starts a second process that confines itself and becomes the command, and stays until
-// everything has ended. If the guard is killed, a shell in the guard's domain ends the rest.
+// The guard starts a second process that confines itself and becomes the command, and stays until everything has ended.
+// If the guard is killed, a shell in the guard's domain ends the rest. The second process can wait for its plan, because
+// starting both takes longer than all the rest.
 
 import {
   CACHE_VARIABLE,
   COMMAND_ROLE,
-  GROUP_DESCRIPTOR,
   GUARD_ROLE,
   type LauncherChecks,
   type LauncherPlan,
   NOT_STARTED,
   OWN_CACHE_VARIABLE,
-  PLAN_DESCRIPTOR,
   REPORT_DESCRIPTOR,
   RUNTIME_ARGUMENTS,
+  type WaitedStart,
+  WAITS,
 } from "./launcher_plan.ts";
+import { LIMITS_SIGNALS } from "./landlock_plan.ts";
 
 const libc = Deno.dlopen("libc.so.6", {
   syscall: { parameters: ["i64", "i64", "i64", "i64", "i64", "i64"], result: "i64" },
+  // The same function with types that need no conversion, for calls that are made for every rule.
+  openat2: { name: "syscall", parameters: ["i64", "i64", "buffer", "buffer", "i64"], result: "i64" },
+  addRule: { name: "syscall", parameters: ["i64", "i64", "i64", "buffer", "i64"], result: "i64" },
   prctl: { parameters: ["i32", "u64", "u64", "u64", "u64"], result: "i32" },
   posix_spawn: {
     parameters: ["buffer", "buffer", "buffer", "buffer", "buffer", "buffer"],
@@ -44,15 +49,19 @@ const libc = Deno.dlopen("libc.so.6", {
   close: { parameters: ["i32"], result: "i32" },
   fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
   signal: { parameters: ["i32", "usize"], result: "usize" },
+  read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
+  chdir: { parameters: ["buffer"], result: "i32" },
+  setenv: { parameters: ["buffer", "buffer", "i32"], result: "i32" },
+  unsetenv: { parameters: ["buffer"], result: "i32" },
   execvpe: { parameters: ["buffer", "buffer", "buffer"], result: "i32" },
   __errno_location: { parameters: [], result: "pointer" },
 }).symbols;
 
 /** System calls. These numbers are the same on all supported architectures, except that of `capset`. */
 const LANDLOCK_CREATE = 444;
-const LANDLOCK_ADD = 445;
+const LANDLOCK_ADD = 445n;
 const LANDLOCK_RESTRICT = 446;
-const OPENAT2 = 437;
+const OPENAT2 = 437n;
 const CLOSE_RANGE = 436;
 const CAPSET = Deno.build.arch === "aarch64" ? 91 : 126;
 
@@ -79,7 +88,7 @@ const ELOOP = 40;
 const O_PATH = 0o10000000;
 const O_CLOEXEC = 0o2000000;
 const NO_SYMLINKS = 4;
-const AT_FDCWD = -100;
+const AT_FDCWD = -100n;
 const REFER = 1 << 13;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
@@ -88,6 +97,8 @@ const SPAWN_FLAGS = 0x04 | 0x08 | 0x80;
 /** Sizes of structures of the C library, in bytes, rounded up. */
 const SPAWN_STRUCTURE = 512;
 const SIGNAL_SET = 128;
+
+const NEWLINE = 10;
 
 const encoder = new TextEncoder();
 const text = (value: string): Uint8Array<ArrayBuffer> => encoder.encode(`${value}\0`);
@@ -120,25 +131,29 @@ function ruleset(abi: number, handled: number, refusesTcp: boolean, scope: numbe
   return made;
 }
 
+/** A link on the way would grant another path than the plan says. */
+const HOW_TO_OPEN = new BigUint64Array([BigInt(O_PATH | O_CLOEXEC), 0n, BigInt(NO_SYMLINKS)]);
+/** The kernel's structure of a rule: rights, descriptor. */
+const RULE = new Uint8Array(12);
+const RULE_VIEW = new DataView(RULE.buffer);
+const BELOW_PATH = 1n;
+
 function addRule(rules: number, path: string, rights: number, needed: boolean): void {
-  const name = text(path);
-  // A link on the way would grant another path than the plan says.
-  const how = new BigUint64Array([BigInt(O_PATH | O_CLOEXEC), 0n, BigInt(NO_SYMLINKS)]);
-  const descriptor = call(OPENAT2, AT_FDCWD, addressOf(name), addressOf(how), how.byteLength);
+  const size = BigInt(HOW_TO_OPEN.byteLength);
+  const descriptor = Number(libc.openat2(OPENAT2, AT_FDCWD, text(path), HOW_TO_OPEN, size));
   if (descriptor < 0) {
-    if (!needed) return;
+    // Without capabilities, the command would not get there either.
+    if (!needed || errno() === EACCES) return;
     throw new NotConfined(
       errno() === ELOOP ? `${path} was replaced by a symbolic link` : `the path ${path} no longer exists`,
     );
   }
-  const rule = new Uint8Array(12);
-  const view = new DataView(rule.buffer);
-  view.setBigUint64(0, BigInt(rights), true);
-  view.setInt32(8, descriptor, true);
-  const added = call(LANDLOCK_ADD, rules, 1, addressOf(rule), 0);
+  RULE_VIEW.setBigUint64(0, BigInt(rights), true);
+  RULE_VIEW.setInt32(8, descriptor, true);
+  const added = libc.addRule(LANDLOCK_ADD, BigInt(rules), BELOW_PATH, RULE, 0n);
   const error = errno();
   libc.close(descriptor);
-  if (added < 0 && needed) throw new NotConfined(`Landlock refused a rule for ${path} (error ${error})`);
+  if (added < 0n && needed) throw new NotConfined(`Landlock refused a rule for ${path} (error ${error})`);
 }
 
 /**
@@ -292,32 +307,30 @@ function startLastGuard(): void {
   libc.close(ends[0]!);
 }
 
-/** Runs the guard of a command until everything has ended. Returns the command's exit code. */
-async function guard(parent: number, words: readonly string[]): Promise<number> {
-  const { abi, handled, refusesTcp, scoped, rules, owner, joinsGroup } = readPlan();
+/**
+ * Runs the guard of a command until everything has ended.
+ *
+ * @param owner the process that prepared the command
+ * @param abi version of the kernel interface that the plan uses
+ * @param rest the plan and the words of the command
+ * @returns the command's exit code
+ */
+async function guard(parent: number, owner: number, abi: number, rest: readonly string[]): Promise<number> {
   prctl(SET_PDEATHSIG, SIGTERM);
   // The kernel sends no signal for a parent that ended before the request.
   if (libc.getppid() !== parent || libc.kill(owner, 0) !== 0) return NOT_STARTED;
   prctl(SET_SUBREAPER, 1);
-  const inner = ruleset(abi, handled, refusesTcp, scoped ? 3 : 0);
-  for (const { path, rights, needed } of rules) addRule(inner, path, rights, needed);
+  const scoped = abi >= LIMITS_SIGNALS;
   dropCapabilities();
   if (prctl(SET_NO_NEW_PRIVS, 1) !== 0) throw new NotConfined("no_new_privs is refused");
   if (scoped && call(LANDLOCK_RESTRICT, signalDomain(abi), 0) !== 0) {
     throw new NotConfined(`Landlock refused to confine the guard (error ${errno()})`);
   }
   const isAlone = scoped && cannotSignalParent();
-  const passed = [PLAN_DESCRIPTOR, REPORT_DESCRIPTOR, ...(joinsGroup ? [GROUP_DESCRIPTOR] : [])];
-  for (const descriptor of passed) libc.fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  libc.fcntl(REPORT_DESCRIPTOR, F_SETFD, FD_CLOEXEC);
   if (isAlone) startLastGuard();
-  for (const descriptor of [...passed, inner]) libc.fcntl(descriptor, F_SETFD, 0);
-  const command = start(Deno.execPath(), [
-    ...launcherArguments(),
-    COMMAND_ROLE,
-    `${Deno.pid}`,
-    `${inner}`,
-    ...words,
-  ]);
+  libc.fcntl(REPORT_DESCRIPTOR, F_SETFD, 0);
+  const command = start(Deno.execPath(), [...launcherArguments(), COMMAND_ROLE, `${Deno.pid}`, ...rest]);
   const stop = (signal: number) => {
     endDescendants(isAlone);
     report(`exit ${128 + signal}`);
@@ -339,8 +352,25 @@ function launcherArguments(): string[] {
   return [...RUNTIME_ARGUMENTS, new URL(import.meta.url).pathname];
 }
 
-function readPlan(): LauncherPlan {
-  return JSON.parse(Deno.readTextFileSync(`/proc/self/fd/${PLAN_DESCRIPTOR}`));
+/** Reads standard input up to the end of the first line, and no further. Null if the input ends before. */
+function readLine(): string | null {
+  const byte = new Uint8Array(1);
+  for (const line: number[] = [];;) {
+    if (Number(libc.read(0, byte, 1n)) <= 0) return null;
+    if (byte[0] === NEWLINE) return new TextDecoder().decode(Uint8Array.from(line));
+    line.push(byte[0]!);
+  }
+}
+
+/** Enters the folder of a command, and returns its environment. The program is looked up as the command would do it. */
+function enter({ cwd, variables }: WaitedStart): Uint8Array<ArrayBuffer>[] {
+  if (libc.chdir(text(cwd)) !== 0) {
+    throw new NotConfined(`the folder ${cwd} cannot be entered (error ${errno()})`);
+  }
+  const { PATH } = variables;
+  if (PATH === undefined) libc.unsetenv(text("PATH"));
+  else libc.setenv(text("PATH"), text(PATH), 1);
+  return Object.entries(variables).map(([name, value]) => text(`${name}=${value}`));
 }
 
 /** Attempts to read the error of a refusal. */
@@ -398,26 +428,35 @@ function wrongResult(
   return isMoved ? null : "its rules, but also refused to move files between folders";
 }
 
-/** Confines this process and becomes the command. Returns only if that fails. */
-function becomeCommand(parent: number, rules: number, words: readonly string[]): void {
+/**
+ * Confines this process and becomes the command. Returns only if that fails.
+ *
+ * @param from path of the plan, or `WAITS` if it is the first line of standard input
+ */
+function becomeCommand(parent: number, from: string, words: readonly string[]): void {
   prctl(SET_PDEATHSIG, SIGKILL);
   if (libc.getppid() !== parent) Deno.exit(NOT_STARTED);
-  const argv = words.map(text);
-  const variables = commandEnvironment();
-  const { filter, checks, scoped, owner, joinsGroup } = readPlan();
+  const path = from === WAITS ? readLine() : from;
+  // The process that started this one does not need it any more.
+  if (path === null) Deno.exit(NOT_STARTED);
+  const plan: LauncherPlan = JSON.parse(Deno.readTextFileSync(path));
+  const { abi, handled, refusesTcp, rules, filter, checks, owner, group, start } = plan;
+  const scoped = abi >= LIMITS_SIGNALS;
+  const variables = start === undefined ? commandEnvironment() : enter(start);
+  const argv = (start?.argv ?? words).map(text);
   const instructions = Uint8Array.from(filter);
   const program = new Uint8Array(16);
   const view = new DataView(program.buffer);
   view.setUint16(0, instructions.length / 8, true);
   view.setBigUint64(8, addressOf(instructions), true);
   const [argvPointers, variablePointers] = [pointers(argv), pointers(variables)];
+  const inner = ruleset(abi, handled, refusesTcp, scoped ? 3 : 0);
+  for (const { path, rights, needed } of rules) addRule(inner, path, rights, needed);
   // Earlier, the threads of this runtime would count.
-  if (joinsGroup && libc.write(GROUP_DESCRIPTOR, encoder.encode("0"), 1n) !== 1n) {
-    throw new NotConfined(`its number of processes could not be limited (error ${errno()})`);
-  }
+  if (group !== null) join(group);
   // The runtime ignores this signal, and the command would inherit that.
   libc.signal(SIGPIPE, 0n);
-  if (call(LANDLOCK_RESTRICT, rules, 0) !== 0) {
+  if (call(LANDLOCK_RESTRICT, inner, 0) !== 0) {
     throw new NotConfined(`Landlock refused to confine the command (error ${errno()})`);
   }
   if (prctl(SET_SECCOMP, 2, addressOf(program)) !== 0) {
@@ -429,16 +468,24 @@ function becomeCommand(parent: number, rules: number, words: readonly string[]):
   if (call(CLOSE_RANGE, 3, 0xffffffff, 4) !== 0) throw new NotConfined("open files cannot be closed");
   report("ready");
   libc.execvpe(argv[0]!, argvPointers, variablePointers);
-  throw new NotConfined(`the program ${words[0]} cannot be started inside the sandbox`);
+  throw new NotConfined(`the program ${start?.argv[0] ?? words[0]} cannot be started inside the sandbox`);
+}
+
+/** Makes this process a member of a control group. */
+function join(members: string): void {
+  const descriptor = libc.open(text(members), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0 || libc.write(descriptor, encoder.encode("0"), 1n) !== 1n) {
+    throw new NotConfined(`its number of processes could not be limited (error ${errno()})`);
+  }
 }
 
 /** Runs the launcher, and exits as the command did. */
 async function main(): Promise<never> {
   let code = NOT_STARTED;
   try {
-    const [role, parent, ...words] = Deno.args;
-    if (role === GUARD_ROLE) code = await guard(Number(parent), words);
-    else becomeCommand(Number(parent), Number(words[0]), words.slice(1));
+    const [role, parent, ...rest] = Deno.args;
+    if (role !== GUARD_ROLE) becomeCommand(Number(parent), rest[0]!, rest.slice(1));
+    else code = await guard(Number(parent), Number(rest[0]), Number(rest[1]), rest.slice(2));
   } catch (thrown) {
     const cause = thrown instanceof Error ? thrown.message : String(thrown);
     report(`failed ${cause.replaceAll("\n", " ")}`);

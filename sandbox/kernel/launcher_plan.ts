@@ -2,16 +2,24 @@
 
 import type { LandlockPlan } from "./landlock_plan.ts";
 
-/** What the launcher reads from its plan descriptor, as JSON. */
-export interface LauncherPlan
-  extends Pick<LandlockPlan, "abi" | "handled" | "refusesTcp" | "scoped" | "rules"> {
+/** What the launcher reads from the file of the plan, as JSON. */
+export interface LauncherPlan extends Pick<LandlockPlan, "abi" | "handled" | "refusesTcp" | "rules"> {
   /** The system call filter, a number per byte. */
   readonly filter: readonly number[];
   /** The process that prepared the command. Without it, nothing starts. */
   readonly owner: number;
-  /** True if the command joins the control group whose list of members is open as the group descriptor. */
-  readonly joinsGroup: boolean;
+  /** The list of members of the control group that the command joins; null if it joins none. */
+  readonly group: string | null;
   readonly checks: LauncherChecks;
+  /** Only for a launcher that has waited: what it cannot inherit. */
+  readonly start?: WaitedStart;
+}
+
+/** What a launcher starts that was itself started before the command was known. */
+export interface WaitedStart {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** What the confined process really tries before it becomes the command. If one result is wrong, nothing runs. */
@@ -26,10 +34,11 @@ export interface LauncherChecks {
   readonly movable: string | null;
 }
 
-/** The descriptors that the launcher inherits. Lines of the report: `ready`, `exit CODE`, `failed CAUSE`. */
-export const PLAN_DESCRIPTOR = 7;
-export const GROUP_DESCRIPTOR = 8;
+/** The descriptor that the launcher inherits. Lines of the report: `ready`, `exit CODE`, `failed CAUSE`. */
 export const REPORT_DESCRIPTOR = 9;
+
+/** In place of the path of a plan: the path is the first line of standard input. */
+export const WAITS = "-";
 
 /** The roles of the launcher's processes. The role is the first argument. */
 export const GUARD_ROLE = "guard";

@@ -36,10 +36,21 @@ export interface Gate {
    * then called for the new process. Absent if that is never so.
    */
   mayRunAgain?(): boolean;
+  /**
+   * Returns a process that was started before the command was known; null if none was. After `open`, it gets the line
+   * that names the command.
+   */
+  takeStarted?(): StartedAhead | null;
   /** Identifies descendants that cannot be found in another way. */
   readonly mark?: string;
   /** True if the process that starts belongs to a sandbox around the command. @default it becomes the command */
   readonly wrapped?: true;
+}
+
+/** A process that waits for the line that names its command. */
+export interface StartedAhead {
+  readonly child: Deno.ChildProcess;
+  readonly line: string;
 }
 
 /**
@@ -90,34 +101,55 @@ function launch(
   options: SpawnOptions,
   gate: Gate | undefined,
 ): Outcome<Deno.ChildProcess> {
-  const [program, ...args] = argv;
+  const [program] = argv;
   if (program === undefined || program === "") {
     return failure("spawn-failed", "The command is empty, so there is no program to start.");
   }
+  const ahead = isDirectory(options.cwd) ? gate?.takeStarted?.() ?? null : null;
   let child: Deno.ChildProcess;
   try {
-    child = new Deno.Command(program, {
-      args,
-      cwd: options.cwd,
-      env: { ...options.env, ...(gate?.mark === undefined ? {} : { [MARK]: gate.mark }) },
-      clearEnv: true,
-      stdin: options.stdin === undefined && options.keepInput !== true && gate === undefined
-        ? "null"
-        : "piped",
-      stdout: "piped",
-      stderr: "piped",
-      detached: true,
-    }).spawn();
+    const env = { ...options.env, ...(gate?.mark === undefined ? {} : { [MARK]: gate.mark }) };
+    const hasInput = options.stdin !== undefined || options.keepInput === true || gate !== undefined;
+    child = ahead?.child ?? startProcess(argv, { cwd: options.cwd, env }, hasInput ? "piped" : "null");
   } catch (thrown) {
     return spawnFailure(program, options.cwd, thrown);
   }
   const problem = gate?.open(child.pid, child.status) ?? null;
-  if (problem === null) return success(child);
+  if (problem === null) {
+    if (ahead !== null) writeLine(child.stdin, ahead.line);
+    return success(child);
+  }
   // Closes its standard input, so that a process that waits for the line exits.
   feed(child.stdin, []);
   child.stdout.cancel();
   child.stderr.cancel();
   return { ok: false, problem };
+}
+
+/** Starts a process in its own session, with pipes. Throws if that fails. */
+export function startProcess(
+  [program = "", ...args]: readonly string[],
+  { cwd, env }: Pick<SpawnOptions, "cwd" | "env">,
+  stdin: "piped" | "null",
+): Deno.ChildProcess {
+  return new Deno.Command(program, {
+    args,
+    cwd,
+    env: { ...env },
+    clearEnv: true,
+    stdin,
+    stdout: "piped",
+    stderr: "piped",
+    detached: true,
+  }).spawn();
+}
+
+/** Writes a line, and leaves the pipe open. */
+function writeLine(pipe: WritableStream<Uint8Array>, line: string): void {
+  const writer = pipe.getWriter();
+  // If the process is gone, its end tells.
+  writer.write(new TextEncoder().encode(`${line}\n`)).catch(() => {});
+  writer.releaseLock();
 }
 
 /** The bytes of a stream that is not known yet. */

@@ -12,9 +12,17 @@ import type { PreparedCommand } from "../types.ts";
 /** Code of the problem that calls wait although a backend confines commands. */
 export const CALLS_WAIT = "backend-repairs";
 
+/** Code of the problem that a backend wraps commands and does not confine them. */
+export const PRIVILEGED_ROOT = "sandbox-privileged-root";
+
 /** True if commands run in a sandbox, also if calls wait because of what it covers. */
 export function isConfined(available: Outcome<string>): boolean {
   return available.ok || available.problem.code === CALLS_WAIT;
+}
+
+/** True if a backend wraps commands, also if it does not confine them. */
+export function isWrapped(available: Outcome<string>): boolean {
+  return isConfined(available) || (!available.ok && available.problem.code === PRIVILEGED_ROOT);
 }
 
 /** Prepares a command without a backend. */

@@ -4,9 +4,11 @@
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 import { checkChangedSettingsFile, isGitSettings } from "../git/harmless.ts";
 import { leadingSettings } from "../git/settings_changes.ts";
 import { openToOwner, setModeInFolder } from "../paths/open_folder.ts";
+import { settledStamp } from "../paths/stamp.ts";
 import { latin1Bytes, putSettingsBack, type Repairs } from "./settings.ts";
 
 /** Changes of larger files are reported, but cannot be undone. */
@@ -31,6 +33,8 @@ export interface Compared {
   readonly kept?: "same" | "present";
   /** Stat data that identifies the state of a file whose bytes are not stored. */
   readonly stamp: string;
+  /** A stamp that every change would change, as `settledStamp` returns it. Absent in what older versions recorded. */
+  readonly settled?: string | null;
 }
 
 /** Records the current state of these paths. The snapshot can later tell whether anything changed. */
@@ -63,13 +67,14 @@ function inspect(path: string, depth: number, inspection: Inspection): boolean {
   if (found.length >= most) return false;
   const stamp = `${info.dev} ${info.ino} ${info.size} ${info.mtime?.getTime()}`;
   const { mode } = info;
+  const settled = settledStamp(path, snapshot.stats);
   if (!info.isDirectory) {
     const text = bytesOf(path, snapshot);
-    found.push({ path, names: null, text, mode, stamp });
+    found.push({ path, names: null, text, mode, stamp, settled });
     return text !== null || !info.isFile;
   }
   const names = live(snapshot.names(path));
-  found.push({ path, names, text: null, mode, stamp: "" });
+  found.push({ path, names, text: null, mode, stamp: "", settled });
   if (depth === MOST_DEPTH) return names.length === 0;
   return names.map((name) => inspect(`${path}/${name}`, depth + 1, inspection)).every(Boolean);
 }
@@ -77,7 +82,9 @@ function inspect(path: string, depth: number, inspection: Inspection): boolean {
 /** Restores what a command changed and deletes nothing. Returns what was done, for the person. */
 export async function putBack(compared: readonly Compared[], repairs: Repairs): Promise<Problem[]> {
   const reported: Problem[] = [];
+  const stats = new StatCache();
   for (const before of compared) {
+    if (before.settled && settledStamp(before.path, stats) === before.settled) continue;
     if (before.names !== null) {
       if (before.kept === "same" && isOtherMode(before)) {
         reported.push(await repairs.attempt(before.path, () => mode(before)));

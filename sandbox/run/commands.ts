@@ -459,6 +459,7 @@ export class LiveCommands {
           },
           isTied: preparation.isTied,
           mayRunAgain: preparation.mayRunAgain,
+          takeStarted: () => preparation.takeStarted?.(waits ? null : kind, options) ?? null,
           wrapped: true,
         });
       },

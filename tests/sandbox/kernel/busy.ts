@@ -1,7 +1,13 @@
-// Runs one command under Landlock in a folder where a command of another run lives.
+// Runs one command under Landlock in a folder where a command of another run lives. With a second argument, it then says
+// so, and stays.
 
 import { projectSandbox, runPrepared } from "../fixture.ts";
 
-const sandbox = projectSandbox(Deno.args[0]!, { backend: "landlock" });
+const [root = "", stays] = Deno.args;
+const sandbox = projectSandbox(root, { backend: "landlock" });
 const { code } = await runPrepared(sandbox, ["true"]);
+if (stays !== undefined) {
+  console.log("done");
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
+}
 Deno.exit(code);

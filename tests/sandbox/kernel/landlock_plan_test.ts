@@ -152,7 +152,6 @@ Deno.test("the rights follow the version of the kernel interface, and what is mi
   for (const abi of [2, 3, 4, 5, 6, 7]) {
     const plan = planOf({ network: false }, abi);
     assert.equal(plan.refusesTcp, abi >= 4, `TCP at ${abi}`);
-    assert.equal(plan.scoped, abi >= 6, `scopes at ${abi}`);
     assert.equal(plan.kind, abi >= 6 ? "exact" : "repaired", `kind at ${abi}`);
     assert.equal(plan.notCovered.some((line) => line.includes("signals")), abi < 6, `signals at ${abi}`);
     assert.equal(plan.notCovered.some((line) => line.includes("emptied")), abi < 3, `truncate at ${abi}`);
