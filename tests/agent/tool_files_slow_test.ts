@@ -68,6 +68,34 @@ export default {
   });
 });
 
+Deno.test(
+  "a tool file of a superuser who keeps privileges runs, and the runtime still refuses what the policy forbids",
+  {
+    ignore: Deno.uid() !== 0,
+  },
+  () =>
+    inPlace(async (place) => {
+      place.settings(`sandbox:\n  policy:\n    allow_privileged: true\n    rw_paths: ["urn:flemma:cwd"]\n`);
+      userTool(
+        place,
+        "writes.ts",
+        `export default {
+  input_schema: { type: "object", properties: { path: { type: "string" } } },
+  execute: (input: { path: string }) => {
+    Deno.writeTextFileSync(input.path, "x");
+    return { content: "written" };
+  },
+};
+`,
+      );
+      assert.equal(
+        (await called(place, "writes", { path: `${place.environment.cwd}/inside` })).text,
+        "written",
+      );
+      assert.match((await called(place, "writes", { path: "/etc/flemma-outside" })).text, /write access/);
+    }),
+);
+
 Deno.test("a tool file finds its own modules as in the program that it is written for, and runs without what only that program has", async () => {
   await inPlace(async (place) => {
     const src = `${place.folder}/config/flemma/src/words`;

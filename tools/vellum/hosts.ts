@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { makeOutsidePlace, writableRoots } from "../../sandbox/outside/place.ts";
 import type { Running, Sandbox } from "../../sandbox/types.ts";
-import { isConfined, prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
+import { isConfined, isWrapped, prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
 import { HostProcess, inputPipe, newMessagePrefix, type StartedHost } from "./host_process.ts";
 import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
 
@@ -173,14 +173,16 @@ async function startWrapped(
   if (!policy.ok) return policy;
   const deno = findDeno(environment, sandbox.enabled ? policy.value.rw_paths : []);
   if (!deno.ok) return deno;
-  const isWrapped = sandbox.enabled && isConfined(await sandbox.available());
+  const available = await sandbox.available();
+  const wrapped = sandbox.enabled && isWrapped(available);
   const word = newMessagePrefix();
-  const rights = rightsOf(policy.value, isWrapped);
+  // A sandbox that does not confine a superuser leaves the runtime to refuse what the policy forbids.
+  const rights = rightsOf(policy.value, wrapped && isConfined(available));
   const prepared = await sandbox.prepare(hostCommand(deno.value, rights, { word, cwd, names }));
   if (!prepared.ok) return prepared;
   const { value } = prepared;
   // The host's rights were chosen for this sandbox state, so it must not start under another.
-  const running: Outcome<Running> = value.wrapped === isWrapped
+  const running: Outcome<Running> = value.wrapped === wrapped
     ? value.start({ cwd, env: env("sandbox"), stdin })
     : failure("sandbox-outdated", "The sandbox was switched on or off while a tool host was starting.");
   if (!running.ok) {
