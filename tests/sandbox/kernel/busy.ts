@@ -7,7 +7,7 @@ const [root = "", stays] = Deno.args;
 const sandbox = projectSandbox(root, { backend: "landlock" });
 const { code } = await runPrepared(sandbox, ["true"]);
 if (stays !== undefined) {
-  console.log("done");
+  Deno.stdout.writeSync(new TextEncoder().encode("done\n"));
   await new Promise((resolve) => setTimeout(resolve, 600_000));
 }
 Deno.exit(code);
