@@ -5,7 +5,14 @@ import { exitOf } from "./exit.ts";
 import type { Messages } from "./messages.ts";
 
 /** Commands that are useful on a document that was created a moment ago. */
-const TAKE_NEW_ONES: ReadonlySet<string> = new Set(["advance", "send", "estimate", "check", "status"]);
+const TAKE_NEW_ONES: ReadonlySet<string> = new Set([
+  "advance",
+  "send",
+  "estimate",
+  "check",
+  "status",
+  "watch",
+]);
 
 /** Reports the problem and returns its exit code. */
 export function refuse(

@@ -4,6 +4,7 @@ import { nextNeed } from "../../agent/views/next_need.ts";
 import type { ChatOptions } from "../../agent/types.ts";
 import { absolutePath, callerOf, normalPath } from "../../base/paths.ts";
 import { type Problem, problemLine, thrownText } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";
 import { waitSentence } from "../../cycle/run/waits.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
@@ -87,7 +88,11 @@ function inTheWay(path: string, label: string): Problem | null {
     return { code: "document-unreadable", message: `${visible(label)} is not a regular file.`, next: CHECK };
   } catch (thrown) {
     return thrown instanceof Deno.errors.NotFound
-      ? { code: "document-missing", message: `There is no file ${visible(label)}.`, next: CHECK }
+      ? {
+        code: "document-missing",
+        message: `There is no file ${visible(label)}.`,
+        next: `Create it: flemma new ${operands(label)}`,
+      }
       : {
         code: "document-unreadable",
         message: `${visible(label)} cannot be read: ${thrownText(thrown)}.`,
