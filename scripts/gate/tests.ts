@@ -46,6 +46,17 @@ export function countsOfLines(printed: string): Counts {
   return { passed: count("ok"), failed: count("FAILED") + 1 };
 }
 
+/**
+ * Returns why the tests cannot run with this Deno, by its real path; null if they can. Commands in the sandbox may
+ * write to all of `/tmp`, so flemma runs no program there outside the sandbox: tests of that would fail, and one hangs.
+ */
+export function misplacedDeno(path: string): string | null {
+  return path.startsWith("/tmp/")
+    ? `Deno is below /tmp (${path}), where commands in the sandbox may write, so tests would fail or hang.\n` +
+      "Move Deno to another folder, such as /usr/local/bin or ~/.local/bin, and start the tests again."
+    : null;
+}
+
 /** Suffix of test files that are slow and that ordinary changes hardly break. Their first line says what they need. */
 const SLOW = "_slow_test.ts";
 
@@ -93,6 +104,11 @@ export async function runTests(
   args: readonly string[],
   { program, all, check = true }: TestOptions = {},
 ): Promise<Counts> {
+  const misplaced = misplacedDeno(Deno.realPathSync(Deno.execPath()));
+  if (misplaced !== null) {
+    print(misplaced);
+    return { passed: 0, failed: 1 };
+  }
   const missing = await missingBubblewrap();
   if (missing !== null) {
     print(`The tests need bubblewrap (the program bwrap), because they run real commands in a real sandbox.`);

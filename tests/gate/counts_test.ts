@@ -5,6 +5,7 @@ import {
   countsOfLines,
   groupsOf,
   hangingTest,
+  misplacedDeno,
   slowTests,
   summaryOf,
   total,
@@ -67,4 +68,11 @@ Deno.test("a test that hangs is found, and the results before it are counted", (
   const printed = `${before}./a_test.ts => four ... ok (16m0s)\n'three' has been running for over (16m0s)\n`;
   assert.equal(hangingTest(printed), "three");
   assert.deepEqual(countsOfLines(printed), { passed: 2, failed: 2 });
+});
+
+Deno.test("a Deno below /tmp is refused before the tests, and no other", () => {
+  assert.match(misplacedDeno("/tmp/a/deno") ?? "", /^Deno is below \/tmp \(\/tmp\/a\/deno\).*\nMove Deno/);
+  for (const path of ["/usr/bin/deno", "/tmpfs/deno", "/var/tmp/deno", "/home/tmp/deno"]) {
+    assert.equal(misplacedDeno(path), null, path);
+  }
 });
